@@ -55,7 +55,8 @@ ifeq ($(filter-out deps all unit test test-oracles test-cluster test-arm demo in
   $(info building $B: $(WHAT))
 endif
 
-WARN   = -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes
+# Functions of one type, as in a table's column, have parameters that not every one of them needs.
+WARN   = -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wno-unused-parameter
 CFLAGS ?= $(if $(DEBUG),-O0 -g3,$(if $(COVERAGE),-O0 --coverage,-O2 -g))
 # The contract "same bytes everywhere" rests on -ffp-contract=off: only fmaf() fuses.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \

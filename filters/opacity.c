@@ -22,7 +22,6 @@ enum gi_status gi_opacity_measure(const struct gi_plan *plan, struct gi_queue *q
                                   const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_reduce all = {.opaque = false};
-    (void)plan;
     return queue->k->reduce(queue, ((struct state *)state)->found, look->srcs, &all, err);
 }
 

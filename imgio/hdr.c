@@ -72,8 +72,6 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
                                  const struct gi_metadata *metadata,
                                  const struct gi_save_options *options, struct gi_err *err)
 {
-    (void)metadata;
-    (void)options;
     size_t width = (size_t)image->width;
     bool coded = width >= RLE_MIN && width <= RLE_MAX;
     size_t line = 4 * (width + width / PLAIN_MAX + 2);

@@ -65,7 +65,6 @@ static void *take_more(cmsContext context, void *memory, cmsUInt32Number n)
 
 static void give(cmsContext context, void *memory)
 {
-    (void)context;
     free(memory);
 }
 
@@ -262,8 +261,6 @@ void gi_inks_free(struct gi_inks **inks)
 
 struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool inverted)
 {
-    (void)type;
-    (void)inverted;
     if (decode->metadata->icc && !decode->warning->status)
         gi_fail(decode->warning, GI_E_UNSUPPORTED,
                 "its CMYK is read without its profile: this build has no lcms2");
@@ -272,10 +269,6 @@ struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool in
 
 void gi_inks_convert(const struct gi_inks *inks, void *rgb, const void *cmyk, int width)
 {
-    (void)inks;
-    (void)rgb;
-    (void)cmyk;
-    (void)width;
 }
 
 void gi_inks_free(struct gi_inks **inks)
@@ -286,10 +279,6 @@ void gi_inks_free(struct gi_inks **inks)
 enum gi_status gi_icc_curves(double *light, size_t n, int colours,
                              const struct gi_metadata *metadata, struct gi_err *err)
 {
-    (void)light;
-    (void)n;
-    (void)colours;
-    (void)metadata;
     return gi_fail(err, GI_E_UNSUPPORTED,
                    "--linear: it has an ICC profile, and this build has no lcms2");
 }

@@ -230,7 +230,6 @@ static bool decode_strip(struct strip *s, const struct reader *r, size_t nbytes,
 
 static void strip_job(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     struct reader *r = arg;
     if (atomic_load(&r->failed))
         return;

@@ -186,7 +186,6 @@ static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, 
 static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
                                  struct gi_err *err)
 {
-    (void)scratch;
     const struct writer *w = self;
     struct encoder e = {.err = err};
     int y0 = number * w->strip_rows;

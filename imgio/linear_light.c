@@ -222,7 +222,6 @@ static void encode_row(const struct work *w, int y)
 static void run_rows(void *arg, int job, void *scratch)
 {
     const struct work *w = arg;
-    (void)scratch;
     for (int y = job * ROWS; y < (job + 1) * ROWS && y < w->src->height; y++)
         if (w->encode)
             encode_row(w, y);

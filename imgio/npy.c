@@ -312,7 +312,6 @@ static enum gi_status encode_npy(struct gi_sink *sink, const struct gi_image *im
                                  const struct gi_metadata *metadata,
                                  const struct gi_save_options *options, struct gi_err *err)
 {
-    (void)metadata;
     static const char *const types[] = {
         [GI_U8] = "'|u1'", [GI_U16] = "'" GI_NPY_ORDER "u2'", [GI_F32] = "'" GI_NPY_ORDER "f4'"};
     bool chw = options->channels_first;

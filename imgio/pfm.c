@@ -102,8 +102,6 @@ static enum gi_status encode_pfm(struct gi_sink *sink, const struct gi_image *im
                                  const struct gi_metadata *metadata,
                                  const struct gi_save_options *options, struct gi_err *err)
 {
-    (void)metadata;
-    (void)options;
     /* The sign of the scale tells the byte order. */
     bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     enum gi_status status =

@@ -61,7 +61,6 @@ static void write_made(struct work *w)
  * which all other threads wait is always being made by some thread. */
 static void piece_job(void *arg, int index, void *scratch)
 {
-    (void)index;
     struct work *w = arg;
     pthread_mutex_lock(&w->lock);
     int number = w->taken++;

@@ -74,7 +74,6 @@ static void unpack_piece(void *arg, int index, void *scratch)
     struct raw *raw = arg;
     int y = index * raw->piece_rows, left = raw->rows - y;
     int end = y + (left < raw->piece_rows ? left : raw->piece_rows);
-    (void)scratch;
     for (; y < end; y++) {
         unsigned largest = unpack_row(gi_row(raw->image, y), raw->at + (size_t)y * raw->row_nbytes,
                                       gi_row_samples(raw->image), raw->head, raw->table);

@@ -47,8 +47,6 @@ enum gi_status gi_pnm_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
-    (void)metadata;
-    (void)options;
     enum gi_status status =
         gi_sink_printf(sink, err, "P%c\n%d %d\n%d\n", image->channels == 1 ? '5' : '6',
                        image->width, image->height, image->type == GI_U8 ? 255 : 65535);
@@ -72,8 +70,6 @@ enum gi_status gi_pbm_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
-    (void)metadata;
-    (void)options;
     size_t nbytes = ((size_t)image->width + 7) / 8;
     unsigned char *bits = malloc(nbytes);
     if (!bits)
@@ -94,8 +90,6 @@ enum gi_status gi_pam_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
-    (void)metadata;
-    (void)options;
     static const char *const tuples[] = {NULL, "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
     enum gi_status status = gi_sink_printf(
         sink, err, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n",

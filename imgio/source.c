@@ -39,7 +39,6 @@ static pthread_once_t guard_once = PTHREAD_ONCE_INIT;
  * restores the handler that was installed before. The instruction then faults again. */
 static void on_sigbus(int signal, siginfo_t *info, void *ucontext)
 {
-    (void)ucontext;
     int saved = errno;
     uintptr_t at = (uintptr_t)info->si_addr;
     for (int i = 0; i < GUARDS; i++) {

@@ -72,8 +72,6 @@ enum gi_status gi_bmp_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
-    (void)metadata;
-    (void)options;
     return encode(BMP, sink, image, err);
 }
 
@@ -81,7 +79,5 @@ enum gi_status gi_tga_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
-    (void)metadata;
-    (void)options;
     return encode(TGA, sink, image, err);
 }

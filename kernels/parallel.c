@@ -98,7 +98,6 @@ static void refuse_signals(void)
 
 static void *worker_main(void *unused)
 {
-    (void)unused;
     refuse_signals();
     pthread_mutex_lock(&workers.lock);
     for (;;) {

@@ -21,8 +21,6 @@ $(B)/headers-of-tests: | $(B)/headers
 	@$(call missing,cmocka.h, unit)
 	@touch $@
 
-# Tests, and the rows of cases and fakes that they fill, have parameters that many of them do not need.
-$(UNIT:%=%.o) $(UNIT_SHARED): private WARN += -Wno-unused-parameter
 $(UNIT:%=%.o) $(UNIT_SHARED): | $(B)/headers-of-tests
 $(UNIT): %: %.o $(UNIT_LIB) $(LIB)
 	$(call linking,LD)

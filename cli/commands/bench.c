@@ -408,7 +408,6 @@ static enum gi_status report(struct bench *bench, char **names, int n, struct gi
 static enum gi_status run_bench(const struct gi_command *self, void *const *params, char **operands,
                                 int noperands, struct gi_err *err)
 {
-    (void)self;
     const struct params *p = params[0];
     struct bench bench = {.params = p, .threads = gi_thread_count(p->threads)};
     enum gi_status status = gi_operations_check(operands, noperands, err);

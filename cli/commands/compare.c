@@ -246,7 +246,6 @@ static enum gi_status run_item(void *self, const struct gi_batch_files *files,
     const struct one *one = self;
     const struct gi_device_params *device = one->params[GI_SET_PAIR_DEVICE];
     struct gi_compare_pair pair;
-    (void)files;
     enum gi_status status = gi_compare_pair(&pair, imaging, item, one->names[1], NULL, 0,
                                             one->params[GI_SET_PAIR_FILTER], err);
     if (!status)

@@ -72,9 +72,6 @@ static enum gi_status print_json(const struct gi_device_info *cpu,
 static enum gi_status run_devices(const struct gi_command *self, void *const *params,
                                   char **operands, int noperands, struct gi_err *err)
 {
-    (void)self;
-    (void)operands;
-    (void)noperands;
     struct gi_device_info cpu = {0}, cuda[DEVICES_MAX] = {0};
     struct gi_err why = {0};
     gi_kernels_cpu()->probe(&cpu, 1, err);

@@ -303,7 +303,6 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
 static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
                             struct gi_err *err)
 {
-    (void)params;
     const struct output_params *output = arg;
     const char *const outputs[] = {to, output->plot, NULL}, *const inputs[] = {input, NULL};
     enum gi_status status = output->plot ? gi_plot_check(output->plot, err) : GI_OK;

@@ -97,7 +97,6 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
 {
     const struct output_params *output = arg;
     const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
-    (void)params;
     if (strcmp(to, "-") && !gi_npy_is(to) && !is_pfm(to))
         return gi_fail(err, GI_E_USAGE, "%s: want a name that ends in .npy or .pfm", to);
     enum gi_status status = gi_output_check_plain("OUTPUT", to, err);

@@ -256,7 +256,6 @@ static enum gi_status list_ways(char **operations, int noperations, struct gi_er
 static enum gi_status run_list(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
-    (void)self;
     const struct params *p = params[0];
     struct gi_command command;
     if (noperands && !p->ways)

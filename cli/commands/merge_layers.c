@@ -74,7 +74,6 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
 static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *err)
 {
     struct merge *merge = self;
-    (void)err;
     *made = merge->image;
     merge->image = (struct gi_image){0};
     return GI_OK;

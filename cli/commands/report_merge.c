@@ -73,7 +73,6 @@ static enum gi_status merge_reports(struct gi_journal_merge *merge, const struct
 static enum gi_status run_report(const struct gi_command *self, void *const *params,
                                  char **operands, int noperands, struct gi_err *err)
 {
-    (void)self;
     const struct params *p = params[0];
     const char *outputs[] = {p->output, NULL};
     struct gi_journal_merge merge = {0};

@@ -383,7 +383,6 @@ struct params {
 static enum gi_status run_selftest(const struct gi_command *self, void *const *params,
                                    char **operands, int noperands, struct gi_err *err)
 {
-    (void)self;
     const struct params *p = params[0];
     struct bench bench = {0};
     struct gi_err skipped = {0};

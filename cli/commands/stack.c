@@ -137,7 +137,6 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
 {
     struct stack *stack = self;
     const struct gi_image *want = &stack->shape;
-    (void)metadata;
     enum gi_status status = stack->job.taken ? GI_OK : begin(stack, image, err);
     if (status)
         return status;

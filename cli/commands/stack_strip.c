@@ -149,7 +149,6 @@ static void read_image(void *arg, int k, void *scratch)
     struct gi_stack_strip *strip = arg;
     const struct gi_stack_strip_part *part = &strip->part;
     size_t nbytes = (size_t)strip->part_width * strip->pixel_nbytes;
-    (void)scratch;
     for (int y = 0; y < part->image.height; y++) {
         size_t at = (size_t)k * strip->image_nbytes + (size_t)(part->y + y) * strip->row_nbytes +
                     (size_t)part->x * strip->pixel_nbytes;

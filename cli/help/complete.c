@@ -315,8 +315,6 @@ void gi_complete(int nwords, char **words)
 static enum gi_status run_completion(const struct gi_command *self, void *const *params,
                                      char **operands, int noperands, struct gi_err *err)
 {
-    (void)params;
-    (void)noperands;
     static const struct {
         const char *shell, *script;
     } scripts[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};

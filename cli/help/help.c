@@ -231,7 +231,6 @@ static enum gi_status explain(const char *words, bool man, struct gi_err *err)
 static enum gi_status run_help(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
-    (void)self;
     const struct help_params *p = params[0];
     char words[256];
     if (p->all && (p->man || noperands))

@@ -145,8 +145,6 @@ static char *tar_of(const struct gi_tar_pairs *pairs, int side)
 
 static bool skip_none(void *arg, size_t shard)
 {
-    (void)arg;
-    (void)shard;
     return false;
 }
 
@@ -424,7 +422,6 @@ const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes)
 static bool row(void *self, const struct gi_item *item, const char **tar, const char **file)
 {
     const struct tag *tag = item->source.tag;
-    (void)self;
     *tar = tag->tars[0];
     *file = tag->name;
     return tag->name != NULL;

@@ -50,7 +50,6 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
 /* The error of the item becomes the error of the command, which main() logs. */
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
-    (void)self;
     if (item->line.status)
         *err = item->line.err;
     *item->line.err.text = '\0';

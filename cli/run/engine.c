@@ -253,8 +253,6 @@ static void finish(struct gi_engine *engine, struct gi_item *item)
 static void worker(void *arg, int index, void *scratch)
 {
     struct gi_engine *engine = arg;
-    (void)index;
-    (void)scratch;
     for (struct gi_item *item; (item = take(engine));) {
         if (!item->line.pass && !item->line.status) {
             item->line.status = engine->work.run(engine->work.self, item, &item->line.err);

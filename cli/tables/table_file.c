@@ -84,7 +84,6 @@ enum gi_status gi_table_file_write(const struct gi_findings *report, gi_table_pr
 enum gi_status gi_table_file_check(const char *input, const char *to, const void *arg, void *params,
                                    struct gi_err *err)
 {
-    (void)params;
     const struct gi_table_file_params *output = arg;
     const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
     enum gi_table_format format;

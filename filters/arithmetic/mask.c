@@ -53,7 +53,6 @@ static enum gi_status admit(const void *params, int j, struct gi_image *other, s
     const struct params *p = params;
     struct gi_image mask;
     uint32_t largest;
-    (void)j;
     if (!p->label.n)
         return other->type == GI_U32
                    ? gi_fail(err, GI_E_UNSUPPORTED, "holds 32-bit labels: want --label")

@@ -49,7 +49,6 @@ static enum gi_type result_type(const void *params, enum gi_type type)
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
-    (void)err;
     plan->cost.fmas = 1;
     plan->result.type = result_type(p, plan->sources[0].type);
     if (p->gray && plan->sources[0].channels >= 3)

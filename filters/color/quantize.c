@@ -81,7 +81,6 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     uint32_t *counts = state;
     struct gi_image colour;
     struct gi_colours found;
-    (void)plan;
     enum gi_status status = drop_alpha(queue, &colour, band, err);
     if (status)
         return status;

@@ -25,7 +25,6 @@ static const struct gi_option options[] = {
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    (void)err;
     struct params *p = arg;
     if (isnan(p->sigma))
         p->sigma = p->k ? gi_gaussian_sigma(p->k) : 1;

@@ -92,8 +92,6 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 /* Every band needs all of them. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
-    (void)y0;
-    (void)y1;
     return (struct gi_span){0, plan->sources[j].height};
 }
 

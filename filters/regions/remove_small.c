@@ -21,7 +21,6 @@ static const struct gi_option options[] = {
 static enum gi_status check(void *params, struct gi_err *err)
 {
     struct gi_choose_params *p = params;
-    (void)err;
     if (!p->area && !p->keep_largest)
         p->area = 64;
     return GI_OK;

@@ -84,7 +84,6 @@ static enum gi_status check(void *params, struct gi_err *err)
  * are read about twenty times for the median and percentiles. A nanosecond is 46 multiply-adds. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    (void)err;
     const struct gi_image *src = &plan->sources[0];
     plan->passes = src->type == GI_F32 ? 3 : 1;
     plan->state_nbytes = state_nbytes(src, plan->params);

@@ -226,7 +226,6 @@ static void conclude_integers(struct gi_stats_channel *channel, const struct gi_
 static enum gi_status conclude(const struct gi_plan *plan, void *result, const void *arg,
                                struct gi_err *err)
 {
-    (void)err;
     const struct gi_image *src = &plan->sources[0];
     const struct gi_stats_params *p = plan->params;
     const struct state *state = arg;
@@ -258,7 +257,6 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err)
 {
-    (void)queue;
     return gi_zones_measure(result, &srcs[0], &srcs[1], plan->params, err);
 }
 
@@ -284,8 +282,6 @@ static enum gi_status check(void *arg, struct gi_err *err)
 static enum gi_status admit(const void *params, int j, struct gi_image *labels, struct gi_err *err)
 {
     uint32_t largest;
-    (void)params;
-    (void)j;
     return gi_labels_check(&largest, labels, err);
 }
 

@@ -99,7 +99,6 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
 {
-    (void)plan;
     return (struct gi_span){y0, y1};
 }
 

@@ -15,7 +15,6 @@ static const struct gi_option options[] = {
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    (void)err;
     plan->cost.fmas = 1;
     return GI_OK;
 }

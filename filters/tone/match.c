@@ -181,7 +181,6 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
  * bands need none. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
-    (void)y1;
     return (struct gi_span){0, y0 == 0 ? plan->sources[j].height : 0};
 }
 

@@ -67,7 +67,6 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     const struct gi_image *src = &plan->sources[0];
     bool floats = src->type == GI_F32;
     size_t tables = (size_t)(measured(plan) * (floats ? 1 + RANKS : 1));
-    (void)err;
     plan->passes = floats ? 2 : 1;
     plan->state_nbytes = sizeof(struct state) + tables * (size_t)values_of(src->type) * 8;
     plan->cost.other = 1 + 8 * plan->passes;

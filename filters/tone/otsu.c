@@ -137,7 +137,6 @@ void gi_otsu_plan(struct gi_plan *plan)
 enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                                const struct gi_look *look, struct gi_err *err)
 {
-    (void)plan;
     return gi_level_measure(queue, state, look->pass, look->srcs, err);
 }
 

@@ -31,7 +31,6 @@ static bool by_luma(const struct gi_plan *plan)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    (void)err;
     const struct params *p = plan->params;
     plan->cost.other = 1;
     if (by_luma(plan)) {

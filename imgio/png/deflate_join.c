@@ -102,7 +102,6 @@ static unsigned distance_entry(unsigned symbol, unsigned length)
 
 static unsigned plain_entry(unsigned symbol, unsigned length)
 {
-    (void)symbol;
     return length;
 }
 

@@ -38,8 +38,6 @@ static void on_error(png_structp png, png_const_charp message)
 
 static void on_warning(png_structp png, png_const_charp message)
 {
-    (void)png;
-    (void)message;
 }
 
 static void read_bytes(png_structp png, png_bytep to, size_t nbytes)
@@ -240,7 +238,6 @@ static void *take_memory(png_structp png, png_alloc_size_t nbytes)
 
 static void give_memory(png_structp png, void *memory)
 {
-    (void)png;
     free(memory);
 }
 

@@ -158,7 +158,6 @@ static void measure(uint64_t *costs, uint8_t *out, const uint8_t *row, const uin
                     size_t n, size_t bpp, bool avx2)
 {
     size_t done = bpp;
-    (void)avx2;
     add_costs(costs, out, row, above, 0, bpp, bpp);
 #ifdef __x86_64__
     if (avx2)

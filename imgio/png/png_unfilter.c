@@ -144,7 +144,6 @@ static bool undo_pair(uint8_t *dst, size_t stride, const uint8_t *src, const uin
 static bool undo_pair(uint8_t *dst, size_t stride, const uint8_t *src, const uint8_t *above,
                       size_t n, size_t bpp)
 {
-    (void)dst, (void)stride, (void)src, (void)above, (void)n, (void)bpp;
     return false;
 }
 #endif

@@ -19,8 +19,6 @@ static int on_error(TIFF *file, void *self, const char *module, const char *form
 {
     struct memory *memory = self;
     char text[256];
-    (void)file;
-    (void)module;
     vsnprintf(text, sizeof text, format, args);
     if (!memory->fault.status)
         gi_fail(&memory->fault, GI_E_MEMORY, "libtiff: %s", text);
@@ -29,9 +27,6 @@ static int on_error(TIFF *file, void *self, const char *module, const char *form
 
 static tmsize_t read_nothing(thandle_t self, void *to, tmsize_t nbytes)
 {
-    (void)self;
-    (void)to;
-    (void)nbytes;
     return 0;
 }
 
@@ -65,7 +60,6 @@ static toff_t seek_to(thandle_t self, toff_t offset, int whence)
 
 static int close_nothing(thandle_t self)
 {
-    (void)self;
     return 0;
 }
 
@@ -131,9 +125,6 @@ enum gi_status gi_tiff_fax(void **bytes, size_t *nbytes, const void *rows, int w
 enum gi_status gi_tiff_fax(void **bytes, size_t *nbytes, const void *rows, int width, int height,
                            struct gi_err *err)
 {
-    (void)rows;
-    (void)width;
-    (void)height;
     *bytes = NULL;
     *nbytes = 0;
     return gi_fail(err, GI_E_UNSUPPORTED,

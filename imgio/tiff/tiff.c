@@ -33,8 +33,6 @@ static int on_message(struct gi_tiff_reader *r, const char *format, va_list args
 
 static int on_error(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
-    (void)file;
-    (void)module;
     return on_message(self, format, args);
 }
 
@@ -53,7 +51,6 @@ static bool is_about_style(const char *module, const char *format)
 static int on_warning(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
     struct gi_tiff_reader *r = self;
-    (void)file;
     bool damage = r->pixels ? !is_about_style(module, format) : strstr(format, "IO error") != NULL;
     return damage ? on_message(r, format, args) : 1;
 }
@@ -79,7 +76,6 @@ static toff_t seek_to(thandle_t self, toff_t offset, int whence)
 
 static int close_nothing(thandle_t self)
 {
-    (void)self;
     return 0;
 }
 

@@ -23,20 +23,17 @@ static uint64_t instructions; /* exact for one thread; with several threads, cou
 
 static void block_made(uint64_t id, struct qemu_plugin_tb *block)
 {
-    (void)id;
     qemu_plugin_register_vcpu_tb_exec_inline(block, ADD, &instructions,
                                              qemu_plugin_tb_n_insns(block));
 }
 
 static void program_done(uint64_t id, void *arg)
 {
-    (void)id, (void)arg;
     fprintf(stderr, "instructions %" PRIu64 "\n", instructions);
 }
 
 int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 {
-    (void)info, (void)argc, (void)argv;
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_made);
     qemu_plugin_register_atexit_cb(id, program_done, NULL);
     return 0;

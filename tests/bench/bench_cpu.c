@@ -70,7 +70,6 @@ static void fill_row(void *arg, int y, void *scratch)
     struct fill_job *job = arg;
     struct gi_image *image = job->image;
     void *row = gi_row(image, y);
-    (void)scratch;
     for (int x = 0, i = 0; x < image->width; x++)
         for (int c = 0; c < image->channels; c++, i++) {
             float v = bench_sample(job->picture, x, y, c);

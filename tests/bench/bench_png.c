@@ -52,7 +52,6 @@ static void put(png_structp png, png_bytep from, size_t n)
 
 static void flush(png_structp png)
 {
-    (void)png;
 }
 
 /* Returns the rows as stored in the file (16-bit samples are big-endian), or NULL if libpng refuses

@@ -18,7 +18,6 @@ static cublasHandle_t handle_of(struct bench_job *job, cublasPointerMode_t mode)
 static void sum_of_doubles(struct bench_job *job, int set)
 {
     cublasHandle_t handle = handle_of(job, CUBLAS_POINTER_MODE_DEVICE);
-    (void)set;
     if (handle)
         bench_good(job, !cublasDasum(handle, (int)job->ndoubles, job->doubles, 1, job->out),
                    "cublasDasum");

@@ -15,13 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
 static void tell_nobody(void *arg, const struct gi_image *shape)
 {
-    (void)arg;
-    (void)shape;
 }
 
 static int shrink_by(void *arg, const struct gi_image *picture)
 {
-    (void)picture;
     return *(const int *)arg;
 }
 

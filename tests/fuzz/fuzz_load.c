@@ -56,7 +56,6 @@ static unsigned read_pages(const uint8_t *bytes, size_t nbytes)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
     static volatile unsigned sum;
-    (void)sum;
     for (int way = 0; way < 3; way++) {
         struct gi_load_options options = {.limits = {1 << 20, 1 << 24},
                                           .allow_partial = way == 1,

@@ -17,8 +17,6 @@ static enum gi_status run_backwards(void *self, int njobs,
                                     void (*job)(void *arg, int index, void *scratch), void *arg,
                                     size_t scratch_nbytes, struct gi_err *err)
 {
-    (void)self;
-    (void)err;
     if (scratch_nbytes)
         abort();
     for (int i = njobs - 1; i >= 0; i--)
@@ -31,13 +29,10 @@ static const struct gi_parallel lent = {.threads = 2, .run = run_backwards};
 
 static void tell_nobody(void *arg, const struct gi_image *shape)
 {
-    (void)arg;
-    (void)shape;
 }
 
 static int shrink_by(void *arg, const struct gi_image *picture)
 {
-    (void)picture;
     return *(const int *)arg;
 }
 

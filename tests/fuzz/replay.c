@@ -11,7 +11,6 @@ static int nfiles;
 
 static int replay(const char *path, const struct stat *st, int type, struct FTW *at)
 {
-    (void)at;
     if (type != FTW_F)
         return 0;
     FILE *file = fopen(path, "rb");

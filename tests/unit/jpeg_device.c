@@ -22,13 +22,10 @@ void jpeg_close_queues(void)
 
 static void tell_nobody(void *arg, const struct gi_image *shape)
 {
-    (void)arg;
-    (void)shape;
 }
 
 static int shrink_by(void *arg, const struct gi_image *picture)
 {
-    (void)picture;
     return *(const int *)arg;
 }
 

@@ -143,7 +143,6 @@ static void print_counts(const char *what, const struct jpeg_counts *counts)
 
 static void made_files(void **state)
 {
-    (void)state;
     struct jpeg_counts counts = {0};
     int refused = 0, n = files_to_make();
     seed = base;
@@ -165,7 +164,6 @@ static void made_files(void **state)
 
 static void damaged_files(void **state)
 {
-    (void)state;
     struct jpeg_counts counts = {0};
     int n = files_to_make() / 2;
     seed = base + 1;
@@ -184,7 +182,6 @@ static void damaged_files(void **state)
 
 static void files_of_others(void **state)
 {
-    (void)state;
     static const char *const folders[] = {"jpeg/libjpeg-turbo", "jpeg/exif-orientation",
                                           "fuzz-seeds/testcases/images/jpeg"};
     struct jpeg_counts counts = {0};
@@ -290,7 +287,6 @@ static struct bytes make_hard(int way, int width, int height, char name[96])
 
 static void files_that_never_synchronise(void **state)
 {
-    (void)state;
     struct jpeg_counts counts = {0};
     seed = base;
     for (int way = 0; way < PERIODIC; way++) {
@@ -332,7 +328,6 @@ static void time_file(const struct bytes *file, const char *name)
 /* Prints times and tests nothing: a file should take at most twice the time of libjpeg-turbo. */
 static void times_of_files_that_never_synchronise(void **state)
 {
-    (void)state;
     static const int sizes[][2] = {{250, 250}, {1920, 1080}, {4000, 3000}};
     seed = base;
     for (int i = 0; i < 3; i++)

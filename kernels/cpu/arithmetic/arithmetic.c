@@ -163,7 +163,6 @@ static void arithmetic_row(void *arg, int y, void *scratch)
     int width = work->src->width, colours = gi_colour_channels(work->src);
     enum gi_type type = work->src->type;
     float full = gi_type_full_scale(type);
-    (void)scratch;
     for (int x = 0; x < width; x += BLOCK) {
         struct planes a = {0}, b = {0}, d = {0};
         int n = width - x < BLOCK ? width - x : BLOCK;
@@ -272,7 +271,6 @@ static void layer_row(void *arg, int y, void *scratch)
 {
     const struct work *work = arg;
     int width = work->src->width;
-    (void)scratch;
     for (int x = 0; x < width; x += BLOCK)
         layer_block(work, y, x, width - x < BLOCK ? width - x : BLOCK);
 }

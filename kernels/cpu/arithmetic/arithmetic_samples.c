@@ -187,7 +187,6 @@ static void tile(void *arg, int index, void *scratch)
     struct gi_tile tile = GI_CPU(tile)(&work->tiling, src, index);
     size_t channels = (size_t)src->channels, n = (size_t)(tile.x1 - tile.x0) * channels;
     size_t at = (size_t)tile.x0 * channels * gi_type_nbytes(src->type);
-    (void)scratch;
     for (int y = tile.y0; y < tile.y1; y++)
         work->row(work, (char *)gi_row(work->dst, y) + at, (const char *)gi_row(src, y) + at,
                   other ? (const char *)gi_row(other, y) + at : NULL,

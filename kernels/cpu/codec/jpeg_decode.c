@@ -182,7 +182,6 @@ static void put_row(const struct decoder *d, uint8_t *out, int y)
 
 static void put_rows(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct decoder *d = arg;
     int y0 = index * BAND_ROWS, y1 = y0 + BAND_ROWS;
     for (int y = y0; y < y1 && y < d->result->height; y++)

@@ -156,7 +156,6 @@ static void encode_segment(void *arg, int index, void *scratch)
     struct segment *segment = &e->segments[index];
     int dc[GI_JPEG_COMPONENTS] = {0}, first = index * layout->interval;
     int left = layout->nmcus - first, n = left < layout->interval ? left : layout->interval;
-    (void)scratch;
     for (int i = 0; i < n && make_room(segment); i++)
         put_mcu(segment, e, first + i, dc);
     if (!segment->failed && segment->nbits) /* ones fill the last byte */

@@ -289,7 +289,6 @@ MATRIX(matrix_f32, float, GI_F32)
 
 static void transform_tile(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct colour_work *colour_work = arg;
     struct gi_tile tile = GI_CPU(tile)(&colour_work->tiling, colour_work->src, index);
     size_t at = (size_t)tile.x0 * (size_t)colour_work->src->channels *
@@ -312,7 +311,6 @@ static enum gi_status run(struct gi_queue *queue, struct colour_work *colour_wor
 static bool is_matrix(const struct gi_queue *queue, const struct gi_image *src,
                       const struct gi_colour_transform *spec)
 {
-    (void)queue;
     return src->channels == 3 && spec->nsteps == 1 && spec->steps[0].kind == GI_COLOUR_MATRIX;
 }
 

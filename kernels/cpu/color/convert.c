@@ -63,7 +63,6 @@ static void convert_row(void *arg, int y, void *scratch)
     size_t n = gi_row_samples(src);
     void *to = gi_row(work->dst, y);
     const void *from = gi_row(src, y);
-    (void)scratch;
     if (type == src->type)
         memcpy(to, from, gi_row_nbytes(src));
     else if (src->type == GI_U8)
@@ -78,7 +77,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const void *spec, struct gi_err *err)
 {
     struct work work = {dst, src};
-    (void)spec;
     return gi_pool_run(gi_cpu_pool(queue), src->height, convert_row, &work, 0, err);
 }
 

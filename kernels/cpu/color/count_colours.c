@@ -39,7 +39,6 @@ static void count_row(void *arg, int y, void *scratch)
     const void *row = gi_row(table->src, y);
     size_t channels = (size_t)table->src->channels, width = (size_t)table->src->width;
     enum gi_type type = table->src->type;
-    (void)scratch;
     for (size_t x = 0, end; x < width; x = end) {
         uint64_t colour = colour_at(row, x, channels, type);
         for (end = x + 1; end < width && colour_at(row, end, channels, type) == colour; end++)
@@ -65,14 +64,12 @@ static enum gi_status list_table(struct gi_colours *found, const uint32_t *count
 
 static bool fits_table(const struct gi_queue *queue, const struct gi_image *src, const void *none)
 {
-    (void)queue, (void)none;
     return bits_of(src) <= TABLE_BITS;
 }
 
 static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
                                const struct gi_image *src, const void *none, struct gi_err *err)
 {
-    (void)none;
     size_t size = (size_t)1 << bits_of(src);
     struct table table = {src, calloc(size, sizeof *table.counts)};
     *found = (struct gi_colours){0};
@@ -90,10 +87,8 @@ static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
 static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
                               const struct gi_image *src, const void *none, struct gi_err *err)
 {
-    (void)none;
     size_t width = (size_t)src->width, n = width * (size_t)src->height;
     uint64_t *colours = malloc(n * sizeof *colours);
-    (void)queue;
     if (!colours)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
     for (int y = 0; y < src->height; y++)

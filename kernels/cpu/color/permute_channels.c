@@ -27,7 +27,6 @@ static void permute_channels_row(void *arg, int y, void *scratch)
     const struct gi_image *dst = work->dst;
     size_t nbytes = gi_type_nbytes(dst->type), made = (size_t)dst->channels;
     size_t width = (size_t)dst->width;
-    (void)scratch;
     for (size_t x = 0; x < width; x += CHUNK)
         for (int c = 0; c < dst->channels; c++) {
             int s = work->spec->from[c].source;

@@ -32,7 +32,6 @@ row_of(const struct gi_recolour *spec, uint8_t *out, const uint8_t *in, int n, i
 
 static void recolour_tile(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct recolour *job = arg;
     struct gi_tile tile = GI_CPU(tile)(&job->tiling, job->src, index);
     size_t channels = (size_t)job->src->channels;

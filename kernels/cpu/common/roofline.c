@@ -33,7 +33,6 @@ static double now_s(void)
 
 static void copy_slice(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct copy_job *job = arg;
     size_t at = (size_t)index * SLICE_NBYTES;
     memcpy(job->dst + at, job->src + at, SLICE_NBYTES);

@@ -157,7 +157,6 @@ static void box_tile(void *arg, int index, void *scratch)
 bool GI_CPU(box_narrow_takes)(const struct gi_queue *queue, const struct gi_image *src,
                               const struct gi_box *spec)
 {
-    (void)queue;
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
     return src->type == GI_U8 && !weigh && spec->k <= K_MAX &&
            (spec->border.mode != GI_BORDER_WRAP || gi_row_samples(src) <= STRIP_MAX);

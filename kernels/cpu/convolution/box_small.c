@@ -83,7 +83,6 @@ MEANS(5, mean_block_u16, uint16_t, uint32_t)
 bool GI_CPU(box_small_takes)(const struct gi_queue *queue, const struct gi_image *src,
                              const struct gi_box *spec)
 {
-    (void)queue;
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
     return !weigh && spec->k >= 3 && spec->k <= (src->type == GI_U8 ? K_MAX : K_MAX_U16);
 }

@@ -152,7 +152,6 @@ static bool is_plain_u8(const struct gi_image *src, const struct gi_border_spec 
 bool GI_CPU(separable_whole_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                    const struct gi_separable *spec)
 {
-    (void)queue;
     struct operator3 op;
     return is_plain_u8(src, &spec->border) && spec->nrow == 3 && spec->ncol == 3 &&
            !GI_EPILOGUE_COMPARES(spec->epilogue.kind) && spec->epilogue.bias == 0 &&
@@ -188,7 +187,6 @@ bool GI_CPU(gradient_magnitude_whole_takes)(const struct gi_queue *queue,
                                             const struct gi_image *src,
                                             const struct gi_gradient_magnitude *spec)
 {
-    (void)queue;
     int16_t smooth[3];
     return is_plain_u8(src, &spec->border) &&
            2 * 255LL * whole_taps(smooth, spec->smooth) <= 1 << 12;

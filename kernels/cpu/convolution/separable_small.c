@@ -133,7 +133,6 @@ FILTERS(7, 4)
 bool GI_CPU(separable_small_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                    const struct gi_separable *spec)
 {
-    (void)queue;
     int k = spec->nrow;
     return (!gi_has_alpha(src) || (src->channels == 4 && spec->alpha != GI_ALPHA_KEEP)) &&
            !GI_EPILOGUE_COMPARES(spec->epilogue.kind) && k == spec->ncol && k >= 3 &&
@@ -190,7 +189,6 @@ enum gi_status GI_CPU(separable_small)(struct gi_queue *queue, struct gi_image *
 bool GI_CPU(box_weighed_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                const struct gi_box *spec)
 {
-    (void)queue;
     return src->type == GI_U8 && src->channels == 4 && spec->alpha == GI_ALPHA_WEIGH &&
            spec->k >= 3 && spec->k <= TAPS_MAX;
 }

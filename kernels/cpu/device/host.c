@@ -122,7 +122,6 @@ static int clock_khz(void)
 
 int gi_cpu_host_probe(struct gi_device_info *infos, int max, struct gi_err *err)
 {
-    (void)err;
     if (max < 1)
         return 1;
     cpu_set_t set;
@@ -142,7 +141,6 @@ int gi_cpu_host_probe(struct gi_device_info *infos, int max, struct gi_err *err)
 enum gi_status gi_cpu_host_describe(struct gi_device *device, struct gi_device_info *info,
                                     struct gi_err *err)
 {
-    (void)device;
     gi_cpu_host_probe(info, 1, err);
     return GI_OK;
 }
@@ -210,7 +208,6 @@ const struct gi_allocator *gi_cpu_host_host_allocator(struct gi_device *device)
 
 void gi_cpu_host_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 {
-    (void)queue;
     *limits = (struct gi_device_limits){.free_nbytes = SIZE_MAX,
                                         .rows = INT_MAX,
                                         .row_nbytes = SIZE_MAX,
@@ -226,7 +223,6 @@ enum gi_status gi_cpu_host_alloc(struct gi_queue *queue, struct gi_image *image,
 
 void gi_cpu_host_release(struct gi_queue *queue, struct gi_image *image)
 {
-    (void)queue;
     gi_image_free(image);
 }
 
@@ -240,8 +236,6 @@ enum gi_status gi_cpu_host_upload(struct gi_queue *queue, struct gi_image *dst,
                                   const struct gi_image *host, struct gi_ticket *ticket,
                                   struct gi_err *err)
 {
-    (void)queue;
-    (void)err;
     *dst = *host;
     dst->owner = GI_OWNER_NONE;
     no_ticket(ticket);
@@ -252,7 +246,6 @@ enum gi_status gi_cpu_host_download(struct gi_queue *queue, struct gi_image *hos
                                     struct gi_image *src, struct gi_ticket *ticket,
                                     struct gi_err *err)
 {
-    (void)queue;
     enum gi_status status = GI_OK;
     if (src->owner == GI_OWNER_HOST)
         *host = *src; /* the samples change their owner */
@@ -273,7 +266,6 @@ static void copy_slice(void *arg, int index, void *scratch)
 {
     const struct copy *copy = arg;
     int first = index * copy->slice_rows, left = copy->src->height - first;
-    (void)scratch;
     for (int y = first; y < first + (left < copy->slice_rows ? left : copy->slice_rows); y++)
         memcpy(gi_row(copy->dst, y), gi_row(copy->src, y), gi_row_nbytes(copy->src));
 }
@@ -295,24 +287,18 @@ enum gi_status gi_cpu_host_download_into(struct gi_queue *queue, const struct gi
 enum gi_status gi_cpu_host_wait(struct gi_queue *queue, struct gi_ticket *ticket,
                                 struct gi_err *err)
 {
-    (void)queue;
-    (void)err;
     no_ticket(ticket);
     return GI_OK;
 }
 
 enum gi_status gi_cpu_host_sync(struct gi_queue *queue, struct gi_err *err)
 {
-    (void)queue;
-    (void)err;
     return GI_OK;
 }
 
 enum gi_status gi_cpu_host_copy(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, struct gi_err *err)
 {
-    (void)queue;
-    (void)err;
     for (int y = 0; y < src->height; y++)
         memcpy(gi_row(dst, y), gi_row(src, y), gi_row_nbytes(src));
     return GI_OK;
@@ -332,7 +318,6 @@ struct gi_stopwatch {
 enum gi_status gi_cpu_host_stopwatch_new(struct gi_stopwatch **watch, struct gi_queue *queue,
                                          int nmarks, struct gi_err *err)
 {
-    (void)queue;
     *watch = calloc(1, sizeof **watch + (size_t)nmarks * sizeof(double));
     if (!*watch)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a stopwatch");
@@ -363,8 +348,6 @@ void gi_cpu_host_stopwatch_free(struct gi_stopwatch **watch)
 /* Does nothing, because profilers of the CPU read the call stack. */
 void gi_cpu_host_range(struct gi_queue *queue, const char *name)
 {
-    (void)queue;
-    (void)name;
 }
 
 void gi_pixel_list_free(struct gi_pixel_list *points)

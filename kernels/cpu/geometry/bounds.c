@@ -53,7 +53,6 @@ static void find_ends(void *arg, int y, void *scratch)
     const struct work *work = arg;
     const char *row = gi_row(work->src, y);
     size_t width = (size_t)work->src->width, x = 0, end = width;
-    (void)scratch;
     work->left[y] = INT_MAX;
     work->right[y] = 0;
     while (x < width && !differs(work, row, x, width - x < CHUNK ? width - x : CHUNK))

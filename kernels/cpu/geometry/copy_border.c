@@ -49,7 +49,6 @@ static void make_row(void *arg, int y, void *scratch)
     long long in0 = within(0, left, right), in1 = within(work->src->width, left, right);
     int row = gi_copy_border_row(work->spec, work->src, y);
     char *out = gi_row(work->dst, y);
-    (void)scratch;
     if (row < 0) {
         repeat_pixel(out, work->value, pixel, (size_t)work->dst->width);
         return;

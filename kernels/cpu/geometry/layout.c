@@ -59,7 +59,6 @@ static void flip_row(void *arg, int y, void *scratch)
     const char *in = gi_row(src, work->layout & GI_LAYOUT_MIRROR_Y ? src->height - 1 - y : y);
     char *out = gi_row(work->dst, y);
     size_t width = (size_t)src->width;
-    (void)scratch;
     if (!(work->layout & GI_LAYOUT_MIRROR_X)) {
         memcpy(out, in, gi_row_nbytes(src));
         return;
@@ -100,8 +99,6 @@ static enum gi_status flip_rows(struct gi_queue *queue, struct gi_image *dst,
 
 static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
 {
-    (void)queue;
-    (void)src;
     return !(*layout & GI_LAYOUT_TRANSPOSE);
 }
 

@@ -364,7 +364,6 @@ static group_fn *const means[2][3][2][GI_MAX_CHANNELS] = {
     static void name(char *out, const struct remap_work *work, const struct remap_places *places,  \
                      int i, const int32_t *at)                                                     \
     {                                                                                              \
-        (void)places, (void)i;                                                                     \
         copy(out, work, at, type, channels);                                                       \
     }
 #define COPIES(name, type)                                                                         \
@@ -451,7 +450,6 @@ void GI_CPU(remap_gathers)(const struct remap_work *work, const struct remap_pla
 bool GI_CPU(remap_gathers_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                  const struct gi_remap *spec)
 {
-    (void)queue;
     return (MEANS || spec->interpolation == GI_NEAREST) &&
            (double)src->stride * src->height < INT32_MAX;
 }

@@ -68,7 +68,6 @@ static void transparent_row(void *arg, int y, void *scratch)
     size_t n = (size_t)src->width;
     void *out = gi_row(work->dst, y);
     bool four = src->channels == 4;
-    (void)scratch;
     if (picked)
         off[src->type][four](out, gi_row(src, y), gi_row(picked, y), n, work->spec->hidden);
     else

@@ -254,7 +254,6 @@ static enum gi_status blocks(struct gi_queue *queue, struct gi_image *dst,
 static bool blocks_takes(const struct gi_queue *queue, const struct gi_image *src,
                          const struct gi_min_max *spec)
 {
-    (void)queue, (void)src;
     return !spec->runs;
 }
 

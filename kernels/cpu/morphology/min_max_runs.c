@@ -166,7 +166,6 @@ static void runs_tile(void *arg, int index, void *scratch)
 bool GI_CPU(min_max_runs_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                 const struct gi_min_max *spec)
 {
-    (void)queue, (void)src;
     return spec->runs;
 }
 

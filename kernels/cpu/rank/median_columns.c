@@ -203,7 +203,6 @@ static void columns_tile(void *arg, int index, void *scratch)
 bool GI_CPU(median_columns_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                   const struct gi_median *spec)
 {
-    (void)queue;
     return !spec->runs && src->type == GI_U8 && spec->width * spec->height <= COUNTS_MAX;
 }
 

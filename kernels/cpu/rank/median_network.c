@@ -213,7 +213,6 @@ static void network_tile(void *arg, int index, void *scratch)
 bool GI_CPU(median_network_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                   const struct gi_median *spec)
 {
-    (void)queue, (void)src;
     return gi_median_is(spec, 3) || gi_median_is(spec, 5);
 }
 

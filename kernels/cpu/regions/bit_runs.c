@@ -4,7 +4,6 @@
 
 static void bits_band(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct runs_job *job = arg;
     int y1 = band_start(job->predicate->on, index + 1, job->bands);
     for (int y = band_start(job->predicate->on, index, job->bands); y < y1; y++) {
@@ -112,7 +111,6 @@ static void frame(const struct runs_job *job, int y, uint32_t *label, uint32_t r
  * be unpredictable, but it is only counted if the run has no label yet. */
 static void join_band(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct runs_job *job = arg;
     int y0 = band_start(job->predicate->on, index, job->bands);
     int y1 = band_start(job->predicate->on, index + 1, job->bands);

@@ -74,7 +74,6 @@ static void paint_band(void *arg, int index, void *scratch)
 {
     const struct flood *flood = arg;
     int y1 = band_start(flood->src, index + 1, flood->runs.bands);
-    (void)scratch;
     for (int y = band_start(flood->src, index, flood->runs.bands); y < y1; y++)
         paint_row(flood, y);
 }

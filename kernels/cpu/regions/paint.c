@@ -18,7 +18,6 @@ static void paint_row(void *arg, int y, void *scratch)
     const uint32_t *labels = gi_row(work->spec->labels, y);
     const uint8_t *marked = work->spec->marked;
     size_t channels = (size_t)src->channels, colours = (size_t)gi_colour_channels(src);
-    (void)scratch;
     memcpy(gi_row(work->dst, y), gi_row(src, y), gi_row_nbytes(src));
     GI_CPU_TYPES(src->type, {
         T *row = gi_row(work->dst, y);

@@ -290,7 +290,6 @@ static void stats_band(void *arg, int index, void *scratch)
 /* Clears share `index` of the regions, which are divided into as many shares as there are bands. */
 static void clear_share(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct stats_job *job = arg;
     uint64_t n = job->n, share = (uint64_t)index, shares = (uint64_t)job->bands;
     for (uint64_t i = n * share / shares; i < n * (share + 1) / shares; i++)
@@ -299,7 +298,6 @@ static void clear_share(void *arg, int index, void *scratch)
 
 static void largest_band(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct stats_job *job = arg;
     uint32_t largest = 0;
     int y1 = band_start(job->labels, index + 1, job->bands);

@@ -66,7 +66,6 @@ static void scatter_rows(void *arg, int job, void *scratch)
     int top = (int)((int64_t)src->height * job / work->njobs);
     int bottom = (int)((int64_t)src->height * (job + 1) / work->njobs), y0 = work->spec->y;
     size_t step = (size_t)places->channels;
-    (void)scratch;
     for (int y = top; y < bottom && dst->data != src->data; y++)
         memcpy(gi_row(dst, y), gi_row(src, y), gi_row_nbytes(src));
     for (int row = 0; row < places->height; row++) {

@@ -199,7 +199,6 @@ static bool planes_takes(const struct gi_queue *queue, const struct gi_image *sr
                          const struct gi_histogram_spec *spec)
 {
     int bands = band_count(gi_cpu_pool(queue), src, BAND_PIXELS);
-    (void)spec;
     return src->type == GI_U8 && src->channels == 1 && planes_are_here() &&
            (int64_t)src->width * src->height / bands >= PLANES_LEAST;
 }
@@ -208,13 +207,11 @@ static bool planes_takes(const struct gi_queue *queue, const struct gi_image *sr
 
 static void count_rows_planes(uint32_t *table, const struct histogram_job *job, int y0, int y1)
 {
-    (void)table, (void)job, (void)y0, (void)y1;
 }
 
 static bool planes_takes(const struct gi_queue *queue, const struct gi_image *src,
                          const struct gi_histogram_spec *spec)
 {
-    (void)queue, (void)src, (void)spec;
     return false;
 }
 
@@ -348,7 +345,6 @@ static enum gi_status by_planes(struct gi_queue *queue, uint64_t *counts,
 static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src,
                         const struct gi_histogram_spec *spec)
 {
-    (void)queue, (void)spec;
     return src->type == GI_U8;
 }
 

@@ -101,7 +101,6 @@ static void pairs_of_band(struct gi_reduction *found, const struct gi_image *src
 
 static void pairs_of_band(struct gi_reduction *found, const struct gi_image *src, int y0, int y1)
 {
-    (void)found, (void)src, (void)y0, (void)y1;
 }
 
 #endif
@@ -257,7 +256,6 @@ static enum gi_status run(struct gi_queue *queue, struct gi_reduction *found,
 static bool pairs_takes(const struct gi_queue *queue, const struct gi_image *src,
                         const struct gi_reduce *spec)
 {
-    (void)queue;
     return HAS_PAIRS && src->type == GI_U8 && src->channels != 3 && spec->sums_only &&
            !(spec->opaque && gi_has_alpha(src));
 }

@@ -44,7 +44,6 @@ static void sum_band(void *arg, int i, void *scratch)
 {
     const struct scan *scan = arg;
     size_t n = gi_row_samples(scan->src);
-    (void)scratch;
     add_columns(scan, scan->carry + (size_t)(i + 1) * n, band_start(scan->src, i, scan->nbands),
                 band_start(scan->src, i + 1, scan->nbands));
 }
@@ -112,7 +111,6 @@ static void scan_band(void *arg, int i, void *scratch)
 {
     const struct scan *scan = arg;
     uint64_t *above = scan->carry + (size_t)i * gi_row_samples(scan->src);
-    (void)scratch;
     for (int y = band_start(scan->src, i, scan->nbands);
          y < band_start(scan->src, i + 1, scan->nbands); y++) {
         next_row(scan, above, y);

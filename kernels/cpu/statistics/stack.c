@@ -156,7 +156,6 @@ static void ranks_piece(const struct stack *stack, struct piece piece, void *scr
 static bool ranks_takes(const struct gi_queue *queue, const struct gi_image *src,
                         const struct gi_stack *spec)
 {
-    (void)queue;
     return spec->method == GI_STACK_MEDIAN && src->type != GI_F32 && spec->images <= UINT16_MAX;
 }
 

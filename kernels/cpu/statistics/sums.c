@@ -44,7 +44,6 @@ static void floats_add(struct lanes *lanes, const float *row, size_t n, const st
 
 static void sums_band(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct sums_job *job = arg;
     struct lanes lanes = {0};
     int y0 = band_start(job->src, index, job->bands);

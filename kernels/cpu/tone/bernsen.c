@@ -16,7 +16,6 @@ static void make_row(void *arg, int y, void *scratch)
     const struct gi_image *src = work->src;
     const struct gi_bernsen spec = *work->spec;
     size_t n = gi_row_samples(src), channels = (size_t)src->channels;
-    (void)scratch;
     GI_CPU_TYPES(src->type, {
         const T *v = gi_row(src, y), *l = gi_row(spec.least, y), *g = gi_row(spec.greatest, y);
         T *restrict out = gi_row(work->dst, y);

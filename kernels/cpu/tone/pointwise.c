@@ -105,7 +105,6 @@ static pointwise_row_fn *const rows[NOPERATIONS][GI_F32 + 1] = {
 
 static void pointwise_tile(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct pointwise *op = arg;
     struct gi_tile tile = GI_CPU(tile)(&op->tiling, op->src, index);
     size_t nbytes = gi_type_nbytes(op->src->type), x0 = (size_t)tile.x0 * nbytes;
@@ -186,7 +185,6 @@ enum gi_status GI_CPU(luma_by_groups)(struct gi_queue *queue, struct gi_image *d
                                       const struct gi_image *src, const void *none,
                                       struct gi_err *err)
 {
-    (void)none;
     struct pointwise op = {.dst = dst, .src = src};
     return run(queue, &op, LUMA, false, err);
 }

@@ -19,9 +19,6 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
                           int noperands, struct gi_err *err)
 {
     const struct params *p = params[0];
-    (void)self;
-    (void)operands;
-    (void)noperands;
     for (int i = -p->width; i < 2 * p->width; i++) {
         int index = gi_border_index(i, p->width, (enum gi_border)p->border);
         printf(index < 0 ? "%sv" : "%s%d", i == 0 || i == p->width ? " | " : " ", index);

@@ -13,7 +13,6 @@ static void copy_row(void *arg, int y, void *scratch)
 {
     const struct work *work = arg;
     const struct gi_image *src = work->src;
-    (void)scratch;
     memcpy(gi_row(work->dst, y), gi_row(src, src->height - 1 - y), gi_row_nbytes(src));
 }
 
@@ -21,7 +20,6 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const void *none, struct gi_err *err)
 {
     struct work work = {dst, src};
-    (void)none;
     return gi_pool_run(gi_cpu_pool(queue), src->height, copy_row, &work, 0, err);
 }
 
