@@ -2,11 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "command_line.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

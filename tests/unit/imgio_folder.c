@@ -16,6 +16,17 @@ int teardown(void **state)
     return 0;
 }
 
+int enter_folder(void **state)
+{
+    setup(state);
+    return chdir(folder);
+}
+
+int leave_folder(void **state)
+{
+    return chdir("/") || teardown(state);
+}
+
 const char *in_folder(const char *name)
 {
     static char paths[4][512];

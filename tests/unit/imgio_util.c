@@ -186,16 +186,7 @@ void check_flips(struct bytes file, int times, uint64_t seed)
     }
 }
 
-int run_in_folder(const struct CMUnitTest *tests, size_t n, char path[128], const char *name)
-{
-    const char *folder = make_folder();
-    snprintf(path, 128, "%s/%s", folder, name);
-    int failed = _cmocka_run_group_tests("tests", tests, n, NULL, NULL);
-    remove_folder(folder);
-    return failed;
-}
-
-void without_libtiff(void **state)
+void without_libtiff(void)
 {
     print_message("skipped: this build has no libtiff\n");
     skip();

@@ -3,11 +3,6 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "imgio/imgio.h"
 
 static const struct gi_load_options strictly = {
@@ -63,9 +59,5 @@ void check_truncations(struct bytes file, size_t until);
  * the buffers may be read or written. */
 void check_flips(struct bytes file, int times, uint64_t seed);
 
-/* Runs n tests. Meanwhile there is a folder for this test program, and `path` is the path of the
- * file `name` in it. */
-int run_in_folder(const struct CMUnitTest *tests, size_t n, char path[128], const char *name);
-
-/* A test for builds without libtiff: it is skipped. */
-void without_libtiff(void **state);
+/* Skips a test in builds without libtiff. */
+void without_libtiff(void);

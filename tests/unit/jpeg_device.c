@@ -6,18 +6,21 @@
 
 static struct gi_queue *queues[2]; /* of the CPU and of CUDA */
 
-struct gi_queue *jpeg_queue(bool cuda)
-{
-    const struct gi_kernels *k = cuda ? gi_kernels_cuda() : gi_kernels_cpu();
-    if (!queues[cuda] && k && (!cuda || k->probe(NULL, 0, NULL) > 0))
-        queues[cuda] = case_open(k, 2);
-    return queues[cuda];
-}
-
-void jpeg_close_queues(void)
+static void close_queues(void)
 {
     for (int cuda = 0; cuda < 2; cuda++)
         gi_queue_close_alone(&queues[cuda]);
+}
+
+struct gi_queue *jpeg_queue(bool cuda)
+{
+    const struct gi_kernels *k = cuda ? gi_kernels_cuda() : gi_kernels_cpu();
+    if (!queues[cuda] && k && (!cuda || k->probe(NULL, 0, NULL) > 0)) {
+        if (!queues[!cuda])
+            atexit(close_queues);
+        queues[cuda] = case_open(k, 2);
+    }
+    return queues[cuda];
 }
 
 static void tell_nobody(void *arg, const struct gi_image *shape)

@@ -8,10 +8,9 @@
 #include "imgio/coded.h"
 #include "kernels/codec.h"
 
-/* Returns a queue of CUDA or of the CPU, or NULL if there is no CUDA device. */
+/* Returns a queue of CUDA or of the CPU, which is closed when the program ends, or NULL if there is
+ * no CUDA device. */
 struct gi_queue *jpeg_queue(bool cuda);
-/* Must be called at the end of the program. */
-void jpeg_close_queues(void);
 
 /* Loads a file, reduced by the denominator if it is a JPEG. If `coded`, the image stays coded if
  * imgio allows it. `warning` may be NULL. */

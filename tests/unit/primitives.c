@@ -252,14 +252,12 @@ static void walk_row(const struct walk_row *row)
 
 static const struct walk_row *walked;
 static size_t nwalked;
-static char **words;
-static int nwords;
 
 static bool is_wanted(const struct walk_row *row)
 {
-    bool found = nwords == 0;
-    for (int i = 0; i < nwords; i++)
-        found |= strstr(row->primitive, words[i]) != NULL;
+    bool found = test_nwords == 0;
+    for (int i = 0; i < test_nwords; i++)
+        found |= strstr(row->primitive, test_words[i]) != NULL;
     return found;
 }
 
@@ -339,17 +337,12 @@ static void other_samples_are_refused(void **state)
         }
 }
 
-int walk_main(int argc, char **argv, const struct walk_row *rows, size_t nrows,
-              const struct CMUnitTest *more, size_t nmore)
+void walk_use(const struct walk_row *rows, size_t nrows)
 {
-    struct CMUnitTest tests[16] = {cmocka_unit_test(every_way), cmocka_unit_test(every_way_has_run),
-                                   cmocka_unit_test(other_samples_are_refused)};
     walked = rows;
     nwalked = nrows;
-    words = argv + 1;
-    nwords = argc - 1;
-    assert_in_range(nmore, 0, 13);
-    for (size_t i = 0; i < nmore; i++)
-        tests[3 + i] = more[i];
-    return _cmocka_run_group_tests("primitives", tests, 3 + nmore, open_all, close_all);
+    test_frame = (struct test_frame){.first = open_all, .last = close_all, .reads_words = true};
+    test_add((struct CMUnitTest)cmocka_unit_test(every_way));
+    test_add((struct CMUnitTest)cmocka_unit_test(every_way_has_run));
+    test_add((struct CMUnitTest)cmocka_unit_test(other_samples_are_refused));
 }

@@ -137,8 +137,12 @@ enum { WALK_APART = -1 };
 enum walk_outcome walk_run(struct gi_queue *queue, const struct walk_case *c, int where,
                            char *wrong, size_t size);
 
-/* The main() of a test. It opens queues of all levels and of CUDA, and walks the rows. It tests
- * that every way of their primitives has run, and that images of labels are refused. It also runs
- * the tests `more`. Words of the command line select rows by the name of the primitive. */
-int walk_main(int argc, char **argv, const struct walk_row *rows, size_t nrows,
-              const struct CMUnitTest *more, size_t nmore);
+/* Adds the tests of the walk: it opens queues of all levels and of CUDA, and walks the rows, an
+ * array. It tests that every way of their primitives has run, and that images of labels are
+ * refused. Words of the command line select rows by the name of the primitive. */
+#define WALK_ROWS(rows)                                                                            \
+    __attribute__((constructor)) static void walk_rows_are_used(void)                              \
+    {                                                                                              \
+        walk_use(rows, sizeof(rows) / sizeof *(rows));                                             \
+    }
+void walk_use(const struct walk_row *rows, size_t nrows);

@@ -434,9 +434,10 @@ static const struct walk_row rows[] = {
              .few = true),
 };
 
-int main(int argc, char **argv)
+__attribute__((constructor)) static void fill_widths(void)
 {
     for (int i = 0; i < 70; i++)
         memcpy(widths[i], (int[]){i + 1, 2}, sizeof *widths);
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
 }
+
+WALK_ROWS(rows)

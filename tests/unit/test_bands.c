@@ -133,7 +133,7 @@ static const struct {
              {"local-threshold", wolf},
              {"local-threshold", wolf_apart}};
 
-static void test_same_bytes(void **unused)
+TEST(test_same_bytes)
 {
     enum { HEIGHT = 61 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -160,7 +160,7 @@ static void test_same_bytes(void **unused)
 }
 
 /* The result has another height than the source, so that its rows come from other source rows. */
-static void test_resize(void **unused)
+TEST(test_resize)
 {
     static const char *const sizes[] = {"size=20x23", "size=31x150", "size=9x90", "size=23x61",
                                         "size=40x7"};
@@ -190,7 +190,7 @@ static void test_resize(void **unused)
 
 /* Integer sums that 64 bits can't hold are refused before memory for them is allocated. Float sums
  * are scaled. */
-static void test_sums_too_large(void **unused)
+TEST(test_sums_too_large)
 {
     static const char *const squares[] = {"squares", NULL};
     const struct gi_filter *filter = gi_filter_find("integral");
@@ -215,7 +215,7 @@ static const char *const flipped[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolat
 static const char *const nearest[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=nearest", NULL};
 
 /* A map decides which source rows a band needs. With border wrap, some are at the other end. */
-static void test_maps(void **unused)
+TEST(test_maps)
 {
     enum { HEIGHT = 61 };
     static const struct {
@@ -243,7 +243,7 @@ static void test_maps(void **unused)
     }
 }
 
-static void test_bytes_limit(void **unused)
+TEST(test_bytes_limit)
 {
     const struct gi_filter *filter = gi_filter_find("edges");
     void *params = case_params(filter, NULL);
@@ -260,7 +260,7 @@ static void test_bytes_limit(void **unused)
     free(params);
 }
 
-static void test_too_little(void **unused)
+TEST(test_too_little)
 {
     const struct gi_filter *filter = gi_filter_find("gaussian");
     void *params = case_params(filter, NULL); /* k = 9 */
@@ -283,7 +283,7 @@ static void test_too_little(void **unused)
 }
 
 /* A profiler gets a range for each stage. Each range is ended, also after a failure. */
-static void test_ranges(void **unused)
+TEST(test_ranges)
 {
     const struct gi_filter *filter = gi_filter_find("threshold");
     void *params = case_params(filter, (const char *const[]){"threshold=otsu", NULL});
@@ -319,7 +319,7 @@ static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
 }
 
 /* Bands hold parts of CLAHE's tiles. If tiles do not divide the image, the image is mirrored. */
-static void test_tiles(void **unused)
+TEST(test_tiles)
 {
     static const char *const words[][4] = {{"tiles=1x40", "clip-limit=1.4", NULL},
                                            {"tiles=3x4", "per-channel", NULL},
@@ -355,7 +355,7 @@ static void analyse(struct gi_histogram *result, const struct gi_image *src, con
 }
 
 /* The histogram works in bands. */
-static void test_analysis(void **unused)
+TEST(test_analysis)
 {
     static const char *const words[] = {"bins=37", "percentiles=0,10,50,99.5,100", NULL};
     struct gi_histogram_params *params = case_params(&gi_filter_histogram, words);
@@ -381,7 +381,7 @@ static void test_analysis(void **unused)
 }
 
 /* Connected components cross bands, so the whole image must fit. The message is always the same. */
-static void test_analysis_of_the_whole(void **unused)
+TEST(test_analysis_of_the_whole)
 {
     void *params = case_params(&gi_filter_extract, NULL);
     struct gi_image src = image_of(19, 33, 3, GI_U8);
@@ -404,7 +404,7 @@ static void test_analysis_of_the_whole(void **unused)
 }
 
 /* A reference image of another size is read only once, whatever the number of bands. */
-static void test_reference(void **unused)
+TEST(test_reference)
 {
     const struct gi_filter *filter = gi_filter_find("match");
     void *params = case_params(filter, (const char *const[]){"reference=image.png", NULL});
@@ -438,7 +438,7 @@ static void test_reference(void **unused)
 
 /* With border wrap, a band at the top or bottom needs two pieces of the source, however many steps
  * the chain has. */
-static void test_many_that_wrap(void **unused)
+TEST(test_many_that_wrap)
 {
     enum { STEPS = 14, HEIGHT = 200, BANDS = 4 };
     const struct gi_filter *filter = gi_filter_find("blur"), *other = gi_filter_find("invert");
@@ -464,21 +464,4 @@ static void test_many_that_wrap(void **unused)
     free(none);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_resize),
-        cmocka_unit_test(test_sums_too_large),
-        cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_bytes_limit),
-        cmocka_unit_test(test_too_little),
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_many_that_wrap),
-        cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_analysis),
-        cmocka_unit_test(test_analysis_of_the_whole),
-        cmocka_unit_test(test_reference),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
-}
+TEST_FRAME(.first = open_cpu, .last = close_cpu)

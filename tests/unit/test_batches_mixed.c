@@ -9,7 +9,7 @@
 
 #include "command_line.h"
 #include "cases.h"
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include "kernels/kernels.h"
 
@@ -98,24 +98,24 @@ static void write_images(uint64_t *seed)
     }
 }
 
-static void run_batch(const char *command, const char *folder, const char *device)
+static void run_batch(const char *command, const char *to, const char *device)
 {
     char line[1024];
     struct gi_err err = {0};
-    snprintf(line, sizeof line, "%s%s --out-dir %s --device %s -q", command, names, folder, device);
+    snprintf(line, sizeof line, "%s%s --out-dir %s --device %s -q", command, names, to, device);
     if (run_command_line(line, false, &err))
         fail_msg("%s: %s", line, err.text);
 }
 
-/* Fails if a file of the batch in the folder `folder` differs from the file of the same name in
+/* Fails if a file of the batch in the folder `have` differs from the file of the same name in
  * `want`. */
-static void compare_folders(const char *command, const char *want, const char *folder)
+static void compare_folders(const char *command, const char *want, const char *have)
 {
     for (int i = 0; i < IMAGES; i++) {
         char path[64];
         snprintf(path, sizeof path, "%s/%02d.pam", want, i);
         struct bytes expected = read_file(path);
-        snprintf(path, sizeof path, "%s/%02d.pam", folder, i);
+        snprintf(path, sizeof path, "%s/%02d.pam", have, i);
         struct bytes got = read_file(path);
         if (got.n != expected.n || memcmp(got.at, expected.at, got.n) != 0)
             fail_msg("%s: other bytes in %s", command, path);
@@ -125,7 +125,7 @@ static void compare_folders(const char *command, const char *want, const char *f
     }
 }
 
-static void batches_on_a_gpu(void **state)
+TEST(batches_on_a_gpu)
 {
     const struct gi_kernels *k = gi_kernels_cuda();
     struct gi_err err = {0};
@@ -154,14 +154,10 @@ static void batches_on_a_gpu(void **state)
     print_message("%d batches of %d images equal\n", count, IMAGES);
 }
 
-int main(void)
+static int start(void **state)
 {
-    const char *folder = make_folder();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(batches_on_a_gpu)};
     setenv("GPUIMG_RATES", "/dev/null", 1);
-    assert_int_equal(chdir(folder), 0);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    assert_int_equal(chdir("/"), 0);
-    remove_folder(folder);
-    return failed;
+    return enter_folder(state);
 }
+
+TEST_FRAME(.first = start, .last = leave_folder)

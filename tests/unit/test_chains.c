@@ -2,6 +2,7 @@
  * its steps run one by one through host images of their types, at every level and on CUDA.
  * Sources: filters/pipeline* filters/plan* filters/bands.c
  * SPDX-License-Identifier: MIT */
+#include "imgio_folder.h"
 #include "filter_cases.h"
 #include "walk_case.h"
 
@@ -196,10 +197,9 @@ static void add_cuda(size_t max_bytes)
     nbackends++;
 }
 
-static char folder[] = "/tmp/gpuimg-chains.XXXXXX"; /* of the images that steps name */
-
 static int open_backends(void **unused)
 {
+    gi_commands_use(gi_command_rows);
     gi_cli_quiet(true);
     add("scalar", 1, false);
     add("scalar", 2, true);
@@ -209,7 +209,7 @@ static int open_backends(void **unused)
     ncpu = nbackends;
     add_cuda(0);
     add_cuda(100 << 10);
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+    return enter_folder(unused); /* for the images that steps name */
 }
 
 static int close_backends(void **unused)
@@ -219,7 +219,7 @@ static int close_backends(void **unused)
             backends[i].queue->k = backends[i].queue->device->k;
         gi_queue_close_alone(&backends[i].queue);
     }
-    return rmdir(folder);
+    return leave_folder(unused);
 }
 
 /* ---- tests ---- */
@@ -246,7 +246,7 @@ static bool check_on(int b, const struct chain *chain, const struct gi_image *sr
     return bands;
 }
 
-static void test_random(void **unused)
+TEST(test_random)
 {
     uint64_t seed = case_seed();
     int bands = 0, chains = 0;
@@ -284,7 +284,7 @@ static void check_bands(const struct chain *chain, const struct gi_image *src, i
 
 /* Tests a border that wraps, after a step whose result depends on the row's position. The rows
  * beyond one end of the image must equal the rows that this step computes at the other end. */
-static void test_wrap_after(void **unused)
+TEST(test_wrap_after)
 {
     static const char *const words[][3] = {
         {"k=7", "border=clamp", NULL}, {"tiles=2x3", NULL}, {"k=9", "border=wrap", NULL}};
@@ -308,7 +308,7 @@ static void test_wrap_after(void **unused)
 }
 
 /* The result wraps around its source several times above and below. */
-static void test_wrap_over_and_over(void **unused)
+TEST(test_wrap_over_and_over)
 {
     static const char *const below[] = {"matrix=1 0 0; 0.1 1 0", "size=33x97", "border=wrap", NULL};
     static const char *const above[] = {"matrix=1 0 0; 0.1 1 80.5", "size=33x97", "border=wrap",
@@ -330,7 +330,7 @@ static void test_wrap_over_and_over(void **unused)
 }
 
 /* The times count one upload and one download, and the bytes that each step reads and writes. */
-static void test_times(void **unused)
+TEST(test_times)
 {
     static const char *const words[] = {"sigma=1.5", NULL};
     const struct gi_filter *filters[] = {gi_filter_find("gaussian"), gi_filter_find("edges"),
@@ -358,14 +358,4 @@ static void test_times(void **unused)
         free((void *)steps[i].params);
 }
 
-int main(void)
-{
-    gi_commands_use(gi_command_rows);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_wrap_after),
-        cmocka_unit_test(test_wrap_over_and_over),
-        cmocka_unit_test(test_times),
-    };
-    return cmocka_run_group_tests(tests, open_backends, close_backends);
-}
+TEST_FRAME(.first = open_backends, .last = close_backends)

@@ -154,7 +154,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("clahe", "full counters", draw_full, define, .sizes = full, .few = true),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "command_line.h"
 #include "failing_memory.h"
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <ftw.h>
 #include <sys/stat.h>
@@ -123,7 +123,7 @@ static void check(const char *line, int n, enum gi_status status, const struct f
     free_files(&got);
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
     struct files before = list_files();
     for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
@@ -200,16 +200,13 @@ static void write_inputs(void)
     gi_image_free(&gray);
 }
 
-int main(void)
+static int start(void **state)
 {
-    const char *folder = make_folder();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_runs_out)};
     setenv("GPUIMG_DEVICE", "cpu", 1);
     setenv("GPUIMG_RATES", "/dev/null", 1);
-    assert_int_equal(chdir(folder), 0);
+    enter_folder(state);
     write_inputs();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    assert_int_equal(chdir("/"), 0);
-    remove_folder(folder);
-    return failed;
+    return 0;
 }
+
+TEST_FRAME(.first = start, .last = leave_folder)

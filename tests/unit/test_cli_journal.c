@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "failing_memory.h"
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include "cli/inputs/path_conflicts.h"
 #include "cli/report/journal.h"
@@ -12,7 +12,7 @@
 
 enum { ITEMS = 3 };
 
-static char folder[64], *report, *paths[2 * ITEMS];
+static char *report, *paths[2 * ITEMS];
 static struct bytes older; /* a report of the first two items */
 
 static bool all(void *arg, const char *input, const char *output)
@@ -162,7 +162,7 @@ static int walk(const struct work *work, size_t f, struct bytes want)
     return failed;
 }
 
-static void each_call(void **state)
+TEST(each_call)
 {
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
         struct gi_err err = {0};
@@ -182,27 +182,28 @@ static void each_call(void **state)
     }
 }
 
-int main(void)
+static int start(void **state)
 {
-    char *link;
-    strcpy(folder, make_folder());
+    setup(state);
     assert_true(asprintf(&report, "%s/report", folder) > 0);
     for (int i = 0; i < 2 * ITEMS; i++) {
         assert_true(asprintf(&paths[i], "%s/%s%d", folder, i % 2 ? "out" : "in", i / 2) > 0);
         write_file(paths[i], "some", 4);
     }
-    assert_true(asprintf(&link, "%s/link", folder) > 0);
-    assert_int_equal(symlink("in0", link), 0);
-    free(link);
+    assert_int_equal(symlink("in0", in_folder("link")), 0);
     gi_json_start();
     assert_int_equal(write_report(false, 0, 2, NULL), GI_OK);
     older = read_file(report);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_call)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
+    return 0;
+}
+
+static int end(void **state)
+{
     for (int i = 0; i < 2 * ITEMS; i++)
         free(paths[i]);
     free(report);
     free(older.at);
-    return failed;
+    return teardown(state);
 }
+
+TEST_FRAME(.first = start, .last = end)

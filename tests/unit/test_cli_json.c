@@ -44,7 +44,7 @@ static struct bytes print(enum gi_status *status)
 
 /* A name with bytes that are not UTF-8 is unchanged after writing and reading, and UTF-8 text stays
  * readable. */
-static void names(void **state)
+TEST(names)
 {
     static const char *const cases[] = {"a.png",     "\xc3\xa4.png", "\xef\xbf\xbd", "\xff",
                                         "a\xe4\n\"", "\xc3",         "\xed\xa0\x80", ""};
@@ -69,7 +69,7 @@ static void names(void **state)
 }
 
 /* If the hexadecimal digits of a name are invalid, its readable form is used. */
-static void damaged_names(void **state)
+TEST(damaged_names)
 {
     static const char *const texts[] = {"{\"input\": \"a\", \"input_hex\": \"6\"}",
                                         "{\"input\": \"a\", \"input_hex\": \"6g\"}",
@@ -84,7 +84,7 @@ static void damaged_names(void **state)
     }
 }
 
-static void every_allocation(void **state)
+TEST(every_allocation)
 {
     if (!can_fail)
         skip();
@@ -107,11 +107,4 @@ static void every_allocation(void **state)
     free(want.at);
     print_message("%d of %d allocations failed\n", failed, total);
     assert_true(failed > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation), cmocka_unit_test(names),
-                                       cmocka_unit_test(damaged_names)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

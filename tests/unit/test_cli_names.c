@@ -1,14 +1,14 @@
 /* Outputs of a batch get the right names, and different names of the same file are detected.
  * Sources: cli/inputs/names* cli/inputs/path_conflicts*
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <sys/stat.h>
 
 #include "cli/inputs/path_conflicts.h"
 #include "cli/inputs/names.h"
 
-static void templates(void **state)
+TEST(templates)
 {
     static const struct {
         const char *folder, *template, *suffix, *input, *want;
@@ -46,7 +46,7 @@ static void templates(void **state)
     }
 }
 
-static void fields(void **state)
+TEST(fields)
 {
     static const char *const good[] = {NULL, "", "x", "{dir}/{tree}/{stem}.{ext}", "{name}{index}"};
     static const char *const bad[] = {"{",  "{stem",    "{Stem}",    "{stem}{",    "{stem }",
@@ -73,24 +73,25 @@ static void fields(void **state)
                          channels[i].want);
 }
 
-/* Makes the file a/in, links of each kind to this file, a dangling link, and a link to itself. */
-static void make_files(void)
+/* Makes the folder, in it the file a/in, links of each kind to this file, a dangling link, and a
+ * link to itself. */
+static int start(void **state)
 {
-    char absolute[256], *here = getcwd(NULL, 0);
-    assert_non_null(here);
+    char absolute[256];
+    enter_folder(state);
     assert_int_equal(mkdir("a", 0777), 0);
     write_file("a/in", "some", 4);
-    snprintf(absolute, sizeof absolute, "%s/a/in", here);
+    snprintf(absolute, sizeof absolute, "%s/a/in", folder);
     assert_int_equal(symlink(absolute, "absolute"), 0);
     assert_int_equal(symlink("a/in", "relative"), 0);
     assert_int_equal(symlink("../relative", "a/twice"), 0);
     assert_int_equal(symlink("a", "folder"), 0);
     assert_int_equal(symlink("a/new", "nothing"), 0);
     assert_int_equal(symlink("itself", "itself"), 0);
-    free(here);
+    return 0;
 }
 
-static void same_files(void **state)
+TEST(same_files)
 {
     static const struct {
         const char *a, *b;
@@ -127,15 +128,4 @@ static void same_files(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(templates), cmocka_unit_test(fields),
-                                       cmocka_unit_test(same_files)};
-    const char *folder = make_folder();
-    assert_int_equal(chdir(folder), 0);
-    make_files();
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    assert_int_equal(chdir("/"), 0);
-    remove_folder(folder);
-    return failed;
-}
+TEST_FRAME(.first = start, .last = leave_folder)

@@ -15,7 +15,7 @@ static enum gi_status check(const char *output, const char *input, struct gi_err
     return gi_output_check_inputs(outputs, inputs, err);
 }
 
-static void names_and_links(void **state)
+TEST(names_and_links)
 {
     struct gi_err err;
     const char *folder = make_folder();
@@ -43,7 +43,7 @@ static void names_and_links(void **state)
 }
 
 /* Inputs and outputs are also compared when standard input and output are redirected to files. */
-static void redirected(void **state)
+TEST(redirected)
 {
     struct gi_err err;
     const char *folder = make_folder();
@@ -63,11 +63,4 @@ static void redirected(void **state)
     assert_int_equal(check("-", "a.png", &err), GI_OK);
     assert_int_equal(chdir("/"), 0);
     remove_folder(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names_and_links),
-                                       cmocka_unit_test(redirected)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,9 @@
  * messages.
  * Sources: cli/parse.c cli/command.h cli/help/help* cli/run/device_options*
  * SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
@@ -31,7 +26,7 @@ static enum gi_status read_line(struct gi_args *args, const char *line, struct g
     return gi_args_read(args, &command, argc, argv, err);
 }
 
-static void test_operands_and_options(void **unused)
+TEST(test_operands_and_options)
 {
     static const char *const lines[] = {
         "blur in.png out.png --quality 7 --threads 3 -v",
@@ -54,7 +49,7 @@ static void test_operands_and_options(void **unused)
     }
 }
 
-static void test_dash_is_an_operand(void **unused)
+TEST(test_dash_is_an_operand)
 {
     struct gi_args args;
     struct gi_err err = {0};
@@ -71,7 +66,7 @@ static void test_dash_is_an_operand(void **unused)
 }
 
 /* Defaults that option rows state as text equal the constants of imgio. */
-static void test_defaults_are_those_of_imgio(void **unused)
+TEST(test_defaults_are_those_of_imgio)
 {
     struct gi_io_params io;
     gi_options_default(&io, gi_io_options);
@@ -102,7 +97,7 @@ static void check_row(const struct gi_command *command, const struct gi_option *
                 fail_msg("%s: --%s occurs twice", command->name, row->name);
 }
 
-static void test_rows_of_commands(void **unused)
+TEST(test_rows_of_commands)
 {
     struct gi_command command, found;
     for (int i = 0; gi_command_at(&command, i); i++) {
@@ -122,7 +117,7 @@ static void test_rows_of_commands(void **unused)
     }
 }
 
-static void test_nearest(void **unused)
+TEST(test_nearest)
 {
     assert_int_equal(gi_word_distance("", ""), 0);
     assert_int_equal(gi_word_distance("kitten", "sitting"), 3);
@@ -133,15 +128,10 @@ static void test_nearest(void **unused)
     assert_null(gi_command_nearest(""));
 }
 
-int main(void)
+static int use_commands(void **state)
 {
     gi_commands_use(gi_command_rows);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operands_and_options),
-        cmocka_unit_test(test_dash_is_an_operand),
-        cmocka_unit_test(test_defaults_are_those_of_imgio),
-        cmocka_unit_test(test_rows_of_commands),
-        cmocka_unit_test(test_nearest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+TEST_FRAME(.first = use_commands)

@@ -2,16 +2,11 @@
  * scheduler numbers its tasks.
  * Sources: cli/inputs/shard*
  * SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "cli/inputs/shard.h"
 
 static const char *const variables[] = {
@@ -60,7 +55,7 @@ static void check_error(const char *text, const char *want)
     assert_string_equal(err.text, want);
 }
 
-static void every_item_once(void **state)
+TEST(every_item_once)
 {
     for (uint32_t n = 1; n <= 9; n++)
         for (uint64_t total = 0; total <= 20; total++) {
@@ -86,7 +81,7 @@ static void every_item_once(void **state)
     assert_true(gi_shard_takes(&second, 1) && gi_shard_takes(&second, 4));
 }
 
-static void given(void **state)
+TEST(given)
 {
     clear();
     check(NULL, 0, 0);
@@ -106,7 +101,7 @@ static void given(void **state)
     }
 }
 
-static void slurm(void **state)
+TEST(slurm)
 {
     clear();
     for (int first = 0; first <= 1; first++)
@@ -133,7 +128,7 @@ static void slurm(void **state)
     clear();
 }
 
-static void others(void **state)
+TEST(others)
 {
     clear();
     set("JOB_COMPLETION_INDEX", 0);
@@ -163,15 +158,4 @@ static void others(void **state)
     check_error("auto/4", "--shard auto/4: none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, "
                           "AWS_BATCH_JOB_ARRAY_INDEX, PARALLEL_SEQ is set: want K/N");
     clear();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_item_once),
-        cmocka_unit_test(given),
-        cmocka_unit_test(slurm),
-        cmocka_unit_test(others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

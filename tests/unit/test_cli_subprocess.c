@@ -2,25 +2,19 @@
  * the right status and message.
  * Sources: cli/subprocess*
  * SPDX-License-Identifier: MIT */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "imgio_folder.h"
 #include "cli/subprocess.h"
 
 enum { LONG = 200000 }; /* more than a pipe holds */
 
-static char folder[] = "/tmp/gpuimg-child-XXXXXX";
-static char path[64];
+static char path[128];
 
 static enum gi_status write_much(struct gi_sink *sink, const void *arg, struct gi_err *err)
 {
@@ -62,7 +56,7 @@ static enum gi_status run_child(gi_subprocess_fn *work, struct gi_err *err)
     return status;
 }
 
-static void all_bytes(void **state)
+TEST(all_bytes)
 {
     struct gi_err err;
     static char bytes[LONG + 1];
@@ -75,7 +69,7 @@ static void all_bytes(void **state)
     unlink(path);
 }
 
-static void endings(void **state)
+TEST(endings)
 {
     static const struct {
         gi_subprocess_fn *work;
@@ -95,7 +89,7 @@ static void endings(void **state)
 }
 
 /* The sink fails while the child process continues. */
-static void full(void **state)
+TEST(full)
 {
     struct gi_err err = {0};
     struct gi_sink *sink;
@@ -114,23 +108,4 @@ static void full(void **state)
     assert_int_equal(status, GI_E_IO);
 }
 
-static int make_folder(void **state)
-{
-    snprintf(path, sizeof path, "%s/file", mkdtemp(folder));
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    return rmdir(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_bytes),
-        cmocka_unit_test(endings),
-        cmocka_unit_test(full),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_PATH(path, "file")

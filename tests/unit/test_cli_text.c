@@ -1,15 +1,10 @@
 /* Text that is printed into memory is complete or reported as missing, whichever allocation fails.
  * Sources: cli/text*
  * SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "cli/text.h"
 #include "failing_memory.h"
 
@@ -30,7 +25,7 @@ static char *print(int fail)
     return text;
 }
 
-static void whole(void **state)
+TEST(whole)
 {
     char *text = print(0), *at = text;
     assert_non_null(text);
@@ -42,7 +37,7 @@ static void whole(void **state)
     free(text);
 }
 
-static void nothing(void **state)
+TEST(nothing)
 {
     struct gi_text_memory memory;
     char *text = gi_text_close(gi_text_open(&memory), &memory);
@@ -51,7 +46,7 @@ static void nothing(void **state)
     assert_null(gi_text_close(NULL, &memory));
 }
 
-static void without_memory(void **state)
+TEST(without_memory)
 {
     if (!can_fail) {
         print_message("skipped: memory can't be made to fail in this build\n");
@@ -69,14 +64,4 @@ static void without_memory(void **state)
     char *text = print(all - 1); /* one of the last allocations */
     assert_null(text);
     free(want);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),
-        cmocka_unit_test(nothing),
-        cmocka_unit_test(without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static struct gi_power powers[2];
 
 static const double exponents[2] = {2.4, 1. / 3};
 
-static void fill_powers(void)
+__attribute__((constructor)) static void fill_powers(void)
 {
     for (int p = 0; p < 2; p++) {
         for (int i = 0; i <= GI_POWER_CELLS; i++)
@@ -157,8 +157,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("colour_transform", "any", draw, define, .sizes = sizes, .in_place = 1),
 };
 
-int main(int argc, char **argv)
-{
-    fill_powers();
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

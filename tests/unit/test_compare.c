@@ -1,15 +1,10 @@
 /* Differences of two images (MSE, PSNR, SSIM and others) equal numbers worked out on paper.
  * Sources: statistics
  * SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
+#include "test.h"
 #include "filters/pipeline.h"
 #include "filters/statistics/compare.h"
 
@@ -46,7 +41,7 @@ static enum gi_status compare(struct gi_comparison *result, const struct gi_imag
     return status;
 }
 
-static void test_known(void **unused)
+TEST(test_known)
 {
     uint8_t x[] = {10, 20, 30, 40}, y[] = {10, 22, 30, 36};
     struct gi_image a = bytes(x, 2, 2, 1), b = bytes(y, 2, 2, 1);
@@ -62,7 +57,7 @@ static void test_known(void **unused)
 
 /* In images of one pixel, SSIM's windows hold one sample and have no variance. So SSIM is (2 x y +
  * C1) / (x^2 + y^2 + C1). */
-static void test_one_pixel(void **unused)
+TEST(test_one_pixel)
 {
     uint8_t x[] = {100}, y[] = {50};
     struct gi_image a = bytes(x, 1, 1, 1), b = bytes(y, 1, 1, 1);
@@ -73,7 +68,7 @@ static void test_one_pixel(void **unused)
 }
 
 /* The bits of the result do not depend on the number of threads. */
-static void test_threads(void **unused)
+TEST(test_threads)
 {
     enum { W = 37, H = 113 };
     static uint8_t x[W * H * 3], y[W * H * 3];
@@ -91,7 +86,7 @@ static void test_threads(void **unused)
     }
 }
 
-static void test_odd_floats(void **unused)
+TEST(test_odd_floats)
 {
     float x[] = {NAN, INFINITY, 1, NAN}, y[] = {NAN, INFINITY, 1, 2};
     struct gi_image a = {
@@ -103,7 +98,7 @@ static void test_odd_floats(void **unused)
     assert_true(got.all.differing == 1 && isinf(got.all.max) && isinf(got.all.mse));
 }
 
-static void test_shapes(void **unused)
+TEST(test_shapes)
 {
     uint8_t x[12] = {0};
     struct gi_image a = bytes(x, 2, 2, 1), b = bytes(x, 4, 1, 1), c = bytes(x, 2, 2, 3), picture;
@@ -117,7 +112,7 @@ static void test_shapes(void **unused)
 }
 
 /* When an 8-bit image is compared with a 16-bit image, their full scales count as equal. */
-static void test_types(void **unused)
+TEST(test_types)
 {
     uint8_t x[] = {0, 255, 128, 1};
     uint16_t y[] = {0, 65535, 128 * 257, 260};
@@ -131,7 +126,7 @@ static void test_types(void **unused)
 }
 
 /* Neither differences within the tolerance count, nor pixels that `regions` or `mask` exclude. */
-static void test_rules(void **unused)
+TEST(test_rules)
 {
     uint8_t x[30 * 20] = {0}, y[30 * 20] = {0}, hidden[30 * 20] = {0};
     struct gi_image a = bytes(x, 30, 20, 1), b = bytes(y, 30, 20, 1),
@@ -168,7 +163,7 @@ static void test_rules(void **unused)
     rules = (struct gi_compare_rules){0};
 }
 
-static void test_picture(void **unused)
+TEST(test_picture)
 {
     uint8_t x[] = {10, 20, 30, 255, 0, 0, 0, 255}, y[] = {15, 20, 200, 255, 0, 0, 0, 250};
     struct gi_image a = bytes(x, 2, 1, 4), b = bytes(y, 2, 1, 4), picture;
@@ -177,15 +172,4 @@ static void test_picture(void **unused)
     assert_int_equal(picture.channels, 3);
     assert_memory_equal(picture.data, want, sizeof want);
     gi_image_free(&picture);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),   cmocka_unit_test(test_one_pixel),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_odd_floats),
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_types),
-        cmocka_unit_test(test_rules),   cmocka_unit_test(test_picture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
  * all integers, for floats at ties, for unusual floats, and for rows that do not fill a vector.
  * Sources: color imgio/image*
  * SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
+#include "test.h"
 #include "kernels/kernels.h"
 
 /* Fills an integer image with all values of its type. Fills a float image with the midpoints
@@ -75,7 +70,7 @@ static void check_shapes(const struct gi_kernels *kernels)
     gi_queue_close_alone(&queue);
 }
 
-static void equals_host(void **state)
+TEST(equals_host)
 {
     static const char *const levels[] = {"scalar", "avx2", "avx512", "neon"};
     const struct gi_kernels *cuda = gi_kernels_cuda();
@@ -86,10 +81,4 @@ static void equals_host(void **state)
         check_shapes(cuda);
     else
         print_message("not tested: no CUDA device\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(equals_host)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

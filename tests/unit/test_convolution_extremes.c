@@ -31,7 +31,7 @@ static struct gi_separable long_gaussian(int n, double sigma)
 }
 
 /* A constant image is unchanged by a kernel of any length. */
-static void constant(void **state)
+TEST(constant)
 {
     static const int lengths[] = {3, 31, 33, 65, 401, 1601, GI_TAPS_MAX};
     static const uint16_t values[] = {1, 255, 40001, 65535};
@@ -60,7 +60,7 @@ static void constant(void **state)
 
 /* Filters a row of 3 000 000 pixels, and a column of as many pixels. Because of the border mode,
  * all rows outside the image equal its row, and all columns outside equal its column. */
-static void long_images(void **state)
+TEST(long_images)
 {
     struct gi_queue *queue;
     struct gi_err err;
@@ -86,7 +86,7 @@ static void long_images(void **state)
 }
 
 /* An infinite sample makes a result infinite only if the taps of that result reach the sample. */
-static void infinite(void **state)
+TEST(infinite)
 {
     struct gi_separable spec = long_gaussian(65, 40);
     struct gi_queue *queue;
@@ -153,7 +153,7 @@ static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int ch
     guard_free(&got);
 }
 
-static void wide_box(void **state)
+TEST(wide_box)
 {
     uint64_t seed = SEED;
     for (int l = 0; l < CASE_LEVELS; l++) {
@@ -166,7 +166,7 @@ static void wide_box(void **state)
 
 /* Tests means just below and above a half, where float has the least precision left. The images
  * have k x k pixels and wrap around, so that each mean is the mean of the whole image. */
-static void near_halves(void **state)
+TEST(near_halves)
 {
     static const int sizes[] = {7, 127, 129, 255};
     for (int i = 0; i < 2 * 4 * CASE_LEVELS; i++) {
@@ -197,13 +197,4 @@ static void near_halves(void **state)
         guard_free(&src);
         guard_free(&got);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant), cmocka_unit_test(long_images), cmocka_unit_test(infinite),
-        cmocka_unit_test(wide_box), cmocka_unit_test(near_halves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

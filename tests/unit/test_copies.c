@@ -152,12 +152,12 @@ static void copies(const struct gi_kernels *k)
     case_close_device(device);
 }
 
-static void copies_on_the_cpu(void **state)
+TEST(copies_on_the_cpu)
 {
     copies(gi_kernels_cpu());
 }
 
-static void copies_on_a_gpu(void **state)
+TEST(copies_on_a_gpu)
 {
     if (!case_cuda(1))
         skip();
@@ -166,7 +166,7 @@ static void copies_on_a_gpu(void **state)
 
 /* Queues report their share of the device's maximum of memory. Copies of images of many sizes
  * succeed although these images together exceed the maximum. */
-static void memory_is_capped(void **state)
+TEST(memory_is_capped)
 {
     enum { MAX = 12345678 };
     const struct gi_kernels *k = gi_kernels_cuda();
@@ -194,7 +194,7 @@ static void memory_is_capped(void **state)
 }
 
 /* Memory is pinned only once, also if an image of another thread reuses the memory. */
-static void pinned_is_kept(void **state)
+TEST(pinned_is_kept)
 {
     uint64_t seed = SEED;
     if (!case_cuda(1))
@@ -214,7 +214,7 @@ static void pinned_is_kept(void **state)
 
 /* An image that is too large for any device is refused. Afterwards as much memory is free as
  * before. */
-static void failed_upload(void **state)
+TEST(failed_upload)
 {
     if (getenv("GPUIMG_TEST_QUICK"))
         printf("skipped: compute-sanitizer takes the failure that is wanted here for a fault\n");
@@ -244,16 +244,4 @@ static void failed_upload(void **state)
     assert_true(after.free_nbytes >= before.free_nbytes);
     two_in_flight(queue, NULL, 50, &seed);
     gi_queue_close_alone(&queue);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_on_the_cpu), cmocka_unit_test(copies_on_a_gpu),
-        cmocka_unit_test(pinned_is_kept),    cmocka_unit_test(failed_upload),
-        cmocka_unit_test(memory_is_capped),
-    };
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

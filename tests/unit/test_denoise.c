@@ -228,7 +228,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("nlmeans", "any", draw_nlmeans, define_nlmeans),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

@@ -93,7 +93,7 @@ static void check(struct gi_queue *queue, const struct gi_image *src, const char
     gi_image_free(&want);
 }
 
-static void encoded_or_samples(void **state)
+TEST(encoded_or_samples)
 {
     uint64_t seed = CASE_SEED;
     struct gi_image src;
@@ -153,7 +153,7 @@ static void take_strips(struct gi_png_strips *strips, const uint8_t *file, size_
 
 /* A PNG of strips that were made elsewhere equals the file of the samples: if the strips are
  * deflated, and if runs don't suit them and the writer deflates them. */
-static void png_of_strips(void **state)
+TEST(png_of_strips)
 {
     enum { WIDTH = 701, HEIGHT = 203, STRIPS = 2 /* minimum */ };
     const struct gi_save_options options = {.compression = GI_COMPRESSION_AUTO};
@@ -185,7 +185,7 @@ static void png_of_strips(void **state)
 }
 
 /* gi_save_coding() takes only images whose samples are written as they are. */
-static void codings_of_shapes(void **state)
+TEST(codings_of_shapes)
 {
     struct gi_coding coding;
     const double black[3] = {0};
@@ -217,12 +217,4 @@ static void codings_of_shapes(void **state)
         options.background = black;
         assert_int_equal(gi_save_coding(&coding, &shape, "a.png", &options), i == 0 || i == 6);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(encoded_or_samples),
-                                       cmocka_unit_test(png_of_strips),
-                                       cmocka_unit_test(codings_of_shapes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

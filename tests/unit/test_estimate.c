@@ -60,7 +60,7 @@ static bool takes_cuda(struct gi_estimate seconds)
 
 /* A larger image takes longer on the CPU. If CUDA is chosen for an image, CUDA is also chosen for
  * every larger image. */
-static void grows_with_the_image(void **state)
+TEST(grows_with_the_image)
 {
     static const int threads[] = {1, 2, 3, 16, 256};
     for (int i = 0; gi_filters[i]; i++)
@@ -77,7 +77,7 @@ static void grows_with_the_image(void **state)
 
 /* More threads never make the CPU's estimate slower. Nor do they make `auto` choose CUDA for work
  * that `auto` leaves to the CPU with fewer threads. */
-static void shrinks_with_threads(void **state)
+TEST(shrinks_with_threads)
 {
     for (int i = 0; gi_filters[i]; i++)
         for (int side = SMALLEST; side <= LARGEST; side *= 4)
@@ -92,7 +92,7 @@ static void shrinks_with_threads(void **state)
 
 /* A single small image never justifies opening a context. Many images share the cost of opening
  * it. */
-static void start_is_paid_once(void **state)
+TEST(start_is_paid_once)
 {
     for (int i = 0; gi_filters[i]; i++) {
         assert_false(takes_cuda(estimate(gi_filters[i], 512, 1, 1)));
@@ -110,7 +110,6 @@ enum coding { SAMPLES, JPEG, PNG };
 
 static bool coding_of(void *self, struct gi_coding *coding, const struct gi_image *shape)
 {
-    (void)shape;
     *coding = (struct gi_coding){.strip_rows = *(const enum coding *)self == PNG ? 64 : 0};
     return true;
 }
@@ -135,9 +134,8 @@ static struct gi_estimate coded(int images, enum coding from, enum coding to,
 
 /* A batch of JPEGs is worth a GPU from fewer images on than a batch of other files, because the GPU
  * decodes and encodes. One image and ten are not. */
-static void codecs_are_counted(void **state)
+TEST(codecs_are_counted)
 {
-    (void)state;
     const struct gi_rates cpu = gi_rates_of(GI_DEVICE_CPU, &host, 16);
     const struct gi_rates cuda = gi_rates_of(GI_DEVICE_CUDA, &gpu, 16);
     const struct gi_rates hope = gi_rates_hoped_for();
@@ -160,9 +158,8 @@ static void codecs_are_counted(void **state)
 /* The rates decide: codecs of a GPU that are slower than the CPU's keep a batch on the CPU, and
  * slow codecs of the CPU give ten images to the GPU. Rates of codecs that are not needed do not
  * count. */
-static void rates_of_codecs_decide(void **state)
+TEST(rates_of_codecs_decide)
 {
-    (void)state;
     const struct gi_rates cpu = gi_rates_of(GI_DEVICE_CPU, &host, 16);
     const struct gi_rates cuda = gi_rates_of(GI_DEVICE_CUDA, &gpu, 16);
     const size_t rates[] = {offsetof(struct gi_rates, jpeg_decode),
@@ -184,7 +181,7 @@ static void rates_of_codecs_decide(void **state)
 
 /* A plan counts at least the bytes that it must read and write, and at least the operations that it
  * must compute. Timing a plan changes no image. */
-static void times_are_counted(void **state)
+TEST(times_are_counted)
 {
     static const struct {
         const char *name;
@@ -227,7 +224,7 @@ static void times_are_counted(void **state)
     gi_queue_close_alone(&queue);
 }
 
-static void ceilings_are_positive(void **state)
+TEST(ceilings_are_positive)
 {
     struct gi_queue *queue = case_open(gi_kernels_cpu(), 2);
     struct gi_roofline roofline;
@@ -255,7 +252,7 @@ static uint64_t counted(const char *name, const char *const options[], int chann
 
 /* Against --memory a batch counts results, arrays, and tables whose size depends on the image's
  * shape and on the options. */
-static void memory_is_counted(void **state)
+TEST(memory_is_counted)
 {
     static const char *const each[] = {"tiles=64x64", "per-channel", NULL}, *const none[] = {NULL};
     static const char *const half[] = {"size=200x50", "stretch", NULL};
@@ -283,15 +280,4 @@ static void memory_is_counted(void **state)
     assert_int_equal(counted("palette", none, 3, GI_U16), PIXELS * 2 * 8);
     /* at least 15 numbers of 64 bits for each channel of each tile */
     assert_true(counted("stats", pixels, 3, GI_U8) >= PIXELS * (4 + 3 * 15 * 8));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows_with_the_image),  cmocka_unit_test(shrinks_with_threads),
-        cmocka_unit_test(start_is_paid_once),    cmocka_unit_test(times_are_counted),
-        cmocka_unit_test(codecs_are_counted),    cmocka_unit_test(rates_of_codecs_decide),
-        cmocka_unit_test(ceilings_are_positive), cmocka_unit_test(memory_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static struct gi_image draw(uint8_t samples[H * W])
         .data = samples, .stride = W, .width = W, .height = H, .channels = 1, .type = GI_U8};
 }
 
-static void test_drawing(void **unused)
+TEST(test_drawing)
 {
     uint8_t samples[H * W];
     struct gi_image image = draw(samples);
@@ -91,7 +91,7 @@ static void test_drawing(void **unused)
     gi_filter_extract.result_free(&e);
 }
 
-static void test_choice(void **unused)
+TEST(test_choice)
 {
     uint8_t samples[H * W];
     struct gi_image image = draw(samples);
@@ -125,7 +125,7 @@ static void test_choice(void **unused)
 
 /* 2^33 pixels are too many for 32-bit labels. The image has no samples, so that a read would
  * crash. */
-static void test_most_pixels(void **unused)
+TEST(test_most_pixels)
 {
     struct gi_image image = {.width = 131072, .height = 65536, .channels = 1, .type = GI_U8};
     struct gi_extract_params p = defaults();
@@ -136,7 +136,7 @@ static void test_most_pixels(void **unused)
     assert_string_equal(err.text, "131072 x 65536 pixels: regions want at most 4294967294 in all");
 }
 
-static void test_mask(void **unused)
+TEST(test_mask)
 {
     uint8_t samples[H * W], on[H * W] = {0};
     struct gi_image image = draw(samples), mask = image;
@@ -150,7 +150,7 @@ static void test_mask(void **unused)
     gi_filter_extract.result_free(&e);
 }
 
-static void test_floats(void **unused)
+TEST(test_floats)
 {
     float samples[] = {1, INFINITY, 0, 2, 3, 0, NAN, 0};
     struct gi_image image = {.data = samples,
@@ -172,7 +172,7 @@ static void test_floats(void **unused)
 
 /* Backends without the primitive flood, such as CUDA, compute the same result from labels
  * instead. */
-static void test_without_flood(void **state)
+TEST(test_without_flood)
 {
     static const char *const names[] = {"clear-border", "fill-holes"};
     const char *const words[] = {"connectivity=4", NULL};
@@ -205,14 +205,4 @@ static void test_without_flood(void **state)
     }
     queue->k = kernels;
     gi_queue_close_alone(&queue);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drawing),     cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_most_pixels), cmocka_unit_test(test_mask),
-        cmocka_unit_test(test_floats),      cmocka_unit_test(test_without_flood),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,7 +246,7 @@ static int walk_images(const struct gi_filter *filter, const struct variant *var
     return cases;
 }
 
-static void test_walk(void **unused)
+TEST(test_walk)
 {
     uint64_t seed = CASE_SEED;
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -268,7 +268,7 @@ static void test_walk(void **unused)
 }
 
 /* If no plan can be made, a caller that passes no gi_err still gets the status. */
-static void test_refused_without_err(void **unused)
+TEST(test_refused_without_err)
 {
     const struct gi_filter *stats = gi_filter_find("stats");
     const char *const words[] = {"labels=labels.npy", NULL};
@@ -302,9 +302,4 @@ static int close_backends(void **unused)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk),
-                                       cmocka_unit_test(test_refused_without_err)};
-    return cmocka_run_group_tests(tests, open_backends, close_backends);
-}
+TEST_FRAME(.first = open_backends, .last = close_backends)

@@ -48,7 +48,7 @@ static int out(const struct lender *lender)
     return n;
 }
 
-static void decoders_take_it(void **state)
+TEST(decoders_take_it)
 {
     static const char pgm[] = "P5 2 3 255\nabcdef";
     struct lender lender = {.room = 1};
@@ -87,7 +87,7 @@ static void decoders_take_it(void **state)
     assert_int_equal(out(&lender), 0);
 }
 
-static void copies_stay_there(void **state)
+TEST(copies_stay_there)
 {
     struct lender lender = {.room = 2};
     struct gi_allocator allocator = {&lender, lend, take_back};
@@ -104,13 +104,4 @@ static void copies_stay_there(void **state)
     gi_image_free(&wide);
     gi_image_free(&image);
     assert_int_equal(out(&lender), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decoders_take_it),
-        cmocka_unit_test(copies_stay_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

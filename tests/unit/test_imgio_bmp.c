@@ -28,7 +28,7 @@ static int distance(const struct gi_image *a, const struct gi_image *b)
     return most;
 }
 
-static void good(void **state)
+TEST(good)
 {
     static const char *const files[] = {
         "pal1",   "pal1bg",      "pal1wb",        "pal4",       "pal4gs",   "pal4rle",
@@ -57,7 +57,7 @@ static void good(void **state)
 
 /* A file that bmptopnm misreads is compared with another file of the same picture. Samples differ
  * by at most `steps`, because those of some files have fewer bits. */
-static void good_by_others(void **state)
+TEST(good_by_others)
 {
     static const struct {
         const char *name, *oracle;
@@ -77,7 +77,7 @@ static void good_by_others(void **state)
 
 /* Some of the Suite's bad files are read, because their errors are in fields on which no pixel
  * depends. */
-static void bad(void **state)
+TEST(bad)
 {
     static const struct {
         const char *name;
@@ -109,7 +109,7 @@ static void bad(void **state)
 }
 
 /* A colour profile and a resolution. */
-static void metadata(void **state)
+TEST(metadata)
 {
     struct gi_image image;
     struct gi_metadata got;
@@ -150,7 +150,7 @@ static size_t small_file(unsigned char file[176], unsigned head, unsigned bits, 
 }
 
 /* Some headers are refused, each with its message. */
-static void headers(void **state)
+TEST(headers)
 {
     static const struct {
         unsigned head, bits, kind, at, nbytes;
@@ -214,7 +214,7 @@ static void headers(void **state)
 
 /* Some colour fields have neither 5 nor 8 bits. A field of n bits with the value v means v / (2^n -
  * 1) of full scale. */
-static void fields(void **state)
+TEST(fields)
 {
     static const struct {
         unsigned bits, kind;
@@ -275,7 +275,7 @@ static void fields(void **state)
 }
 
 /* A bitmap of 8 bits has a palette of 256 entries, which directly follows the header. */
-static void palette(void **state)
+TEST(palette)
 {
     unsigned char file[54 + 4 * 256 + 4] = {0};
     struct gi_image image;
@@ -294,7 +294,7 @@ static void palette(void **state)
 
 /* Tests the run-length codes one by one ("Bitmap Compression", Windows SDK), in pictures of 2 x 2
  * gray pixels. In the file the lower row comes first. */
-static void run_lengths(void **state)
+TEST(run_lengths)
 {
     static const struct {
         const char *codes;
@@ -341,7 +341,7 @@ static void run_lengths(void **state)
 }
 
 /* A profile is read if it is inside the file, and otherwise ignored. */
-static void profiles(void **state)
+TEST(profiles)
 {
     static const struct {
         uint32_t kind, at, nbytes;
@@ -369,7 +369,7 @@ static void profiles(void **state)
     }
 }
 
-static void damage(void **state)
+TEST(damage)
 {
     static const struct {
         const char *name;
@@ -385,7 +385,7 @@ static void damage(void **state)
     }
 }
 
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
     const char *tmp = make_folder();
     char path[128];
@@ -401,17 +401,4 @@ static void there_and_back(void **state)
             gi_image_free(&image);
         }
     remove_folder(tmp);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good),     cmocka_unit_test(good_by_others),
-        cmocka_unit_test(bad),      cmocka_unit_test(metadata),
-        cmocka_unit_test(damage),   cmocka_unit_test(there_and_back),
-        cmocka_unit_test(headers),  cmocka_unit_test(fields),
-        cmocka_unit_test(palette),  cmocka_unit_test(run_lengths),
-        cmocka_unit_test(profiles),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

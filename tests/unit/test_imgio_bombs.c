@@ -127,7 +127,7 @@ static const char *keep(struct draft d, const char *name)
 
 /* Before there was a limit on scans, a file of 65 kB took 5.5 s, and a file of 854 kB took more
  * than a minute and 534 MB. */
-static void jpeg_scans(void **state)
+TEST(jpeg_scans)
 {
     expect(keep(make_progressive(2048, 8), "few.jpg"), &strictly, GI_OK);
     expect(keep(make_progressive(256, 882), "small.jpg"), &strictly, GI_OK);
@@ -138,7 +138,7 @@ static void jpeg_scans(void **state)
 }
 
 /* The coefficients take memory too, 2 bytes per sample in addition to the sample. */
-static void jpeg_coefficients(void **state)
+TEST(jpeg_coefficients)
 {
     struct gi_load_options options = strictly;
     struct gi_image image;
@@ -237,7 +237,7 @@ static bool reads(const char *name)
 
 /* In each format, a header declares the maximum size and only a few bytes follow. Such files are
  * refused, also if partial images are allowed. */
-static void heads(void **state)
+TEST(heads)
 {
     static const char *const texts[] = {
         "P1 16384 16384\n",
@@ -290,7 +290,7 @@ static void heads(void **state)
 }
 
 /* Images of more pixels than the default limit, in files too short to contain these images. */
-static void over_the_limit(void **state)
+TEST(over_the_limit)
 {
     expect(keep(make_text("P4 16385 16384\n", 1000), "P4.pbm"), &partially, GI_E_LIMIT);
     struct draft cut = make_progressive(SIDE, 4);
@@ -302,7 +302,7 @@ static void over_the_limit(void **state)
 }
 
 /* A partial image is accepted if it has enough bytes or is small. Its missing part is 0. */
-static void parts(void **state)
+TEST(parts)
 {
     struct gi_image image;
     struct gi_err err, warning;
@@ -326,12 +326,4 @@ static void parts(void **state)
     free(d.at);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jpeg_scans), cmocka_unit_test(jpeg_coefficients),
-        cmocka_unit_test(heads),      cmocka_unit_test(over_the_limit),
-        cmocka_unit_test(parts),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_FRAME(.first = setup, .last = teardown)

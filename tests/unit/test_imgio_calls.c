@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "failing_memory.h"
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include "imgio/pnm_stream.h"
 #include "imgio/y4m.h"
 
-static char folder[64], *in[8];
+static char *in[8];
 static struct gi_image image;
 static struct bytes want;
 static const char older[] = "what was there before";
@@ -187,7 +187,7 @@ static bool disarm(void)
     return n < at;
 }
 
-static void writing(void **state)
+TEST(writing)
 {
     int failed = 0;
     for (size_t w = 0; w < sizeof works / sizeof *works; w++)
@@ -217,7 +217,7 @@ static void writing(void **state)
 
 /* An older folder that contains a foreign file is never replaced, not even if an error of readdir()
  * hides the foreign file. */
-static void older_folder(void **state)
+TEST(older_folder)
 {
     for (int n = 0, done = 0; !done; n++) {
         struct gi_err err = {0};
@@ -245,7 +245,7 @@ static void clear_dead(void)
 /* While outputs get their names, the older files that they replace have temporary names. A process
  * that removes abandoned temporary files leaves these older files alone, because they are restored
  * if a later exchange fails. */
-static void older_while_cleared(void **state)
+TEST(older_while_cleared)
 {
     nothing();
     older_of_two();
@@ -279,7 +279,7 @@ static void feed(const void *bytes, size_t n)
     close(ends[0]);
 }
 
-static void reading(void **state)
+TEST(reading)
 {
     struct gi_image large = random_image(1100, 1000, 1, GI_U8, 9);
     int failed = 0, standard = dup(STDIN_FILENO);
@@ -363,7 +363,7 @@ static enum gi_status take_planes(const char *path, struct gi_buffer *all, struc
     return status;
 }
 
-static void streams(void **state)
+TEST(streams)
 {
     static const char raw[] = "P5 3 2 255\nabcdefP6 1 1 255\nrgb \n",
                       plain[] = "P2 3 1 9 1 2 3\nP1 4 1 1011\nP3 1 1 255 1 #\n2 3\n",
@@ -409,20 +409,17 @@ static void streams(void **state)
     assert_in_range(failed, 15, 1000);
 }
 
-int main(void)
+static int start(void **state)
 {
-    strcpy(folder, make_folder());
     static const char *const names[] = {"a", "b", "c", "c/d"};
+    setup(state);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_true(asprintf(&in[i], "%s/%s", folder, names[i]) > 0);
     image = random_image(20, 10, 1, GI_U8, 7);
     save(0, &plainly, NULL);
     want = read_file(in[0]);
     nothing();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(writing), cmocka_unit_test(older_folder),
-                                       cmocka_unit_test(older_while_cleared),
-                                       cmocka_unit_test(reading), cmocka_unit_test(streams)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    return failed;
+    return 0;
 }
+
+TEST_FRAME(.first = start, .last = teardown)

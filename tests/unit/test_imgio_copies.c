@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "failing_memory.h"
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include "imgio/pnm_stream.h"
 #include "imgio/tar/tar.h"
 #include "imgio/y4m.h"
 
-static char folder[64], *from, *to;
+static char *from, *to;
 static struct gi_image picture;
 
 static enum gi_status copy_images(struct gi_err *err)
@@ -282,7 +282,7 @@ static int walk(size_t w, size_t f, struct bytes want)
     return failed;
 }
 
-static void each_call(void **state)
+TEST(each_call)
 {
     struct gi_err err;
     if (gi_tar_load(&err))
@@ -305,13 +305,12 @@ static void each_call(void **state)
     assert_int_equal(count_files(folder), 0);
 }
 
-int main(void)
+static int start(void **state)
 {
-    strcpy(folder, make_folder());
+    setup(state);
     assert_true(asprintf(&from, "%s/from", folder) > 0 && asprintf(&to, "%s/to", folder) > 0);
     picture = random_image(3, 2, 3, GI_U8, 5);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_call)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    return failed;
+    return 0;
 }
+
+TEST_FRAME(.first = start, .last = teardown)

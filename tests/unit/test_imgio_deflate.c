@@ -57,7 +57,7 @@ static void check_inflate(struct bytes packed, const unsigned char *data, size_t
     free(packed.at);
 }
 
-static void joined(void **state)
+TEST(joined)
 {
     static const size_t sizes[] = {1, 2, 5, 100, 3000, 70000, 400000};
     uint64_t seed = 41;
@@ -77,7 +77,7 @@ static void joined(void **state)
 
 /* Incomplete streams are refused, and no byte outside the buffers is touched (which the sanitizers
  * check). */
-static void refused(void **state)
+TEST(refused)
 {
     unsigned char data[5000];
     uint64_t seed = 43;
@@ -96,7 +96,7 @@ static void refused(void **state)
 
 /* Blocks that RFC 1951 does not define are refused, and so are stored blocks that end early or
  * continue past the end. */
-static void wrong_blocks(void **state)
+TEST(wrong_blocks)
 {
     static const struct {
         unsigned char bytes[8];
@@ -122,11 +122,4 @@ static void wrong_blocks(void **state)
             fail_msg("case %zu: %zu bytes, want %zu", i, got, cases[i].want);
         free(copy);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(joined), cmocka_unit_test(refused),
-                                       cmocka_unit_test(wrong_blocks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
  * unchanged.
  * Sources: imgio/exif* imgio/orientation.c
  * SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "cases.h"
 #include "imgio/exif.h"
 
@@ -42,7 +37,7 @@ static void make_block(unsigned char block[BLOCK], unsigned tag, unsigned value,
 
 /* The day is that of DateTimeOriginal, in the directory to which tag 0x8769 points. A text that is
  * no date, and entries that lead outside the block, are no day. */
-static void day(void **state)
+TEST(day)
 {
     enum { OWN = 8 + 2 + 12 + 4, TEXT = OWN + 2 + 12 + 4, ALL = TEXT + 20 };
     static const struct {
@@ -85,7 +80,7 @@ static void day(void **state)
     assert_false(gi_exif_date((char[11]){0}, NULL, 0));
 }
 
-static void reset_changes_the_value_alone(void **state)
+TEST(reset_changes_the_value_alone)
 {
     for (int big = 0; big < 2; big++)
         for (unsigned value = 1; value <= 8; value++) {
@@ -100,7 +95,7 @@ static void reset_changes_the_value_alone(void **state)
 
 /* Without the tag nothing changes: another tag, another type, no directory, no entries, or a
  * directory past the end of the block. */
-static void without_the_tag_nothing_changes(void **state)
+TEST(without_the_tag_nothing_changes)
 {
     for (int big = 0; big < 2; big++)
         for (int which = 0; which < 5; which++) {
@@ -126,7 +121,7 @@ static void without_the_tag_nothing_changes(void **state)
 }
 
 /* The entry that refers to the GPS directory is removed, even if the offset in it is invalid. */
-static void place(void **state)
+TEST(place)
 {
     for (int big = 0; big < 2; big++) {
         unsigned char block[BLOCK], want[BLOCK];
@@ -140,7 +135,7 @@ static void place(void **state)
 }
 
 /* The block is cut at every byte. It ends at the end of readable memory. */
-static void cuts(void **state)
+TEST(cuts)
 {
     unsigned char block[BLOCK];
     for (int big = 0; big < 2; big++)
@@ -174,7 +169,7 @@ static unsigned take32(const unsigned char *at, bool big)
 /* If the block has an orientation, it is set in place. Otherwise an entry is added in a copy of the
  * directory. The copy is sorted by tag (TIFF 6.0, section 2), has all old entries and refers to the
  * same next directory. The data that entries refer to are not moved. */
-static void orient(void **state)
+TEST(orient)
 {
     static const unsigned others[] = {0x0110, 0x0112, 0x8769};
     for (int big = 0; big < 2; big++)
@@ -224,7 +219,7 @@ static void orient(void **state)
 
 /* No bytes at all, or bytes that are not an EXIF block, become a block that has only the
  * orientation. */
-static void orient_nothing(void **state)
+TEST(orient_nothing)
 {
     static const char *const blocks[] = {NULL, "II*", "XX*\0\x08\0\0\0\0\0", "II*\0\x07\0\0\0\1\0",
                                          "MM\0*\0\0\0\x09\0\1"};
@@ -250,7 +245,7 @@ static void put32(unsigned char *at, unsigned value, bool big)
 
 /* The second directory and its thumbnail (TIFF 6.0, section 2; Exif 2.3, 4.6.9) are zeroed, and are
  * cut off if they are at the end of the block. The first directory is unchanged. */
-static void thumbnails(void **state)
+TEST(thumbnails)
 {
     enum { FIRST = 8 + 2 + 12, START = FIRST + 4, DIRECTORY = 2 + 2 * 12 + 4, PIXELS = 10 };
     static const struct {
@@ -307,19 +302,4 @@ static void thumbnails(void **state)
     unsigned char block[START] = "II*\0\10\0\0\0\1";
     block[FIRST] = 8;
     assert_int_equal(gi_exif_forget_thumbnail(block, START), START);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(day),
-        cmocka_unit_test(reset_changes_the_value_alone),
-        cmocka_unit_test(without_the_tag_nothing_changes),
-        cmocka_unit_test(cuts),
-        cmocka_unit_test(orient),
-        cmocka_unit_test(orient_nothing),
-        cmocka_unit_test(thumbnails),
-        cmocka_unit_test(place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,9 @@
  * the files that we write.
  * Sources: imgio/gif.c
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
-static char folder[64], path[128];
+static char path[128];
 
 static bool missing(void)
 {
@@ -144,7 +144,7 @@ static void check_frame(const struct made *m, const struct frame *f, int width, 
     gi_image_free(&image);
 }
 
-static void frames(void **state)
+TEST(frames)
 {
     if (missing())
         skip();
@@ -166,7 +166,7 @@ static void frames(void **state)
 
 /* A frame beyond the screen enlarges the screen, further frames cause a warning, and a comment is
  * skipped. */
-static void odd_files(void **state)
+TEST(odd_files)
 {
     if (missing())
         skip();
@@ -213,7 +213,7 @@ static void odd_files(void **state)
     assert_non_null(strstr(err.text, "beyond its palette"));
 }
 
-static void as_netpbm(void **state)
+TEST(as_netpbm)
 {
     if (missing())
         skip();
@@ -242,7 +242,7 @@ static void as_netpbm(void **state)
     gi_image_free(&image);
 }
 
-static void damage(void **state)
+TEST(damage)
 {
     if (missing())
         skip();
@@ -261,7 +261,7 @@ static void damage(void **state)
 }
 
 /* A screen of 65535 x 65535 pixels takes only 13 bytes of the file. */
-static void bomb(void **state)
+TEST(bomb)
 {
     if (missing())
         skip();
@@ -278,7 +278,7 @@ static void bomb(void **state)
 }
 
 /* The message of a build without giflib. */
-static void left_out(void **state)
+TEST(left_out)
 {
     struct gi_image image;
     struct gi_err err;
@@ -290,15 +290,4 @@ static void left_out(void **state)
     skip();
 }
 
-int main(void)
-{
-    strcpy(folder, make_folder());
-    snprintf(path, sizeof path, "%s/a.gif", folder);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(left_out),  cmocka_unit_test(frames), cmocka_unit_test(odd_files),
-        cmocka_unit_test(as_netpbm), cmocka_unit_test(damage), cmocka_unit_test(bomb),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    return failed;
-}
+TEST_PATH(path, "a.gif")

@@ -1,7 +1,7 @@
 /* Reads and writes Radiance HDR; stb_image is the oracle.
  * Sources: imgio/hdr.c imgio/stb_write.c
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <math.h>
 
@@ -12,7 +12,7 @@ static char path[128];
 /* stb_image and our reader read the same pixels from our files, within 1 % of a pixel's largest
  * original sample. The files have rows with run-length codes, rows too short for codes, and runs
  * longer than one code. */
-static void as_stb(void **state)
+TEST(as_stb)
 {
     static const int widths[] = {1, 7, 8, 37, 128, 1000};
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
@@ -45,7 +45,7 @@ static void as_stb(void **state)
 }
 
 /* Tests old-style runs of whole pixels, which stb_image does not read. */
-static void old_runs(void **state)
+TEST(old_runs)
 {
     static const unsigned char file[] = "#?RGBE\n# made by hand\n\n-Y 2 +X 300\n"
                                         "\x80\x40\x20\x81\x01\x01\x01\x2b\x01\x01\x01\x01"
@@ -64,7 +64,7 @@ static void old_runs(void **state)
 }
 
 /* Some headers are accepted and some are refused. Their rows are too short for run-length codes. */
-static void headers(void **state)
+TEST(headers)
 {
     static const struct {
         const char *head;
@@ -105,7 +105,7 @@ static void headers(void **state)
 
 /* A repeat before any pixel, a repeat longer than its row, and a repeat longer than any row are
  * damage. */
-static void wrong_runs(void **state)
+TEST(wrong_runs)
 {
     static const char *const rows[] = {"\x01\x01\x01\x02", "\x80\x40\x20\x81\x01\x01\x01\x02",
                                        ("\x80\x40\x20\x81\x01\x01\x01\x00\x01\x01\x01\x00\x01\x01"
@@ -122,7 +122,7 @@ static void wrong_runs(void **state)
     }
 }
 
-static void damage(void **state)
+TEST(damage)
 {
     struct gi_image image = random_image(40, 20, 3, GI_F32, 4);
     struct gi_save_options options = {0};
@@ -134,10 +134,4 @@ static void damage(void **state)
     gi_image_free(&image);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_stb), cmocka_unit_test(old_runs),
-                                       cmocka_unit_test(headers), cmocka_unit_test(wrong_runs),
-                                       cmocka_unit_test(damage)};
-    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "a.hdr");
-}
+TEST_PATH(path, "a.hdr")

@@ -43,7 +43,7 @@ static bool both_ways(const char *name, const void *bytes, size_t n)
     return true;
 }
 
-static void corpus(void **state)
+TEST(corpus)
 {
     static const char *const folders[] = {
         "pngsuite", "jpeg/exif-orientation", "jpeg/libjpeg-turbo", "pnm", "bmpsuite/g", "tga"};
@@ -69,7 +69,7 @@ static void corpus(void **state)
 }
 
 /* Tests every format, and a PNG whose eXIf chunk follows the pixels. */
-static void made(void **state)
+TEST(made)
 {
     unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0";
     struct gi_metadata metadata = {.exif = exif, .exif_nbytes = sizeof exif};
@@ -100,10 +100,4 @@ static void made(void **state)
     }
     gi_image_free(&image);
     remove_folder(tmp);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(corpus), cmocka_unit_test(made)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

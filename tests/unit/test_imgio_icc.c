@@ -145,7 +145,7 @@ static bool missing(void)
     return strstr(err.text, "lcms2") != NULL;
 }
 
-static void whole(void **state)
+TEST(whole)
 {
     if (missing()) {
         print_message("skipped: no lcms2\n");
@@ -161,7 +161,7 @@ static void whole(void **state)
     print_message("%d profiles\n", n);
 }
 
-static void cut(void **state)
+TEST(cut)
 {
     for (int i = 0; i < nprofiles; i++) {
         struct profile p = profiles[i];
@@ -171,7 +171,7 @@ static void cut(void **state)
     }
 }
 
-static void flipped(void **state)
+TEST(flipped)
 {
     uint64_t seed = 14;
     for (int i = 0; i < nprofiles; i++)
@@ -188,7 +188,7 @@ static void flipped(void **state)
 }
 
 /* The table of tags is cut within its first entry. Nothing may be read past the end. */
-static void cut_tags(void **state)
+TEST(cut_tags)
 {
     for (int i = 0; i < nprofiles; i++) {
         struct profile p = profiles[i];
@@ -207,7 +207,7 @@ static void put32(unsigned char *p, uint32_t v)
 
 /* Each word at the start of a profile becomes too large in turn: the number of tags, offsets,
  * lengths, types, and grid sizes. */
-static void too_large(void **state)
+TEST(too_large)
 {
     static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
     for (const struct profile *p = profiles; p < profiles + nprofiles; p++)
@@ -223,7 +223,7 @@ static void too_large(void **state)
 }
 
 /* A profile of a kilobyte declares a table of 144 MB, whose grid has 70 points per axis. */
-static void large_grid(void **state)
+TEST(large_grid)
 {
     for (int i = 0; i < nprofiles; i++) {
         unsigned char *tag =
@@ -241,7 +241,7 @@ enum { LINKS = 20000, PROFILE = 128, TAGS = PROFILE + 4, CHAIN = TAGS + 24, MATR
 
 /* A chain of 20,000 float matrices, which all share the same bytes, precedes an ordinary table.
  * lcms2 would evaluate this chain at each of 83,521 points. */
-static void long_chain(void **state)
+TEST(long_chain)
 {
     const struct profile *plain = NULL;
     for (int i = 0; i < nprofiles; i++)
@@ -281,7 +281,7 @@ static void long_chain(void **state)
 }
 
 /* None of the profiles has caused a large allocation. */
-static void little_memory(void **state)
+TEST(little_memory)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -293,12 +293,4 @@ static void little_memory(void **state)
     assert_in_range(usage.ru_maxrss, 1, MEMORY_KIB);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),         cmocka_unit_test(cut),        cmocka_unit_test(flipped),
-        cmocka_unit_test(too_large),     cmocka_unit_test(large_grid), cmocka_unit_test(long_chain),
-        cmocka_unit_test(little_memory), cmocka_unit_test(cut_tags),
-    };
-    return cmocka_run_group_tests(tests, load_profiles, NULL);
-}
+TEST_FRAME(.first = load_profiles)

@@ -31,7 +31,7 @@ static bool has_djpeg(void)
     return false;
 }
 
-static void as_djpeg(void **state)
+TEST(as_djpeg)
 {
     static const char *const names[] = {"testorig.jpg", "testimgint.jpg", "testimgari.jpg"};
     const char *folder = corpora("jpeg/libjpeg-turbo");
@@ -53,7 +53,7 @@ static void as_djpeg(void **state)
     assert_non_null(strstr(err.text, "12 bits"));
 }
 
-static void made_as_djpeg(void **state)
+TEST(made_as_djpeg)
 {
     if (!has_djpeg())
         skip();
@@ -91,7 +91,7 @@ static void made_as_djpeg(void **state)
 
 /* The inks of a file without Adobe's marker are not inverted. No ink is white, and full black is
  * black. */
-static void plain_cmyk(void **state)
+TEST(plain_cmyk)
 {
     static const uint8_t inks[4][4] = {
         {0, 0, 0, 0}, {0, 0, 0, 255}, {255, 0, 0, 0}, {0, 255, 255, 0}};
@@ -128,7 +128,7 @@ static double mean_difference(const struct gi_image *a, const struct gi_image *b
     return sum / ((double)gi_row_samples(a) * a->height);
 }
 
-static void orientations(void **state)
+TEST(orientations)
 {
     const char *folder = corpora("jpeg/exif-orientation");
     if (!folder)
@@ -174,7 +174,7 @@ static void stored_at(int *sx, int *sy, int x, int y, int width, int height, int
     *sx = column_right_or_bottom ? w - 1 - along_columns : along_columns;
 }
 
-static void turning(void **state)
+TEST(turning)
 {
     for (int orientation = 1; orientation <= 8; orientation++)
         for (int type = GI_U8; type <= GI_F32; type++) {
@@ -195,7 +195,7 @@ static void turning(void **state)
         }
 }
 
-static void exif_damage(void **state)
+TEST(exif_damage)
 {
     unsigned char little[] = "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0";
     unsigned char big[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0";
@@ -219,7 +219,7 @@ static void exif_damage(void **state)
 }
 
 /* For any offsets and counts, no byte outside the block is touched, which the sanitizers check. */
-static void place_damage(void **state)
+TEST(place_damage)
 {
     uint32_t seed = 1;
     for (int i = 0; i < 20000; i++) {
@@ -240,7 +240,7 @@ static void place_damage(void **state)
     gi_exif_forget_place(NULL, 0);
 }
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
     const char *tmp = make_folder();
     char path[128];
@@ -293,7 +293,7 @@ static int count_restarts(struct bytes file)
 }
 
 /* An image that is encoded in strips has the pixels of the file that a single encoder writes. */
-static void strips(void **state)
+TEST(strips)
 {
     static const struct {
         int width, height, channels, quality;
@@ -331,7 +331,7 @@ static void strips(void **state)
     remove_folder(tmp);
 }
 
-static void damage(void **state)
+TEST(damage)
 {
     for (size_t i = 0; i < 8; i++) {
         struct gi_image source = random_image(jpeg_recipes[i].width, jpeg_recipes[i].height,
@@ -342,16 +342,4 @@ static void damage(void **state)
         free(file.at);
         gi_image_free(&source);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_djpeg),     cmocka_unit_test(made_as_djpeg),
-        cmocka_unit_test(plain_cmyk),   cmocka_unit_test(orientations),
-        cmocka_unit_test(turning),      cmocka_unit_test(exif_damage),
-        cmocka_unit_test(place_damage), cmocka_unit_test(round_trip),
-        cmocka_unit_test(strips),       cmocka_unit_test(damage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

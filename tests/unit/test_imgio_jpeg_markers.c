@@ -25,7 +25,7 @@ static size_t find_marker(struct bytes file, size_t at, int low, int high)
 }
 
 /* Stray bytes before the first scan only cause a warning, but stray bytes after it are damage. */
-static void stray_bytes(void **state)
+TEST(stray_bytes)
 {
     struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
     struct gi_err err, warning;
@@ -55,7 +55,7 @@ static void stray_bytes(void **state)
 }
 
 /* In a file with restart markers, stray bytes between the strips are damage too. */
-static void stray_before_restart(void **state)
+TEST(stray_before_restart)
 {
     const char *tmp = make_folder();
     char path[128];
@@ -100,7 +100,7 @@ static bool is_inside(struct bytes file, size_t at)
 
 /* Any number of bytes 0xff may precede a marker (ITU-T T.81, B.1.1.2). These bytes change
  * nothing. */
-static void fill_bytes(void **state)
+TEST(fill_bytes)
 {
     struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
     struct gi_err err, warning;
@@ -131,7 +131,7 @@ static void fill_bytes(void **state)
 
 /* Data may follow the image. Zeros are ignored. A further image causes a warning unless the file
  * has caused one before. */
-static void behind(void **state)
+TEST(behind)
 {
     static const struct {
         const char *bytes;
@@ -166,7 +166,7 @@ static void behind(void **state)
 }
 
 /* Segments precede the tables: comments with and without a keyword, and XMP in several parts. */
-static void segments(void **state)
+TEST(segments)
 {
     static const struct {
         int marker;
@@ -217,7 +217,7 @@ static void segments(void **state)
 
 /* XMP in three parts causes only one warning. An unreadable CMYK profile causes a warning unless
  * the file has caused one before. */
-static void told_once(void **state)
+TEST(told_once)
 {
     static const char more[] = "http://ns.adobe.com/xmp/extension/\0abc";
     struct gi_image source = random_image(67, 45, 4, GI_U8, 2), image;
@@ -241,14 +241,4 @@ static void told_once(void **state)
     }
     free(inks.at);
     gi_image_free(&source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stray_bytes), cmocka_unit_test(stray_before_restart),
-        cmocka_unit_test(fill_bytes),  cmocka_unit_test(behind),
-        cmocka_unit_test(segments),    cmocka_unit_test(told_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,7 +151,7 @@ static void check_strips(struct bytes file, int shrink)
     gi_image_free(&one.image);
 }
 
-static void same_image(void **state)
+TEST(same_image)
 {
     static const struct recipe recipes[] = {
         {500, 1203, 1, 1, 1, 63, 0, false, false, true, AS_USUAL},     /* a row of MCUs */
@@ -197,7 +197,7 @@ static void same_image(void **state)
 
 /* Bits are flipped, bytes are changed, removed and inserted, and files are cut, all at random
  * positions. The status and the messages equal those of a single decoder. */
-static void same_damage(void **state)
+TEST(same_damage)
 {
     static const struct recipe recipes[] = {
         {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL},
@@ -245,7 +245,7 @@ static size_t restart_at(struct bytes file, int number)
 
 /* Whole restart intervals are missing or repeated, but the numbers of the markers are
  * consistent. */
-static void intervals(void **state)
+TEST(intervals)
 {
     const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
     struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
@@ -269,7 +269,7 @@ static void intervals(void **state)
 
 /* A few extra bytes precede a restart marker. When libjpeg looks for the marker, it has already
  * consumed these bytes. */
-static void left_over(void **state)
+TEST(left_over)
 {
     static const struct recipe recipes[] = {
         {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL},
@@ -298,7 +298,7 @@ static void left_over(void **state)
 }
 
 /* A file with an additional byte 0xff before a marker of the header is read by a single decoder. */
-static void filled_head(void **state)
+TEST(filled_head)
 {
     const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
     struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
@@ -317,7 +317,7 @@ static void filled_head(void **state)
 
 /* The file is cut in its header. libjpeg then inserts an end marker, which the strips must not take
  * for a part of the file. */
-static void cut_heads(void **state)
+TEST(cut_heads)
 {
     const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
     struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
@@ -332,13 +332,4 @@ static void cut_heads(void **state)
     assert_true(largest < 16 << 20);
     free(good.at);
     gi_image_free(&source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_image), cmocka_unit_test(same_damage), cmocka_unit_test(intervals),
-        cmocka_unit_test(left_over),  cmocka_unit_test(cut_heads),   cmocka_unit_test(filled_head),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 /* The transfer curve is the one that PNG's chunks declare; chunks of a wrong length are ignored.
  * The inverse is tested at each depth, and for an image that has become gray. */
-static void light(void **state)
+TEST(light)
 {
     static const struct {
         const char *chunk;
@@ -69,10 +69,4 @@ static void light(void **state)
             gi_linear_light_free(&metadata.light);
             gi_image_free(&image);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(light)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

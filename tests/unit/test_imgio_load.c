@@ -29,7 +29,51 @@ static void expect_error(const char *path, enum gi_status status, const char *sa
         fail_msg("\"%s\", want \"%s: ...%s\"", err.text, name, says);
 }
 
-static void bad_inputs(void **state)
+static void cut_file(void *arg, const struct gi_image *shape)
+{
+    assert_int_equal(truncate(in_folder("a"), 1 << 20), 0);
+}
+
+/* A mapped file is truncated while it is read. Its missing bytes then read as zeros instead of
+ * causing a crash, and loading ends with an error. This test must run first, because cmocka sets
+ * its own handler of SIGBUS at each later test. */
+TEST(shrinking_file)
+{
+    const char *path = in_folder("a");
+    size_t n = 4 << 20;
+    unsigned char *bytes = malloc(n);
+    memset(bytes, 7, n);
+    write_file(path, bytes, n);
+    free(bytes);
+    struct gi_source source, other;
+    struct gi_err err = {0};
+    assert_int_equal(gi_source_open(&source, path, &strictly.limits, &err), GI_OK);
+    assert_int_equal(gi_source_open(&other, path, &strictly.limits, &err), GI_OK);
+    assert_int_equal(source.nbytes, n);
+    assert_int_equal(truncate(path, 1 << 20), 0);
+    assert_int_equal(source.bytes[1000], 7);
+    assert_int_equal(source.bytes[3 << 20], 0);
+    assert_int_equal(source.bytes[n - 1], 0);
+    assert_int_equal(gi_source_close(&source, &err), GI_E_IO);
+    assert_non_null(strstr(err.text, "shrank"));
+    assert_int_equal(gi_source_close(&other, &err), GI_OK); /* its pages were never read */
+    for (int beside = 0; beside < 2; beside++) {
+        const struct gi_shape_listener listener = {.tell = cut_file};
+        struct gi_load_options options = strictly;
+        struct gi_image image = random_image(2000, 2000, 1, GI_U8, 1);
+        struct gi_save_options save = {.format = "pgm"};
+        struct gi_metadata metadata;
+        assert_int_equal(gi_save(&image, NULL, path, &save, NULL, NULL), GI_OK);
+        gi_image_free(&image);
+        options.listener = &listener;
+        assert_int_equal(
+            gi_load(&image, beside ? &metadata : NULL, NULL, path, &options, NULL, &err), GI_E_IO);
+        assert_non_null(strstr(err.text, "a: the file shrank"));
+        assert_null(image.data);
+    }
+}
+
+TEST(bad_inputs)
 {
     expect_error(in_folder("missing.png"), GI_E_IO, "No such file");
     expect_error(folder, GI_E_IO, "directory");
@@ -98,7 +142,7 @@ static int limited_stdin(void)
 
 /* Small and large files are read by name (large files are mapped), as standard input, and through a
  * pipe. */
-static void ways_in(void **state)
+TEST(ways_in)
 {
     static const int sizes[][2] = {{31, 33}, {1000, 3000}};
     for (int i = 0; i < 2; i++) {
@@ -120,51 +164,7 @@ static void ways_in(void **state)
     assert_int_equal(with_stdin("/dev/null", true, empty_stdin), 0);
 }
 
-static void cut_file(void *arg, const struct gi_image *shape)
-{
-    assert_int_equal(truncate(in_folder("a"), 1 << 20), 0);
-}
-
-/* A mapped file is truncated while it is read. Its missing bytes then read as zeros instead of
- * causing a crash, and loading ends with an error. This test must run first, because cmocka sets
- * its own handler of SIGBUS at each later test. */
-static void shrinking_file(void **state)
-{
-    const char *path = in_folder("a");
-    size_t n = 4 << 20;
-    unsigned char *bytes = malloc(n);
-    memset(bytes, 7, n);
-    write_file(path, bytes, n);
-    free(bytes);
-    struct gi_source source, other;
-    struct gi_err err = {0};
-    assert_int_equal(gi_source_open(&source, path, &strictly.limits, &err), GI_OK);
-    assert_int_equal(gi_source_open(&other, path, &strictly.limits, &err), GI_OK);
-    assert_int_equal(source.nbytes, n);
-    assert_int_equal(truncate(path, 1 << 20), 0);
-    assert_int_equal(source.bytes[1000], 7);
-    assert_int_equal(source.bytes[3 << 20], 0);
-    assert_int_equal(source.bytes[n - 1], 0);
-    assert_int_equal(gi_source_close(&source, &err), GI_E_IO);
-    assert_non_null(strstr(err.text, "shrank"));
-    assert_int_equal(gi_source_close(&other, &err), GI_OK); /* its pages were never read */
-    for (int beside = 0; beside < 2; beside++) {
-        const struct gi_shape_listener listener = {.tell = cut_file};
-        struct gi_load_options options = strictly;
-        struct gi_image image = random_image(2000, 2000, 1, GI_U8, 1);
-        struct gi_save_options save = {.format = "pgm"};
-        struct gi_metadata metadata;
-        assert_int_equal(gi_save(&image, NULL, path, &save, NULL, NULL), GI_OK);
-        gi_image_free(&image);
-        options.listener = &listener;
-        assert_int_equal(
-            gi_load(&image, beside ? &metadata : NULL, NULL, path, &options, NULL, &err), GI_E_IO);
-        assert_non_null(strstr(err.text, "a: the file shrank"));
-        assert_null(image.data);
-    }
-}
-
-static void limits(void **state)
+TEST(limits)
 {
     struct gi_image image;
     struct gi_err err;
@@ -196,7 +196,7 @@ static int note_and_halve(void *arg, const struct gi_image *picture)
 
 /* If a side of the image exceeds the maximum of int, the callback is not called and decoding is
  * refused. */
-static void beyond_int(void **state)
+TEST(beyond_int)
 {
     struct gi_image asked = {0};
     const struct gi_shape_listener listener = {note_shape, &asked, note_and_halve},
@@ -216,7 +216,7 @@ static void beyond_int(void **state)
 
 /* The callback gets the shape before the samples are decoded, even if the samples are damaged. The
  * callback is not called for an image over a limit. */
-static void shape_is_told(void **state)
+TEST(shape_is_told)
 {
     static const struct {
         const char *head;
@@ -245,7 +245,7 @@ static void shape_is_told(void **state)
 }
 
 /* From each format the same image is read back, or an image converted as gi_save() states. */
-static void each_format(void **state)
+TEST(each_format)
 {
     static const char *const readable[] = {"png", "pgm", "ppm", "pnm", "pam", "pfm"};
     for (size_t f = 0; f < sizeof readable / sizeof readable[0]; f++)
@@ -285,7 +285,7 @@ static void each_format(void **state)
 
 /* If a format requires it, alpha is composited over black, gray becomes three equal channels, and
  * float becomes 16 bits. */
-static void conversions(void **state)
+TEST(conversions)
 {
     uint8_t gray_alpha[] = {200, 128, 255, 255, 100, 0};
     uint8_t want[] = {100, 100, 100, 255, 255, 255, 0, 0, 0}; /* 200 * 128 / 255 = 100.4 */
@@ -317,7 +317,7 @@ static void conversions(void **state)
 }
 
 /* stb_image reads our BMP and TGA. */
-static void through_stb(void **state)
+TEST(through_stb)
 {
     static const char *const names[] = {"a.bmp", "a.tga"};
     for (int f = 0; f < 2; f++)
@@ -340,7 +340,7 @@ static void through_stb(void **state)
         }
 }
 
-static void choice_of_format(void **state)
+TEST(choice_of_format)
 {
     static const struct {
         const char *path, *format, *magic;
@@ -382,7 +382,7 @@ static void choice_of_format(void **state)
 
 /* Large images, which are allocated in another way, are loaded completely, up to the last
  * sample. */
-static void large_images(void **state)
+TEST(large_images)
 {
     static const int sizes[][2] = {{1, 70001}, {2501, 2003}, {4096, 1024}, {5000017, 1}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -396,7 +396,7 @@ static void large_images(void **state)
 
 /* An error message about a long path is shortened in the middle, so that its beginning and the
  * reason remain. */
-static void long_paths(void **state)
+TEST(long_paths)
 {
     char path[5001], want[64];
     memset(path, 'a', sizeof path - 1);
@@ -419,7 +419,7 @@ static void long_paths(void **state)
 
 /* A profile for another colour model is not written. A warning names the metadata that a format
  * can't hold. */
-static void lost_metadata(void **state)
+TEST(lost_metadata)
 {
     unsigned char icc[200] = {0};
     memcpy(icc + 16, "RGB ", 4);
@@ -448,14 +448,4 @@ static void lost_metadata(void **state)
     gi_image_free(&gray);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(shrinking_file), TEST(bad_inputs),   TEST(ways_in),     TEST(limits),
-        TEST(each_format),    TEST(conversions),  TEST(through_stb), TEST(choice_of_format),
-        TEST(lost_metadata),  TEST(large_images), TEST(long_paths),  TEST(beyond_int),
-        TEST(shape_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_FRAME(.before = setup, .after = teardown)

@@ -3,9 +3,9 @@
  * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "failing_memory.h"
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
-static const char *path;
+static char path[128];
 static const struct gi_load_options linearly = {
     .limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}, .linear = true};
 
@@ -122,7 +122,7 @@ static void save_without(const char *format, bool in_memory)
 }
 
 /* Saves in every format, to files and to memory. */
-static void saving(void **state)
+TEST(saving)
 {
     if (!can_fail)
         skip();
@@ -164,7 +164,7 @@ static int load_without(const struct gi_load_options *options)
 }
 
 /* Loads a file in each format while each allocation fails in turn (see load_without()). */
-static void loading(void **state)
+TEST(loading)
 {
     if (!can_fail)
         skip();
@@ -188,12 +188,13 @@ static void loading(void **state)
     }
 }
 
-int main(void)
+static int start(void **state)
 {
-    char file[128];
-    path = file;
+    setup(state);
+    snprintf(path, sizeof path, "%s/file", folder);
     memcpy(icc + 16, "RGB ", 4);
     memset(long_text, 'x', sizeof long_text - 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(saving), cmocka_unit_test(loading)};
-    return run_in_folder(tests, sizeof tests / sizeof *tests, file, "file");
+    return 0;
 }
+
+TEST_FRAME(.first = start, .last = teardown)

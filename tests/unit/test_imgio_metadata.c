@@ -10,7 +10,7 @@
 
 /* An image with sRGB's gamma and primaries counts as sRGB, even if only the chunks for gamma and
  * primaries declare this (PNG specification, third edition, 11.3.2). */
-static void colours(void **state)
+TEST(colours)
 {
     static const struct {
         const char *chunks;
@@ -56,7 +56,7 @@ static void colours(void **state)
 
 /* Once the image has been made upright, the orientation in its metadata is reset, and thumbnails
  * are removed because they are not upright. */
-static void settled(void **state)
+TEST(settled)
 {
     static const char *const cases[][2] = {
         {"<a tiff:Orientation='6'/>", "<a tiff:Orientation='1'/>"},
@@ -85,7 +85,7 @@ static void settled(void **state)
 }
 
 /* A zero byte within a packet does not end the packet. */
-static void zero_in_packet(void **state)
+TEST(zero_in_packet)
 {
     static const char packet[] = "tiff:Orientation=\0\"6\" tiff:Orientation='6'";
     static const char want[] = "tiff:Orientation=\0\"6\" tiff:Orientation='1'";
@@ -107,7 +107,7 @@ static void put32(unsigned char *to, uint32_t v)
 
 /* Valid texts are kept under their keywords, and all other texts are skipped. The image is read in
  * both cases. */
-static void texts(void **state)
+TEST(texts)
 {
     static const struct {
         const char *type, *bytes;
@@ -186,7 +186,7 @@ static bool add(struct gi_metadata *metadata, struct gi_err *warning, const char
 
 /* Text in UTF-8 is unchanged (RFC 3629). All other bytes are read as Latin-1, and `latin` is the
  * result. */
-static void alphabets(void **state)
+TEST(alphabets)
 {
     static const struct {
         const char *bytes, *text, *latin; /* NULL: Latin-1 can't represent it */
@@ -231,7 +231,7 @@ static void alphabets(void **state)
 }
 
 /* Reads metadata in hexadecimal digits, as ImageMagick writes it, complete and damaged. */
-static void raw_profiles(void **state)
+TEST(raw_profiles)
 {
     static const char xap[] = "\nAPP1\n      33\n687474703a2f2f6e732e61646f62652e636f6d2f7861702f"
                               "312e302f003c782f3e\n";
@@ -284,7 +284,7 @@ static void raw_profiles(void **state)
 
 /* A file may hold any number of texts of any length. Texts beyond the limit are dropped with a
  * single warning. */
-static void too_much(void **state)
+TEST(too_much)
 {
     struct gi_metadata metadata = {0};
     struct gi_err warning = {0};
@@ -306,7 +306,7 @@ static void too_much(void **state)
 }
 
 /* --strip gps removes all metadata that may name a place. */
-static void places(void **state)
+TEST(places)
 {
     static const struct {
         const char *xmp;
@@ -342,14 +342,4 @@ static void places(void **state)
     gi_metadata_strip(&none, GI_STRIP_EXIF);
     gi_metadata_strip(&none, GI_STRIP_ALL);
     assert_null(none.xmp);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(colours),  cmocka_unit_test(settled),   cmocka_unit_test(zero_in_packet),
-        cmocka_unit_test(texts),    cmocka_unit_test(alphabets), cmocka_unit_test(raw_profiles),
-        cmocka_unit_test(too_much), cmocka_unit_test(places),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static size_t make_file(unsigned char file[HEAD + DATA], int version, const char
     return start + n + DATA;
 }
 
-static void headers(void **state)
+TEST(headers)
 {
     static const struct {
         const char *words, *says; /* NULL: it is an image of this shape */
@@ -91,7 +91,7 @@ static void headers(void **state)
 }
 
 /* 32-bit integers are read as labels if the caller asks for labels, and otherwise as floats. */
-static void labels(void **state)
+TEST(labels)
 {
     static const struct {
         const char *words;
@@ -124,7 +124,7 @@ static void labels(void **state)
 }
 
 /* Some lengths and versions are invalid, and some files are cut within their first bytes. */
-static void preamble(void **state)
+TEST(preamble)
 {
     static const char words[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 6), }\n";
     static const struct {
@@ -158,7 +158,7 @@ static void preamble(void **state)
 
 /* In Fortran order a truncated array lacks samples in every row. In C order its first rows are
  * complete. */
-static void parts(void **state)
+TEST(parts)
 {
     static const char *const words[] = {
         "{'descr': '|u1', 'fortran_order': False, 'shape': (8, 6)}",
@@ -175,15 +175,4 @@ static void parts(void **state)
             assert_int_equal(((uint8_t *)gi_row(&image, y))[5], i == 0 && y < 4 ? 6 * y + 6 : 0);
         gi_image_free(&image);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers),
-        cmocka_unit_test(labels),
-        cmocka_unit_test(preamble),
-        cmocka_unit_test(parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

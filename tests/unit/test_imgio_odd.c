@@ -2,7 +2,7 @@
  * reason. Metadata that a format can't hold causes a warning.
  * Sources: imgio
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <math.h>
 
@@ -85,7 +85,7 @@ static const struct odd {
     {BYTES("#?RADIANCE\n\n-Y 1 +X 2\n\1\1\1\1\1\1\1\1"), false, 0, "damaged"},
 };
 
-static void heads(void **state)
+TEST(heads)
 {
     for (size_t i = 0; i < sizeof odds / sizeof *odds; i++) {
         const struct odd *odd = &odds[i];
@@ -109,7 +109,7 @@ static void heads(void **state)
 }
 
 /* Numbers in brackets behind a name select images of the file. */
-static void names(void **state)
+TEST(names)
 {
     static const struct {
         const char *name;
@@ -153,7 +153,7 @@ static void names(void **state)
 
 /* A resolution that a format can't hold, in either direction, is dropped. All other resolutions are
  * read back. */
-static void resolutions(void **state)
+TEST(resolutions)
 {
     static const double dpis[][2] = {{100, 100}, {72, 300},  {0.5, 100},  {100, 0.5},  {70000, 100},
                                      {100, 7e4}, {1e12, 90}, {90, 1e12},  {0.001, 90}, {90, 0.001},
@@ -184,7 +184,7 @@ static void resolutions(void **state)
 
 /* Metadata blocks longer than a JPEG segment cause a warning that names these blocks, and the image
  * is written. */
-static void too_long(void **state)
+TEST(too_long)
 {
     enum { LONG = 70000 };
     static const char *const names[] = {"EXIF", "XMP", "a text so long"};
@@ -215,7 +215,7 @@ static void too_long(void **state)
 }
 
 /* Metadata blocks are kept unless they are empty or are profiles for other colour models. */
-static void blocks(void **state)
+TEST(blocks)
 {
     struct gi_metadata metadata = {0};
     char icc[128] = "";
@@ -243,7 +243,7 @@ static void blocks(void **state)
 }
 
 /* An image without EXIF is written with the requested orientation. Its samples are unchanged. */
-static void orientations(void **state)
+TEST(orientations)
 {
     struct gi_image image = random_image(5, 3, 3, GI_U8, 1), back;
     for (int o = 1; o <= 8; o++) {
@@ -261,7 +261,7 @@ static void orientations(void **state)
 
 /* JFIF's density is a number per direction, which is per inch, per centimetre or without a unit
  * (JFIF 1.02). */
-static void densities(void **state)
+TEST(densities)
 {
     static const struct {
         unsigned char unit, x, y;
@@ -309,7 +309,7 @@ static int shrink(void *arg, const struct gi_image *picture)
 }
 
 /* A caller that asks for a smaller image gets the size of the upright image in whole pixels. */
-static void smaller(void **state)
+TEST(smaller)
 {
     struct gi_image image = random_image(64, 48, 3, GI_U8, 1), back;
     for (int o = 1; o <= 8; o += 5) /* upright, or rotated by 90 degrees */
@@ -336,7 +336,7 @@ static void smaller(void **state)
 
 /* If a format can't hold a side of an image, the error says whether the image is too wide or too
  * high. */
-static void sides(void **state)
+TEST(sides)
 {
     const struct gi_format_info *format;
     for (int f = 0; (format = gi_format_at(f)); f++)
@@ -368,7 +368,7 @@ static bool stops(void)
  * and a wait for a pipe that a signal interrupts.
  * Sources: more mapped files than there are guards against truncation, files over the limit, and
  * waiting for a pipe when a signal interrupts it. */
-static void sources(void **state)
+TEST(sources)
 {
     enum { MANY = 70, NBYTES = 1 << 20 };
     static struct gi_source open[MANY];
@@ -407,7 +407,7 @@ static void sources(void **state)
 }
 
 /* Reads the rest of an input whose header has been read before. */
-static void ahead(void **state)
+TEST(ahead)
 {
     static const char text[] = "P5 2 2 255\nabcd";
     for (int limit = 0; limit < 2; limit++)
@@ -436,13 +436,4 @@ static void ahead(void **state)
     assert_int_equal(gi_source_continue(&source, &from, &strictly.limits, &err), GI_E_FORMAT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads),     cmocka_unit_test(names),   cmocka_unit_test(resolutions),
-        cmocka_unit_test(too_long),  cmocka_unit_test(blocks),  cmocka_unit_test(orientations),
-        cmocka_unit_test(densities), cmocka_unit_test(smaller), cmocka_unit_test(sides),
-        cmocka_unit_test(sources),   cmocka_unit_test(ahead),
-    };
-    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "file");
-}
+TEST_PATH(path, "file")

@@ -1,7 +1,7 @@
 /* Files of several pages are written page by page, and read by libtiff and by our reader.
  * Sources: imgio/pages imgio/tiff
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include "imgio/pages.h"
 #include "imgio/sink.h"
@@ -119,7 +119,7 @@ static void check_pages(int n, bool big)
 }
 
 /* Pages have any size, type and channels, and a file may outgrow its limit after any page. */
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
     uint64_t size[PAGES + 1] = {0};
     for (int n = 1; n <= PAGES; n++) {
@@ -139,7 +139,7 @@ static void there_and_back(void **state)
 }
 
 /* Tests pages of more than 4 GB between smaller pages. */
-static void large_pages(void **state)
+TEST(large_pages)
 {
     static const unsigned tiled[] = {1, 1 << 4, 1 << (PAGES - 1), 1 << 2 | 1 << 3,
                                      (1 << PAGES) - 1};
@@ -150,7 +150,7 @@ static void large_pages(void **state)
 }
 
 /* A file that is written to memory has the same bytes as on disk. */
-static void in_memory(void **state)
+TEST(in_memory)
 {
     static const uint64_t limits[] = {0, 3000, 1};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -170,7 +170,7 @@ static void in_memory(void **state)
 }
 
 /* A pipe can't be turned into a BigTIFF. */
-static void through_a_pipe(void **state)
+TEST(through_a_pipe)
 {
     struct gi_sink *sink;
     struct gi_page_writer *writer;
@@ -196,7 +196,7 @@ static void through_a_pipe(void **state)
 
 /* Brackets select pages. Smaller versions of pages and masks are left out unless brackets name
  * them. */
-static void selections(void **state)
+TEST(selections)
 {
     static const uint32_t kinds[] = {0, 1, 4, 2, 0, 1};
     static const struct {
@@ -251,18 +251,13 @@ static void selections(void **state)
     }
 }
 
-#define TESTS                                                                                      \
-    cmocka_unit_test(there_and_back), cmocka_unit_test(large_pages), cmocka_unit_test(in_memory),  \
-        cmocka_unit_test(through_a_pipe), cmocka_unit_test(selections)
-
 #else
 
-#define TESTS cmocka_unit_test(without_libtiff)
+TEST(no_libtiff)
+{
+    without_libtiff();
+}
 
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TESTS};
-    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "a.tif");
-}
+TEST_PATH(path, "a.tif")

@@ -101,7 +101,7 @@ static void check_suite_shape(const char *name, const struct gi_image *image)
     assert_int_equal(image->type, bits == 16 ? GI_U16 : GI_U8);
 }
 
-static void suite(void **state)
+TEST(suite)
 {
     const char *folder = corpora("pngsuite");
     if (!folder)
@@ -139,7 +139,7 @@ static void suite(void **state)
     assert_int_equal(refused, 14);
 }
 
-static void gray_with_transparency(void **state)
+TEST(gray_with_transparency)
 {
     const char *folder = corpora("pngsuite");
     if (!folder)
@@ -161,7 +161,7 @@ static void gray_with_transparency(void **state)
 
 /* An image of every channel count and type, written at every level, is read back unchanged by our
  * reader and by libpng. */
-static void round_trip(void **state)
+TEST(round_trip)
 {
     static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {67, 5}, {257, 129}};
     static const int levels[] = {0, 1, 3, 6, 9, GI_COMPRESSION_AUTO};
@@ -192,7 +192,7 @@ static void round_trip(void **state)
 }
 
 /* Writes an image of several strips, with gaps between its rows, stored and deflated. */
-static void strips(void **state)
+TEST(strips)
 {
     const char *tmp = make_folder();
     char path[128];
@@ -214,7 +214,7 @@ static void strips(void **state)
     remove_folder(tmp);
 }
 
-static void metadata(void **state)
+TEST(metadata)
 {
     const char *tmp = make_folder();
     char path[128];
@@ -276,7 +276,7 @@ static void filter_by_paper(uint8_t *packed, const uint8_t *row, const uint8_t *
 
 /* The writer's choice among the filters is the one with the minimum sum of absolute values, and the
  * filters are those of the PNG standard, with vectors of every width. */
-static void filter(void **state)
+TEST(filter)
 {
     uint64_t seed = 78;
     for (size_t bpp = 1; bpp <= 8; bpp++)
@@ -314,7 +314,7 @@ static void filter(void **state)
 
 /* This test applies PNG's filters, and our reader undoes them. Tests every pixel size, short rows,
  * and every pair of filters in two successive rows. */
-static void unfilter(void **state)
+TEST(unfilter)
 {
     enum { ROWS = 4, PAIRS = 25 };
     uint64_t seed = 77;
@@ -360,7 +360,7 @@ static struct bytes small_png(void)
     return file;
 }
 
-static void damage(void **state)
+TEST(damage)
 {
     struct bytes file = small_png();
     check_truncations(file, file.n);
@@ -378,7 +378,7 @@ static void damage(void **state)
 
 /* The fast decoder accepts the files that it is made for, including files with text after the
  * pixels, and leaves all other files to libpng. */
-static void quick_way(void **state)
+TEST(quick_way)
 {
     static const unsigned char text[] = "\0\0\0\3tEXta\0b\x18\x32\x05\x1c";
     struct bytes file = small_png();
@@ -410,7 +410,7 @@ static void quick_way(void **state)
 }
 
 /* From a file that is cut within its pixels, the first rows are read and the others are zeros. */
-static void partial(void **state)
+TEST(partial)
 {
     const char *folder = corpora("kodak");
     if (!folder)
@@ -434,7 +434,7 @@ static void partial(void **state)
 /* A file of a few bytes that declares gigabytes is refused before anything is allocated, even
  * libpng's own row buffers, so that an address space of 1 GiB suffices. (Under AddressSanitizer,
  * which needs more, the limit is not set.) */
-static void bombs(void **state)
+TEST(bombs)
 {
     static const uint32_t shapes[][2] = {
         {0x7fffffff, 1}, {1, 0x7fffffff}, {0x7fffffff, 0x7fffffff}, {600000000, 1}, {65536, 65536}};
@@ -468,17 +468,4 @@ static void bombs(void **state)
     assert_int_equal(waitpid(child, &result, 0), child);
     assert_int_equal(result, 0);
     free(file.at);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(suite),      cmocka_unit_test(gray_with_transparency),
-        cmocka_unit_test(round_trip), cmocka_unit_test(strips),
-        cmocka_unit_test(metadata),   cmocka_unit_test(damage),
-        cmocka_unit_test(partial),    cmocka_unit_test(bombs),
-        cmocka_unit_test(filter),     cmocka_unit_test(unfilter),
-        cmocka_unit_test(quick_way),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

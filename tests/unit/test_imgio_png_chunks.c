@@ -51,7 +51,7 @@ static struct bytes with_chunk(struct bytes file, size_t at, const char *type, c
 }
 
 /* The first colour chunk of each name is used, if its length and its checksum are right. */
-static void colours(void **state)
+TEST(colours)
 {
     static const char gamma[] = "\0\0\xb1\x8f", other[] = "\0\1\x86\xa0";
     static const char light[33] = "\0\0\0\1";
@@ -95,7 +95,7 @@ static void colours(void **state)
 
 /* The fast decoder accepts text, tIME and empty IDAT chunks after the pixels, and leaves files with
  * any other chunks there to libpng. */
-static void quick_notes(void **state)
+TEST(quick_notes)
 {
     static const struct {
         const char *type, *before;
@@ -135,7 +135,7 @@ static void quick_notes(void **state)
 }
 
 /* An animation causes a warning unless the file has caused one before. */
-static void animations(void **state)
+TEST(animations)
 {
     for (int frames = 1; frames < 3; frames++)
         for (int texts = 0; texts < 2; texts++) {
@@ -157,7 +157,7 @@ static void animations(void **state)
 
 /* EXIF after the pixels is found without decoding the pixels, as long as the chunks are
  * complete. */
-static void late_exif(void **state)
+TEST(late_exif)
 {
     static const char exif[] = "MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
     struct bytes file = small_png();
@@ -184,15 +184,4 @@ static void late_exif(void **state)
         gi_load_memory(&image, NULL, &info, file.at, file.n, "x", &options, NULL, NULL), GI_OK);
     assert_int_equal(info.orientation, 6);
     free(file.at);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(colours),
-        cmocka_unit_test(quick_notes),
-        cmocka_unit_test(animations),
-        cmocka_unit_test(late_exif),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

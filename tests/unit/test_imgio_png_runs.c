@@ -83,7 +83,7 @@ static void check(struct gi_runs *runs, const uint8_t *data, size_t n, bool last
     free(want);
 }
 
-static void as_defined(void **state)
+TEST(as_defined)
 {
     static const size_t sizes[] = {1,   2,   5,   6,     7,     63,    64,     65,    66,
                                    127, 128, 300, 65535, 65536, 65537, 131072, 150001};
@@ -101,7 +101,7 @@ static void as_defined(void **state)
 }
 
 /* Every length of a run up to three matches, at every place within a group of 64 bytes. */
-static void every_run(void **state)
+TEST(every_run)
 {
     enum { ROOM = 1024 };
     struct gi_runs *runs = malloc(sizeof *runs);
@@ -122,7 +122,7 @@ static void every_run(void **state)
 }
 
 /* The counts 1, 1, 2, 3, 5 ... make codes that are longer than the limit by any number of bits. */
-static void longest_codes(void **state)
+TEST(longest_codes)
 {
     for (uint32_t n = 2; n <= 24; n++) {
         uint16_t order[24], parents[48];
@@ -146,7 +146,7 @@ static void longest_codes(void **state)
 }
 
 /* Lines of text repeat, and noise and separate bytes among zeros do not. */
-static void choice(void **state)
+TEST(choice)
 {
     enum { N = 300000 };
     static const char line[] = "Neither runs nor rare letters, but the same line time after time\n";
@@ -164,15 +164,4 @@ static void choice(void **state)
     }
     free(data);
     free(runs);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_defined),
-        cmocka_unit_test(every_run),
-        cmocka_unit_test(longest_codes),
-        cmocka_unit_test(choice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

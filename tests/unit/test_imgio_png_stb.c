@@ -35,7 +35,7 @@ static void check(const char *path, int width, int height, int channels, enum gi
     gi_image_free(&image);
 }
 
-static void every_kind(void **state)
+TEST(every_kind)
 {
     static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {67, 5}, {640, 1100}};
     static const int levels[] = {0, 2, 6, GI_COMPRESSION_AUTO};
@@ -48,12 +48,4 @@ static void every_kind(void **state)
                 for (int k = 0; k < 4; k++)
                     check(path, sizes[i][0], sizes[i][1], channels, (enum gi_type)type, levels[k]);
     remove_folder(tmp);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

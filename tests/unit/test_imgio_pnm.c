@@ -42,7 +42,7 @@ static void compare(const char *path, const char *command)
     gi_image_free(&image);
 }
 
-static void as_netpbm(void **state)
+TEST(as_netpbm)
 {
     static const char *const files[][2] = {
         {"hopper.ppm", "pamdepth -quiet 255 '%s'"},
@@ -74,7 +74,7 @@ static void as_netpbm(void **state)
 
 /* Compares PFM files with pfmtopam, which expects samples from 0 to 1 and writes 16 bits. So the
  * image is first scaled, and written as PFM. */
-static void pfm_as_netpbm(void **state)
+TEST(pfm_as_netpbm)
 {
     const char *folder = corpora("pnm");
     if (!folder || !has_netpbm())
@@ -155,7 +155,7 @@ static const struct sample_file files[] = {
      {1, 2, 3, 65535}},
 };
 
-static void hand_made(void **state)
+TEST(hand_made)
 {
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
         const struct sample_file *file = &files[f];
@@ -185,7 +185,7 @@ static void hand_made(void **state)
 }
 
 /* For every maxval, every value is scaled and rounded to nearest. */
-static void scaling(void **state)
+TEST(scaling)
 {
     static const unsigned maxvals[] = {1,   2,   3,    100,  127,   254,  255,
                                        256, 257, 1023, 4095, 65534, 65535};
@@ -210,7 +210,7 @@ static void scaling(void **state)
     free(file);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
     static const struct {
         const char *bytes;
@@ -255,7 +255,7 @@ static void refused(void **state)
 }
 
 /* In PFM, both byte orders are read, the bottom row comes first, and every bit pattern is kept. */
-static void pfm(void **state)
+TEST(pfm)
 {
     static const unsigned char little[] = "PF 1 2 -1.0\n"
                                           "\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40"
@@ -282,7 +282,7 @@ static void pfm(void **state)
 }
 
 /* Headers without sizes or without a scale. */
-static void pfm_headers(void **state)
+TEST(pfm_headers)
 {
     static const struct {
         const char *bytes;
@@ -316,7 +316,7 @@ static void pfm_headers(void **state)
 
 /* From a stream of several images the first image is read, with a warning. Other bytes at the end
  * do not count as an image. */
-static void streams(void **state)
+TEST(streams)
 {
     static const struct {
         const char *bytes;
@@ -340,7 +340,7 @@ static void streams(void **state)
 
 /* Bitmaps are written with black as 1 and with rows that end at a byte. Images that have other
  * samples than black and white are refused. */
-static void bitmaps(void **state)
+TEST(bitmaps)
 {
     const char *folder = make_folder();
     char path[256];
@@ -370,7 +370,7 @@ static void bitmaps(void **state)
     remove_folder(folder);
 }
 
-static void flips(void **state)
+TEST(flips)
 {
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
         struct bytes file = {malloc(files[f].nbytes), files[f].nbytes};
@@ -381,7 +381,7 @@ static void flips(void **state)
 }
 
 /* A plain file that does not end in white space may be cut within its last number. */
-static void cut_numbers(void **state)
+TEST(cut_numbers)
 {
     static const struct {
         const char *file;
@@ -405,7 +405,7 @@ static void cut_numbers(void **state)
 
 /* Only the first warning in this order is given: a sample over the maximum, a truncated number,
  * more images. */
-static void first_warning(void **state)
+TEST(first_warning)
 {
     static const char *const both[] = {"P2 2 1 99 100 1", "P2 2 1 99 100 1 P2 1 1 9 5",
                                        "P5 2 1 99 \xffxP5 1 1 255 x"};
@@ -417,17 +417,4 @@ static void first_warning(void **state)
         assert_non_null(strstr(warning.text, "over its own maximum 99"));
         gi_image_free(&image);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_numbers),   cmocka_unit_test(as_netpbm),
-        cmocka_unit_test(pfm_as_netpbm), cmocka_unit_test(hand_made),
-        cmocka_unit_test(scaling),       cmocka_unit_test(refused),
-        cmocka_unit_test(pfm),           cmocka_unit_test(pfm_headers),
-        cmocka_unit_test(flips),         cmocka_unit_test(bitmaps),
-        cmocka_unit_test(streams),       cmocka_unit_test(first_warning),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

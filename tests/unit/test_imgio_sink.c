@@ -44,7 +44,7 @@ static enum gi_status put(const char *path, const char *text, bool no_clobber, s
     return status;
 }
 
-static void writes(void **state)
+TEST(writes)
 {
     struct gi_err err;
     const char *path = in_folder("a");
@@ -60,7 +60,7 @@ static void writes(void **state)
     assert_int_equal(count_files(folder), 1);
 }
 
-static void large_and_formatted(void **state)
+TEST(large_and_formatted)
 {
     struct gi_sink *sink;
     struct gi_err err = {0};
@@ -89,7 +89,7 @@ static void large_and_formatted(void **state)
     free(block);
 }
 
-static void abandoned(void **state)
+TEST(abandoned)
 {
     struct gi_sink *sink;
     struct gi_err err;
@@ -103,7 +103,7 @@ static void abandoned(void **state)
     assert_int_equal(count_files(folder), 1);
 }
 
-static void no_clobber(void **state)
+TEST(no_clobber)
 {
     struct gi_err err;
     struct gi_sink *sink;
@@ -126,7 +126,7 @@ static void no_clobber(void **state)
     assert_int_equal(count_files(folder), 3);
 }
 
-static void symlinks(void **state)
+TEST(symlinks)
 {
     struct gi_err err;
     struct stat st;
@@ -144,7 +144,7 @@ static void symlinks(void **state)
     assert_int_equal(count_files(in_folder("sub")), 1);
 }
 
-static void unwritable(void **state)
+TEST(unwritable)
 {
     struct gi_err err;
     assert_int_equal(put(folder, "x", false, &err), GI_E_IO);
@@ -211,7 +211,7 @@ static int in_child(int (*task)(void))
     return WIFEXITED(result) ? WEXITSTATUS(result) : 1000 + WTERMSIG(result);
 }
 
-static void failing_writes(void **state)
+TEST(failing_writes)
 {
     write_file(in_folder("a"), "old", 3);
     assert_int_equal(in_child(over_file_limit), 0);
@@ -249,7 +249,7 @@ static int terminated_half_way(void)
     return 2;
 }
 
-static void signals(void **state)
+TEST(signals)
 {
     int fd = open(folder, O_TMPFILE | O_WRONLY, 0600);
     write_file(in_folder("a"), "old", 3);
@@ -297,7 +297,7 @@ static int named_temporary(void)
     return count_files(folder) == 3 ? terminated_half_way() : 6;
 }
 
-static void without_unnamed_files(void **state)
+TEST(without_unnamed_files)
 {
     int result = in_child(named_temporary);
     if (result == NOT_ALLOWED) {
@@ -312,7 +312,7 @@ static void without_unnamed_files(void **state)
 }
 
 /* One call reads the input and writes the output, which are the same file. */
-static void in_place(void **state)
+TEST(in_place)
 {
     const char *path = in_folder("a.pgm");
     write_file(path, "P5 2 1 255\nab", 13);
@@ -323,15 +323,4 @@ static void in_place(void **state)
     gi_image_free(&image);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(writes),         TEST(large_and_formatted),
-        TEST(abandoned),      TEST(no_clobber),
-        TEST(symlinks),       TEST(unwritable),
-        TEST(failing_writes), TEST(signals),
-        TEST(in_place),       TEST(without_unnamed_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_FRAME(.before = setup, .after = teardown)

@@ -81,7 +81,7 @@ static struct bytes join(const struct expected *images, int n, const char *betwe
     return (struct bytes){all.at, all.nbytes};
 }
 
-static void all_kinds_from_files(void **state)
+TEST(all_kinds_from_files)
 {
     static const char *const between[] = {"", "\n", " \n\t "};
     for (int i = 0; i < 3; i++) {
@@ -98,7 +98,7 @@ static void all_kinds_from_files(void **state)
     }
 }
 
-static void all_kinds_from_pipes(void **state)
+TEST(all_kinds_from_pipes)
 {
     static const size_t steps[] = {1, 2, 7, 64};
     char path[256];
@@ -120,7 +120,7 @@ static void all_kinds_from_pipes(void **state)
 
 /* An image is returned as soon as its bytes have arrived, because a caller that sends a request and
  * waits for the answer must get the answer. */
-static void does_not_wait(void **state)
+TEST(does_not_wait)
 {
     int ends[2];
     int before = dup(STDIN_FILENO);
@@ -151,7 +151,7 @@ static void does_not_wait(void **state)
 
 /* The stream is cut at every byte. Images before the cut are complete. The image with the cut is
  * refused when its header is read or when it is decoded. */
-static void breaks_off(void **state)
+TEST(breaks_off)
 {
     struct bytes all = join(kinds, KINDS, "");
     for (size_t n = 0; n < all.n; n++) {
@@ -183,7 +183,7 @@ static void breaks_off(void **state)
     free(all.at);
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
     static const struct {
         const char *text;
@@ -216,7 +216,7 @@ static void refuses(void **state)
 }
 
 /* A header that declares gigabytes takes at most twice as much memory as the bytes that exist. */
-static void claims(void **state)
+TEST(claims)
 {
     static const char text[] = "P6 60000 60000 255\nonly so much";
     struct gi_buffer buffer = {0};
@@ -234,7 +234,7 @@ static void claims(void **state)
 
 /* The search for the end of a plain raster takes a letter for a separator between numbers, and the
  * decoder then reports the damage. */
-static void letters(void **state)
+TEST(letters)
 {
     static const char text[] = "P2 2 1 9 1x2\nP5 1 1 255 x";
     static const struct expected want[] = {TEXT("P2 2 1 9 1x2\n"), TEXT("P5 1 1 255 x")};
@@ -246,7 +246,7 @@ static void letters(void **state)
 }
 
 /* A header that consists of an endless comment is refused after the maximum number of bytes. */
-static void endless_head(void **state)
+TEST(endless_head)
 {
     enum { NBYTES = GI_READER_AHEAD + 1000 };
     char *text = malloc(NBYTES);
@@ -268,7 +268,7 @@ static void endless_head(void **state)
 
 /* The header of the next image tells whether a further image follows. If this header is damaged or
  * declares more than a file can hold, no image follows, and decoding reports the damage. */
-static void has_more(void **state)
+TEST(has_more)
 {
     static const struct {
         const char *text;
@@ -299,7 +299,7 @@ static void has_more(void **state)
 }
 
 /* Tests a plain image that continues past the limit. */
-static void too_long(void **state)
+TEST(too_long)
 {
     static const struct gi_limits limits = {GI_DEFAULT_MAX_PIXELS, 100};
     char text[300];
@@ -332,7 +332,7 @@ static bool at_once(void)
 
 /* A reader with a stop callback waits for a pipe in steps until bytes arrive or the callback
  * returns true. */
-static void heeded(void **state)
+TEST(heeded)
 {
     static const struct expected want[] = {TEXT("P5 1 1 255 x")};
     char path[256];
@@ -365,20 +365,4 @@ static void heeded(void **state)
     free(t.bytes.at);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_kinds_from_files),
-        cmocka_unit_test(all_kinds_from_pipes),
-        cmocka_unit_test(does_not_wait),
-        cmocka_unit_test(breaks_off),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(claims),
-        cmocka_unit_test(too_long),
-        cmocka_unit_test(heeded),
-        cmocka_unit_test(letters),
-        cmocka_unit_test(endless_head),
-        cmocka_unit_test(has_more),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_FRAME(.first = setup, .last = teardown)

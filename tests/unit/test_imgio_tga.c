@@ -8,7 +8,7 @@
 #include "imgio_stb.h"
 
 /* stb_image reads every file of the corpus, because no file of it runs from right to left. */
-static void corpus(void **state)
+TEST(corpus)
 {
     const char *folder = corpora("tga");
     DIR *dir = folder ? opendir(folder) : NULL;
@@ -40,7 +40,7 @@ static void corpus(void **state)
 }
 
 /* Reads a palette of 32-bit entries whose alpha is used. */
-static void palette_with_alpha(void **state)
+TEST(palette_with_alpha)
 {
     static const unsigned char file[] = {0, 1, 1, 10, 0, 2, 0, 32, 0, 0, 0, 0, 2,  0,
                                          1, 0, 8, 0,  1, 2, 3, 4,  5, 6, 7, 8, 11, 10};
@@ -60,7 +60,7 @@ static void palette_with_alpha(void **state)
 }
 
 /* TGA has no magic number, so bytes with an invalid header are of no known format. */
-static void headers(void **state)
+TEST(headers)
 {
     static const struct {
         unsigned char at, value, at2, value2;
@@ -97,7 +97,7 @@ static void headers(void **state)
 
 /* The pixels are 16-bit palette indices. They count from the number of the palette's first entry. A
  * palette that holds only grays makes a gray image. */
-static void wide_indices(void **state)
+TEST(wide_indices)
 {
     unsigned char file[] = {0, 1, 1,  10, 1, 2, 0, 24, 0, 0, 0,  0, 2,  0,
                             1, 0, 16, 0,  9, 9, 9, 7,  7, 7, 11, 1, 10, 1};
@@ -117,7 +117,7 @@ static void wide_indices(void **state)
 
 /* Reads the same picture of 3 x 2 pixels with all origins. The pixels are uncompressed, or in run
  * lengths that cross the end of a row. */
-static void origins(void **state)
+TEST(origins)
 {
     static const uint8_t want[2][3] = {{10, 20, 20}, {20, 30, 40}};
     for (int origin = 0; origin < 4; origin++)
@@ -154,7 +154,7 @@ static void origins(void **state)
         }
 }
 
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
     const char *tmp = make_folder();
     char path[128];
@@ -175,7 +175,7 @@ static void there_and_back(void **state)
 
 /* Byte 494, in the extension area, says whether alpha is used. Alpha is used if this byte is 3 or
  * more (version 2.0, C.3, field 24). A footer with an invalid offset is ignored. */
-static void attributes(void **state)
+TEST(attributes)
 {
     enum { HEAD = 18, EXTENSION = 495, FOOTER = 26, N = HEAD + 4 + EXTENSION + FOOTER };
     static const struct {
@@ -198,15 +198,4 @@ static void attributes(void **state)
             fail_msg("case %zu: %d channels", i, image.channels);
         gi_image_free(&image);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(corpus),         cmocka_unit_test(palette_with_alpha),
-        cmocka_unit_test(headers),        cmocka_unit_test(wide_indices),
-        cmocka_unit_test(origins),        cmocka_unit_test(attributes),
-        cmocka_unit_test(there_and_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

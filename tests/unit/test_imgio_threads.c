@@ -40,12 +40,12 @@ static void save_by(const struct gi_parallel *parallel, const struct gi_image *i
 }
 
 /* The bytes of the file depend neither on the number of threads nor on their order. */
-static void any_threads(void **state)
+static void any_threads(const char *suffix)
 {
     const char *tmp = make_folder();
     char path[128];
-    snprintf(path, sizeof path, "%s/a.%s", tmp, (const char *)*state);
-    bool exact = strcmp(*state, "png") == 0;
+    snprintf(path, sizeof path, "%s/a.%s", tmp, suffix);
+    bool exact = strcmp(suffix, "png") == 0;
     for (int type = GI_U8; type <= (exact ? GI_U16 : GI_U8); type++) {
         struct gi_image image =
             random_image(900, 1800, exact && type == GI_U8 ? 4 : 3, (enum gi_type)type, 19);
@@ -114,7 +114,7 @@ static void same_reading(struct bytes file, bool allow_partial, const char *says
     gi_image_free(&want);
 }
 
-static void any_readers(void **state)
+TEST(any_readers)
 {
     static const struct {
         const char *head;
@@ -147,7 +147,7 @@ static void any_readers(void **state)
 }
 
 /* Some threads can't be created, or a file can't be written while its strips are in progress. */
-static void threads_fail(void **state)
+TEST(threads_fail)
 {
     const char *tmp = make_folder();
     char path[128];
@@ -173,13 +173,12 @@ static void threads_fail(void **state)
     remove_folder(tmp);
 }
 
-int main(void)
+TEST(any_threads_png)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(any_threads, "png"),
-        cmocka_unit_test_prestate(any_threads, "jpg"),
-        cmocka_unit_test(any_readers),
-        cmocka_unit_test(threads_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    any_threads("png");
+}
+
+TEST(any_threads_jpg)
+{
+    any_threads("jpg");
 }

@@ -2,7 +2,7 @@
  * as were written.
  * Sources: imgio/tiff
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <math.h>
 
@@ -188,7 +188,7 @@ static void check_kind(const struct kind *k)
 
 /* Tests all bit depths, numbers of samples, byte orders and compressions, in strips and in
  * tiles. */
-static void kinds(void **state)
+TEST(kinds)
 {
     static const unsigned bits[] = {1, 2, 4, 8, 10, 12, 14, 16};
     static const unsigned compressions[] = {COMPRESSION_NONE, COMPRESSION_LZW,
@@ -215,7 +215,7 @@ static void kinds(void **state)
     print_message("%d kinds\n", n);
 }
 
-static void odd_kinds(void **state)
+TEST(odd_kinds)
 {
     static const struct kind list[] = {
         {1, 1, PHOTOMETRIC_MINISWHITE, COMPRESSION_NONE, .alpha = -1},
@@ -243,7 +243,7 @@ static void odd_kinds(void **state)
 }
 
 /* The orientation is applied. If a file has several pages, a page has to be named. */
-static void orientation_and_pages(void **state)
+TEST(orientation_and_pages)
 {
     struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .alpha = -1};
     struct gi_image image;
@@ -262,7 +262,7 @@ static void orientation_and_pages(void **state)
 }
 
 /* Each page is read by its number. Page n has the orientation n of EXIF. */
-static void pages(void **state)
+TEST(pages)
 {
     struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_LZW, .alpha = -1};
     for (int form = 0; form < 4; form++) {
@@ -290,7 +290,7 @@ static void pages(void **state)
 
 /* If the page after the third is the first one again, the file is damaged. With --allow-partial
  * each page is read once. */
-static void circle(void **state)
+TEST(circle)
 {
     struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .alpha = -1};
     struct gi_image image;
@@ -331,7 +331,7 @@ static void circle(void **state)
 }
 
 /* Tests a small file with the structure of files over 4 GB, which is BigTIFF in tiles. */
-static void tiles(void **state)
+TEST(tiles)
 {
     for (int channels = 1; channels <= 4; channels++)
         for (int type = GI_U8; type <= GI_F32; type++) {
@@ -352,7 +352,7 @@ static void tiles(void **state)
         }
 }
 
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
     unsigned char icc[200] = {0};
     for (int channels = 1; channels <= 4; channels++)
@@ -379,7 +379,7 @@ static void there_and_back(void **state)
         }
 }
 
-static void damage(void **state)
+TEST(damage)
 {
     static const struct kind list[] = {
         {8, 3, PHOTOMETRIC_RGB, COMPRESSION_LZW, .alpha = -1},
@@ -403,30 +403,19 @@ static void damage(void **state)
     }
 }
 
-#define TESTS                                                                                      \
-    cmocka_unit_test(kinds), cmocka_unit_test(odd_kinds), cmocka_unit_test(orientation_and_pages), \
-        cmocka_unit_test(pages), cmocka_unit_test(circle), cmocka_unit_test(tiles),                \
-        cmocka_unit_test(there_and_back), cmocka_unit_test(damage)
-
 #else
 
 /* What a build without libtiff says. */
-static void left_out(void **state)
+TEST(left_out)
 {
     struct gi_image image;
     struct gi_err err;
     assert_int_equal(load_bytes(&image, "II*\0\x08\0\0\0", 8, &strictly, NULL, &err),
                      GI_E_UNSUPPORTED);
     assert_non_null(strstr(err.text, "libtiff"));
-    without_libtiff(state);
+    without_libtiff();
 }
-
-#define TESTS cmocka_unit_test(left_out)
 
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TESTS};
-    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "a.tif");
-}
+TEST_PATH(path, "a.tif")

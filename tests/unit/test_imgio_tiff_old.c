@@ -1,6 +1,7 @@
 /* TIFF files of kinds that old programs and instruments write, made through libtiff or by hand.
  * Sources: imgio/tiff
  * SPDX-License-Identifier: MIT */
+#include "imgio_folder.h"
 #include "jpeg_cases.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ static size_t pack_old_lzw(unsigned char *to, const unsigned char *bytes, size_t
     return (at + 7) / 8;
 }
 
-static void old_lzw(void **state)
+TEST(old_lzw)
 {
     static unsigned char pixels[HEIGHT * WIDTH], packed[2 * HEIGHT * WIDTH];
     struct gi_image image;
@@ -144,7 +145,7 @@ static void write_ycbcr(const struct ycbcr_kind *k)
     TIFFClose(tiff);
 }
 
-static void ycbcr(void **state)
+TEST(ycbcr)
 {
     static const struct ycbcr_kind kinds[] = {
         {1, 1, COMPRESSION_NONE, false, false}, {2, 1, COMPRESSION_LZW, false, false},
@@ -180,7 +181,7 @@ static void ycbcr(void **state)
 }
 
 /* YCbCr files that end early, and files whose tags have invalid values. */
-static void damaged_ycbcr(void **state)
+TEST(damaged_ycbcr)
 {
     static const struct ycbcr_kind kinds[] = {{2, 2, COMPRESSION_LZW, false, false},
                                               {4, 1, COMPRESSION_NONE, true, false}};
@@ -274,7 +275,7 @@ static unsigned char *read_jpeg_samples(struct bytes jpeg, int channels)
     return samples;
 }
 
-static void old_jpeg(void **state)
+TEST(old_jpeg)
 {
     static const struct jpeg_recipe kinds[] = {
         {WIDTH, HEIGHT, 1, false, false, JCS_GRAYSCALE, 1, false},
@@ -318,7 +319,7 @@ static void old_jpeg(void **state)
 
 /* Signed integers of 8, 16 or 32 bits, and unsigned integers of 32 bits, become floats of the same
  * value. */
-static void integers_by_value(void **state)
+TEST(integers_by_value)
 {
     static const int32_t values[4] = {INT32_MIN, -1000, 3071, 0x7fffff80};
     static const int16_t halves[4] = {INT16_MIN, -1000, 3071, INT16_MAX};
@@ -362,18 +363,13 @@ static void integers_by_value(void **state)
         }
 }
 
-#define TESTS                                                                                      \
-    cmocka_unit_test(old_lzw), cmocka_unit_test(ycbcr), cmocka_unit_test(damaged_ycbcr),           \
-        cmocka_unit_test(old_jpeg), cmocka_unit_test(integers_by_value)
-
 #else
 
-#define TESTS cmocka_unit_test(without_libtiff)
+TEST(no_libtiff)
+{
+    without_libtiff();
+}
 
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TESTS};
-    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "a.tif");
-}
+TEST_PATH(path, "a.tif")

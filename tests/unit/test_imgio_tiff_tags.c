@@ -1,7 +1,7 @@
 /* The tags of small TIFF files, made with libtiff, lead to the right pixels or messages.
  * Sources: imgio/tiff
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <math.h>
 
@@ -43,7 +43,7 @@ static void write_row(const unsigned tags[][2], const unsigned char bytes[16])
 }
 
 /* A feature of TIFF 6.0 that we do not support is refused with a message that names it. */
-static void refused(void **state)
+TEST(refused)
 {
     static const struct {
         unsigned tags[5][2];
@@ -107,7 +107,7 @@ static void refused(void **state)
 
 /* Tests pixels whose meaning TIFF 6.0 defines by tags, and palettes of bytes, which some writers
  * make. */
-static void tags(void **state)
+TEST(tags)
 {
     static const struct {
         unsigned tags[6][2];
@@ -166,7 +166,7 @@ static void tags(void **state)
 /* A time in TIFF's form is written to the tag DateTime (TIFF 6.0, section 8). Any other time is
  * written to the description, with its keyword. Descriptions of a whole file by ImageJ and OME are
  * dropped. */
-static void texts(void **state)
+TEST(texts)
 {
     static const struct {
         const char *keyword, *text, *as; /* keyword read back; NULL: dropped */
@@ -204,7 +204,7 @@ static void texts(void **state)
 }
 
 /* A palette whose entries are all below 256 is a palette of bytes. */
-static void narrow_palette(void **state)
+TEST(narrow_palette)
 {
     static const unsigned tags[][2] = {{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE},
                                        {TIFFTAG_BITSPERSAMPLE, 4},
@@ -221,7 +221,7 @@ static void narrow_palette(void **state)
 
 /* Floats with premultiplied colour are divided by alpha. Where alpha is 0, the colour is
  * unchanged. */
-static void associated_floats(void **state)
+TEST(associated_floats)
 {
     static const float samples[] = {0.25f, 0.5f, 0.25f, 0, 0.75f, 1, -1, 0.25f},
                        want[] = {0.5f, 0.5f, 0.25f, 0, 0.75f, 1, -4, 0.25f};
@@ -246,7 +246,7 @@ static void associated_floats(void **state)
 }
 
 /* A chain of empty directories is counted only up to libtiff's maximum. */
-static void many_pages(void **state)
+TEST(many_pages)
 {
     enum { MOST = 1 << 20, EACH = 6 };
     static const int counts[] = {MOST - 1, MOST, MOST + 1};
@@ -269,7 +269,7 @@ static void many_pages(void **state)
 }
 
 /* JPEG inside TIFF, in YCbCr as usual, is read as the same RGB that libtiff returns. */
-static void jpeg_inside(void **state)
+TEST(jpeg_inside)
 {
     enum { WIDTH = 67, HEIGHT = 45 };
     unsigned char rgb[WIDTH * 3];
@@ -304,19 +304,13 @@ static void jpeg_inside(void **state)
     gi_image_free(&image);
 }
 
-#define TESTS                                                                                      \
-    cmocka_unit_test(refused), cmocka_unit_test(tags), cmocka_unit_test(texts),                    \
-        cmocka_unit_test(narrow_palette), cmocka_unit_test(jpeg_inside),                           \
-        cmocka_unit_test(associated_floats), cmocka_unit_test(many_pages)
-
 #else
 
-#define TESTS cmocka_unit_test(without_libtiff)
+TEST(no_libtiff)
+{
+    without_libtiff();
+}
 
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TESTS};
-    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "a.tif");
-}
+TEST_PATH(path, "a.tif")

@@ -3,7 +3,7 @@
  * Sources: imgio/webp.c imgio/library*
  * SPDX-License-Identifier: MIT */
 #include "imgio/image_stream.h"
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 static char path[128];
 
@@ -17,7 +17,7 @@ static bool missing(void)
 }
 
 /* Tests the message of a build without libwebp. */
-static void left_out(void **state)
+TEST(left_out)
 {
     struct gi_image image;
     struct gi_err err;
@@ -30,7 +30,7 @@ static void left_out(void **state)
 
 /* Other RIFF files are of no known format, and neither are files that begin with only a part of
  * RIFF's letters. */
-static void other_files(void **state)
+TEST(other_files)
 {
     static const char *const files[] = {"RIFX\x04\0\0\0WEBP", "RIFF\x04\0\0\0WAVE"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -42,7 +42,7 @@ static void other_files(void **state)
     }
 }
 
-static void lossless(void **state)
+TEST(lossless)
 {
     unsigned char icc[201] = {0}; /* an odd length */
     unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
@@ -88,7 +88,7 @@ static void lossless(void **state)
 
 /* dwebp and our reader decode the same pixels from our files and from cwebp's files, lossy and
  * lossless. */
-static void as_dwebp(void **state)
+TEST(as_dwebp)
 {
     if (missing() || system("command -v dwebp cwebp >/dev/null") != 0) {
         print_message("skipped: no libwebp or no dwebp and cwebp (package webp)\n");
@@ -122,7 +122,7 @@ static void as_dwebp(void **state)
     }
 }
 
-static void damage(void **state)
+TEST(damage)
 {
     if (missing())
         skip();
@@ -140,7 +140,7 @@ static void damage(void **state)
 
 /* A constant lossless image takes no bits per pixel, so that 16384 x 16384 pixels fit in 40
  * bytes. */
-static void flat(void **state)
+TEST(flat)
 {
     if (missing())
         skip();
@@ -164,7 +164,7 @@ static void flat(void **state)
 }
 
 /* The format allows at most 16383 pixels per side. */
-static void too_large(void **state)
+TEST(too_large)
 {
     if (missing())
         skip();
@@ -185,7 +185,7 @@ static void too_large(void **state)
 }
 
 /* EXIF that begins with JPEG's prefix is read without the prefix. An animation is refused. */
-static void extended(void **state)
+TEST(extended)
 {
     static const unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
     if (missing())
@@ -266,7 +266,7 @@ static struct bytes animate(struct bytes still, const struct gi_image *image, in
 
 /* The first frame is read at its position on a transparent canvas. Further frames cause a
  * warning. */
-static void animation(void **state)
+TEST(animation)
 {
     static const struct {
         int width, height, left, top, channels, quality, nframes;
@@ -327,7 +327,7 @@ static void animation(void **state)
 
 /* Data may follow the image. A chunk without its padding byte ends the search, whatever follows
  * it. */
-static void tail(void **state)
+TEST(tail)
 {
     if (missing())
         skip();
@@ -363,13 +363,4 @@ static void tail(void **state)
     gi_image_free(&image);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(left_out),  cmocka_unit_test(other_files), cmocka_unit_test(lossless),
-        cmocka_unit_test(as_dwebp),  cmocka_unit_test(damage),      cmocka_unit_test(flat),
-        cmocka_unit_test(too_large), cmocka_unit_test(extended),    cmocka_unit_test(tail),
-        cmocka_unit_test(animation),
-    };
-    return run_in_folder(tests, sizeof tests / sizeof *tests, path, "a.webp");
-}
+TEST_PATH(path, "a.webp")

@@ -26,7 +26,7 @@ static enum gi_status read_head(struct gi_y4m *video, const char *text, struct g
     return status;
 }
 
-static void kinds(void **state)
+TEST(kinds)
 {
     static const struct {
         const char *words;
@@ -62,7 +62,7 @@ static void kinds(void **state)
     }
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
     static const struct {
         const char *text;
@@ -174,7 +174,7 @@ static struct bytes make_video(const char *header, size_t frame_nbytes, int bits
     return (struct bytes){all.at, all.nbytes};
 }
 
-static void comes_back(void **state)
+TEST(comes_back)
 {
     static const struct {
         const char *header;
@@ -208,7 +208,7 @@ static void comes_back(void **state)
 }
 
 /* Every cut is reported, except a cut between frames. */
-static void breaks_off(void **state)
+TEST(breaks_off)
 {
     static const char header[] = "YUV4MPEG2 W5 H3 F25:1 C420\n";
     const size_t frame = 15 + 2 * 6;
@@ -226,7 +226,7 @@ static void breaks_off(void **state)
     free(video.at);
 }
 
-static void other_frames(void **state)
+TEST(other_frames)
 {
     static const char *const bad[] = {"FRAMES\n", "FRAM\n", "frame\n", "YUV4MPEG2 W1 H1\n"};
     for (int i = 0; i < 4; i++) {
@@ -241,7 +241,7 @@ static void other_frames(void **state)
 }
 
 /* Values from 0 to 1023 are scaled to 0 to 65535, and larger values are clamped. */
-static void widens(void **state)
+TEST(widens)
 {
     struct gi_image image;
     struct gi_err err = {0};
@@ -269,7 +269,7 @@ static void widens(void **state)
 }
 
 /* A blank at the end of the header does not begin another parameter. */
-static void blank(void **state)
+TEST(blank)
 {
     struct gi_y4m video;
     struct gi_err err;
@@ -284,12 +284,4 @@ static void blank(void **state)
     free(head.at);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds),      cmocka_unit_test(refuses),      cmocka_unit_test(comes_back),
-        cmocka_unit_test(breaks_off), cmocka_unit_test(other_frames), cmocka_unit_test(widens),
-        cmocka_unit_test(blank),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_FRAME(.first = setup, .last = teardown)

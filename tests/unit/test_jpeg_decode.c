@@ -132,7 +132,7 @@ static const struct walk_row rows[] = {
 
 /* Scans of ordinary pictures are decoded on each backend. Only scans that are nearly periodic may
  * be refused because their subsequences don't synchronise. */
-static void ordinary_scans_are_decoded(void **state)
+TEST(ordinary_scans_are_decoded)
 {
     uint64_t seed = 3;
     int decoded[2] = {0};
@@ -165,7 +165,7 @@ static void ordinary_scans_are_decoded(void **state)
 
 /* Scans with changed, missing and repeated bytes are refused, or decoded as libjpeg-turbo decodes
  * them. */
-static void damaged_scans_are_refused(void **state)
+TEST(damaged_scans_are_refused)
 {
     uint64_t seed = case_seed();
     struct jpeg_counts counts = {0};
@@ -183,7 +183,7 @@ static void damaged_scans_are_refused(void **state)
 }
 
 /* A scan that has only its restart marker is refused. */
-static void scans_without_bits_are_refused(void **state)
+TEST(scans_without_bits_are_refused)
 {
     uint64_t seed = 5;
     struct jpeg_counts counts = {0};
@@ -206,7 +206,7 @@ static void scans_without_bits_are_refused(void **state)
 }
 
 /* Files of large steps and random coefficients have values that leave 16 bits. They are refused. */
-static void coefficients_that_leave_16_bits_are_refused(void **state)
+TEST(coefficients_that_leave_16_bits_are_refused)
 {
     uint64_t seed = 1;
     struct jpeg_counts counts = {0};
@@ -225,16 +225,4 @@ static void coefficients_that_leave_16_bits_are_refused(void **state)
     assert_in_range(counts.decoded[0], 1, 99);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest more[] = {
-        cmocka_unit_test(ordinary_scans_are_decoded),
-        cmocka_unit_test(damaged_scans_are_refused),
-        cmocka_unit_test(scans_without_bits_are_refused),
-        cmocka_unit_test(coefficients_that_leave_16_bits_are_refused),
-    };
-    int failed =
-        walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, sizeof more / sizeof *more);
-    jpeg_close_queues();
-    return failed;
-}
+WALK_ROWS(rows)

@@ -173,7 +173,7 @@ static int open_queues(struct gi_queue **queues)
 }
 
 /* Every quality with every content. */
-static void every_quality(void **state)
+TEST(every_quality)
 {
     struct gi_queue *queues[2];
     uint64_t seed = CASE_SEED;
@@ -195,7 +195,7 @@ static void every_quality(void **state)
 }
 
 /* Every size modulo an MCU of 16 x 16 pixels. */
-static void every_size(void **state)
+TEST(every_size)
 {
     struct gi_queue *queues[2];
     uint64_t seed = CASE_SEED;
@@ -220,7 +220,7 @@ static void every_size(void **state)
 }
 
 /* Frames that the primitive does not take are refused. */
-static void others_are_refused(void **state)
+TEST(others_are_refused)
 {
     struct gi_queue *queues[2];
     struct gi_image image, on;
@@ -269,10 +269,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("jpeg_encode", "all frames", draw, define, .sizes = sizes, .equal = equal),
 };
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest more[] = {cmocka_unit_test(every_quality), cmocka_unit_test(every_size),
-                                      cmocka_unit_test(others_are_refused)};
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more,
-                     sizeof more / sizeof *more);
-}
+WALK_ROWS(rows)

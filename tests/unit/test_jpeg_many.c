@@ -141,7 +141,7 @@ static void print_counts(const char *what, const struct jpeg_counts *counts)
         print_message("there is no CUDA device\n");
 }
 
-static void made_files(void **state)
+TEST(made_files)
 {
     struct jpeg_counts counts = {0};
     int refused = 0, n = files_to_make();
@@ -162,7 +162,7 @@ static void made_files(void **state)
         assert_in_range(counts.decoded[1], counts.coded * 7 / 10, counts.coded);
 }
 
-static void damaged_files(void **state)
+TEST(damaged_files)
 {
     struct jpeg_counts counts = {0};
     int n = files_to_make() / 2;
@@ -180,7 +180,7 @@ static void damaged_files(void **state)
     assert_in_range(counts.coded, n / 4, n);
 }
 
-static void files_of_others(void **state)
+TEST(files_of_others)
 {
     static const char *const folders[] = {"jpeg/libjpeg-turbo", "jpeg/exif-orientation",
                                           "fuzz-seeds/testcases/images/jpeg"};
@@ -285,7 +285,7 @@ static struct bytes make_hard(int way, int width, int height, char name[96])
                                : make_periodic(width, height, way % 4, halved, flat_codes);
 }
 
-static void files_that_never_synchronise(void **state)
+TEST(files_that_never_synchronise)
 {
     struct jpeg_counts counts = {0};
     seed = base;
@@ -325,10 +325,13 @@ static void time_file(const struct bytes *file, const char *name)
     gi_image_free(&coded);
 }
 
-/* Prints times and tests nothing: a file should take at most twice the time of libjpeg-turbo. */
-static void times_of_files_that_never_synchronise(void **state)
+/* If GPUIMG_TEST_JPEGS is set and there is a CUDA device, prints times, and tests nothing: a file
+ * should take at most twice the time of libjpeg-turbo. */
+TEST(times_of_files_that_never_synchronise)
 {
     static const int sizes[][2] = {{250, 250}, {1920, 1080}, {4000, 3000}};
+    if (!getenv("GPUIMG_TEST_JPEGS") || !jpeg_queue(true))
+        skip();
     seed = base;
     for (int i = 0; i < 3; i++)
         for (int way = 0; way < PERIODIC; way++) {
@@ -339,22 +342,10 @@ static void times_of_files_that_never_synchronise(void **state)
         }
 }
 
-/* test_jpeg_many [PATTERN] runs the tests whose names match the pattern. Times are taken only if
- * GPUIMG_TEST_JPEGS is set and there is a CUDA device. */
-int main(int argc, char **argv)
+static int start(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_files),
-        cmocka_unit_test(damaged_files),
-        cmocka_unit_test(files_of_others),
-        cmocka_unit_test(files_that_never_synchronise),
-        cmocka_unit_test(times_of_files_that_never_synchronise), /* the last one */
-    };
     base = case_seed();
-    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
-    size_t ntests =
-        sizeof tests / sizeof *tests - !(getenv("GPUIMG_TEST_JPEGS") && jpeg_queue(true));
-    int failed = _cmocka_run_group_tests("tests", tests, ntests, NULL, NULL);
-    jpeg_close_queues();
-    return failed;
+    return 0;
 }
+
+TEST_FRAME(.first = start)

@@ -4,21 +4,16 @@
  * SPDX-License-Identifier: MIT */
 #include <malloc.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "kernels/cpu/device/kept.h"
 #include "kernels/kernels.h"
 
 enum { MIB = 1 << 20 };
 
-static void is_taken_again(void **state)
+TEST(is_taken_again)
 {
     struct gi_kept *kept = gi_kept_new();
     const struct gi_allocator *a = gi_kept_allocator(kept);
@@ -67,7 +62,7 @@ static bool is_mapped(void *at)
 
 /* The cache holds at most as much memory as the maximum that was lent at one time. At that limit, a
  * block of another size replaces idle blocks. */
-static void never_more_than_was_lent(void **state)
+TEST(never_more_than_was_lent)
 {
 #ifdef __SANITIZE_ADDRESS__
     print_message("skipped: AddressSanitizer keeps what is freed\n");
@@ -115,7 +110,7 @@ static void *take_and_fill(void *arg)
     return arg;
 }
 
-static void threads_share_it(void **state)
+TEST(threads_share_it)
 {
     struct gi_kept *kept = gi_kept_new();
     pthread_t threads[THREADS];
@@ -130,7 +125,7 @@ static void threads_share_it(void **state)
 }
 
 /* The CPU's device caches memory if that is requested, and then results are in cached memory. */
-static void a_device_keeps_it(void **state)
+TEST(a_device_keeps_it)
 {
     const struct gi_kernels *k = gi_kernels_cpu();
     struct gi_open_options options = {.threads = 2};
@@ -152,15 +147,4 @@ static void a_device_keeps_it(void **state)
     gi_image_free(&image);
     k->queue_close(&queue);
     k->device_close(&device);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_taken_again),
-        cmocka_unit_test(never_more_than_was_lent),
-        cmocka_unit_test(threads_share_it),
-        cmocka_unit_test(a_device_keeps_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

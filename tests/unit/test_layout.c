@@ -175,7 +175,7 @@ static void define_turn(struct walk_case *c)
 
 /* Each turn, followed by its inverse, restores the source. The orientations produce the letter F as
  * in EXIF's figure. */
-static void orientations(void **state)
+TEST(orientations)
 {
     static const char stored[9][13] = {
         [1] = "11\n10\n10", [2] = "11\n01\n01", [3] = "01\n01\n11", [4] = "10\n10\n11",
@@ -304,8 +304,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("bounds", "a few pixels", draw_bounds, define_bounds),
 };
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest more[] = {cmocka_unit_test(orientations)};
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 1);
-}
+WALK_ROWS(rows)

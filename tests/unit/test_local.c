@@ -235,7 +235,7 @@ static void define_bernsen(struct walk_case *c)
             }
 }
 
-static void test_fall(void **state)
+TEST(test_fall)
 {
     for (double x = -690; x < 690; x += 0.37)
         assert_true(fabs(gi_local_fall(x) / exp(-x) - 1) < 1e-14);
@@ -261,8 +261,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("bernsen", "any", draw_bernsen, define_bernsen),
 };
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest more[] = {cmocka_unit_test(test_fall)};
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 1);
-}
+WALK_ROWS(rows)

@@ -285,7 +285,4 @@ static const struct walk_row rows[] = {
              .in_place = 2),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

@@ -66,7 +66,7 @@ static void refused(const char *name, const char *text, const char *want)
         assert_string_equal(err.text, want);
 }
 
-static void test_whole(void **unused)
+TEST(test_whole)
 {
     assert_int_equal(read_ok("whole", "-5").whole, -5);
     assert_int_equal(read_ok("whole", "100").whole, 100);
@@ -80,7 +80,7 @@ static void test_whole(void **unused)
     refused("whole", NULL, "--whole: a value is missing: want -5 to 100");
 }
 
-static void test_odd(void **unused)
+TEST(test_odd)
 {
     assert_int_equal(read_ok("odd", "1").odd, 1);
     assert_int_equal(read_ok("odd", "4001").odd, 4001);
@@ -89,7 +89,7 @@ static void test_odd(void **unused)
     refused("odd", "-1", NULL);
 }
 
-static void test_real(void **unused)
+TEST(test_real)
 {
     assert_true(read_ok("real", "0.1").real == 0.1);
     assert_true(read_ok("real", "2.5e2").real == 250);
@@ -101,7 +101,7 @@ static void test_real(void **unused)
         refused("real", bad[i], NULL);
 }
 
-static void test_reals(void **unused)
+TEST(test_reals)
 {
     struct params p = read_ok("reals", "1,-2.5,3e2");
     assert_int_equal(p.reals.n, 3);
@@ -120,7 +120,7 @@ static void test_reals(void **unused)
         refused("reals", bad[i], NULL);
 }
 
-static void test_choice(void **unused)
+TEST(test_choice)
 {
     assert_int_equal(read_ok("choice", "one").choice, 0);
     assert_int_equal(read_ok("choice", "zwei").choice, 1);
@@ -129,7 +129,7 @@ static void test_choice(void **unused)
     refused("choice", "on", NULL);
 }
 
-static void test_level(void **unused)
+TEST(test_level)
 {
     struct params p = read_ok("level", "12.5%");
     assert_true(p.level.kind == GI_LEVEL_PERCENT && p.level.value == 12.5);
@@ -141,7 +141,7 @@ static void test_level(void **unused)
         refused("level", bad[i], NULL);
 }
 
-static void test_size(void **unused)
+TEST(test_size)
 {
     assert_true(read_ok("size", "0").size == 0);
     assert_true(read_ok("size", "64K").size == 64000);
@@ -162,7 +162,7 @@ static void is_length(struct gi_length got, double value, bool percent)
     assert_int_equal(got.percent, percent);
 }
 
-static void test_extent(void **unused)
+TEST(test_extent)
 {
     struct gi_extent extent = read_ok("extent", "800x600").extent;
     is_length(extent.width, 800, false);
@@ -192,7 +192,7 @@ static void test_extent(void **unused)
     refused("extent", "800", "--extent 800: want WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%");
 }
 
-static void test_rect(void **unused)
+TEST(test_rect)
 {
     struct gi_rect rect = read_ok("rect", "80x60+5-7").rect;
     is_length(rect.extent.width, 80, false);
@@ -213,7 +213,7 @@ static void test_rect(void **unused)
         refused("rect", bad[i], NULL);
 }
 
-static void test_lengths(void **unused)
+TEST(test_lengths)
 {
     static const struct {
         double value;
@@ -232,7 +232,7 @@ static void test_lengths(void **unused)
     assert_int_equal(gi_side_pixels(&open, 12), 12);
 }
 
-static void test_gravity(void **unused)
+TEST(test_gravity)
 {
     assert_int_equal(read_ok("gravity", "centre").gravity, GI_CENTER);
     assert_int_equal(read_ok("gravity", "top-left").gravity, GI_NORTHWEST);
@@ -247,7 +247,7 @@ static void test_gravity(void **unused)
     }
 }
 
-static void test_flag_and_text(void **unused)
+TEST(test_flag_and_text)
 {
     assert_true(read_ok("flag", NULL).flag);
     refused("flag", "yes", "--flag yes: want no value");
@@ -255,7 +255,7 @@ static void test_flag_and_text(void **unused)
     refused("text", NULL, "--text: a value is missing: want text");
 }
 
-static void test_defaults(void **unused)
+TEST(test_defaults)
 {
     struct params p;
     memset(&p, 0x5a, sizeof p);
@@ -273,14 +273,14 @@ static void test_defaults(void **unused)
     assert_int_equal(p.reals.n, 2);
 }
 
-static void test_want_is_cut(void **unused)
+TEST(test_want_is_cut)
 {
     char small[8];
     assert_string_equal(gi_option_want(gi_option_find(rows, "odd"), small, sizeof small),
                         "odd, 1 ");
 }
 
-static void test_colour(void **unused)
+TEST(test_colour)
 {
     struct gi_colour c = read_ok("colour", "9").colour;
     assert_true(!c.named && c.n == 1 && c.v[0] == 9);
@@ -319,7 +319,7 @@ static void check_printed(const char *name, const char *text, const char *want)
     assert_true(gi_option_same(gi_option_find(rows, name), &other, &other));
 }
 
-static void test_printed(void **unused)
+TEST(test_printed)
 {
     static const char *const values[][3] = {
         {"whole", "+3", "3"},
@@ -354,19 +354,4 @@ static void test_printed(void **unused)
     far = read_ok("rect", "40x30");
     near = read_ok("rect", "40x30+0+0");
     assert_false(gi_option_same(gi_option_find(rows, "rect"), &near, &far));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),    cmocka_unit_test(test_odd),
-        cmocka_unit_test(test_real),     cmocka_unit_test(test_reals),
-        cmocka_unit_test(test_choice),   cmocka_unit_test(test_level),
-        cmocka_unit_test(test_size),     cmocka_unit_test(test_extent),
-        cmocka_unit_test(test_rect),     cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_gravity),  cmocka_unit_test(test_flag_and_text),
-        cmocka_unit_test(test_defaults), cmocka_unit_test(test_want_is_cut),
-        cmocka_unit_test(test_printed),  cmocka_unit_test(test_colour),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,7 +163,7 @@ static bool equal(struct gi_queue *queue, const struct walk_case *c, void *resul
 }
 
 /* The tokens of all groups of a block are those of the whole block. */
-static void cursor(void **state)
+TEST(cursor)
 {
     static const uint32_t sizes[] = {1, 63, 64, 65, 200, 1000, GI_RUNS_BLOCK - 1, GI_RUNS_BLOCK};
     uint8_t *bytes = malloc(GI_RUNS_BLOCK);
@@ -202,9 +202,4 @@ static const struct walk_row rows[] = {
              .equal = equal),
 };
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest more[] = {cmocka_unit_test(cursor)};
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more,
-                     sizeof more / sizeof *more);
-}
+WALK_ROWS(rows)

@@ -4,18 +4,13 @@
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "kernels/parallel.h"
 
 enum { JOBS_MAX = 64, CALLERS = 6, ROUNDS = 200 };
@@ -74,7 +69,7 @@ static struct gi_pool *pool_of(int threads)
     return pool;
 }
 
-static void each_job_once(void **state)
+TEST(each_job_once)
 {
     static const int counts[] = {1, 8, 2, 3};
     struct gi_pool *pools[4];
@@ -91,7 +86,7 @@ static void each_job_once(void **state)
     }
 }
 
-static void runs_in_runs(void **state)
+TEST(runs_in_runs)
 {
     struct gi_pool *pool = pool_of(4);
     for (int i = 0; i < 20; i++)
@@ -100,7 +95,7 @@ static void runs_in_runs(void **state)
 }
 
 /* The workers exit when the last share is freed, and are started again for the next share. */
-static void pools_come_and_go(void **state)
+TEST(pools_come_and_go)
 {
     for (int i = 0; i < 50; i++) {
         struct gi_pool *a = pool_of(3), *b = pool_of(2);
@@ -134,7 +129,7 @@ static void *call(void *arg)
     return NULL;
 }
 
-static void several_callers(void **state)
+TEST(several_callers)
 {
     struct caller callers[CALLERS] = {0};
     for (int i = 0; i < CALLERS; i++) {
@@ -156,7 +151,7 @@ static void *call_shared(void *arg)
     return (void *)wrong;
 }
 
-static void shared_share(void **state)
+TEST(shared_share)
 {
     struct gi_pool *pool = pool_of(3);
     pthread_t threads[CALLERS];
@@ -192,7 +187,7 @@ static void meet(void *arg, int index, void *scratch)
     pthread_mutex_unlock(&m->lock);
 }
 
-static void as_many_threads_as_asked(void **state)
+TEST(as_many_threads_as_asked)
 {
     struct gi_pool *few = pool_of(2), *many = pool_of(8);
     for (int i = 0; i < 6; i++) {
@@ -222,7 +217,7 @@ const char *__tsan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-static void scratch_that_cannot_be(void **state)
+TEST(scratch_that_cannot_be)
 {
     struct gi_pool *pool = pool_of(4);
     struct tally tally = {.pool = pool};
@@ -233,15 +228,4 @@ static void scratch_that_cannot_be(void **state)
     assert_int_equal(tally.hits[0] + tally.hits[1] + tally.hits[2] + tally.hits[3], 0);
     assert_int_equal(count(pool, 9, 64, 0), 0);
     gi_pool_free(&pool);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_job_once),          cmocka_unit_test(runs_in_runs),
-        cmocka_unit_test(pools_come_and_go),      cmocka_unit_test(several_callers),
-        cmocka_unit_test(shared_share),           cmocka_unit_test(as_many_threads_as_asked),
-        cmocka_unit_test(scratch_that_cannot_be),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "imgio_folder.h"
 #include "walk_case.h"
 
 #include "cli/commands.h"
@@ -189,7 +190,7 @@ static void run_mixed(struct gi_device *const *devices, int ndevices, int cases,
     }
 }
 
-static void on_the_cpu(void **state)
+TEST(on_the_cpu)
 {
     for (int l = 0; l < CASE_LEVELS; l++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
@@ -201,7 +202,7 @@ static void on_the_cpu(void **state)
     }
 }
 
-static void on_two_devices(void **state)
+TEST(on_two_devices)
 {
     struct gi_device *two[] = {case_device(gi_kernels_cpu(), 0, 2),
                                case_device(gi_kernels_cpu(), 0, 4)};
@@ -223,37 +224,22 @@ static void on_gpus(int n)
         case_close_device(devices[i]);
 }
 
-static void on_a_gpu(void **state)
+TEST(on_a_gpu)
 {
     on_gpus(1);
 }
 
-static void on_two_gpus(void **state)
+TEST(on_two_gpus)
 {
     on_gpus(2);
 }
 
-static char folder[] = "/tmp/gpuimg-queues.XXXXXX"; /* of the images that options name */
-
-static int enter_folder(void **state)
-{
-    gi_cli_quiet(true);
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state)
-{
-    return rmdir(folder);
-}
-
-int main(void)
+/* In a folder for the images that options name. */
+static int start(void **state)
 {
     gi_commands_use(gi_command_rows);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_the_cpu),
-        cmocka_unit_test(on_two_devices),
-        cmocka_unit_test(on_a_gpu),
-        cmocka_unit_test(on_two_gpus),
-    };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    gi_cli_quiet(true);
+    return enter_folder(state);
 }
+
+TEST_FRAME(.first = start, .last = leave_folder)

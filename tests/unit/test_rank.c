@@ -254,7 +254,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("mode", "runs far apart", draw_far_runs, define_mode, .sizes = far, .few = true),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

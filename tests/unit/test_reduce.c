@@ -174,7 +174,7 @@ static void define_reduce(struct walk_case *c)
 }
 
 /* The parts of an image, reduced one after the other, give the same result as the whole image. */
-static void parts_are_added(void **state)
+TEST(parts_are_added)
 {
     uint64_t seed = 20261122;
     for (int i = 0; i < 6 * CASE_LEVELS; i++) {
@@ -204,7 +204,7 @@ static void parts_are_added(void **state)
 
 /* A sum midway between two doubles is rounded to the even double, and any other sum to the
  * nearest. */
-static void test_rounding(void **state)
+TEST(test_rounding)
 {
     static const struct {
         uint64_t w[3];
@@ -246,9 +246,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("reduce", "full lanes", draw_lanes, define_reduce, .sizes = lanes),
 };
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest more[] = {cmocka_unit_test(parts_are_added),
-                                      cmocka_unit_test(test_rounding)};
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 2);
-}
+WALK_ROWS(rows)

@@ -264,7 +264,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("region_stats", "patterns", draw_stats, define_stats, .sizes = pictures),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

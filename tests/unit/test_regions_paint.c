@@ -201,7 +201,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("scatter", "any places", draw_scatter, define_scatter, .in_place = 1),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

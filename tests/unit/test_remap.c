@@ -310,7 +310,7 @@ static void check_choice(struct gi_queue *queue, const struct choice *choice, co
     k->release(queue, &field);
 }
 
-static void test_choice_on_cuda(void **unused)
+TEST(test_choice_on_cuda)
 {
     if (!case_cuda(1))
         skip();
@@ -361,7 +361,7 @@ static void check_kept(struct gi_queue *queue, int width, int height, bool force
 
 /* The way "texture" keeps its CUDA array for the next image. For an image of another shape, a new
  * array is made only if this image is the second of its shape in a row, or if the way is forced. */
-static void test_kept_array_on_cuda(void **unused)
+TEST(test_kept_array_on_cuda)
 {
     if (!case_cuda(1))
         skip();
@@ -386,9 +386,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("remap", "field", draw_field, define),
 };
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest more[] = {cmocka_unit_test(test_choice_on_cuda),
-                                      cmocka_unit_test(test_kept_array_on_cuda)};
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 2);
-}
+WALK_ROWS(rows)

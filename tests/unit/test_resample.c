@@ -332,7 +332,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("resample", "bands", draw_band, define, .sizes = once),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "imgio_folder.h"
 #include "fake_cuda.h"
 
 #include "cli/run/imaging.h"
@@ -119,7 +120,7 @@ static void run_work(struct work *work)
     run_work_on(work, "cuda:all", IMAGES);
 }
 
-static void all_devices_work(void **state)
+TEST(all_devices_work)
 {
     struct work work;
     run_work(&work);
@@ -129,7 +130,7 @@ static void all_devices_work(void **state)
 }
 
 /* When a device is lost at any stage, no image is lost, and the device gets no further image. */
-static void one_is_lost(void **state)
+TEST(one_is_lost)
 {
     for (int stage = 0; stage < STAGES; stage++) {
         struct work work;
@@ -147,7 +148,7 @@ static void one_is_lost(void **state)
 }
 
 /* When CUDA refuses a launch, one image fails and the device continues. */
-static void one_launch_is_refused(void **state)
+TEST(one_launch_is_refused)
 {
     for (int stage = 0; stage < STAGES; stage++) {
         struct work work;
@@ -162,7 +163,7 @@ static void one_launch_is_refused(void **state)
 }
 
 /* The batch has many images, so that `auto` opens the GPUs. */
-static void auto_does_a_refused_image_on_the_cpu(void **state)
+TEST(auto_does_a_refused_image_on_the_cpu)
 {
     struct work work;
     fakes[0].stage = KERNEL;
@@ -172,7 +173,7 @@ static void auto_does_a_refused_image_on_the_cpu(void **state)
     assert_true(fakes[0].calls[KERNEL] > 6);
 }
 
-static void all_are_lost(void **state)
+TEST(all_are_lost)
 {
     struct work work;
     for (int i = 0; i < DEVICES; i++)
@@ -183,7 +184,7 @@ static void all_are_lost(void **state)
     assert_in_range(work.failed, RUNS - (2 + 4 + 6), RUNS);
 }
 
-static void one_does_not_open(void **state)
+TEST(one_does_not_open)
 {
     struct gi_device_params device = {.device = "cuda:all", .threads = 2};
     struct gi_session *session;
@@ -198,7 +199,7 @@ static void one_does_not_open(void **state)
 }
 
 /* A device that is short of memory processes fewer images at the same time. */
-static void one_is_short_of_memory(void **state)
+TEST(one_is_short_of_memory)
 {
     struct work work;
     fakes[0].most = 1;
@@ -236,9 +237,11 @@ static int make_files(void **state)
     struct gi_image image;
     char name[32], line[128];
     const struct gi_save_options options = {0};
+    gi_commands_use(gi_command_rows);
+    setenv("GPUIMG_TEAR_DOWN", "1", 1);
     fresh(NULL);
-    if (system("rm -rf session-in session-cpu session-out session.jsonl && mkdir session-in"))
-        return 1;
+    enter_folder(state);
+    assert_int_equal(mkdir("session-in", 0777), 0);
     for (int i = 0; i < FILES; i++) {
         snprintf(name, sizeof name, "session-in/%02d.pgm", i);
         assert_int_equal(gi_image_alloc(&image, 60 + i, 40, 1, GI_U8, NULL), GI_OK);
@@ -249,11 +252,6 @@ static int make_files(void **state)
     snprintf(line, sizeof line,
              "gaussian --recursive session-in --out-dir session-cpu --device cpu");
     return gpuimg(line) != GI_OK;
-}
-
-static int drop_files(void **state)
-{
-    return system("rm -rf session-in session-cpu session-out session.jsonl");
 }
 
 static int lines_that_log(const char *status)
@@ -278,7 +276,7 @@ static enum gi_status run_batch(const char *devices)
     return gpuimg(line);
 }
 
-static void a_batch_goes_on(void **state)
+TEST(a_batch_goes_on)
 {
     fakes[0].fails_at = 4;
     fakes[2].fails_at = 9;
@@ -290,7 +288,7 @@ static void a_batch_goes_on(void **state)
 }
 
 /* The exit status is 75, because the machine has failed. The next run makes the missing image. */
-static void a_batch_loses_one_image(void **state)
+TEST(a_batch_loses_one_image)
 {
     assert_int_equal(system("rm -rf session-out session.jsonl"), 0);
     fakes[1].stage = KERNEL;
@@ -304,7 +302,7 @@ static void a_batch_loses_one_image(void **state)
 }
 
 /* The exit status is 75. The outputs that exist are complete, and another run makes the rest. */
-static void a_batch_without_devices_is_tried_again(void **state)
+TEST(a_batch_without_devices_is_tried_again)
 {
     assert_int_equal(system("rm -rf session-out session.jsonl"), 0);
     for (int i = 0; i < DEVICES; i++)
@@ -320,25 +318,4 @@ static void a_batch_without_devices_is_tried_again(void **state)
     assert_int_equal(system("diff -r session-cpu session-out"), 0);
 }
 
-int main(void)
-{
-    gi_commands_use(gi_command_rows);
-    char folder[] = "/tmp/test_session-XXXXXX";
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(all_devices_work, fresh),
-        cmocka_unit_test_setup(one_is_lost, fresh),
-        cmocka_unit_test_setup(one_launch_is_refused, fresh),
-        cmocka_unit_test_setup(auto_does_a_refused_image_on_the_cpu, fresh),
-        cmocka_unit_test_setup(all_are_lost, fresh),
-        cmocka_unit_test_setup(one_does_not_open, fresh),
-        cmocka_unit_test_setup(one_is_short_of_memory, fresh),
-        cmocka_unit_test_setup(a_batch_goes_on, fresh),
-        cmocka_unit_test_setup(a_batch_loses_one_image, fresh),
-        cmocka_unit_test_setup(a_batch_without_devices_is_tried_again, fresh),
-    };
-    setenv("GPUIMG_TEAR_DOWN", "1", 1);
-    if (!mkdtemp(folder) || chdir(folder))
-        return 1;
-    int failed = cmocka_run_group_tests(tests, make_files, drop_files);
-    return failed || chdir("/") || rmdir(folder);
-}
+TEST_FRAME(.first = make_files, .last = leave_folder, .before = fresh)

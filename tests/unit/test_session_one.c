@@ -44,7 +44,7 @@ static enum gi_status run_in_turn(const char *name, const char *filter, int w, i
     return status;
 }
 
-static void one_at_a_time_by_name(void **state)
+TEST(one_at_a_time_by_name)
 {
     struct gi_err err = {0};
     assert_int_equal(run_in_turn("cuda:1", "gaussian", 67, 41, &err), GI_OK);
@@ -60,7 +60,7 @@ static void one_at_a_time_by_name(void **state)
 }
 
 /* If the device that --device names fails, no other device replaces it. */
-static void one_at_a_time_fails(void **state)
+TEST(one_at_a_time_fails)
 {
     struct gi_err err = {0};
     fakes[0].opens = fakes[1].opens = false;
@@ -85,7 +85,7 @@ static void one_at_a_time_fails(void **state)
 
 /* Under `auto`, work that takes long enough runs on the GPU, and an image that fails there runs on
  * the CPU. */
-static void one_at_a_time_falls_back(void **state)
+TEST(one_at_a_time_falls_back)
 {
     struct gi_err err = {0};
     assert_int_equal(run_in_turn("auto", "nlmeans", 640, 480, &err), GI_OK);
@@ -99,12 +99,4 @@ static void one_at_a_time_falls_back(void **state)
     assert_int_equal(fakes[0].calls[UPLOAD], 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(one_at_a_time_by_name, fresh),
-        cmocka_unit_test_setup(one_at_a_time_fails, fresh),
-        cmocka_unit_test_setup(one_at_a_time_falls_back, fresh),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_FRAME(.before = fresh)

@@ -191,7 +191,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("stack", "sums", draw_sums, define_sums, .sizes = few, .few = true),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

@@ -292,7 +292,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("scan", "full scale", draw_full_scan, define_scan, .sizes = square),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, NULL, 0);
-}
+WALK_ROWS(rows)

@@ -154,7 +154,7 @@ static void check_hooks(const struct gi_filter *filter)
     assert_true(filter->min_sources <= (filter->max_sources ? filter->max_sources : 1));
 }
 
-static void test_rows(void **unused)
+TEST(test_rows)
 {
     for (int i = 0; gi_filters[i]; i++) {
         const struct gi_filter *filter = gi_filters[i];
@@ -176,7 +176,7 @@ static void test_rows(void **unused)
     assert_null(gi_filter_find("no-such-filter"));
 }
 
-static void test_border_names(void **unused)
+TEST(test_border_names)
 {
     static const struct {
         const char *name;
@@ -211,7 +211,7 @@ static void test_border_names(void **unused)
     }
 }
 
-static void test_border_values(void **unused)
+TEST(test_border_values)
 {
     struct gi_image rgba = {.channels = 4, .type = GI_U8}, gray = {.channels = 1, .type = GI_U8};
     struct gi_border_params p = {GI_BORDER_VALUE, {.n = 1, .v = {9}}};
@@ -236,14 +236,4 @@ static void test_border_values(void **unused)
     struct gi_image floats = {.channels = 3, .type = GI_F32};
     border = gi_border_spec_from(&p, &floats);
     assert_true(border.value[0] == 1 && border.value[1] == 0 && border.value[2] == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_border_names),
-        cmocka_unit_test(test_border_values),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
  * overlays.
  * Sources: cli/tables cli/plot imgio/npy*
  * SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "imgio/npy.h"
 #include "cli/tables/number.h"
 #include "cli/plot/overlay.h"
@@ -25,7 +20,7 @@ static void check_real(double value, const char *want)
     assert_string_equal(text, want);
 }
 
-static void test_numbers(void **unused)
+TEST(test_numbers)
 {
     char text[GI_NUMBER_NBYTES + 1];
     *gi_number_whole(text, UINT64_MAX) = '\0';
@@ -48,7 +43,7 @@ static void test_numbers(void **unused)
 }
 
 /* Every float is unchanged after printing and parsing. */
-static void test_floats_return(void **unused)
+TEST(test_floats_return)
 {
     uint32_t bits = 12345;
     for (int i = 0; i < 200000; i++) {
@@ -63,7 +58,7 @@ static void test_floats_return(void **unused)
     }
 }
 
-static void test_npy(void **unused)
+TEST(test_npy)
 {
     char path[] = "/tmp/gpuimg-npy-XXXXXX", bytes[256];
     const uint64_t shape[] = {3, 5};
@@ -87,7 +82,7 @@ static void test_npy(void **unused)
 
 /* Gray with alpha becomes RGBA, and a frame surrounds the region. The pixels of the region are
  * stretched: black and white are near the 0.1th and the 99.9th percentile of all samples. */
-static void test_overlay(void **unused)
+TEST(test_overlay)
 {
     enum { SIDE = 40 };
     static uint16_t samples[SIDE * SIDE * 2];
@@ -129,7 +124,7 @@ static void test_overlay(void **unused)
 
 /* The image is narrower than the number. The excess is clipped, and does not continue in the next
  * row. */
-static void test_overlay_narrow(void **unused)
+TEST(test_overlay_narrow)
 {
     float samples[20] = {0};
     struct gi_image dst, src = {.data = samples,
@@ -145,16 +140,4 @@ static void test_overlay_narrow(void **unused)
         assert_true(*(float *)gi_row(&dst, y) ==
                     (y < 9 ? 1.0f : 0.0f)); /* the number's background is 9 high */
     gi_image_free(&dst);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_floats_return),
-        cmocka_unit_test(test_npy),
-        cmocka_unit_test(test_overlay),
-        cmocka_unit_test(test_overlay_narrow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "filters/tone/otsu.h"
 
 /* OpenCV and scikit-image give the same thresholds for these counts. */
-static void test_otsu(void **unused)
+TEST(test_otsu)
 {
     uint64_t counts[256] = {0};
     assert_int_equal(gi_otsu(counts, 256), 0);
@@ -20,7 +20,7 @@ static void test_otsu(void **unused)
     assert_int_equal(gi_otsu(counts, 256), 45);
 }
 
-static void test_threshold(void **unused)
+TEST(test_threshold)
 {
     static const float pixels[8] = {-1, 0, 0.25f, 0.5f, 0.5000001f, NAN, INFINITY, 2};
     static const char *const half[] = {"threshold=50%", NULL};
@@ -57,7 +57,7 @@ static void test_threshold(void **unused)
 
 /* A colour image is thresholded per channel or by its luma. The test computes the luma in integers
  * of 1/10000. */
-static void test_threshold_colour(void **unused)
+TEST(test_threshold_colour)
 {
     static const char *const luma[] = {"threshold=100", NULL};
     static const char *const apart[] = {"threshold=100", "per-channel", NULL};
@@ -95,14 +95,4 @@ static void test_threshold_colour(void **unused)
     gi_image_free(&got);
     free(params);
     gi_queue_close_alone(&queue);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_otsu),
-        cmocka_unit_test(test_threshold),
-        cmocka_unit_test(test_threshold_colour),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

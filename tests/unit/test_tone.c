@@ -144,7 +144,7 @@ static void draw_float_steps(struct walk_case *c)
 }
 
 /* Floats at the boundaries of 65536 histogram bins belong to the bins that lookup tables use. */
-static void steps_are_bins(void **state)
+TEST(steps_are_bins)
 {
     static uint64_t counts[65536];
     const struct gi_histogram_spec spec = {.key = GI_KEY_RANGE, .nbins = 65536, .lo = 0, .hi = 1};
@@ -220,8 +220,4 @@ static const struct walk_row rows[] = {
     WALK_ROW("luma", "any", draw_luma, define_luma, .sizes = usual),
 };
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest more[] = {cmocka_unit_test(steps_are_bins)};
-    return walk_main(argc, argv, rows, sizeof rows / sizeof *rows, more, 1);
-}
+WALK_ROWS(rows)

@@ -247,7 +247,7 @@ static void check_case(int number, uint64_t seed)
     free_case(&c, !equal);
 }
 
-static void test_walk(void **unused)
+TEST(test_walk)
 {
     const char *seconds = getenv("WALK_SECONDS"), *alone = getenv("WALK_CASE");
     uint64_t seed = case_seed();
@@ -279,7 +279,7 @@ static enum gi_status wrong_download(struct gi_queue *queue, struct gi_image *ho
 }
 
 /* The walk finds a single wrong bit, and keeps the image in which it is. */
-static void test_difference(void **unused)
+TEST(test_difference)
 {
     int all = nbackends, number = 0;
     char path[32];
@@ -313,6 +313,7 @@ static int open_backends(void **unused)
     const struct gi_kernels *cuda = gi_kernels_cuda();
     struct gi_err err = {0};
     const char *base = getenv("TMPDIR");
+    gi_commands_use(gi_command_rows);
     gi_cli_quiet(true);
     add_level("scalar", 1);
     add_level("scalar", 3);
@@ -337,10 +338,4 @@ static int close_backends(void **unused)
     return 0;
 }
 
-int main(void)
-{
-    gi_commands_use(gi_command_rows);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_difference),
-                                       cmocka_unit_test(test_walk)};
-    return cmocka_run_group_tests(tests, open_backends, close_backends);
-}
+TEST_FRAME(.first = open_backends, .last = close_backends)

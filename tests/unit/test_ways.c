@@ -28,7 +28,7 @@ static void check_tables(const struct gi_kernels *k)
     assert_in_range(primitives, 30, 60);
 }
 
-static void tables_are_sound(void **state)
+TEST(tables_are_sound)
 {
     for (int l = 0; l < CASE_LEVELS; l++)
         if (gi_kernels_cpu_level(case_levels[l]))
@@ -45,7 +45,7 @@ static void check_force(const char *text, enum gi_status status, const char *say
         fail_msg("%s: \"%s\" says not \"%s\"", text, err.text, says);
 }
 
-static void forcing_says_what_there_is(void **state)
+TEST(forcing_says_what_there_is)
 {
     check_force("", GI_OK, "");
     check_force("box:running", GI_OK, "");
@@ -68,7 +68,7 @@ static void forcing_says_what_there_is(void **state)
     check_force("cuda/box:walking", GI_E_USAGE, "(cuda)");
 }
 
-static void uses_are_counted(void **state)
+TEST(uses_are_counted)
 {
     struct gi_queue *queue;
     struct gi_way_use uses[8];
@@ -109,12 +109,4 @@ static int close_queue(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_sound),
-        cmocka_unit_test(forcing_says_what_there_is),
-        cmocka_unit_test(uses_are_counted),
-    };
-    return cmocka_run_group_tests(tests, open_queue, close_queue);
-}
+TEST_FRAME(.first = open_queue, .last = close_queue)
