@@ -93,17 +93,17 @@ static double larger(double a, double b)
 }
 
 /* The codings of the first source and of the result. */
-struct ends {
+struct estimate_ends {
     bool decodes, encodes; /* a GPU decodes the source, and encodes the result */
     bool png;              /* the result becomes a PNG, else a JPEG */
 };
 
-static struct ends ends_of(const struct gi_pipeline *pipeline,
-                           const struct gi_estimate_options *options)
+static struct estimate_ends ends_of(const struct gi_pipeline *pipeline,
+                                    const struct gi_estimate_options *options)
 {
     struct gi_image result = gi_pipeline_result(pipeline);
     struct gi_coding coding;
-    struct ends ends = {.decodes = options->coded};
+    struct estimate_ends ends = {.decodes = options->coded};
     ends.encodes =
         options->ending && options->ending->coding_of(options->ending->self, &coding, &result);
     ends.png = ends.encodes && coding.strip_rows;
@@ -111,13 +111,15 @@ static struct ends ends_of(const struct gi_pipeline *pipeline,
 }
 
 /* Returns the seconds that the first source needs to get to the device. */
-static double source_seconds(double nbytes, const struct gi_rates *rates, const struct ends *ends)
+static double source_seconds(double nbytes, const struct gi_rates *rates,
+                             const struct estimate_ends *ends)
 {
     return ends->decodes ? nbytes / rates->jpeg_decode + CODED_PART * nbytes / rates->up
                          : nbytes / rates->up;
 }
 
-static double result_seconds(double nbytes, const struct gi_rates *rates, const struct ends *ends)
+static double result_seconds(double nbytes, const struct gi_rates *rates,
+                             const struct estimate_ends *ends)
 {
     if (!ends->encodes)
         return nbytes / rates->down;
@@ -127,7 +129,7 @@ static double result_seconds(double nbytes, const struct gi_rates *rates, const 
 
 /* Returns the seconds for one image if the device is open. `host` has the rates for steps that run
  * on the host only. */
-static double seconds_of(const struct gi_pipeline *pipeline, const struct ends *ends,
+static double seconds_of(const struct gi_pipeline *pipeline, const struct estimate_ends *ends,
                          const struct gi_rates *rates, const struct gi_rates *host)
 {
     double seconds = source_seconds(gi_image_nbytes(&pipeline->plans[0].sources[0]), rates, ends);
@@ -162,7 +164,7 @@ struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline,
                                         const struct gi_estimate_options *options,
                                         const struct gi_rates *cpu, const struct gi_rates *cuda)
 {
-    const struct ends ends = ends_of(pipeline, options);
+    const struct estimate_ends ends = ends_of(pipeline, options);
     /* A second thread opens the device while the image is decoded. Decoding takes at least as long
      * as a copy into fresh memory. */
     double decode_s =

@@ -4,7 +4,7 @@
 #include "kernels/statistics.h"
 
 /* The result of a measuring pass. */
-struct state {
+struct opacity_state {
     struct gi_reduction found[GI_MAX_CHANNELS];
 };
 
@@ -15,14 +15,14 @@ void gi_opacity_plan(struct gi_plan *plan, bool alpha_too)
         (uint64_t)src->width * (uint64_t)src->height >= UINT32_MAX)
         return;
     plan->passes = 1;
-    plan->state_nbytes = sizeof(struct state);
+    plan->state_nbytes = sizeof(struct opacity_state);
 }
 
 enum gi_status gi_opacity_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                                   const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_reduce all = {.opaque = false};
-    return queue->k->reduce(queue, ((struct state *)state)->found, look->srcs, &all, err);
+    return queue->k->reduce(queue, ((struct opacity_state *)state)->found, look->srcs, &all, err);
 }
 
 bool gi_opacity_counts(const struct gi_border_spec *border, const struct gi_image *image)
@@ -38,7 +38,7 @@ bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
                       const struct gi_border_spec *border, bool alpha_too)
 {
     const struct gi_image *src = &plan->sources[0];
-    const struct state *s = work->state;
+    const struct opacity_state *s = work->state;
     if (!gi_has_alpha(src) || alpha_too)
         return false;
     if (!s || !gi_opacity_counts(border, src))

@@ -24,14 +24,14 @@ enum {
 
 enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON };
 
-struct params {
+struct bench_params {
     const char *device;
     int threads, size, format;
     bool save, ways;
 };
 
 /* The measurements of one device: a CPU or a GPU. */
-struct column {
+struct bench_column {
     char name[16], what[NAME_NBYTES]; /* "cpu"; "avx2, 8 threads" */
     struct gi_queue *queue;
     struct gi_roofline roofline;
@@ -40,9 +40,9 @@ struct column {
 };
 
 struct bench {
-    const struct params *params;
+    const struct bench_params *params;
     int threads;
-    struct column columns[2];
+    struct bench_column columns[2];
     int ncolumns;
     struct gi_err no_cuda; /* why CUDA has no column; "" if only one device was asked for */
     struct gi_image images[IMAGES_MAX];
@@ -94,7 +94,7 @@ static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     for (int i = 0; i < bench->ncolumns && !status; i++) {
-        struct column *column = &bench->columns[i];
+        struct bench_column *column = &bench->columns[i];
         char name[NAME_NBYTES], *path = NULL;
         bool cpu = column->queue->k->kind == GI_DEVICE_CPU;
         if (cpu)
@@ -117,7 +117,7 @@ static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k
                                  const struct gi_open_options *options, double start,
                                  struct gi_err *err)
 {
-    struct column *column = &bench->columns[bench->ncolumns];
+    struct bench_column *column = &bench->columns[bench->ncolumns];
     enum gi_status status = gi_queue_open_alone(&column->queue, k, options, err);
     if (status)
         return status;
@@ -135,7 +135,7 @@ static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k
 static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
 {
     struct gi_open_options options = {.threads = bench->threads};
-    struct column *column = &bench->columns[0];
+    struct bench_column *column = &bench->columns[0];
     snprintf(column->name, sizeof column->name, "cpu");
     snprintf(column->what, sizeof column->what, "%s, %d thread%s", gi_cpu_level(), bench->threads,
              bench->threads == 1 ? "" : "s");
@@ -164,7 +164,7 @@ static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
         return choice == GI_CHOOSE_CUDA ? gi_fail(err, GI_E_DEVICE, "--device %s: %s",
                                                   asked ? asked : "cuda", bench->no_cuda.text)
                                         : GI_OK;
-    struct column *column = &bench->columns[bench->ncolumns];
+    struct bench_column *column = &bench->columns[bench->ncolumns];
     snprintf(column->name, sizeof column->name, "cuda:%d", options.ordinal);
     if (options.ordinal < DEVICES_MAX)
         snprintf(column->what, sizeof column->what, "%s", infos[options.ordinal].name);
@@ -252,7 +252,7 @@ static enum gi_status measure(struct bench *bench, struct row *row, struct gi_er
 
 /* Returns the part of the measured time that the work takes at the device's peak rates (roofline
  * model). */
-static double roofline_part(const struct column *column, const struct gi_pipeline_time *time)
+static double roofline_part(const struct bench_column *column, const struct gi_pipeline_time *time)
 {
     double copy_s = time->nbytes / column->roofline.copy_rate;
     double fma_s = time->fmas / column->roofline.fma_rate;
@@ -269,7 +269,7 @@ static void print_head(const struct bench *bench)
     bool markdown = bench->params->format == FORMAT_MARKDOWN;
     const char *item = markdown ? "- " : "";
     for (int i = 0; i < bench->ncolumns; i++) {
-        const struct column *column = &bench->columns[i];
+        const struct bench_column *column = &bench->columns[i];
         printf("%s%-8s%s: copies %.0f GB/s, %.0f billion multiply-adds a second\n", item,
                column->name, column->what, 1e-9 * column->roofline.copy_rate,
                1e-9 * column->roofline.fma_rate);
@@ -323,7 +323,7 @@ static enum gi_status print_row(const struct bench *bench, const struct row *row
     return gi_cli_flush(err);
 }
 
-static json_t *device_json(const struct column *column)
+static json_t *device_json(const struct bench_column *column)
 {
     json_t *object = json_object();
     json_object_set_new(object, "name", gi_json_text(column->name));
@@ -408,7 +408,7 @@ static enum gi_status report(struct bench *bench, char **names, int n, struct gi
 static enum gi_status run_bench(const struct gi_command *self, void *const *params, char **operands,
                                 int noperands, struct gi_err *err)
 {
-    const struct params *p = params[0];
+    const struct bench_params *p = params[0];
     struct bench bench = {.params = p, .threads = gi_thread_count(p->threads)};
     enum gi_status status = gi_operations_check(operands, noperands, err);
     if (!status)
@@ -433,21 +433,21 @@ static const struct gi_choice formats[] = {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("save", FLAG, struct params, save),
+    {GI_OPTION("save", FLAG, struct bench_params, save),
      .help = "Store measured rates of kernels, copies and codecs for --device auto: in the file "
              "that GPUIMG_RATES names, or in gpuimg/rates.json below XDG_CACHE_HOME or ~/.cache"},
-    {GI_OPTION("ways", FLAG, struct params, ways),
+    {GI_OPTION("ways", FLAG, struct bench_params, ways),
      .help = "Time each implementation of the primitives that the operation uses (see gpuimg list "
              "--ways), and mark the default"},
-    {GI_OPTION("size", INT, struct params, size), .default_text = "2048", .min = 16, .max = 32768,
-     .unit = "px", .help = "Side of the square image"},
-    {GI_OPTION("device", TEXT, struct params, device), .metavar = "auto|cpu|cuda[:N]",
+    {GI_OPTION("size", INT, struct bench_params, size), .default_text = "2048", .min = 16,
+     .max = 32768, .unit = "px", .help = "Side of the square image"},
+    {GI_OPTION("device", TEXT, struct bench_params, device), .metavar = "auto|cpu|cuda[:N]",
      .help = "The device that is measured besides the CPU: \"auto\" takes the first CUDA device, "
              "if there is one; \"cuda\" takes a CUDA device, which must exist; \"cpu\" takes none"},
-    {GI_OPTION("threads", INT, struct params, threads), .min = 1, .max = 1024,
+    {GI_OPTION("threads", INT, struct bench_params, threads), .min = 1, .max = 1024,
      .help = "Threads on the CPU; by default one per CPU"},
-    {GI_OPTION("format", CHOICE, struct params, format), .default_text = "text", .choices = formats,
-     .help = "What to print"},
+    {GI_OPTION("format", CHOICE, struct bench_params, format), .default_text = "text",
+     .choices = formats, .help = "What to print"},
     {0},
 };
 
@@ -473,6 +473,6 @@ const struct gi_command gi_command_bench = {
                 "gpuimg bench convolve histogram --ways\n"
                 "gpuimg bench --device cpu --threads 1 --format json",
     .max_operands = -1,
-    .sets = {{"Options", options, sizeof(struct params)}},
+    .sets = {{"Options", options, sizeof(struct bench_params)}},
     .run = run_bench,
 };

@@ -2,7 +2,7 @@
  * and exit status.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/compare_pairs.h"
-#include "cli/commands/compare_junit.h"
+#include "cli/tables/compare_junit.h"
 
 #include <math.h>
 
@@ -233,7 +233,7 @@ enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *
 }
 
 /* One pair. */
-struct one {
+struct compare_one {
     void *const *params;
     char **names;
     struct gi_io_params io; /* for writing a picture */
@@ -243,7 +243,7 @@ struct one {
 static enum gi_status run_item(void *self, const struct gi_batch_files *files,
                                struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err)
 {
-    const struct one *one = self;
+    const struct compare_one *one = self;
     const struct gi_device_params *device = one->params[GI_SET_PAIR_DEVICE];
     struct gi_compare_pair pair;
     enum gi_status status = gi_compare_pair(&pair, imaging, item, one->names[1], NULL, 0,
@@ -263,9 +263,9 @@ static enum gi_status run_pair(const struct gi_command *command, void *const *pa
                                char **operands, struct gi_err *err)
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
-    struct one one = {.params = params,
-                      .names = operands,
-                      .io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT]};
+    struct compare_one one = {.params = params,
+                              .names = operands,
+                              .io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT]};
     const struct gi_batch_work work = {.self = &one, .run = run_item};
     const struct gi_batch_job job = {.command = command, .params = params, .work = &work};
     struct gi_image mask = {0};

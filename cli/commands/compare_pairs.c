@@ -12,7 +12,7 @@
 #include "cli/tables/text_batch.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/commands/compare_pairs.h"
-#include "cli/commands/compare_junit.h"
+#include "cli/tables/compare_junit.h"
 #include "cli/run/device_options.h"
 #include "cli/json.h"
 #include "cli/process.h"

@@ -15,15 +15,15 @@ extern const struct gi_filter gi_filter_convert;
 
 enum { SET_OWN, SET_IO };
 
-struct params {
+struct convert_params {
     int threads;
     bool force;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("threads", INT, struct params, threads), .min = 1, .max = 1024,
+    {GI_OPTION("threads", INT, struct convert_params, threads), .min = 1, .max = 1024,
      .help = "Number of threads that decode and encode; by default one per CPU"},
-    {GI_OPTION("force", FLAG, struct params, force), .letter = 'f',
+    {GI_OPTION("force", FLAG, struct convert_params, force), .letter = 'f',
      .help = "Replace an image of the same format. Without this option and without a conversion "
              "that an option names, this is an error, because both names may be inputs that were "
              "meant to be joined"},
@@ -77,7 +77,7 @@ static bool out_is_pages(const struct gi_batch_params *p)
 static enum gi_status run_convert(const struct gi_command *self, void *const *params,
                                   char **operands, int noperands, struct gi_err *err)
 {
-    const struct params *p = params[SET_OWN];
+    const struct convert_params *p = params[SET_OWN];
     struct gi_device_params device = {.device = "cpu", .threads = p->threads};
     struct gi_batch_job job = {.command = self, .params = params, .device = &device};
     const struct gi_batch_params *batch = gi_batch_params_of(self, params);
@@ -111,7 +111,7 @@ const struct gi_command gi_command_convert = {
     .min_operands = 2,
     .max_operands = 2,
     .joins = true,
-    .sets = {{"Options", options, sizeof(struct params)},
+    .sets = {{"Options", options, sizeof(struct convert_params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
              {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
     .filter = &gi_filter_convert, /* as a step of a chain */

@@ -7,12 +7,13 @@
 
 enum { DEVICES_MAX = 64 };
 
-struct params {
+struct devices_params {
     bool json;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("json", FLAG, struct params, json), .letter = 'j', .help = "Print a JSON object"},
+    {GI_OPTION("json", FLAG, struct devices_params, json), .letter = 'j',
+     .help = "Print a JSON object"},
     {0},
 };
 
@@ -76,7 +77,7 @@ static enum gi_status run_devices(const struct gi_command *self, void *const *pa
     struct gi_err why = {0};
     gi_kernels_cpu()->probe(&cpu, 1, err);
     int n = probe_cuda(cuda, &why);
-    if (((const struct params *)params[0])->json)
+    if (((const struct devices_params *)params[0])->json)
         return print_json(&cpu, cuda, n, &why, err);
     print_text(&cpu, cuda, n, &why);
     return GI_OK;
@@ -90,6 +91,6 @@ const struct gi_command gi_command_devices = {
               "CUDA device, or the reason why there is none. The environment variable GPUIMG_CPU "
               "limits the instruction level: GPUIMG_CPU=avx2, for example.",
     .examples = "gpuimg devices",
-    .sets = {{"Options", options, sizeof(struct params)}},
+    .sets = {{"Options", options, sizeof(struct devices_params)}},
     .run = run_devices,
 };

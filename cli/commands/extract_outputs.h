@@ -36,7 +36,7 @@ struct gi_extract_view {
 enum gi_status gi_extract_pixel_size(double *size, const char **unit, const char *text,
                                      struct gi_err *err);
 
-/* Writes the table of components row by row (cli/commands/extract_table.c). */
+/* Writes the table of components row by row (cli/tables/extract_table.c). */
 enum gi_status gi_extract_table(struct gi_sink *sink, const struct gi_extract_view *view,
                                 enum gi_table_format format, struct gi_err *err);
 /* Writes the points, as .npy or CSV according to `path`. */

@@ -1,6 +1,6 @@
 /* gpuimg histogram: prints counts and statistics as text, CSV, JSON or a chart.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/histogram_text.h"
+#include "cli/tables/histogram_text.h"
 #include "cli/run/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"

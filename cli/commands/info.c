@@ -22,16 +22,16 @@
 
 enum { SET_OWN, SET_INPUT, SET_MANY };
 
-struct params {
+struct info_params {
     bool json, check, hash;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("json", FLAG, struct params, json), .letter = 'j',
+    {GI_OPTION("json", FLAG, struct info_params, json), .letter = 'j',
      .help = "Print one JSON object per line"},
-    {GI_OPTION("check", FLAG, struct params, check),
+    {GI_OPTION("check", FLAG, struct info_params, check),
      .help = "Decode each file completely, to detect damage"},
-    {GI_OPTION("hash", FLAG, struct params, hash),
+    {GI_OPTION("hash", FLAG, struct info_params, hash),
      .help = "Decode each file and print a hash of its samples and their shape: equal images "
              "have equal hashes in every format"},
     {0},
@@ -143,9 +143,9 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
 /* Loads the part of an input that is printed. This is the header, or with --check the image. If
  * --check was given and the file has several images, decodes all of them and returns the first. */
 static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
-                           struct gi_file_info *info, const char *path, const struct params *own,
-                           const struct gi_io_params *input, const struct gi_loading *loading,
-                           struct gi_err *err)
+                           struct gi_file_info *info, const char *path,
+                           const struct info_params *own, const struct gi_io_params *input,
+                           const struct gi_loading *loading, struct gi_err *err)
 {
     struct gi_io_params io = *input;
     struct gi_loading all = *loading;
@@ -174,7 +174,7 @@ static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
 
 /* Prints a file, or one page of the file if `pages` is not NULL. */
 static enum gi_status print_image(const char *path, const struct gi_pages *pages, int page,
-                                  const struct params *own, const struct gi_io_params *input,
+                                  const struct info_params *own, const struct gi_io_params *input,
                                   struct gi_err *err)
 {
     struct gi_image image;
@@ -203,7 +203,7 @@ static enum gi_status print_image(const char *path, const struct gi_pages *pages
 }
 
 /* Prints a file, or if its path has brackets each of the pages that they name. */
-static enum gi_status print_file(const char *path, const struct params *own,
+static enum gi_status print_file(const char *path, const struct info_params *own,
                                  const struct gi_io_params *input, struct gi_err *err)
 {
     struct gi_list list = {0};
@@ -230,7 +230,7 @@ static enum gi_status print_file(const char *path, const struct params *own,
 /* The run of the command on many files. */
 struct infos {
     struct gi_text_batch rows;
-    const struct params *own;
+    const struct info_params *own;
     const struct gi_io_params *input;
     enum gi_table_writer_format format; /* format of the table */
 };
@@ -400,7 +400,7 @@ const struct gi_command gi_command_info = {
                 "gpuimg info --hash *.png *.tif",
     .min_operands = 1,
     .max_operands = -1,
-    .sets = {{"Options", options, sizeof(struct params)},
+    .sets = {{"Options", options, sizeof(struct info_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Many images", gi_listing_options, sizeof(struct gi_batch_params)}},
     .run = run_info,

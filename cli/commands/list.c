@@ -12,20 +12,20 @@
 
 #include <string.h>
 
-struct params {
+struct list_params {
     bool json, commands, topics, markdown, ways;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("json", FLAG, struct params, json), .letter = 'j',
+    {GI_OPTION("json", FLAG, struct list_params, json), .letter = 'j',
      .help = "Print one JSON object, which includes the options of the operations"},
-    {GI_OPTION("commands", FLAG, struct params, commands),
+    {GI_OPTION("commands", FLAG, struct list_params, commands),
      .help = "Print only the names of all commands, one per line"},
-    {GI_OPTION("topics", FLAG, struct params, topics),
+    {GI_OPTION("topics", FLAG, struct list_params, topics),
      .help = "Print only the names of the topics of help, one per line"},
-    {GI_OPTION("markdown", FLAG, struct params, markdown),
+    {GI_OPTION("markdown", FLAG, struct list_params, markdown),
      .help = "Print operations and formats as the Markdown tables of README"},
-    {GI_OPTION("ways", FLAG, struct params, ways),
+    {GI_OPTION("ways", FLAG, struct list_params, ways),
      .help = "Print the implementations (ways) of each primitive, and the work that each is for"},
     {0},
 };
@@ -256,7 +256,7 @@ static enum gi_status list_ways(char **operations, int noperations, struct gi_er
 static enum gi_status run_list(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
-    const struct params *p = params[0];
+    const struct list_params *p = params[0];
     struct gi_command command;
     if (noperands && !p->ways)
         return gi_fail(err, GI_E_USAGE, "%s: operations only go with --ways", operands[0]);
@@ -292,6 +292,6 @@ const struct gi_command gi_command_list = {
               "them, the operations are run on small images, on CUDA too if there is a device.",
     .examples = "gpuimg list\ngpuimg list --json\ngpuimg list --ways gaussian",
     .max_operands = -1,
-    .sets = {{"Options", options, sizeof(struct params)}},
+    .sets = {{"Options", options, sizeof(struct list_params)}},
     .run = run_list,
 };

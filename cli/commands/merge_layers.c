@@ -29,13 +29,13 @@ static void *new_params(struct gi_err *err)
     return NULL;
 }
 
-struct params {
+struct merge_layers_params {
     const char *report;
     bool progress;
 };
 
 static const struct gi_option options[] = {
-    GI_N_TO_ONE_OPTIONS(struct params, report, progress),
+    GI_N_TO_ONE_OPTIONS(struct merge_layers_params, report, progress),
     {0},
 };
 
@@ -82,7 +82,7 @@ static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *e
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
-    const struct params *p = params[SET_OWN];
+    const struct merge_layers_params *p = params[SET_OWN];
     void *composite = new_params(err);
     struct merge merge = {.job = {.command = self,
                                   .params = params,
@@ -121,7 +121,7 @@ const struct gi_command gi_command_merge = {
                 "gpuimg merge back.png front.png out.jpg --background white",
     .min_operands = 2,
     .max_operands = -1,
-    .sets = {{"Options", options, sizeof(struct params)},
+    .sets = {{"Options", options, sizeof(struct merge_layers_params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)}},
     .run = run,

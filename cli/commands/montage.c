@@ -18,7 +18,7 @@ enum { SET_OWN, SET_IO };
 
 extern const struct gi_filter gi_filter_resize;
 
-struct params {
+struct montage_params {
     int columns, rows, gap, margin, gravity;
     struct gi_extent cell;
     bool fill, stretch, no_enlarge, no_normalize, progress;
@@ -27,39 +27,41 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("columns", INT, struct params, columns), .letter = 'c', .min = 1, .max = 10000,
+    {GI_OPTION("columns", INT, struct montage_params, columns), .letter = 'c', .min = 1,
+     .max = 10000,
      .help = "Number of images per row; by default the sheet has about as many columns as rows"},
-    {GI_OPTION("rows", INT, struct params, rows), .letter = 'r', .min = 1, .max = 10000,
+    {GI_OPTION("rows", INT, struct montage_params, rows), .letter = 'r', .min = 1, .max = 10000,
      .help = "Number of rows; by default as many as the images need"},
-    {GI_OPTION("cell", EXTENT, struct params, cell), .letter = 's', .default_text = "256x256",
-     .metavar = "WxH", .form = "WIDTHxHEIGHT", .help = "Width and height of a cell in pixels"},
-    {GI_OPTION("fill", FLAG, struct params, fill),
+    {GI_OPTION("cell", EXTENT, struct montage_params, cell), .letter = 's',
+     .default_text = "256x256", .metavar = "WxH", .form = "WIDTHxHEIGHT",
+     .help = "Width and height of a cell in pixels"},
+    {GI_OPTION("fill", FLAG, struct montage_params, fill),
      .help = "Make each image cover its cell, and cut off the rest"},
-    {GI_OPTION("stretch", FLAG, struct params, stretch),
+    {GI_OPTION("stretch", FLAG, struct montage_params, stretch),
      .help = "Make each image exactly as large as its cell; this changes the aspect ratio"},
-    {GI_OPTION("no-enlarge", FLAG, struct params, no_enlarge),
+    {GI_OPTION("no-enlarge", FLAG, struct montage_params, no_enlarge),
      .help = "Do not enlarge images that are smaller than their cell"},
-    {GI_OPTION("no-normalize", FLAG, struct params, no_normalize),
+    {GI_OPTION("no-normalize", FLAG, struct montage_params, no_normalize),
      .help = "Keep the samples of images of 16 bits and of floats. Without this option each of "
              "these images is stretched from its 0.1th and 99.9th percentile to black and white, "
              "because it might be black otherwise"},
-    {GI_OPTION("label", TEXT, struct params, label), .metavar = "TEXT",
+    {GI_OPTION("label", TEXT, struct montage_params, label), .metavar = "TEXT",
      .help = "Write this text under each image. Fields: {name} is the name of the input, {stem} "
              "the name without suffix, {dir} its folder, {index} its number from 1, {page} the "
              "number of its page from 0, {date} as for --out of batches"},
-    {GI_OPTION("gap", INT, struct params, gap), .letter = 'g', .default_text = "8", .min = 0,
-     .max = 10000, .unit = "px", .help = "Space between cells"},
-    {GI_OPTION("margin", INT, struct params, margin), .default_text = "8", .min = 0, .max = 10000,
-     .unit = "px", .help = "Space around all cells"},
-    GI_GRAVITY_OPTION(struct params, "center", "Where an image is in its cell"),
-    GI_ADDED_VALUE_OPTION(struct params, border, "Background of the sheet"),
-    GI_N_TO_ONE_OPTIONS(struct params, report, progress),
+    {GI_OPTION("gap", INT, struct montage_params, gap), .letter = 'g', .default_text = "8",
+     .min = 0, .max = 10000, .unit = "px", .help = "Space between cells"},
+    {GI_OPTION("margin", INT, struct montage_params, margin), .default_text = "8", .min = 0,
+     .max = 10000, .unit = "px", .help = "Space around all cells"},
+    GI_GRAVITY_OPTION(struct montage_params, "center", "Where an image is in its cell"),
+    GI_ADDED_VALUE_OPTION(struct montage_params, border, "Background of the sheet"),
+    GI_N_TO_ONE_OPTIONS(struct montage_params, report, progress),
     {0},
 };
 
 /* The images for the sheet, resized, and the properties that they share. */
 struct sheet {
-    const struct params *params;
+    const struct montage_params *params;
     /* Its metadata has the colour profile of the first image, if all images have the same. */
     struct gi_n_to_one job;
     struct gi_image *images; /* n images; memory for all */
@@ -73,7 +75,7 @@ struct sheet {
 
 static enum gi_status set_resize(void *params, const struct sheet *sheet, struct gi_err *err)
 {
-    const struct params *p = sheet->params;
+    const struct montage_params *p = sheet->params;
     const struct gi_option *rows = gi_filter_resize.options;
     char size[64];
     snprintf(size, sizeof size, "%dx%d", sheet->width, sheet->height);
@@ -152,7 +154,7 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
  * colour if any image has colour, and alpha if any image has alpha. */
 static struct gi_image shape_of(const struct sheet *sheet)
 {
-    const struct params *p = sheet->params;
+    const struct montage_params *p = sheet->params;
     struct gi_image shape = {.type = GI_U8};
     bool colour = false, alpha = false;
     for (int i = 0; i < sheet->n; i++) {
@@ -234,7 +236,7 @@ static enum gi_status put(const struct sheet *sheet, const struct gi_image *made
                           const struct gi_border_spec *paper, const char *opaque,
                           struct gi_err *err)
 {
-    const struct params *p = sheet->params;
+    const struct montage_params *p = sheet->params;
     const struct gi_image *image = &sheet->images[i];
     enum gi_gravity gravity = (enum gi_gravity)p->gravity;
     int left = p->margin + i % sheet->columns * (sheet->width + p->gap);
@@ -278,7 +280,7 @@ static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *e
 /* Chooses the numbers of columns and rows and the size of a cell for `n` images. */
 static enum gi_status lay_out(struct sheet *sheet, int n, uint64_t max_pixels, struct gi_err *err)
 {
-    const struct params *p = sheet->params;
+    const struct montage_params *p = sheet->params;
     const struct gi_extent *cell = &p->cell;
     if (gi_length_is_open(&cell->width) || gi_length_is_open(&cell->height) ||
         cell->width.percent || cell->height.percent)
@@ -304,7 +306,7 @@ static enum gi_status lay_out(struct sheet *sheet, int n, uint64_t max_pixels, s
 }
 
 /* Checks --label before any work. */
-static enum gi_status check_label(const struct params *p, struct gi_err *err)
+static enum gi_status check_label(const struct montage_params *p, struct gi_err *err)
 {
     struct gi_cairo cairo;
     const struct gi_naming naming = {.template = p->label, .pages = true, .option = "--label"};
@@ -325,7 +327,7 @@ static void free_sheet(struct sheet *sheet)
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
-    const struct params *p = params[SET_OWN];
+    const struct montage_params *p = params[SET_OWN];
     const struct gi_io_params *io = params[SET_IO];
     struct gi_chain_step steps[2] = {{0}};
     struct gi_chain chain = {.steps = steps};
@@ -381,7 +383,7 @@ const struct gi_command gi_command_montage = {
                 "gpuimg montage stack.tif pages.png --label '{name}, page {page}'",
     .min_operands = 2,
     .max_operands = -1,
-    .sets = {{"Options", options, sizeof(struct params)},
+    .sets = {{"Options", options, sizeof(struct montage_params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)}},
     .run = run,

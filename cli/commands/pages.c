@@ -12,37 +12,38 @@
 
 enum { SET_OWN, SET_IO };
 
-struct params {
+struct pages_params {
     struct gi_batch_params batch;
     const char *rate;
     int threads;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("out", PATH, struct params, batch.out), .letter = 'o', .metavar = "FILE",
+    {GI_OPTION("out", PATH, struct pages_params, batch.out), .letter = 'o', .metavar = "FILE",
      .help = "The TIFF that gets the pages, or the Y4M video that gets the frames"},
-    {GI_OPTION("fps", TEXT, struct params, rate), .metavar = "RATE", .default_text = "25",
+    {GI_OPTION("fps", TEXT, struct pages_params, rate), .metavar = "RATE", .default_text = "25",
      .help = "Frames per second of a video: 25, 29.97 or 30000/1001"},
-    {GI_OPTION("files-from", PATH, struct params, batch.files_from), .metavar = "LIST",
+    {GI_OPTION("files-from", PATH, struct pages_params, batch.files_from), .metavar = "LIST",
      .help = "Take inputs from this file too, one per line; - is standard input"},
-    {GI_OPTION("null", FLAG, struct params, batch.null), .letter = '0',
+    {GI_OPTION("null", FLAG, struct pages_params, batch.null), .letter = '0',
      .help = "Names in --files-from end with a zero byte"},
-    {GI_OPTION("recursive", FLAG, struct params, batch.recursive),
+    {GI_OPTION("recursive", FLAG, struct pages_params, batch.recursive),
      .help = "Take the image files in input folders and below"},
-    {GI_OPTION("report", PATH, struct params, batch.report), .metavar = "FILE",
+    {GI_OPTION("report", PATH, struct pages_params, batch.report), .metavar = "FILE",
      .help = "Write a JSON object per line: the first line describes the command, then a line "
              "per page follows, and the last line describes the file"},
-    {GI_OPTION("memory", SIZE, struct params, batch.memory), .min = 1, .max = 1e15, .unit = "bytes",
+    {GI_OPTION("memory", SIZE, struct pages_params, batch.memory), .min = 1, .max = 1e15,
+     .unit = "bytes",
      .help = "Memory for the images in progress. The default is half of the free memory"},
-    {GI_OPTION("progress", FLAG, struct params, batch.progress),
+    {GI_OPTION("progress", FLAG, struct pages_params, batch.progress),
      .help = "Print a line of progress every few seconds even if standard error is no terminal"},
-    {GI_OPTION("threads", INT, struct params, threads), .min = 1, .max = 1024,
+    {GI_OPTION("threads", INT, struct pages_params, threads), .min = 1, .max = 1024,
      .help = "Threads that decode and encode; by default one per CPU"},
     {0},
 };
 
-static enum gi_status list_inputs(struct gi_list *list, const struct params *p, char **operands,
-                                  int noperands, struct gi_err *err)
+static enum gi_status list_inputs(struct gi_list *list, const struct pages_params *p,
+                                  char **operands, int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *batch = &p->batch;
     enum gi_status status = gi_list_operands(list, operands, noperands, batch->recursive, err);
@@ -72,7 +73,7 @@ static enum gi_status fail_output(char **operands, int noperands, struct gi_err 
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
-    const struct params *p = params[SET_OWN];
+    const struct pages_params *p = params[SET_OWN];
     const struct gi_device_params device = {.device = "cpu", .threads = p->threads};
     const struct gi_batch_job job = {
         .command = self, .params = params, .device = &device, .batch = &p->batch};
@@ -109,7 +110,7 @@ const struct gi_command gi_command_pages = {
                 "gpuimg pages --recursive slices --out stack.tif --gray --depth 16",
     .min_operands = 0,
     .max_operands = -1,
-    .sets = {{"Options", options, sizeof(struct params)},
+    .sets = {{"Options", options, sizeof(struct pages_params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)}},
     .run = run,
 };
@@ -117,7 +118,7 @@ const struct gi_command gi_command_pages = {
 enum gi_status gi_pages_join(const struct gi_pages_joined *joined, char **inputs, int n,
                              struct gi_err *err)
 {
-    struct params own = {.batch = *joined->batch, .threads = joined->threads};
+    struct pages_params own = {.batch = *joined->batch, .threads = joined->threads};
     own.batch.out = joined->output;
     void *const params[] = {&own, joined->io};
     return run(&gi_command_pages, params, inputs, n, err);

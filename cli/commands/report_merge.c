@@ -12,7 +12,7 @@
 
 enum { MISSING_NO, MISSING_FILES, MISSING_ARRAY };
 
-struct params {
+struct report_merge_params {
     const char *output, *files_from;
     int missing;
     bool null;
@@ -26,15 +26,15 @@ static const struct gi_choice missing_choices[] = {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("output", PATH, struct params, output), .letter = 'o',
+    {GI_OPTION("output", PATH, struct report_merge_params, output), .letter = 'o',
      .help = "Write the merged report to this file, whole or not at all. Without this option it "
              "is printed, unless --missing is given"},
-    {GI_OPTION("missing", CHOICE, struct params, missing), .choices = missing_choices,
+    {GI_OPTION("missing", CHOICE, struct report_merge_params, missing), .choices = missing_choices,
      .help = "Print the inputs or shards that failed or never ran, in place of the merged report"},
-    {GI_OPTION("files-from", PATH, struct params, files_from), .metavar = "LIST",
+    {GI_OPTION("files-from", PATH, struct report_merge_params, files_from), .metavar = "LIST",
      .help = "The list or the folder of inputs that the batch was given. --missing files needs "
              "it to name inputs that are in no report"},
-    {GI_OPTION("null", FLAG, struct params, null), .letter = '0',
+    {GI_OPTION("null", FLAG, struct report_merge_params, null), .letter = '0',
      .help = "Names end with a zero byte, both in --files-from and in what --missing files prints"},
     {0},
 };
@@ -50,8 +50,9 @@ static enum gi_status log_missing(const struct gi_journal_merge *merge, struct g
                    merge->files, failed, untold);
 }
 
-static enum gi_status merge_reports(struct gi_journal_merge *merge, const struct params *p,
-                                    char **paths, int n, struct gi_err *err)
+static enum gi_status merge_reports(struct gi_journal_merge *merge,
+                                    const struct report_merge_params *p, char **paths, int n,
+                                    struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     for (int i = 0; i < n && !status; i++)
@@ -73,7 +74,7 @@ static enum gi_status merge_reports(struct gi_journal_merge *merge, const struct
 static enum gi_status run_report(const struct gi_command *self, void *const *params,
                                  char **operands, int noperands, struct gi_err *err)
 {
-    const struct params *p = params[0];
+    const struct report_merge_params *p = params[0];
     const char *outputs[] = {p->output, NULL};
     struct gi_journal_merge merge = {0};
     if (strcmp(operands[0], "merge") != 0)
@@ -112,6 +113,6 @@ const struct gi_command gi_command_report = {
     .min_operands = 2,
     .max_operands = -1,
     .trouble = 2,
-    .sets = {{"Options", options, sizeof(struct params)}},
+    .sets = {{"Options", options, sizeof(struct report_merge_params)}},
     .run = run_report,
 };

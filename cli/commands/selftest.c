@@ -375,7 +375,7 @@ static bool test_mixed(struct bench *bench, char **operands, int noperands, stru
     return !status && !*difference;
 }
 
-struct params {
+struct selftest_params {
     const char *device;
     bool quick;
 };
@@ -383,7 +383,7 @@ struct params {
 static enum gi_status run_selftest(const struct gi_command *self, void *const *params,
                                    char **operands, int noperands, struct gi_err *err)
 {
-    const struct params *p = params[0];
+    const struct selftest_params *p = params[0];
     struct bench bench = {0};
     struct gi_err skipped = {0};
     enum gi_status status = gi_operations_check(operands, noperands, err);
@@ -410,11 +410,11 @@ static enum gi_status run_selftest(const struct gi_command *self, void *const *p
 }
 
 static const struct gi_option options[] = {
-    {GI_OPTION("device", TEXT, struct params, device), .metavar = "auto|cpu|cuda[:N]",
+    {GI_OPTION("device", TEXT, struct selftest_params, device), .metavar = "auto|cpu|cuda[:N]",
      .help = "The devices that are tested: \"auto\" tests the CPU and every CUDA device; "
              "\"cuda\" tests the CPU and one CUDA device, which must exist; \"cpu\" tests only "
              "the CPU"},
-    {GI_OPTION("quick", FLAG, struct params, quick),
+    {GI_OPTION("quick", FLAG, struct selftest_params, quick),
      .help = "Take about a minute on two free cores: leave out the images of 257 x 129 pixels, and "
              "those of 2 and 3 "
              "channels except at 19 x 3 pixels; the largest that remain have 31 x 33 and 67 x 5"},
@@ -438,6 +438,6 @@ const struct gi_command gi_command_selftest = {
     .examples =
         "gpuimg selftest\ngpuimg selftest --quick\ngpuimg selftest gaussian --device cuda:1",
     .max_operands = -1,
-    .sets = {{"Options", options, sizeof(struct params)}},
+    .sets = {{"Options", options, sizeof(struct selftest_params)}},
     .run = run_selftest,
 };

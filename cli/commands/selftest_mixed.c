@@ -21,7 +21,7 @@ enum {
 };
 
 /* One operation with its options and images, and the result of the reference. */
-struct piece {
+struct selftest_mixed_piece {
     const struct gi_filter *filter;
     void *params;
     char text[128]; /* its options, as in struct gi_variant */
@@ -33,7 +33,7 @@ struct piece {
 };
 
 struct gi_mixed {
-    struct piece *pieces;
+    struct selftest_mixed_piece *pieces;
     int n;
     struct gi_queue *reference;
     const struct gi_filter *filter; /* operation whose pieces are being chosen */
@@ -49,7 +49,7 @@ static int draw(struct gi_mixed *mixed, int n)
     return (int)(gi_selftest_random(&mixed->seed) % (uint64_t)n);
 }
 
-static void free_piece(struct piece *piece)
+static void free_piece(struct selftest_mixed_piece *piece)
 {
     gi_pipeline_free(&piece->pipeline);
     if (piece->result && piece->filter->result_free)
@@ -60,13 +60,13 @@ static void free_piece(struct piece *piece)
     for (int i = 0; i < GI_SOURCES_MAX - 1; i++)
         gi_image_free(&piece->others[i]);
     free(piece->params);
-    *piece = (struct piece){0};
+    *piece = (struct selftest_mixed_piece){0};
 }
 
 /* Changes about half of the numeric options (sizes, radii) to random values, at most the geometric
  * mean of the ends of the range. An option keeps its old value if the new value is incompatible
  * with other options. */
-static void vary(struct gi_mixed *mixed, struct piece *piece)
+static void vary(struct gi_mixed *mixed, struct selftest_mixed_piece *piece)
 {
     const struct gi_filter *filter = piece->filter;
     void *before = malloc(filter->params_nbytes);
@@ -90,11 +90,12 @@ static void vary(struct gi_mixed *mixed, struct piece *piece)
 
 /* Copies a variant, which is valid only during the walk. Where an option of the variant names an
  * image, the copy has a static string. */
-static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
+static enum gi_status copy_variant(struct gi_mixed *mixed, struct selftest_mixed_piece *piece,
                                    const struct gi_variant *variant)
 {
     const struct gi_filter *filter = mixed->filter;
-    *piece = (struct piece){.filter = filter, .params = malloc(filter->params_nbytes)};
+    *piece =
+        (struct selftest_mixed_piece){.filter = filter, .params = malloc(filter->params_nbytes)};
     if (!piece->params)
         return GI_E_MEMORY;
     memcpy(piece->params, variant->params, filter->params_nbytes);
@@ -111,7 +112,7 @@ static enum gi_status copy_variant(struct gi_mixed *mixed, struct piece *piece,
 static bool keep_variant(void *arg, const struct gi_variant *variant)
 {
     struct gi_mixed *mixed = arg;
-    struct piece *piece = &mixed->pieces[mixed->n];
+    struct selftest_mixed_piece *piece = &mixed->pieces[mixed->n];
     if (variant->heavy || draw(mixed, ++mixed->met))
         return true;
     free_piece(piece);
@@ -119,7 +120,7 @@ static bool keep_variant(void *arg, const struct gi_variant *variant)
 }
 
 /* Returns whether the operation accepts a first source of this shape and would be fast enough. */
-static bool takes(const struct piece *piece, const struct gi_image *shape)
+static bool takes(const struct selftest_mixed_piece *piece, const struct gi_image *shape)
 {
     struct gi_image sources[GI_SOURCES_MAX] = {*shape, *shape, *shape, *shape};
     struct gi_plan plan;
@@ -130,7 +131,7 @@ static bool takes(const struct piece *piece, const struct gi_image *shape)
     return work * shape->channels <= WORK_MAX;
 }
 
-static enum gi_status run_piece(const struct piece *piece, struct gi_queue *queue,
+static enum gi_status run_piece(const struct selftest_mixed_piece *piece, struct gi_queue *queue,
                                 struct gi_image *dst, void *result, struct gi_err *err)
 {
     struct gi_side side = {.others = piece->others, .result = result};
@@ -140,7 +141,8 @@ static enum gi_status run_piece(const struct piece *piece, struct gi_queue *queu
 
 /* Generates the images of a piece, and computes its result on the reference. GI_E_UNSUPPORTED: the
  * operation does not accept the images. */
-static enum gi_status finish_piece(struct gi_mixed *mixed, struct piece *piece, struct gi_err *err)
+static enum gi_status finish_piece(struct gi_mixed *mixed, struct selftest_mixed_piece *piece,
+                                   struct gi_err *err)
 {
     struct gi_image shape = {0};
     bool taken = false;
@@ -174,7 +176,7 @@ static enum gi_status finish_piece(struct gi_mixed *mixed, struct piece *piece, 
 static enum gi_status add_piece(struct gi_mixed *mixed, const struct gi_filter *filter,
                                 struct gi_err *err)
 {
-    struct piece *piece = &mixed->pieces[mixed->n];
+    struct selftest_mixed_piece *piece = &mixed->pieces[mixed->n];
     struct gi_err refused = {0};
     mixed->filter = filter;
     mixed->met = 0;
@@ -235,7 +237,7 @@ struct hand {
     char difference[512]; /* "": none yet */
 };
 
-static void describe(struct hand *hand, const struct piece *piece, const char *what)
+static void describe(struct hand *hand, const struct selftest_mixed_piece *piece, const char *what)
 {
     const struct gi_image *src = &piece->src;
     snprintf(hand->difference, sizeof hand->difference, "%s, %d x %d, %d channels, %s, %s: %.160s",
@@ -243,7 +245,8 @@ static void describe(struct hand *hand, const struct piece *piece, const char *w
              *piece->text ? piece->text : "defaults", what);
 }
 
-static void check_piece(struct hand *hand, struct gi_queue *queue, const struct piece *piece)
+static void check_piece(struct hand *hand, struct gi_queue *queue,
+                        const struct selftest_mixed_piece *piece)
 {
     const struct gi_filter *filter = piece->filter;
     struct gi_image got = {0};

@@ -19,22 +19,23 @@ enum { SET_OWN, SET_IO, SET_DEVICE, SET_BATCH, PATH_NBYTES = 4096 };
 
 extern const struct gi_filter gi_filter_mask;
 
-struct params {
+struct split_layers_params {
     const char *labels, *out_dir, *fill;
     bool force;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("labels", PATH, struct params, labels), .letter = 'l', .metavar = "IMAGE",
+    {GI_OPTION("labels", PATH, struct split_layers_params, labels), .letter = 'l',
+     .metavar = "IMAGE",
      .help = "Label image, as gpuimg extract --labels writes it; label 0 makes no layer. With "
              "many images it is one image for all, or a template as in --out"},
-    {GI_OPTION("out-dir", PATH, struct params, out_dir), .metavar = "DIR",
+    {GI_OPTION("out-dir", PATH, struct split_layers_params, out_dir), .metavar = "DIR",
      .help = "New or empty folder, in which the layers are named layer-000001.png and so on by "
              "label"},
-    {GI_OPTION("fill", TEXT, struct params, fill), .letter = 'f', .metavar = "COLOUR",
+    {GI_OPTION("fill", TEXT, struct split_layers_params, fill), .letter = 'f', .metavar = "COLOUR",
      .help = "Fill the pixels of other labels with this colour, instead of making them "
              "transparent"},
-    {GI_OPTION("force", FLAG, struct params, force),
+    {GI_OPTION("force", FLAG, struct split_layers_params, force),
      .help = "Replace a folder that holds only layers of an earlier run"},
     {0},
 };
@@ -98,7 +99,7 @@ static enum gi_status load_labels(struct labels *labels, const char *path,
 }
 
 /* Returns parameters for masking an image; the caller frees them. */
-static void *mask_params(const struct params *p, struct gi_err *err)
+static void *mask_params(const struct split_layers_params *p, struct gi_err *err)
 {
     const struct gi_option *rows = gi_filter_mask.options;
     void *params = gi_filter_params(&gi_filter_mask, err);
@@ -134,7 +135,7 @@ struct batch {
 };
 
 /* One image of the batch. */
-struct piece {
+struct split_layers_piece {
     const struct batch *batch;
     struct gi_imaging *imaging;
     struct gi_item *item;
@@ -144,8 +145,8 @@ struct piece {
 };
 
 /* Writes the layer that `mask` shows. */
-static enum gi_status make_layer(struct piece *piece, const struct gi_image *mask, const char *path,
-                                 struct gi_err *err)
+static enum gi_status make_layer(struct split_layers_piece *piece, const struct gi_image *mask,
+                                 const char *path, struct gi_err *err)
 {
     const struct gi_step step = {
         .filter = &gi_filter_mask, .params = piece->batch->mask, .others = mask, .nothers = 1};
@@ -161,7 +162,7 @@ static enum gi_status make_layer(struct piece *piece, const struct gi_image *mas
 }
 
 /* Writes all layers into a folder that is a part of the bundle. */
-static enum gi_status make_layers(struct piece *piece, const struct labels *labels,
+static enum gi_status make_layers(struct split_layers_piece *piece, const struct labels *labels,
                                   const char *folder, struct gi_err *err)
 {
     const struct gi_image *image = &labels->image;
@@ -184,7 +185,7 @@ static enum gi_status make_layers(struct piece *piece, const struct labels *labe
 }
 
 /* Splits a loaded image. */
-static enum gi_status split_piece(struct piece *piece, const struct labels *labels,
+static enum gi_status split_piece(struct split_layers_piece *piece, const struct labels *labels,
                                   struct gi_err *err)
 {
     const struct batch *batch = piece->batch;
@@ -211,7 +212,7 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
                                  struct gi_err *err)
 {
     const struct batch *batch = self;
-    struct piece piece = {.batch = batch, .imaging = imaging, .item = item};
+    struct split_layers_piece piece = {.batch = batch, .imaging = imaging, .item = item};
     const struct gi_step step = {.filter = &gi_filter_mask, .params = batch->mask};
     struct labels own = {0};
     struct gi_file_info info;
@@ -242,7 +243,7 @@ static enum gi_status check_format(const struct gi_io_params *io, struct gi_err 
                : GI_OK;
 }
 
-static enum gi_status check_one(const struct params *p, const struct gi_io_params *io,
+static enum gi_status check_one(const struct split_layers_params *p, const struct gi_io_params *io,
                                 const char *input, struct gi_err *err)
 {
     if (!p->out_dir)
@@ -269,7 +270,7 @@ static enum gi_status check_one(const struct params *p, const struct gi_io_param
 static enum gi_status run_one(const struct gi_command *self, void *const *params, const void *mask,
                               char *input, struct gi_err *err)
 {
-    const struct params *p = params[SET_OWN];
+    const struct split_layers_params *p = params[SET_OWN];
     const struct gi_device_params *device = params[SET_DEVICE];
     struct batch batch = {
         .io = params[SET_IO], .mask = mask, .folder = p->out_dir, .force = p->force};
@@ -288,7 +289,7 @@ static enum gi_status run_one(const struct gi_command *self, void *const *params
 static enum gi_status run_many(const struct gi_command *self, void *const *params, const void *mask,
                                char **inputs, int ninputs, struct gi_err *err)
 {
-    const struct params *p = params[SET_OWN];
+    const struct split_layers_params *p = params[SET_OWN];
     const struct gi_batch_params *many = params[SET_BATCH];
     const struct gi_device_params *device = params[SET_DEVICE];
     struct batch batch = {.io = params[SET_IO], .mask = mask, .force = p->force || many->resume};
@@ -317,7 +318,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
-    const struct params *p = params[SET_OWN];
+    const struct split_layers_params *p = params[SET_OWN];
     if (!p->labels)
         return gi_fail(err, GI_E_USAGE, "--labels: missing: want an image of labels");
     void *mask = mask_params(p, err);
@@ -353,7 +354,7 @@ const struct gi_command gi_command_split = {
                 "gpuimg split photos/*.jpg --labels 'labels/{stem}.png' --out 'layers/{stem}'",
     .min_operands = 1,
     .max_operands = 1,
-    .sets = {{"Options", options, sizeof(struct params)},
+    .sets = {{"Options", options, sizeof(struct split_layers_params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)},
              {"Many images", gi_layers_options, sizeof(struct gi_batch_params)}},

@@ -19,7 +19,7 @@ enum {
     STRIP_NBYTES = 4 << 20, /* of small images more */
 };
 
-struct params {
+struct stack_params {
     struct gi_stack_params stack;
     const char *files_from, *report;
     bool null, recursive, progress;
@@ -27,23 +27,23 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    GI_STACK_OPTIONS(struct params, stack.method, stack.kappa),
-    {GI_OPTION("files-from", PATH, struct params, files_from), .metavar = "LIST",
+    GI_STACK_OPTIONS(struct stack_params, stack.method, stack.kappa),
+    {GI_OPTION("files-from", PATH, struct stack_params, files_from), .metavar = "LIST",
      .help = "Read names of further inputs from this file, one per line; - is standard input"},
-    {GI_OPTION("null", FLAG, struct params, null), .letter = '0',
+    {GI_OPTION("null", FLAG, struct stack_params, null), .letter = '0',
      .help = "Names in --files-from end with a zero byte"},
-    {GI_OPTION("recursive", FLAG, struct params, recursive),
+    {GI_OPTION("recursive", FLAG, struct stack_params, recursive),
      .help = "Take the image files in folders that are inputs, and in the folders below them"},
-    {GI_OPTION("memory", SIZE, struct params, memory), .min = 1, .max = 1e15, .unit = "bytes",
+    {GI_OPTION("memory", SIZE, struct stack_params, memory), .min = 1, .max = 1e15, .unit = "bytes",
      .help = "Limit of the memory for images in progress; the methods \"median\" and "
              "\"sigma-clip\" store further images in a temporary file. The default is half of "
              "the free memory"},
-    GI_N_TO_ONE_OPTIONS(struct params, report, progress),
+    GI_N_TO_ONE_OPTIONS(struct stack_params, report, progress),
     {0},
 };
 
 struct stack {
-    const struct params *params;
+    const struct stack_params *params;
     struct gi_n_to_one job;
     struct gi_image shape;        /* of all images: that of the first */
     struct gi_stack_strip *strip; /* images that are not reduced yet */
@@ -204,7 +204,7 @@ static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *e
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
-    const struct params *p = params[SET_OWN];
+    const struct stack_params *p = params[SET_OWN];
     struct stack stack = {.params = p,
                           .job = {.command = command,
                                   .params = params,
@@ -253,7 +253,7 @@ const struct gi_command gi_command_stack = {
                 "gpuimg stack --method sum --recursive darks sum.pfm",
     .min_operands = 1,
     .max_operands = -1,
-    .sets = {{"Options", options, sizeof(struct params)},
+    .sets = {{"Options", options, sizeof(struct stack_params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)}},
     .filter = &gi_filter_stack,

@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
-#include "cli/commands/stats_table.h"
+#include "cli/tables/stats_table.h"
 #include "cli/text.h"
 
 #include <stdlib.h>

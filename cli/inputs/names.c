@@ -121,13 +121,13 @@ char *gi_naming_page(const char *output, int page)
 }
 
 /* A part of a path. */
-struct piece {
+struct names_piece {
     const char *text;
     size_t n;
 };
 
-static struct piece piece_of(enum field field, const struct gi_naming *naming,
-                             struct gi_input *input, const char *number)
+static struct names_piece piece_of(enum field field, const struct gi_naming *naming,
+                                   struct gi_input *input, const char *number)
 {
     struct gi_selection selection;
     const char *path = input->path, *end = path + gi_path_file(path, &selection);
@@ -135,36 +135,37 @@ static struct piece piece_of(enum field field, const struct gi_naming *naming,
     const char *name = slash ? slash + 1 : path, *dot = memrchr(name, '.', (size_t)(end - name));
     if (dot == name)
         dot = NULL;
-    struct piece suffix = {"", 0};
+    struct names_piece suffix = {"", 0};
     if (naming->suffix)
-        suffix = (struct piece){naming->suffix, strlen(naming->suffix)};
+        suffix = (struct names_piece){naming->suffix, strlen(naming->suffix)};
     else if (dot)
-        suffix = (struct piece){dot, (size_t)(end - dot)};
+        suffix = (struct names_piece){dot, (size_t)(end - dot)};
     if (suffix.n && *suffix.text == '.')
-        suffix = (struct piece){suffix.text + 1, suffix.n - 1};
+        suffix = (struct names_piece){suffix.text + 1, suffix.n - 1};
     switch (field) {
     case DIR_FIELD:
-        return slash ? (struct piece){path, slash == path ? 1 : (size_t)(slash - path)}
-                     : (struct piece){".", 1};
+        return slash ? (struct names_piece){path, slash == path ? 1 : (size_t)(slash - path)}
+                     : (struct names_piece){".", 1};
     case TREE:
         return path + input->root < name
-                   ? (struct piece){path + input->root, (size_t)(name - path) - input->root - 1}
-                   : (struct piece){"", 0};
+                   ? (struct names_piece){path + input->root,
+                                          (size_t)(name - path) - input->root - 1}
+                   : (struct names_piece){"", 0};
     case STEM:
-        return (struct piece){name, (size_t)((dot ? dot : end) - name)};
+        return (struct names_piece){name, (size_t)((dot ? dot : end) - name)};
     case EXT:
         return suffix;
     case NAME:
-        return (struct piece){name, (size_t)(end - name)};
+        return (struct names_piece){name, (size_t)(end - name)};
     case DATE:
         if (!*input->date)
             gi_image_date(input->date, path);
-        return (struct piece){input->date, strlen(input->date)};
+        return (struct names_piece){input->date, strlen(input->date)};
     case CHANNEL:
-        return *naming->channel ? (struct piece){naming->channel, strlen(naming->channel)}
-                                : (struct piece){"{channel}", 9};
+        return *naming->channel ? (struct names_piece){naming->channel, strlen(naming->channel)}
+                                : (struct names_piece){"{channel}", 9};
     default:
-        return (struct piece){number, strlen(number)};
+        return (struct names_piece){number, strlen(number)};
     }
 }
 
@@ -211,7 +212,7 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
         }
         if (field == INDEX || field == PAGE)
             print_number(number, (enum field)field, text, n, naming, input, at);
-        struct piece piece = piece_of((enum field)field, naming, input, number);
+        struct names_piece piece = piece_of((enum field)field, naming, input, number);
         fwrite(piece.text, 1, piece.n, out);
         n += !piece.n && text[n] == '/'; /* an empty folder adds no slash */
     }

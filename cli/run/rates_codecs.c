@@ -107,7 +107,6 @@ static enum gi_status on_gpu(const struct codecs *codecs, struct worker *worker)
 
 static void work(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct codecs *codecs = arg;
     struct worker *worker = &codecs->workers[index];
     for (int i = 0; i < codecs->turns && !worker->err.status; i++) {

@@ -17,7 +17,7 @@
 #include "imgio/npy.h"
 
 /* A column of a NumPy array. */
-struct column {
+struct table_writer_column {
     const char *name; /* name, of `length` characters */
     size_t length;
     bool text;
@@ -34,7 +34,7 @@ struct gi_table_writer {
      * number as a double. */
     FILE *rows;
     uint64_t nrows;
-    struct column *columns;
+    struct table_writer_column *columns;
     size_t ncolumns;
 };
 
@@ -110,11 +110,11 @@ static enum gi_status read_columns(struct gi_table_writer *writer, struct gi_err
     for (int i = 0; i < 2; i++)
         if (names[i])
             writer->columns[writer->ncolumns++] =
-                (struct column){names[i], strlen(names[i]), true, 0};
+                (struct table_writer_column){names[i], strlen(names[i]), true, 0};
     for (const char *at = head; *at; at += *at == ',') {
         size_t length = strcspn(at, ",");
         writer->columns[writer->ncolumns++] =
-            (struct column){at, length, is_text(writer, at, length), 0};
+            (struct table_writer_column){at, length, is_text(writer, at, length), 0};
         at += length;
     }
     return GI_OK;
@@ -127,7 +127,7 @@ static enum gi_status npy_head(struct gi_table_writer *writer, struct gi_err *er
     if (!out)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     for (size_t i = 0; i < writer->ncolumns; i++) {
-        struct column *column = &writer->columns[i];
+        struct table_writer_column *column = &writer->columns[i];
         column->nbytes += !column->nbytes; /* NumPy has no S0 in a structured type */
         fprintf(out, "%s('%.*s', '", i ? ", " : "[", (int)column->length, column->name);
         if (column->text)
@@ -149,7 +149,7 @@ static enum gi_status copy_row(struct gi_table_writer *writer, struct gi_err *er
     static const char zeros[GI_TABLE_WRITER_TEXT_MAX];
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < writer->ncolumns && !status; i++) {
-        const struct column *column = &writer->columns[i];
+        const struct table_writer_column *column = &writer->columns[i];
         char field[GI_TABLE_WRITER_TEXT_MAX];
         uint32_t n = sizeof(double);
         if (column->text && fread(&n, sizeof n, 1, writer->rows) != 1)
@@ -233,7 +233,7 @@ static const char *csv_end(const char *at, const char *end, bool row)
     return at;
 }
 
-static bool put_text(FILE *rows, struct column *column, const char *text, size_t n)
+static bool put_text(FILE *rows, struct table_writer_column *column, const char *text, size_t n)
 {
     uint32_t length = n < GI_TABLE_WRITER_TEXT_MAX ? (uint32_t)n : GI_TABLE_WRITER_TEXT_MAX;
     if (length > column->nbytes)
@@ -242,7 +242,8 @@ static bool put_text(FILE *rows, struct column *column, const char *text, size_t
 }
 
 /* Stores the CSV field [at, end) without its quotes. */
-static bool put_field(FILE *rows, struct column *column, const char *at, const char *end)
+static bool put_field(FILE *rows, struct table_writer_column *column, const char *at,
+                      const char *end)
 {
     char text[GI_TABLE_WRITER_TEXT_MAX];
     bool quoted = at < end && *at == '"';

@@ -6,7 +6,7 @@
 #include "filters/geometry/gravity.h"
 #include "kernels/arithmetic.h"
 
-struct params {
+struct composite_params {
     const char *with;
     int mode; /* index of `modes` */
     struct gi_reals at;
@@ -50,26 +50,28 @@ static const struct mode {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("with", IMAGE, struct params, with), .letter = 'w', .picture = true,
+    {GI_OPTION("with", IMAGE, struct composite_params, with), .letter = 'w', .picture = true,
      .example = "logo.png", .metavar = "IMAGE",
      .help = "Image that is laid over the input, of any size"},
-    {GI_OPTION("mode", CHOICE, struct params, mode), .letter = 'm', .default_text = "over",
-     .choices = mode_choices, .help = "How the two images are combined"},
-    {GI_OPTION("position", REALS, struct params, at), .also = "at", .least = 2, .most = 2,
+    {GI_OPTION("mode", CHOICE, struct composite_params, mode), .letter = 'm',
+     .default_text = "over", .choices = mode_choices, .help = "How the two images are combined"},
+    {GI_OPTION("position", REALS, struct composite_params, at), .also = "at", .least = 2, .most = 2,
      .min = -GI_PIXELS_MAX, .max = GI_PIXELS_MAX, .unit = "px", .metavar = "X,Y",
      .help = "Offset of the image from the place of --gravity, inwards, in whole pixels; by "
              "default 0,0"},
-    GI_GRAVITY_OPTION(struct params, "northwest", "Where the image is placed on the input"),
-    {GI_OPTION("tile", FLAG, struct params, tile),
+    GI_GRAVITY_OPTION(struct composite_params, "northwest",
+                      "Where the image is placed on the input"),
+    {GI_OPTION("tile", FLAG, struct composite_params, tile),
      .help = "Repeat the image until it covers the input"},
-    {GI_OPTION("opacity", REAL, struct params, opacity), .letter = 'o', .default_text = "1",
-     .min = 0, .max = 1, .help = "Factor that the alpha of the image is multiplied by"},
+    {GI_OPTION("opacity", REAL, struct composite_params, opacity), .letter = 'o',
+     .default_text = "1", .min = 0, .max = 1,
+     .help = "Factor that the alpha of the image is multiplied by"},
     {.name = NULL},
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct composite_params *p = params;
     if (!p->with)
         return gi_fail(err, GI_E_USAGE, "--with: missing: want an image");
     for (int i = 0; i < p->at.n; i++)
@@ -80,7 +82,7 @@ static enum gi_status check(void *params, struct gi_err *err)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct composite_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0], *other = &plan->sources[1];
     const struct mode *mode = &modes[p->mode];
     enum gi_gravity gravity = (enum gi_gravity)p->gravity;
@@ -158,7 +160,7 @@ const struct gi_filter gi_filter_composite = {
               "mode \"over\" differs from Pillow's Image.alpha_composite() by at most 1 step "
               "where alpha is above 8.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct composite_params),
     .averages = true,
     .check = check,
     .plan = plan,

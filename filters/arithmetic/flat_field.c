@@ -5,15 +5,15 @@
 #include "filters/arithmetic/binary.h"
 #include "filters/statistics/exact.h"
 
-struct params {
+struct flat_field_params {
     const char *flat, *dark;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("flat", IMAGE, struct params, flat), .letter = 'f', .picture = true,
+    {GI_OPTION("flat", IMAGE, struct flat_field_params, flat), .letter = 'f', .picture = true,
      .example = "flat.png", .metavar = "IMAGE",
      .help = "Flat frame: a picture of an evenly lit surface, of the input's size"},
-    {GI_OPTION("dark", IMAGE, struct params, dark), .letter = 'd', .picture = true,
+    {GI_OPTION("dark", IMAGE, struct flat_field_params, dark), .letter = 'd', .picture = true,
      .metavar = "IMAGE",
      .help = "Dark frame: a picture taken without light, of the input's size; by default 0 is "
              "used"},
@@ -21,14 +21,14 @@ static const struct gi_option options[] = {
 };
 
 /* What the measuring pass over the frames finds. */
-struct found {
+struct flat_field_found {
     int rows; /* rows measured so far */
     struct gi_reduction frames[2][GI_MAX_CHANNELS];
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct flat_field_params *p = params;
     return p->flat ? GI_OK : gi_fail(err, GI_E_USAGE, "--flat: missing: want an image");
 }
 
@@ -39,7 +39,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     for (int j = 1; j < plan->nsources && !status; j++)
         status = gi_binary_check_alike(plan, j, names[j], err);
     plan->passes = 1;
-    plan->state_nbytes = sizeof(struct found);
+    plan->state_nbytes = sizeof(struct flat_field_found);
     plan->cost = (struct gi_cost){.fmas = 3, .other = 6};
     return status;
 }
@@ -48,7 +48,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *srcs = look->srcs;
-    struct found *found = state;
+    struct flat_field_found *found = state;
     struct gi_reduce spec = {.sums_only = true, .y = found->rows};
     enum gi_status status = GI_OK;
     for (int j = 1; j < plan->nsources && !status; j++)
@@ -59,7 +59,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 
 /* Returns the mean of a channel of a frame as a fraction of full scale. A gray frame is used for
  * all channels. */
-static double mean_of(const struct gi_plan *plan, const struct found *found, int j, int channel)
+static double mean_of(const struct gi_plan *plan, const struct flat_field_found *found, int j,
+                      int channel)
 {
     const struct gi_image *frame = &plan->sources[j];
     const struct gi_reduction *of =
@@ -71,7 +72,7 @@ static double mean_of(const struct gi_plan *plan, const struct found *found, int
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct found *found = work->state;
+    const struct flat_field_found *found = work->state;
     const struct gi_image *src = &plan->sources[0];
     bool dark = plan->nsources > 2;
     struct gi_arithmetic spec = {
@@ -103,7 +104,7 @@ const struct gi_filter gi_filter_flat_field = {
               "The mean is exact. Everything else is computed in float without clipping in "
               "between, and rounded once at the end, a tie to the even number.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct flat_field_params),
     .averages = true,
     .check = check,
     .plan = plan,

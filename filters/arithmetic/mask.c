@@ -7,7 +7,7 @@
 #include "filters/arithmetic/binary.h"
 #include "filters/regions/labels.h"
 
-struct params {
+struct mask_params {
     const char *with;
     struct gi_colour fill;
     struct gi_reals label;
@@ -15,28 +15,28 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("with", IMAGE, struct params, with), .letter = 'w', .example = "mask.png",
+    {GI_OPTION("with", IMAGE, struct mask_params, with), .letter = 'w', .example = "mask.png",
      .labels = true, .metavar = "IMAGE",
      .help = "The mask, of the input's size: white keeps the image, black removes it, and gray "
              "is in between; if the mask has colour, its luma is used"},
-    {GI_OPTION("label", REALS, struct params, label), .letter = 'l', .min = 0, .max = GI_LABEL_MAX,
-     .metavar = "L[,L...]",
+    {GI_OPTION("label", REALS, struct mask_params, label), .letter = 'l', .min = 0,
+     .max = GI_LABEL_MAX, .metavar = "L[,L...]",
      .help = "Use the mask as a label image, as gpuimg extract --labels writes it, and keep the "
              "regions with these labels"},
-    {GI_OPTION("fill", COLOUR, struct params, fill), .letter = 'f',
+    {GI_OPTION("fill", COLOUR, struct mask_params, fill), .letter = 'f',
      .help = "Where the mask is black, fill with this colour instead of making pixels "
              "transparent. Give one sample value for all channels, or one per channel with alpha "
              "last"},
-    {GI_OPTION("set", FLAG, struct params, set), .letter = 's',
+    {GI_OPTION("set", FLAG, struct mask_params, set), .letter = 's',
      .help = "Replace the alpha of the image by the mask, instead of multiplying"},
-    {GI_OPTION("invert", FLAG, struct params, invert), .letter = 'i',
+    {GI_OPTION("invert", FLAG, struct mask_params, invert), .letter = 'i',
      .help = "The reverse: keep the image where the mask is black"},
     {.name = NULL},
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct mask_params *p = params;
     if (!p->with)
         return gi_fail(err, GI_E_USAGE, "--with: missing: want a mask");
     if (p->set && p->fill.n)
@@ -50,7 +50,7 @@ static enum gi_status check(void *params, struct gi_err *err)
 /* Converts labels to a mask. */
 static enum gi_status admit(const void *params, int j, struct gi_image *other, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct mask_params *p = params;
     struct gi_image mask;
     uint32_t largest;
     if (!p->label.n)
@@ -70,7 +70,7 @@ static enum gi_status admit(const void *params, int j, struct gi_image *other, s
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct mask_params *p = plan->params;
     struct gi_image *src = &plan->sources[0], *mask = &plan->sources[1];
     if (mask->width != src->width || mask->height != src->height)
         return gi_fail(err, GI_E_UNSUPPORTED,
@@ -122,7 +122,7 @@ const struct gi_filter gi_filter_mask = {
               "is a PNG, PGM or PFM file, or a .npy file of up to 32 bits.\n\n"
               "The result is computed in float and rounded once, a tie to the even number.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct mask_params),
     .averages = true,
     .check = check,
     .admit = admit,

@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-struct params {
+struct channels_params {
     const char *order;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("order", TEXT, struct params, order), .example = "bgr", .metavar = "LETTERS",
+    {GI_OPTION("order", TEXT, struct channels_params, order), .example = "bgr",
+     .metavar = "LETTERS",
      .help = "The channels of the result: r, g, b, a (alpha), k (gray), c (all except alpha), o "
              "(opaque, full scale) and z (zero). A number before a letter chooses the image: "
              "\"2r\" is the red of the second image. A single channel may also be given by its "
@@ -26,7 +27,7 @@ static const struct {
 
 /* Returns the letters of an order: "bgr" for "bgr", "r" for "red". Returns NULL if there is no
  * order. The result then has all channels, in the order of the images. */
-static const char *letters_of(const struct params *p)
+static const char *letters_of(const struct channels_params *p)
 {
     for (size_t i = 0; p->order && i < sizeof names / sizeof *names; i++)
         if (strcmp(p->order, names[i].name) == 0)
@@ -34,7 +35,7 @@ static const char *letters_of(const struct params *p)
     return p->order;
 }
 
-static enum gi_status fail_order(const struct params *p, struct gi_err *err)
+static enum gi_status fail_order(const struct channels_params *p, struct gi_err *err)
 {
     return gi_fail(err, GI_E_USAGE,
                    "--order %s: want 1 to 4 letters of rgbakcoz, of a second image 2r and so on, "
@@ -44,7 +45,7 @@ static enum gi_status fail_order(const struct params *p, struct gi_err *err)
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct channels_params *p = params;
     const char *at = letters_of(p);
     int n = 0;
     for (; at && *at; at++, n++) {
@@ -130,7 +131,7 @@ static enum gi_status check_sources(const struct gi_plan *plan, struct gi_err *e
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     struct gi_permute_channels *spec = gi_plan_tables(plan, sizeof *spec, err);
-    const struct params *p = plan->params;
+    const struct channels_params *p = plan->params;
     int n = 0;
     if (!spec)
         return GI_E_MEMORY;
@@ -165,7 +166,7 @@ const struct gi_filter gi_filter_channels = {
         "opaque. One channel is gray, two are gray and alpha, three red, green and blue, four "
         "these and alpha; in a gray image r, g and b are its gray.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct channels_params),
     .max_sources = GI_PERMUTE_CHANNELS_SOURCES,
     .check = check,
     .plan = plan,

@@ -11,7 +11,7 @@
 #include "filters/color/spaces.h"
 #include "filters/convolution/kernel_text.h"
 
-struct params {
+struct color_params {
     const char *text, *balance_text; /* --matrix, --balance */
     double saturation, hue;
     int from, to;
@@ -43,26 +43,27 @@ static const struct gi_choice spaces[] = {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("from", CHOICE, struct params, from), .default_text = "rgb", .choices = spaces,
+    {GI_OPTION("from", CHOICE, struct color_params, from), .default_text = "rgb", .choices = spaces,
      .help = "Colour space of the image"},
-    {GI_OPTION("balance", TEXT, struct params, balance_text), .metavar = "gray|X,Y|WxH+X+Y",
+    {GI_OPTION("balance", TEXT, struct color_params, balance_text), .metavar = "gray|X,Y|WxH+X+Y",
      .help = "White balance: \"gray\" makes the mean of all pixels gray, X,Y makes the pixel at "
              "this position gray, and WxH+X+Y makes the mean of this rectangle gray"},
-    {GI_OPTION("pca", FLAG, struct params, pca),
+    {GI_OPTION("pca", FLAG, struct color_params, pca),
      .help = "Principal components: rotate the colours so that the first channel has the largest "
              "variance; not with --from or --balance"},
-    {GI_OPTION("saturation", REAL, struct params, saturation), .min = 0, .max = 10,
+    {GI_OPTION("saturation", REAL, struct color_params, saturation), .min = 0, .max = 10,
      .help = "Saturation factor: values above 1 give more colour, values below 1 give less, and "
              "0 gives gray"},
-    {GI_OPTION("hue", REAL, struct params, hue), .min = -360, .max = 360, .unit = "degrees",
+    {GI_OPTION("hue", REAL, struct color_params, hue), .min = -360, .max = 360, .unit = "degrees",
      .help = "Rotate all colours around the gray axis"},
-    {GI_OPTION("sepia", FLAG, struct params, sepia), .help = "Brown tones of an old photograph"},
-    {GI_OPTION("matrix", CONTENT, struct params, text), .metavar = "ROWS|FILE",
+    {GI_OPTION("sepia", FLAG, struct color_params, sepia),
+     .help = "Brown tones of an old photograph"},
+    {GI_OPTION("matrix", CONTENT, struct color_params, text), .metavar = "ROWS|FILE",
      .help = "Colour matrix: 3 rows of 3 numbers, 3 rows of 4 numbers with an offset, or 4 rows "
              "of 5 numbers with alpha and an offset"},
-    {GI_OPTION("to", CHOICE, struct params, to), .default_text = "rgb", .example = "lab",
+    {GI_OPTION("to", CHOICE, struct color_params, to), .default_text = "rgb", .example = "lab",
      .choices = spaces, .help = "Colour space of the result"},
-    {GI_OPTION("video", FLAG, struct params, video),
+    {GI_OPTION("video", FLAG, struct color_params, video),
      .help = "Use the limited range of video for YCbCr. In 8 bits, luma has the range 16 to 235, "
              "and colour differences have the range 16 to 240; other types use the same "
              "fractions of full scale"},
@@ -93,14 +94,14 @@ static enum gi_status read_matrix(struct gi_matrix4 *matrix, const char *text, s
     return status;
 }
 
-static bool uses_ycbcr(const struct params *p)
+static bool uses_ycbcr(const struct color_params *p)
 {
     return p->from >= GI_SPACE_YCBCR_601 || p->to >= GI_SPACE_YCBCR_601;
 }
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    struct params *p = arg;
+    struct color_params *p = arg;
     enum gi_status status = GI_OK;
     p->matrix = gi_matrix4_identity();
     p->balance = (struct gi_balance){0};
@@ -159,7 +160,7 @@ static struct gi_matrix4 hue(double degrees)
 }
 
 /* Combines all steps for images with the type and channels of the source. */
-static void put_together(struct gi_colour_steps *steps, const struct params *p,
+static void put_together(struct gi_colour_steps *steps, const struct color_params *p,
                          const struct gi_image *src, const union found *found)
 {
     struct gi_matrix4 matrix;
@@ -199,7 +200,7 @@ static void put_together(struct gi_colour_steps *steps, const struct params *p,
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
-    const struct params *p = plan->params;
+    const struct color_params *p = plan->params;
     static const union found none;
     struct gi_colour_steps steps;
     if (src->channels < 3 && p->from != GI_SPACE_RGB)
@@ -226,7 +227,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *band = look->srcs;
-    const struct params *p = plan->params;
+    const struct color_params *p = plan->params;
     return p->pca ? gi_pca_measure(queue, state, band, err)
                   : gi_balance_measure(&p->balance, queue, state, band, err);
 }
@@ -300,7 +301,7 @@ const struct gi_filter gi_filter_color = {
               "OpenCV differs by up to 0.6 in Lab, which it interpolates, and by 0.002 in other "
               "spaces; its XYZ treats RGB samples as linear light.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct color_params),
     .check = check,
     .plan = plan,
     .run = run,

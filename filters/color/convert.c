@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-struct params {
+struct convert_params {
     int depth; /* index of depth_choices */
     int gray;  /* enum gi_gray */
 };
@@ -31,9 +31,9 @@ static const struct gi_choice depth_choices[] = {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("depth", CHOICE, struct params, depth), .default_text = "same",
+    {GI_OPTION("depth", CHOICE, struct convert_params, depth), .default_text = "same",
      .choices = depth_choices, .help = "Sample type of the result, rounded half to even"},
-    {GI_OPTION("gray", CHOICE, struct params, gray), .also = "grey", .bare = "bt709",
+    {GI_OPTION("gray", CHOICE, struct convert_params, gray), .also = "grey", .bare = "bt709",
      .default_text = "no", .choices = gi_gray_choices,
      .help = "Convert colour to gray; --gray alone is --gray=bt709"},
     {.name = NULL},
@@ -41,14 +41,14 @@ static const struct gi_option options[] = {
 
 static enum gi_type result_type(const void *params, enum gi_type type)
 {
-    const struct params *p = params;
+    const struct convert_params *p = params;
     const enum gi_type types[] = {type, GI_U8, GI_U16, GI_F32}; /* in the order of depth_choices */
     return types[p->depth];
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct convert_params *p = plan->params;
     plan->cost.fmas = 1;
     plan->result.type = result_type(p, plan->sources[0].type);
     if (p->gray && plan->sources[0].channels >= 3)
@@ -84,7 +84,7 @@ static enum gi_status make_gray(struct gi_queue *queue, struct gi_image *dst,
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct convert_params *p = plan->params;
     const struct gi_image *src = work->srcs;
     struct gi_image *dst = work->dst, between;
     bool grays = dst->channels != src->channels, deeper = dst->type > src->type;
@@ -118,7 +118,7 @@ const struct gi_filter gi_filter_convert = {
               "scale stays full scale: 255, 65535, 1. Gray is computed in the deeper of the two "
               "depths, and alpha stays.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct convert_params),
     .result_type = result_type,
     .plan = plan,
     .run = run,

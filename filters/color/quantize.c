@@ -9,12 +9,12 @@
 #include "filters/filter.h"
 #include "kernels/tone.h"
 
-struct params {
+struct quantize_params {
     int colors;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("colors", INT, struct params, colors), .letter = 'n', .also = "colours",
+    {GI_OPTION("colors", INT, struct quantize_params, colors), .letter = 'n', .also = "colours",
      .default_text = "256", .min = 2, .max = GI_RECOLOUR_MOST,
      .help = "Maximum number of colours in the result"},
     {0},
@@ -22,7 +22,7 @@ static const struct gi_option options[] = {
 
 enum { COLOURS = GI_RECOLOUR_SIDE * GI_RECOLOUR_SIDE };
 
-struct tables {
+struct quantize_tables {
     uint8_t colours[GI_RECOLOUR_MOST][4];
     uint8_t entries[]; /* index in `colours` for each possible colour; for gray 256 entries */
 };
@@ -97,9 +97,9 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 
 static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct quantize_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    struct tables *tables = gi_plan_tables(plan, sizeof *tables + all_of(src), err);
+    struct quantize_tables *tables = gi_plan_tables(plan, sizeof *tables + all_of(src), err);
     if (!tables)
         return GI_E_MEMORY;
     return gi_median_cut(tables->colours, tables->entries, p->colors, state, all_of(src),
@@ -107,7 +107,7 @@ static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_
 }
 
 static enum gi_status run_gray(struct gi_queue *queue, const struct gi_work *work,
-                               const struct tables *tables, struct gi_err *err)
+                               const struct quantize_tables *tables, struct gi_err *err)
 {
     uint8_t table[256];
     struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE, .table = {table}};
@@ -119,7 +119,7 @@ static enum gi_status run_gray(struct gi_queue *queue, const struct gi_work *wor
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct tables *tables = plan->tables;
+    const struct quantize_tables *tables = plan->tables;
     if (channels_of(work->srcs) == 1)
         return run_gray(queue, work, tables, err);
     struct gi_image table, host = {.data = (void *)(uintptr_t)tables->entries,
@@ -158,7 +158,7 @@ const struct gi_filter gi_filter_quantize = {
               "Source: P. Heckbert, \"Color image quantization for frame buffer display\", "
               "SIGGRAPH 1982.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct quantize_params),
     .plan = plan,
     .run = run,
     .measure = measure,

@@ -4,16 +4,16 @@
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
 
-struct params {
+struct blur_params {
     int k;
     struct gi_border_params border;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("k", ODD, struct params, k), .letter = 'k', .default_text = "5", .min = 1,
+    {GI_OPTION("k", ODD, struct blur_params, k), .letter = 'k', .default_text = "5", .min = 1,
      .max = GI_TAPS_MAX, .unit = "px",
      .help = "Side of the square of pixels that the mean is taken of"},
-    GI_BORDER_OPTIONS(struct params),
+    GI_BORDER_OPTIONS(struct blur_params),
     {.name = NULL},
 };
 
@@ -21,7 +21,7 @@ static const struct gi_option options[] = {
  * convolution. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct blur_params *p = plan->params;
     if (plan->sources[0].type == GI_F32) {
         struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
         if (!tables)
@@ -64,7 +64,7 @@ const struct gi_filter gi_filter_blur = {
               "OpenCV's blur() gives the same in 8 bits, and in 16 bits differs by at most 1.",
     .averages = true,
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct blur_params),
     .plan = plan,
     .run = run,
 };

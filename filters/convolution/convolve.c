@@ -16,7 +16,7 @@
 /* A sum of weights counts as 0 if it is at most this fraction of the sum of absolute weights. */
 #define ZERO_SUM 1e-6
 
-struct params {
+struct convolve_params {
     const char *kernel;
     bool normalize, flip;
     double bias; /* sample units */
@@ -25,19 +25,20 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("kernel", CONTENT, struct params, kernel), .letter = 'k',
+    {GI_OPTION("kernel", CONTENT, struct convolve_params, kernel), .letter = 'k',
      .example = "0 -1 0; -1 5 -1; 0 -1 0", .metavar = "ROWS|FILE",
      .help = "The weights, row by row, or the name of a file that holds them"},
-    {GI_OPTION("normalize", FLAG, struct params, normalize), .letter = 'n',
+    {GI_OPTION("normalize", FLAG, struct convolve_params, normalize), .letter = 'n',
      .help = "Divide the weights by their sum, so that the brightness stays the same"},
-    {GI_OPTION("bias", REAL, struct params, bias), .default_text = "0", .unit = "in sample values",
-     .help = "Number that is added to each result"},
-    {GI_OPTION("anchor", REALS, struct params, anchor), .least = 2, .most = 2, .metavar = "X,Y",
+    {GI_OPTION("bias", REAL, struct convolve_params, bias), .default_text = "0",
+     .unit = "in sample values", .help = "Number that is added to each result"},
+    {GI_OPTION("anchor", REALS, struct convolve_params, anchor), .least = 2, .most = 2,
+     .metavar = "X,Y",
      .help = "Column and row of the weight that is applied to the pixel itself, counted from 0 "
              "at the top left of the kernel as written; by default the middle"},
-    {GI_OPTION("flip", FLAG, struct params, flip),
+    {GI_OPTION("flip", FLAG, struct convolve_params, flip),
      .help = "Turn the kernel by 180 degrees before it is applied"},
-    GI_BORDER_OPTIONS(struct params),
+    GI_BORDER_OPTIONS(struct convolve_params),
     {.name = NULL},
 };
 
@@ -136,7 +137,8 @@ static enum gi_status kernel_limits(const struct kernel *k, struct gi_err *err)
     return GI_OK;
 }
 
-static enum gi_status kernel_fill(struct kernel *k, const struct params *p, struct gi_err *err)
+static enum gi_status kernel_fill(struct kernel *k, const struct convolve_params *p,
+                                  struct gi_err *err)
 {
     struct gi_kernel *kernel = &k->kernel;
     if (p->anchor.n && !anchor_inside(&p->anchor, kernel))
@@ -156,7 +158,8 @@ static enum gi_status kernel_fill(struct kernel *k, const struct params *p, stru
 }
 
 /* Makes `k`. The caller frees it unless this function fails. */
-static enum gi_status kernel_make(struct kernel *k, const struct params *p, struct gi_err *err)
+static enum gi_status kernel_make(struct kernel *k, const struct convolve_params *p,
+                                  struct gi_err *err)
 {
     *k = (struct kernel){0};
     if (!p->kernel)
@@ -183,14 +186,14 @@ static enum gi_status check(void *arg, struct gi_err *err)
 }
 
 /* The tables of the plan: `separable` is used if the kernel has rank one, `dense` otherwise. */
-struct tables {
+struct convolve_tables {
     bool rank_one;
     struct gi_separable separable;
     struct gi_dense dense;
     float weights[]; /* rank one: the row, then the column; else all rows of the kernel */
 };
 
-static void fill_tables(struct tables *tables, const struct kernel *k, size_t nweights,
+static void fill_tables(struct convolve_tables *tables, const struct kernel *k, size_t nweights,
                         const struct gi_border_spec *border, double bias)
 {
     int width = k->kernel.width, height = k->kernel.height;
@@ -222,7 +225,7 @@ static void fill_tables(struct tables *tables, const struct kernel *k, size_t nw
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct convolve_params *p = plan->params;
     struct kernel k;
     enum gi_status status = kernel_make(&k, p, err);
     if (status)
@@ -231,7 +234,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     size_t nweights = k.rank_one ? width + height : width * height;
     int above = k.anchor_y, below = k.kernel.height - 1 - k.anchor_y;
     struct gi_border_spec border = gi_border_spec_from(&p->border, &plan->sources[0]);
-    struct tables *tables =
+    struct convolve_tables *tables =
         gi_plan_tables(plan, sizeof *tables + nweights * sizeof *tables->weights, err);
     if (tables)
         fill_tables(tables, &k, nweights, &border, p->bias);
@@ -245,7 +248,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct tables *tables = plan->tables;
+    const struct convolve_tables *tables = plan->tables;
     return tables->rank_one
                ? queue->k->convolve_separable(queue, work->dst, work->srcs, &tables->separable, err)
                : queue->k->convolve_2d(queue, work->dst, work->srcs, &tables->dense, err);
@@ -282,7 +285,7 @@ const struct gi_filter gi_filter_convolve = {
               "unless the sum of the weights is zero, as in an edge detector.",
     .averages = true,
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct convolve_params),
     .check = check,
     .plan = plan,
     .run = run,

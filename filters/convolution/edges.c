@@ -8,7 +8,7 @@
 enum operator_name { SOBEL, SCHARR, PREWITT, LAPLACIAN };
 enum part { MAGNITUDE, X, Y };
 
-struct params {
+struct edges_params {
     int operator_name, of;
     double scale;
     struct gi_border_params border;
@@ -31,19 +31,20 @@ static const struct gi_choice parts[] = {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("operator", CHOICE, struct params, operator_name), .default_text = "sobel",
+    {GI_OPTION("operator", CHOICE, struct edges_params, operator_name), .default_text = "sobel",
      .choices = operators, .help = "Which edge detector is used"},
-    {GI_OPTION("component", CHOICE, struct params, of), .also = "of", .default_text = "magnitude",
-     .choices = parts, .help = "Which part of the gradient the result is; not for the Laplacian"},
-    {GI_OPTION("scale", REAL, struct params, scale), .default_text = "1", .min = 0, .max = 1000,
-     .help = "Factor that the result is multiplied by"},
-    GI_BORDER_OPTIONS(struct params),
+    {GI_OPTION("component", CHOICE, struct edges_params, of), .also = "of",
+     .default_text = "magnitude", .choices = parts,
+     .help = "Which part of the gradient the result is; not for the Laplacian"},
+    {GI_OPTION("scale", REAL, struct edges_params, scale), .default_text = "1", .min = 0,
+     .max = 1000, .help = "Factor that the result is multiplied by"},
+    GI_BORDER_OPTIONS(struct edges_params),
     {.name = NULL},
 };
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    const struct params *p = arg;
+    const struct edges_params *p = arg;
     if (p->operator_name == LAPLACIAN && p->of != MAGNITUDE)
         return gi_fail(
             err, GI_E_USAGE,
@@ -53,7 +54,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 }
 
 /* The specifications of the primitives. The operator and the component decide which one is used. */
-struct tables {
+struct edges_tables {
     struct gi_gradient_magnitude gradient;
     struct gi_separable part;
     struct gi_dense laplacian;
@@ -62,7 +63,7 @@ struct tables {
 
 static const float difference[3] = {-1, 0, 1};
 
-static void plan_laplacian(struct tables *tables, float scale)
+static void plan_laplacian(struct edges_tables *tables, float scale)
 {
     const float weights[9] = {0, 1, 0, 1, -4, 1, 0, 1, 0};
     for (int i = 0; i < 9; i++)
@@ -76,7 +77,7 @@ static void plan_laplacian(struct tables *tables, float scale)
                                           .border = tables->gradient.border};
 }
 
-static void plan_part(struct tables *tables, enum part part)
+static void plan_part(struct edges_tables *tables, enum part part)
 {
     const float *smooth = tables->gradient.smooth;
     tables->part = (struct gi_separable){.row = part == X ? difference : smooth,
@@ -92,8 +93,8 @@ static void plan_part(struct tables *tables, enum part part)
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     static const double smooths[][3] = {{1, 2, 1}, {3, 10, 3}, {1, 1, 1}};
-    const struct params *p = plan->params;
-    struct tables *tables = gi_plan_tables(plan, sizeof *tables, err);
+    const struct edges_params *p = plan->params;
+    struct edges_tables *tables = gi_plan_tables(plan, sizeof *tables, err);
     if (!tables)
         return GI_E_MEMORY;
     tables->gradient = (struct gi_gradient_magnitude){
@@ -115,8 +116,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct params *p = plan->params;
-    const struct tables *tables = plan->tables;
+    const struct edges_params *p = plan->params;
+    const struct edges_tables *tables = plan->tables;
     if (p->operator_name == LAPLACIAN)
         return queue->k->convolve_2d(queue, work->dst, work->srcs, &tables->laplacian, err);
     if (p->of == MAGNITUDE)
@@ -147,7 +148,7 @@ const struct gi_filter gi_filter_edges = {
               "The weights are those of OpenCV; for Prewitt, which OpenCV lacks, they are those "
               "of scipy.ndimage.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct edges_params),
     .check = check,
     .plan = plan,
     .run = run,

@@ -6,26 +6,26 @@
 
 #include <math.h>
 
-struct params {
+struct gaussian_params {
     double sigma; /* px; NAN until check() */
     int k;        /* taps; 0 until check() */
     struct gi_border_params border;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("sigma", REAL, struct params, sigma), .letter = 's', .min = 0.1, .max = 250,
+    {GI_OPTION("sigma", REAL, struct gaussian_params, sigma), .letter = 's', .min = 0.1, .max = 250,
      .unit = "px",
      .help = "Standard deviation of the Gaussian; by default sigma = 0.3 ((k - 1) / 2 - 1) + "
              "0.8, or 1 px if --k is not given either"},
-    {GI_OPTION("k", ODD, struct params, k), .letter = 'k', .min = 1, .max = GI_TAPS_MAX,
+    {GI_OPTION("k", ODD, struct gaussian_params, k), .letter = 'k', .min = 1, .max = GI_TAPS_MAX,
      .unit = "px", .help = "Side of the kernel; by default k = 2 ceil(4 sigma) + 1"},
-    GI_BORDER_OPTIONS(struct params),
+    GI_BORDER_OPTIONS(struct gaussian_params),
     {.name = NULL},
 };
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    struct params *p = arg;
+    struct gaussian_params *p = arg;
     if (isnan(p->sigma))
         p->sigma = p->k ? gi_gaussian_sigma(p->k) : 1;
     if (!p->k)
@@ -35,7 +35,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct gaussian_params *p = plan->params;
     struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
     if (!tables)
         return GI_E_MEMORY;
@@ -62,7 +62,7 @@ const struct gi_filter gi_filter_gaussian = {
               "transparent pixels do not spread.",
     .averages = true,
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct gaussian_params),
     .check = check,
     .plan = plan,
     .run = gi_separable_run,

@@ -4,7 +4,7 @@
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
 
-struct params {
+struct sharpen_params {
     double sigma;     /* px */
     double amount;    /* a factor */
     double threshold; /* in percent of full scale */
@@ -12,20 +12,20 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("sigma", REAL, struct params, sigma), .letter = 's', .default_text = "1", .min = 0.1,
-     .max = 250, .unit = "px", .help = "Standard deviation of the Gaussian blur"},
-    {GI_OPTION("amount", REAL, struct params, amount), .letter = 'a', .default_text = "1", .min = 0,
-     .max = 100, .help = "Strength: the factor of the difference that is added"},
-    {GI_OPTION("threshold", REAL, struct params, threshold), .letter = 't', .default_text = "0",
-     .min = 0, .max = 100, .unit = "% of full scale",
+    {GI_OPTION("sigma", REAL, struct sharpen_params, sigma), .letter = 's', .default_text = "1",
+     .min = 0.1, .max = 250, .unit = "px", .help = "Standard deviation of the Gaussian blur"},
+    {GI_OPTION("amount", REAL, struct sharpen_params, amount), .letter = 'a', .default_text = "1",
+     .min = 0, .max = 100, .help = "Strength: the factor of the difference that is added"},
+    {GI_OPTION("threshold", REAL, struct sharpen_params, threshold), .letter = 't',
+     .default_text = "0", .min = 0, .max = 100, .unit = "% of full scale",
      .help = "Samples that differ from the blurred copy by at most this do not change"},
-    GI_BORDER_OPTIONS(struct params),
+    GI_BORDER_OPTIONS(struct sharpen_params),
     {.name = NULL},
 };
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct sharpen_params *p = plan->params;
     int k = gi_gaussian_k(p->sigma);
     struct gi_separable_tables *tables = gi_separable_plan(plan, k, &p->border, err);
     if (!tables)
@@ -53,7 +53,7 @@ const struct gi_filter gi_filter_sharpen = {
               "Alpha does not change. The blur weights colours by alpha.",
     .averages = true,
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct sharpen_params),
     .plan = plan,
     .run = gi_separable_run,
 };

@@ -9,7 +9,7 @@
 #include "filters/tone/otsu.h"
 #include "kernels/denoise.h"
 
-struct params {
+struct bilateral_params {
     double sigma; /* pixels */
     struct gi_level range;
     int k; /* pixels; 0: derived from sigma */
@@ -23,29 +23,29 @@ enum { SIGMA_MAX = 84 /* 2 * rint(1.5 * 84) + 1 <= GI_BILATERAL_MAX */ };
 static const double LEAST = 0x1p-40;
 
 static const struct gi_option options[] = {
-    {GI_OPTION("sigma", REAL, struct params, sigma), .also = "sigma-spatial", .letter = 's',
-     .default_text = "3", .min = 0.1, .max = SIGMA_MAX, .unit = "px",
+    {GI_OPTION("sigma", REAL, struct bilateral_params, sigma), .also = "sigma-spatial",
+     .letter = 's', .default_text = "3", .min = 0.1, .max = SIGMA_MAX, .unit = "px",
      .help = "Standard deviation of the Gaussian weight of the distance r"},
-    {GI_OPTION("range", LEVEL, struct params, range), .also = "sigma-range", .letter = 'r',
-     .amount = true, .default_text = "10%",
+    {GI_OPTION("range", LEVEL, struct bilateral_params, range), .also = "sigma-range",
+     .letter = 'r', .amount = true, .default_text = "10%",
      .help = "Standard deviation of the Gaussian weight of the difference d"},
-    {GI_OPTION("k", ODD, struct params, k), .letter = 'k', .min = 1, .max = GI_BILATERAL_MAX,
-     .unit = "px",
+    {GI_OPTION("k", ODD, struct bilateral_params, k), .letter = 'k', .min = 1,
+     .max = GI_BILATERAL_MAX, .unit = "px",
      .help = "Diameter of the disk of pixels around each pixel; by default three sigma, as in "
              "OpenCV"},
-    {GI_OPTION("guide", IMAGE, struct params, guide), .letter = 'g', .metavar = "IMAGE",
+    {GI_OPTION("guide", IMAGE, struct bilateral_params, guide), .letter = 'g', .metavar = "IMAGE",
      .help = "Compute the differences d from this image, which has the size of the input"},
-    GI_BORDER_OPTIONS(struct params),
+    GI_BORDER_OPTIONS(struct bilateral_params),
     {.name = NULL},
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct bilateral_params *p = params;
     return gi_level_check_positive(&p->range, "range", err);
 }
 
-struct tables {
+struct bilateral_tables {
     struct gi_bilateral spec;
     float value[GI_RANGE_ENTRIES], slope[GI_RANGE_ENTRIES], space[];
 };
@@ -58,7 +58,7 @@ static double weight(double distance, double sigma)
 
 /* Fills in the spatial weights of a disk. As in OpenCV, the disk contains all offsets whose
  * distance is at most the radius. Returns the number of weights that are not 0. */
-static int fill_space(struct tables *t, double sigma)
+static int fill_space(struct bilateral_tables *t, double sigma)
 {
     int half = t->spec.k / 2, n = 0;
     for (int j = 0; j <= half; j++)
@@ -73,7 +73,7 @@ static int fill_space(struct tables *t, double sigma)
 
 /* Fills in the range weights. For bytes the table has an entry per distance. For other types the
  * table ends at the distance where weights become 0, and each entry has the slope of a tangent. */
-static void fill_range(struct tables *t, const struct gi_image *src, double sigma)
+static void fill_range(struct bilateral_tables *t, const struct gi_image *src, double sigma)
 {
     struct gi_bilateral *spec = &t->spec;
     double far = sigma * sqrt(-2 * log(LEAST));
@@ -91,7 +91,7 @@ static void fill_range(struct tables *t, const struct gi_image *src, double sigm
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct bilateral_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     const struct gi_image *judge = &plan->sources[p->guide ? 1 : 0];
     if (judge->width != src->width || judge->height != src->height)
@@ -100,7 +100,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                        judge->height, src->width, src->height);
     int half = p->k ? p->k / 2 : (int)fmax(rint(1.5 * p->sigma), 1);
     size_t nspace = (size_t)(half + 1) * (size_t)(half + 1);
-    struct tables *t = gi_plan_tables(plan, sizeof *t + nspace * sizeof *t->space, err);
+    struct bilateral_tables *t = gi_plan_tables(plan, sizeof *t + nspace * sizeof *t->space, err);
     if (!t)
         return GI_E_MEMORY;
     t->spec.k = 2 * half + 1;
@@ -123,7 +123,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    struct gi_bilateral spec = ((const struct tables *)plan->tables)->spec;
+    struct gi_bilateral spec = ((const struct bilateral_tables *)plan->tables)->spec;
     if (plan->nsources > 1)
         spec.guide = &work->srcs[1];
     return queue->k->bilateral(queue, work->dst, work->srcs, &spec, err);
@@ -160,7 +160,7 @@ const struct gi_filter gi_filter_bilateral = {
               "and has an error of at most 7e-6 for other images.",
     .averages = true,
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct bilateral_params),
     .check = check,
     .plan = plan,
     .run = run,

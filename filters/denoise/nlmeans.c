@@ -8,7 +8,7 @@
 #include "filters/tone/otsu.h"
 #include "kernels/denoise.h"
 
-struct params {
+struct nlmeans_params {
     struct gi_level strength;
     int patch, search; /* pixels */
     struct gi_border_params border;
@@ -19,25 +19,26 @@ struct params {
 enum { STEPS = 16 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("strength", LEVEL, struct params, strength), .also = "h", .letter = 's',
+    {GI_OPTION("strength", LEVEL, struct nlmeans_params, strength), .also = "h", .letter = 's',
      .amount = true, .default_text = "4%",
      .help = "Strength h: about the standard deviation of the noise; a larger value removes more"},
-    {GI_OPTION("patch", ODD, struct params, patch), .letter = 'p', .default_text = "7", .min = 1,
-     .max = GI_NLMEANS_PATCH_MAX, .unit = "px", .help = "Side of the patches that are compared"},
-    {GI_OPTION("search", ODD, struct params, search), .letter = 'k', .default_text = "21", .min = 1,
-     .max = GI_NLMEANS_SEARCH_MAX, .unit = "px",
+    {GI_OPTION("patch", ODD, struct nlmeans_params, patch), .letter = 'p', .default_text = "7",
+     .min = 1, .max = GI_NLMEANS_PATCH_MAX, .unit = "px",
+     .help = "Side of the patches that are compared"},
+    {GI_OPTION("search", ODD, struct nlmeans_params, search), .letter = 'k', .default_text = "21",
+     .min = 1, .max = GI_NLMEANS_SEARCH_MAX, .unit = "px",
      .help = "Side of the square in which patches are searched"},
-    GI_BORDER_OPTIONS(struct params),
+    GI_BORDER_OPTIONS(struct nlmeans_params),
     {.name = NULL},
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct nlmeans_params *p = params;
     return gi_level_check_positive(&p->strength, "strength", err);
 }
 
-struct tables {
+struct nlmeans_tables {
     struct gi_nlmeans spec;
     uint16_t weights[GI_NLMEANS_ENTRIES];
 };
@@ -45,7 +46,7 @@ struct tables {
 /* Fills in the weights exp(-distance / unit) in units of 1 / GI_NLMEANS_ONE. Entry i is for the
  * integer distances from i << shift to ((i + 1) << shift) - 1, and has the weight of the mean of
  * these distances. */
-static void fill(struct tables *t, double unit)
+static void fill(struct nlmeans_tables *t, double unit)
 {
     struct gi_nlmeans *spec = &t->spec;
     double far = unit * log(2.0 * GI_NLMEANS_ONE); /* weights round to 0 from this distance on */
@@ -61,10 +62,10 @@ static void fill(struct tables *t, double unit)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct nlmeans_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     double h = gi_level_number(&p->strength, src->type, 0);
-    struct tables *t = gi_plan_tables(plan, sizeof *t, err);
+    struct nlmeans_tables *t = gi_plan_tables(plan, sizeof *t, err);
     if (!t)
         return GI_E_MEMORY;
     t->spec.patch = p->patch;
@@ -82,7 +83,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct tables *tables = plan->tables;
+    const struct nlmeans_tables *tables = plan->tables;
     return queue->k->nlmeans(queue, work->dst, work->srcs, &tables->spec, err);
 }
 
@@ -113,7 +114,7 @@ const struct gi_filter gi_filter_nlmeans = {
               "rounded once.",
     .averages = true,
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct nlmeans_params),
     .check = check,
     .plan = plan,
     .run = run,

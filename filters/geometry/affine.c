@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 
-struct params {
+struct affine_params {
     const char *matrix;
     struct gi_extent size;
     bool inverse;
@@ -11,26 +11,26 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("matrix", CONTENT, struct params, matrix), .letter = 'm',
+    {GI_OPTION("matrix", CONTENT, struct affine_params, matrix), .letter = 'm',
      .example = "0.9 0.3 -2.5; -0.2 1.1 1.25", .metavar = "ROWS|FILE",
      .help = "Matrix from the input to the result, \"a b c; d e f\", or a file that holds it"},
-    {GI_OPTION("inverse", FLAG, struct params, inverse),
+    {GI_OPTION("inverse", FLAG, struct affine_params, inverse),
      .help = "The matrix maps the result to the input instead"},
-    GI_TRANSFORM_SIZE_OPTION(struct params, "the input"),
-    GI_TRANSFORM_OPTIONS(struct params),
+    GI_TRANSFORM_SIZE_OPTION(struct affine_params, "the input"),
+    GI_TRANSFORM_OPTIONS(struct affine_params),
     {.name = NULL},
 };
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    const struct params *p = arg;
+    const struct affine_params *p = arg;
     double m[9];
     return gi_matrix_read(m, "matrix", p->matrix, false, p->inverse, err);
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct affine_params *p = plan->params;
     double m[9];
     enum gi_status status = gi_matrix_read(m, "matrix", p->matrix, false, p->inverse, err);
     gi_extent_pixels(&p->size, &plan->result.width, &plan->result.height);
@@ -59,7 +59,7 @@ const struct gi_filter gi_filter_affine = {
               "that is made much smaller therefore shows aliasing: blur it first, or use gpuimg "
               "resize. Colours are weighted by alpha.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct affine_params),
     .check = check,
     .plan = plan,
     .needs = gi_transform_needs,

@@ -7,7 +7,7 @@
 
 enum like { LIKE_ITSELF, LIKE_TORCHVISION };
 
-struct params {
+struct crop_params {
     struct gi_rect size;
     int gravity, like;
     bool clip, trim;
@@ -23,21 +23,22 @@ static const struct gi_choice likes[] = {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("size", RECT, struct params, size), .also = "rect", .letter = 's',
+    {GI_OPTION("size", RECT, struct crop_params, size), .also = "rect", .letter = 's',
      .example = "60%x80%+5%+10%", .one_of = true,
      .help = "Width and height of the rectangle, in pixels or as a percentage of the image, and "
              "its offset from the position of --gravity. A side that is left out is that of the "
              "image. Not needed with --trim"},
-    GI_GRAVITY_OPTION(struct params, "northwest", "Where the rectangle is in the image"),
-    {GI_OPTION("like", CHOICE, struct params, like), .default_text = "itself", .choices = likes,
+    GI_GRAVITY_OPTION(struct crop_params, "northwest", "Where the rectangle is in the image"),
+    {GI_OPTION("like", CHOICE, struct crop_params, like), .default_text = "itself",
+     .choices = likes,
      .help = "With --gravity center: where the odd pixel is if the margins cannot be equal"},
-    {GI_OPTION("clip", FLAG, struct params, clip),
+    {GI_OPTION("clip", FLAG, struct crop_params, clip),
      .help = "If the rectangle extends past the image, take the part inside; without this option "
              "that is an error"},
-    {GI_OPTION("trim", FLAG, struct params, trim), .letter = 't',
+    {GI_OPTION("trim", FLAG, struct crop_params, trim), .letter = 't',
      .help = "Cut off rows and columns at the sides that have the colour of the upper left "
              "pixel. If --size is given too, the trimmed image is cropped to that size"},
-    {GI_OPTION("tolerance", REAL, struct params, tolerance), .default_text = "0", .min = 0,
+    {GI_OPTION("tolerance", REAL, struct crop_params, tolerance), .default_text = "0", .min = 0,
      .max = 100, .unit = "% of full scale",
      .help = "For --trim: largest difference from the colour of the upper left pixel that still "
              "counts as equal"},
@@ -50,7 +51,7 @@ struct place {
 };
 
 /* The result of the measuring pass for --trim. */
-struct found {
+struct crop_found {
     bool started;
     int rows; /* rows measured so far */
     struct gi_bounds_spec spec;
@@ -59,7 +60,7 @@ struct found {
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct crop_params *p = params;
     if (!gi_extent_is_set(&p->size.extent) && !p->trim)
         return gi_fail(err, GI_E_USAGE, "want --size WIDTHxHEIGHT[+X+Y] or --trim");
     return GI_OK;
@@ -67,7 +68,7 @@ static enum gi_status check(void *params, struct gi_err *err)
 
 /* Returns 1 if torchvision's position in the middle is greater by 1 than that of gravity, else 0.
  * torchvision rounds half of an odd `spare` to an even number, and gravity rounds it down. */
-static int to_even(const struct params *p, int third, int spare)
+static int to_even(const struct crop_params *p, int third, int spare)
 {
     return p->like == LIKE_TORCHVISION && third == 1 && spare > 0 && spare % 4 == 3;
 }
@@ -87,7 +88,7 @@ static bool clip_side(int *first, int *n, int whole)
 static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *within,
                                struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct crop_params *p = plan->params;
     enum gi_gravity gravity = (enum gi_gravity)p->gravity;
     struct place *place = gi_plan_tables(plan, sizeof *place, err);
     int whole_width = within->right - within->left, whole_height = within->bottom - within->top;
@@ -119,7 +120,7 @@ static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *wit
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct crop_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     struct gi_bounds all = {0, 0, src->width, src->height};
     plan->dependency = GI_DEPENDENCY_MAPPED;
@@ -128,17 +129,17 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         return place_in(plan, &all, err);
     plan->cost.other = 2;
     plan->passes = 1;
-    plan->state_nbytes = sizeof(struct found);
+    plan->state_nbytes = sizeof(struct crop_found);
     plan->late = true;
     return GI_OK;
 }
 
 /* Reads the upper left pixel from the first band. Pixels of this colour are trimmed. */
 static enum gi_status read_corner(const struct gi_plan *plan, struct gi_queue *queue,
-                                  struct found *found, const struct gi_image *src,
+                                  struct crop_found *found, const struct gi_image *src,
                                   struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct crop_params *p = plan->params;
     struct gi_image corner = gi_image_rows(src, 0, 1), host;
     corner.width = 1;
     enum gi_status status = queue->k->download(queue, &host, &corner, NULL, err);
@@ -156,7 +157,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *srcs = look->srcs;
-    struct found *found = state;
+    struct crop_found *found = state;
     struct gi_bounds band, *all = &found->bounds;
     enum gi_status status = found->started ? GI_OK : read_corner(plan, queue, found, srcs, err);
     if (!status)
@@ -175,7 +176,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 /* An image of one colour is not cropped. */
 static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_err *err)
 {
-    struct gi_bounds bounds = ((const struct found *)state)->bounds;
+    struct gi_bounds bounds = ((const struct crop_found *)state)->bounds;
     if (bounds.bottom == 0)
         bounds = (struct gi_bounds){0, 0, plan->sources[0].width, plan->sources[0].height};
     return place_in(plan, &bounds, err);
@@ -217,7 +218,7 @@ const struct gi_filter gi_filter_crop = {
               "are compared, so that all fully transparent pixels are equal. An image of one "
               "colour does not change.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct crop_params),
     .check = check,
     .plan = plan,
     .needs = needs,

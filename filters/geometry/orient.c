@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 
-struct params {
+struct orient_params {
     int as;
 };
 
@@ -29,7 +29,7 @@ static const struct gi_choice orientations[] = {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("orientation", CHOICE, struct params, as), .also = "as", .default_text = "1",
+    {GI_OPTION("orientation", CHOICE, struct orient_params, as), .also = "as", .default_text = "1",
      .choices = orientations,
      .help = "The EXIF orientation that the file should have; its pixels are turned upright "
              "accordingly"},
@@ -38,7 +38,7 @@ static const struct gi_option options[] = {
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct orient_params *p = plan->params;
     return gi_layout_plan(plan, gi_orientation_layout(p->as + 1), err);
 }
 
@@ -56,7 +56,7 @@ const struct gi_filter gi_filter_orient = {
               "are stored turned in the opposite direction, so that programs that apply the "
               "orientation show the same picture.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct orient_params),
     .plan = plan,
     .needs = gi_layout_needs,
     .run = gi_layout_run,

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-struct params {
+struct pad_params {
     struct gi_reals by;
     struct gi_extent size;
     int gravity;
@@ -15,27 +15,27 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("margins", REALS, struct params, by), .also = "by", .letter = 'b', .most = 4,
+    {GI_OPTION("margins", REALS, struct pad_params, by), .also = "by", .letter = 'b', .most = 4,
      .unit = "px", .example = "3,2,1,5", .one_of = true, .metavar = "N[,N...]",
      .help = "Number of pixels to add: one number for all sides; two numbers, one for left and "
              "right and one for top and bottom; or four for left, top, right, bottom"},
-    {GI_OPTION("size", EXTENT, struct params, size), .letter = 's',
+    {GI_OPTION("size", EXTENT, struct pad_params, size), .letter = 's',
      .help = "Width and height of the result, instead of --margins"},
-    GI_GRAVITY_OPTION(struct params, "center", "With --size: where the image is in the result"),
-    {GI_OPTION("border", CHOICE, struct params, border.mode), .default_text = "border",
+    GI_GRAVITY_OPTION(struct pad_params, "center", "With --size: where the image is in the result"),
+    {GI_OPTION("border", CHOICE, struct pad_params, border.mode), .default_text = "border",
      .choices = gi_border_choices, .help = "Border mode: how the added pixels are made"},
-    GI_ADDED_VALUE_OPTION(struct params, border, "Added pixels with --border border"),
+    GI_ADDED_VALUE_OPTION(struct pad_params, border, "Added pixels with --border border"),
     {.name = NULL},
 };
 
-struct tables {
+struct pad_tables {
     int left, top; /* pixels added there */
     struct gi_border_spec border;
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct pad_params *p = params;
     bool sized = gi_extent_is_set(&p->size);
     if (sized == (p->by.n > 0))
         return gi_fail(err, GI_E_USAGE,
@@ -54,7 +54,7 @@ static enum gi_status check(void *params, struct gi_err *err)
 static enum gi_status sides(struct gi_plan *plan, int *left, int *top, int64_t *width,
                             int64_t *height, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct pad_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     enum gi_gravity gravity = (enum gi_gravity)p->gravity;
     if (p->by.n > 0) {
@@ -81,9 +81,9 @@ static enum gi_status sides(struct gi_plan *plan, int *left, int *top, int64_t *
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct pad_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    struct tables *t = gi_plan_tables(plan, sizeof *t, err);
+    struct pad_tables *t = gi_plan_tables(plan, sizeof *t, err);
     int64_t width = 0, height = 0;
     if (!t)
         return GI_E_MEMORY;
@@ -108,7 +108,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
  * rows, which may extend past the bottom of the image. */
 static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
 {
-    const struct tables *t = plan->tables;
+    const struct pad_tables *t = plan->tables;
     int height = plan->sources[0].height, n = y1 - y0;
     enum gi_border border = t->border.mode;
     struct gi_span span = {height, 0};
@@ -132,7 +132,7 @@ static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct tables *t = plan->tables;
+    const struct pad_tables *t = plan->tables;
     int height = plan->sources[0].height;
     struct gi_copy_border window = {.left = -t->left,
                                     .top = work->dst_y - t->top,
@@ -162,7 +162,7 @@ const struct gi_filter gi_filter_pad = {
               "image. A fourth number is alpha. A single number is used for all channels "
               "including alpha, so that 0 is transparent in an image with alpha.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct pad_params),
     .check = check,
     .plan = plan,
     .needs = needs,

@@ -8,7 +8,7 @@
 
 enum { CORNERS = 4, UNKNOWNS = 8 };
 
-struct params {
+struct perspective_params {
     const char *matrix;
     struct gi_extent size;
     bool inverse;
@@ -17,22 +17,23 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("matrix", CONTENT, struct params, matrix), .letter = 'm', .metavar = "ROWS|FILE",
+    {GI_OPTION("matrix", CONTENT, struct perspective_params, matrix), .letter = 'm',
+     .metavar = "ROWS|FILE",
      .help = "Matrix from the input to the result, \"a b c; d e f; g h i\", or a file that holds "
              "it"},
-    {GI_OPTION("inverse", FLAG, struct params, inverse),
+    {GI_OPTION("inverse", FLAG, struct perspective_params, inverse),
      .help = "The matrix maps the result to the input instead"},
-    {GI_OPTION("from", REALS, struct params, from), .letter = 'f',
+    {GI_OPTION("from", REALS, struct perspective_params, from), .letter = 'f',
      .example = "1.5,2,30,0.5,28,33,-2,29", .one_of = true, .least = 2 * CORNERS,
      .most = 2 * CORNERS, .metavar = "X,Y,X,Y,X,Y,X,Y",
      .help = "Four points of the input; by default the four corners of the input, clockwise from "
              "the top left"},
-    {GI_OPTION("to", REALS, struct params, to), .letter = 't', .least = 2 * CORNERS,
+    {GI_OPTION("to", REALS, struct perspective_params, to), .letter = 't', .least = 2 * CORNERS,
      .most = 2 * CORNERS, .metavar = "X,Y,X,Y,X,Y,X,Y",
      .help = "The places of these points in the result; by default the four corners of the "
              "result, clockwise from the top left"},
-    GI_TRANSFORM_SIZE_OPTION(struct params, "the input"),
-    GI_TRANSFORM_OPTIONS(struct params),
+    GI_TRANSFORM_SIZE_OPTION(struct perspective_params, "the input"),
+    GI_TRANSFORM_OPTIONS(struct perspective_params),
     {.name = NULL},
 };
 
@@ -89,7 +90,7 @@ static bool matrix_of(double m[9], const double *from, const double *to)
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    const struct params *p = arg;
+    const struct perspective_params *p = arg;
     double m[9];
     if (p->matrix)
         return gi_matrix_read(m, "matrix", p->matrix, true, p->inverse, err);
@@ -102,7 +103,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct perspective_params *p = plan->params;
     double m[9], from[2 * CORNERS], to[2 * CORNERS];
     enum gi_status status = GI_OK;
     gi_extent_pixels(&p->size, &plan->result.width, &plan->result.height);
@@ -154,7 +155,7 @@ const struct gi_filter gi_filter_perspective = {
               "part, the formula is applied unchanged "
               "and shows the plane from below.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct perspective_params),
     .check = check,
     .plan = plan,
     .needs = gi_transform_needs,

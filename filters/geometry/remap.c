@@ -3,27 +3,27 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 
-struct params {
+struct remap_params {
     const char *map, *map_y;
     bool relative;
     struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("map", IMAGE, struct params, map), .letter = 'm', .example = "map.npy",
+    {GI_OPTION("map", IMAGE, struct remap_params, map), .letter = 'm', .example = "map.npy",
      .help = "The map, in float: a .npy array of height x width x 2, or a colour PFM, whose "
              "third channel is ignored. With --map-y: a file of one channel that holds only X"},
-    {GI_OPTION("map-y", IMAGE, struct params, map_y),
+    {GI_OPTION("map-y", IMAGE, struct remap_params, map_y),
      .help = "File of one channel, in float, that holds Y"},
-    {GI_OPTION("relative", FLAG, struct params, relative), .letter = 'r',
+    {GI_OPTION("relative", FLAG, struct remap_params, relative), .letter = 'r',
      .help = "The map holds displacements to the right and down instead of positions"},
-    GI_TRANSFORM_OPTIONS(struct params),
+    GI_TRANSFORM_OPTIONS(struct remap_params),
     {.name = NULL},
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct remap_params *p = params;
     return p->map ? GI_OK : gi_fail(err, GI_E_USAGE, "--map: missing: want a file of floats");
 }
 
@@ -50,7 +50,7 @@ static enum gi_status check_maps(const struct gi_plan *plan, struct gi_err *err)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct remap_params *p = plan->params;
     enum gi_status status = check_maps(plan, err);
     if (status)
         return status;
@@ -91,7 +91,7 @@ const struct gi_filter gi_filter_remap = {
                 "gpuimg remap left.png rectified.png --map x.pfm --map-y y.pfm --border border\n"
                 "gpuimg remap frame2.png frame1.png --map flow.npy --relative --border clamp",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct remap_params),
     .check = check,
     .plan = plan,
     .run = run,

@@ -6,7 +6,7 @@
 
 enum like { LIKE_ITSELF, LIKE_PILLOW_13, LIKE_PILLOW_12, LIKE_PILLOW_11 };
 
-struct params {
+struct resize_params {
     struct gi_extent size;
     bool fit, fill, pad, stretch, no_enlarge, fast;
     int shorter; /* length of the short side in pixels; 0 if `size` is given */
@@ -54,34 +54,34 @@ enum { SIDE_MAX = 1 << 24 };
 static const int64_t RESULT_MAX = 4294967294;
 
 static const struct gi_option options[] = {
-    {GI_OPTION("size", EXTENT, struct params, size), .letter = 's', .example = "75%x60%",
+    {GI_OPTION("size", EXTENT, struct resize_params, size), .letter = 's', .example = "75%x60%",
      .one_of = true, .form = "WIDTHxHEIGHT, WIDTHx, xHEIGHT, 50% or WIDTHxHEIGHT^",
      .at_least = true,
      .help = "Width and height of the result, or one of them, in pixels or as a percentage of "
              "the image; 256x256^ means the smallest image that has at least this size"},
-    {GI_OPTION("short", INT, struct params, shorter), .min = 1, .max = SIDE_MAX, .unit = "px",
-     .metavar = "N",
+    {GI_OPTION("short", INT, struct resize_params, shorter), .min = 1, .max = SIDE_MAX,
+     .unit = "px", .metavar = "N",
      .help = "Length of the shorter side; the longer one is rounded down, as torchvision's "
              "Resize does"},
-    {GI_OPTION("fit", FLAG, struct params, fit),
+    {GI_OPTION("fit", FLAG, struct resize_params, fit),
      .help = "Keep the aspect ratio and stay within --size; this is the default"},
-    {GI_OPTION("fill", FLAG, struct params, fill),
+    {GI_OPTION("fill", FLAG, struct resize_params, fill),
      .help = "Keep the aspect ratio, cover all of --size and cut off the rest"},
-    {GI_OPTION("pad", FLAG, struct params, pad),
+    {GI_OPTION("pad", FLAG, struct resize_params, pad),
      .help = "Keep the aspect ratio, stay within --size and fill it up with --border-value"},
-    {GI_OPTION("stretch", FLAG, struct params, stretch),
+    {GI_OPTION("stretch", FLAG, struct resize_params, stretch),
      .help = "Change the aspect ratio, so that the result has exactly --size"},
-    {GI_OPTION("no-enlarge", FLAG, struct params, no_enlarge),
+    {GI_OPTION("no-enlarge", FLAG, struct resize_params, no_enlarge),
      .help = "Do not make a small image larger"},
-    GI_GRAVITY_OPTION(struct params, "center",
+    GI_GRAVITY_OPTION(struct resize_params, "center",
                       "With --fill, the part of the image that is kept; with --pad, the position "
                       "of the image"),
-    GI_ADDED_VALUE_OPTION(struct params, border, "Pixels that --pad adds"),
-    {GI_OPTION("filter", CHOICE, struct params, filter), .letter = 'f', .default_text = "lanczos3",
-     .choices = filters, .help = "The resampling filter"},
-    {GI_OPTION("like", CHOICE, struct params, like), .default_text = "itself", .choices = likes,
-     .help = "Which program's arithmetic is used"},
-    {GI_OPTION("fast", FLAG, struct params, fast),
+    GI_ADDED_VALUE_OPTION(struct resize_params, border, "Pixels that --pad adds"),
+    {GI_OPTION("filter", CHOICE, struct resize_params, filter), .letter = 'f',
+     .default_text = "lanczos3", .choices = filters, .help = "The resampling filter"},
+    {GI_OPTION("like", CHOICE, struct resize_params, like), .default_text = "itself",
+     .choices = likes, .help = "Which program's arithmetic is used"},
+    {GI_OPTION("fast", FLAG, struct resize_params, fast),
      .help = "Save time: decode a JPEG at a reduced size, at least twice that of the result; "
              "gives nearly the same image"},
     {.name = NULL},
@@ -93,14 +93,14 @@ static bool pillow_has(enum gi_resample_filter filter)
            filter != GI_RESAMPLE_LANCZOS2;
 }
 
-static const char *way_of(const struct params *p)
+static const char *way_of(const struct resize_params *p)
 {
     return p->fit ? "fit" : p->fill ? "fill" : p->pad ? "pad" : "stretch";
 }
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    struct params *p = arg;
+    struct resize_params *p = arg;
     bool both = !gi_length_is_open(&p->size.width) && !gi_length_is_open(&p->size.height);
     int ways = p->fit + p->fill + p->pad + p->stretch;
     p->border.mode = GI_BORDER_VALUE;
@@ -149,7 +149,7 @@ static int least(int a, int b)
 
 /* Fits the image into the frame by the smaller of the two ratios, or around the frame by the larger
  * ratio. If one side of the frame is open, it follows from the other side. */
-static void fit(struct layout *l, const struct params *p, const struct gi_image *src)
+static void fit(struct layout *l, const struct resize_params *p, const struct gi_image *src)
 {
     bool by_height = gi_length_is_open(&p->size.width);
     if (!by_height && !gi_length_is_open(&p->size.height))
@@ -170,7 +170,7 @@ static void fit(struct layout *l, const struct params *p, const struct gi_image 
 
 /* Sets the size for a given length of the short side. The long side is rounded down as in
  * torchvision (transforms/functional.py, _compute_resized_output_size). */
-static void fit_short(struct layout *l, const struct params *p, const struct gi_image *src)
+static void fit_short(struct layout *l, const struct resize_params *p, const struct gi_image *src)
 {
     bool tall = src->width <= src->height;
     int shorter = least(src->width, src->height);
@@ -183,7 +183,7 @@ static void fit_short(struct layout *l, const struct params *p, const struct gi_
 
 /* Fills the frame with a part of the source. One side of the source is used completely, and the
  * other side is cropped as gravity says. */
-static void fill(struct layout *l, const struct params *p, const struct gi_image *src)
+static void fill(struct layout *l, const struct resize_params *p, const struct gi_image *src)
 {
     int64_t to_width = l->frame_width, to_height = l->frame_height;
     bool by_width = to_width * src->height >= to_height * src->width;
@@ -208,7 +208,7 @@ static void fill(struct layout *l, const struct params *p, const struct gi_image
     }
 }
 
-static struct layout layout_of_whole(const struct params *p, const struct gi_image *src)
+static struct layout layout_of_whole(const struct resize_params *p, const struct gi_image *src)
 {
     enum gi_gravity gravity = (enum gi_gravity)p->gravity;
     struct layout l = {.frame_width = gi_side_pixels(&p->size.width, src->width),
@@ -242,7 +242,7 @@ static void shrink_places(struct gi_resample_places *places, int source, int bef
     places->unit *= by;
 }
 
-static struct layout layout_of(const struct params *p, const struct gi_image *src)
+static struct layout layout_of(const struct resize_params *p, const struct gi_image *src)
 {
     struct gi_image picture = *src;
     const struct gi_shrunk *shrunk = &src->shrunk;
@@ -262,7 +262,7 @@ static struct layout layout_of(const struct params *p, const struct gi_image *sr
  * depends on the filter, not on the decoder's averages. */
 static int shrink(const void *arg, const struct gi_image *source)
 {
-    const struct params *p = arg;
+    const struct resize_params *p = arg;
     struct layout l = layout_of_whole(p, source);
     int n = p->fast ? 8 : 1; /* libjpeg makes at least one pixel per block of 8 x 8 */
     while (n > 1 && (l.row.step < 2 * n * l.row.unit || l.col.step < 2 * n * l.col.unit))
@@ -287,7 +287,7 @@ static bool columns_first(enum like like, const struct gi_image *src, const stru
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct resize_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     if (p->like != LIKE_ITSELF && src->type != GI_U8)
         return gi_fail(err, GI_E_UNSUPPORTED, "--like pillow: want an image of 8 bits");
@@ -351,7 +351,7 @@ static enum gi_status resample(const struct gi_plan *plan, struct gi_queue *queu
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct resize_params *p = plan->params;
     const struct gi_kernels *k = queue->k;
     struct gi_image *dst = work->dst, image;
     struct layout l = layout_of(p, &plan->sources[0]);
@@ -415,7 +415,7 @@ const struct gi_filter gi_filter_resize = {
               "The last example has the bytes of torchvision's Resize(256) and CenterCrop(224) "
               "of a PIL image in RGB.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct resize_params),
     .averages = true,
     .check = check,
     .shrink = shrink,

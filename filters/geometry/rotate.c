@@ -6,7 +6,7 @@
 #include "filters/geometry/layout.h"
 #include "filters/geometry/transform.h"
 
-struct params {
+struct rotate_params {
     double angle_deg; /* counterclockwise */
     bool expand;
     struct gi_reals center;
@@ -14,22 +14,23 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("angle", REAL, struct params, angle_deg), .letter = 'a', .example = "30",
+    {GI_OPTION("angle", REAL, struct rotate_params, angle_deg), .letter = 'a', .example = "30",
      .min = -100000, .max = 100000, .unit = "degrees",
      .help = "Angle by which the image is rotated counterclockwise; a negative one rotates "
              "clockwise"},
-    {GI_OPTION("expand", FLAG, struct params, expand), .letter = 'e',
+    {GI_OPTION("expand", FLAG, struct rotate_params, expand), .letter = 'e',
      .help = "Make the result large enough for the whole rotated image"},
-    {GI_OPTION("center", REALS, struct params, center), .least = 2, .most = 2, .metavar = "X,Y",
+    {GI_OPTION("center", REALS, struct rotate_params, center), .least = 2, .most = 2,
+     .metavar = "X,Y",
      .help = "Point that the image is rotated around, in pixels from the centre of the top left "
              "pixel; by default the middle of the image"},
-    GI_TRANSFORM_OPTIONS(struct params),
+    GI_TRANSFORM_OPTIONS(struct rotate_params),
     {.name = NULL},
 };
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    const struct params *p = arg;
+    const struct rotate_params *p = arg;
     if (isnan(p->angle_deg))
         return gi_fail(err, GI_E_USAGE, "--angle: missing: want degrees, counterclockwise");
     return GI_OK;
@@ -37,7 +38,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 
 /* Returns whether the angle is a multiple of 90 degrees. *quarters becomes the number of quarter
  * turns, 0 to 3. */
-static bool quarters_of(const struct params *p, int *quarters)
+static bool quarters_of(const struct rotate_params *p, int *quarters)
 {
     double n = fmod(p->angle_deg, 360) / 90;
     *quarters = ((int)n + 4) % 4;
@@ -45,7 +46,7 @@ static bool quarters_of(const struct params *p, int *quarters)
 }
 
 /* Returns whether the rotation is about the centre of the image and moves only whole pixels. */
-static bool turns(const struct params *p)
+static bool turns(const struct rotate_params *p)
 {
     int quarters;
     return quarters_of(p, &quarters) && (p->expand || !p->center.n);
@@ -56,7 +57,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     static const int turn_of[] = {0, GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_X,
                                   GI_LAYOUT_MIRROR_X | GI_LAYOUT_MIRROR_Y,
                                   GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_Y};
-    const struct params *p = plan->params;
+    const struct rotate_params *p = plan->params;
     int width = plan->sources[0].width, height = plan->sources[0].height, quarters;
     bool exact = quarters_of(p, &quarters);
     if (turns(p))
@@ -117,7 +118,7 @@ const struct gi_filter gi_filter_rotate = {
               "Positions in the input are computed in fixed point, with 40 bits of fraction. "
               "Pillow, OpenCV and scipy rotate in the same direction.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct rotate_params),
     .check = check,
     .plan = plan,
     .needs = needs,

@@ -3,22 +3,22 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
 
-struct params {
+struct shift_params {
     struct gi_reals by;
     struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("offset", REALS, struct params, by), .also = "by", .letter = 'b',
+    {GI_OPTION("offset", REALS, struct shift_params, by), .also = "by", .letter = 'b',
      .example = "3.25,-1.5", .least = 2, .most = 2, .metavar = "X,Y",
      .help = "Offset in pixels to the right and down; negative numbers move to the left and up"},
-    GI_TRANSFORM_OPTIONS(struct params),
+    GI_TRANSFORM_OPTIONS(struct shift_params),
     {.name = NULL},
 };
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    const struct params *p = arg;
+    const struct shift_params *p = arg;
     if (!p->by.n)
         return gi_fail(err, GI_E_USAGE,
                        "--offset: missing: want X,Y, pixels to the right and down");
@@ -27,7 +27,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct shift_params *p = plan->params;
     if (!gi_transform_plan(plan, &p->transform, 0, err))
         return GI_E_MEMORY;
     gi_transform_affine(plan, (double[6]){1, 0, -p->by.v[0], 0, 1, -p->by.v[1]});
@@ -47,7 +47,7 @@ const struct gi_filter gi_filter_shift = {
               "do not change samples. For fractions of a pixel samples are interpolated, and "
               "colours are weighted by alpha.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct shift_params),
     .check = check,
     .plan = plan,
     .needs = gi_transform_needs,

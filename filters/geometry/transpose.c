@@ -2,19 +2,19 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 
-struct params {
+struct transpose_params {
     bool anti;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("anti", FLAG, struct params, anti),
+    {GI_OPTION("anti", FLAG, struct transpose_params, anti),
      .help = "Mirror at the diagonal from the lower left to the upper right"},
     {.name = NULL},
 };
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct transpose_params *p = plan->params;
     int anti = p->anti ? GI_LAYOUT_MIRROR_X | GI_LAYOUT_MIRROR_Y : 0;
     return gi_layout_plan(plan, GI_LAYOUT_TRANSPOSE | anti, err);
 }
@@ -30,7 +30,7 @@ const struct gi_filter gi_filter_transpose = {
               "mirrored at the diagonal through its upper left corner. With --anti it is "
               "mirrored at the other diagonal. Samples do not change.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct transpose_params),
     .plan = plan,
     .needs = gi_layout_needs,
     .run = gi_layout_run,

@@ -4,21 +4,21 @@
 #include "filters/geometry/camera.h"
 #include "filters/geometry/transform.h"
 
-struct params {
+struct undistort_params {
     const char *camera;
     struct gi_transform_params transform;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("camera", CONTENT, struct params, camera), .letter = 'c',
+    {GI_OPTION("camera", CONTENT, struct undistort_params, camera), .letter = 'c',
      .example = "{\"camera_matrix\": [[40, 0, 15], [0, 42, 17], [0, 0, 1]], "
                 "\"distortion_coefficients\": [-0.3, 0.1, 0.01, -0.02, 0.05]}",
      .metavar = "FILE|TEXT", .help = "The calibration, JSON or YAML as OpenCV writes it"},
-    GI_TRANSFORM_OPTIONS(struct params),
+    GI_TRANSFORM_OPTIONS(struct undistort_params),
     {.name = NULL},
 };
 
-static enum gi_status read_camera(struct gi_camera *camera, const struct params *p,
+static enum gi_status read_camera(struct gi_camera *camera, const struct undistort_params *p,
                                   struct gi_err *err)
 {
     if (!p->camera)
@@ -34,7 +34,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct undistort_params *p = plan->params;
     struct gi_camera camera;
     enum gi_status status = read_camera(&camera, p, err);
     if (status)
@@ -81,7 +81,7 @@ const struct gi_filter gi_filter_undistort = {
               "y' = y k + p1 (r2 + 2 y^2) + 2 p2 x y,\n"
               "where k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3).",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct undistort_params),
     .check = check,
     .plan = plan,
     .run = gi_transform_run,

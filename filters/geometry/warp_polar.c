@@ -5,7 +5,7 @@
 
 #include "filters/geometry/transform.h"
 
-struct params {
+struct warp_polar_params {
     struct gi_reals center;
     double radius; /* pixels */
     bool log, inverse;
@@ -14,25 +14,27 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("center", REALS, struct params, center), .least = 2, .most = 2, .metavar = "X,Y",
+    {GI_OPTION("center", REALS, struct warp_polar_params, center), .least = 2, .most = 2,
+     .metavar = "X,Y",
      .help = "Centre of the circles, in pixels from the centre of the top left pixel; by default "
              "the middle of the image, or with --inverse the middle of the result"},
-    {GI_OPTION("radius", REAL, struct params, radius), .letter = 'r', .min = 1.5, .max = 100000,
-     .unit = "px",
+    {GI_OPTION("radius", REAL, struct warp_polar_params, radius), .letter = 'r', .min = 1.5,
+     .max = 100000, .unit = "px",
      .help = "Radius R at the right side of the polar image; by default the distance from "
              "--center to the farthest corner, or with --inverse the width of the polar image"},
-    {GI_OPTION("log", FLAG, struct params, log),
+    {GI_OPTION("log", FLAG, struct warp_polar_params, log),
      .help = "Log-polar: columns are the logarithm of the radius"},
-    {GI_OPTION("inverse", FLAG, struct params, inverse), .help = "Transform a polar image back"},
-    GI_TRANSFORM_SIZE_OPTION(struct params, "the default size"),
-    GI_TRANSFORM_OPTIONS(struct params),
+    {GI_OPTION("inverse", FLAG, struct warp_polar_params, inverse),
+     .help = "Transform a polar image back"},
+    GI_TRANSFORM_SIZE_OPTION(struct warp_polar_params, "the default size"),
+    GI_TRANSFORM_OPTIONS(struct warp_polar_params),
     {.name = NULL},
 };
 
 /* Sets the radius (from options or the image) and the shape of the result. */
 static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y)
 {
-    const struct params *p = plan->params;
+    const struct warp_polar_params *p = plan->params;
     struct gi_image *dst = &plan->result;
     const struct gi_image *src = &plan->sources[0];
     *x = p->center.n ? p->center.v[0] : (src->width - 1) / 2.0;
@@ -71,7 +73,7 @@ static void fill_rays(struct gi_remap *transform, const struct gi_image *dst, do
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct warp_polar_params *p = plan->params;
     const struct gi_image *dst = &plan->result;
     double radius, x, y;
     set_shape(plan, &radius, &x, &y);
@@ -116,7 +118,7 @@ const struct gi_filter gi_filter_warp_polar = {
               "Colours are weighted by alpha. Logarithm, root and angle are computed in double "
               "precision, by formulas that give the same result on every machine.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct warp_polar_params),
     .plan = plan,
     .run = gi_transform_run,
 };

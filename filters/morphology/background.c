@@ -7,7 +7,7 @@
 #include "filters/tone/otsu.h"
 #include "kernels/morphology.h"
 
-struct params {
+struct background_params {
     double radius; /* px */
     struct gi_level height;
     bool keep;
@@ -15,37 +15,37 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("radius", REAL, struct params, radius), .letter = 'r', .default_text = "50",
-     .min = 1, .max = GI_ROLLING_BALL_MAX, .unit = "px",
+    {GI_OPTION("radius", REAL, struct background_params, radius), .letter = 'r',
+     .default_text = "50", .min = 1, .max = GI_ROLLING_BALL_MAX, .unit = "px",
      .help = "Radius of the ball; choose more than half of the width of the objects"},
-    {GI_OPTION("height", LEVEL, struct params, height), .amount = true,
+    {GI_OPTION("height", LEVEL, struct background_params, height), .amount = true,
      .help = "Height of the ball in sample values, from its middle to its top; by default "
              "(--radius / 255) of full scale"},
-    {GI_OPTION("keep", FLAG, struct params, keep),
+    {GI_OPTION("keep", FLAG, struct background_params, keep),
      .help = "Write the background instead of subtracting it"},
-    GI_BORDER_OPTIONS(struct params),
+    GI_BORDER_OPTIONS(struct background_params),
     {.name = NULL},
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct background_params *p = params;
     return p->height.kind == GI_LEVEL_UNSET ? GI_OK
                                             : gi_level_check_positive(&p->height, "height", err);
 }
 
-struct tables {
+struct background_tables {
     struct gi_rolling_ball rolling_ball;
     float heights[];
 };
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct background_params *p = plan->params;
     enum gi_type type = plan->sources[0].type;
     double r = p->radius, full = (double)gi_type_full_scale(type), height = r * full / 255;
     int reach = (int)floor(r), n = reach + 1;
-    struct tables *tables =
+    struct background_tables *tables =
         gi_plan_tables(plan, sizeof *tables + (size_t)(n * n) * sizeof *tables->heights, err);
     if (!tables)
         return GI_E_MEMORY;
@@ -71,7 +71,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct tables *tables = plan->tables;
+    const struct background_tables *tables = plan->tables;
     return queue->k->rolling_ball(queue, work->dst, work->srcs, &tables->rolling_ball, err);
 }
 
@@ -102,7 +102,7 @@ const struct gi_filter gi_filter_background = {
               "other types the ball of rolling_ball() is as high as its radius: for the same "
               "results, set --height to the value of --radius.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct background_params),
     .check = check,
     .plan = plan,
     .run = run,

@@ -15,7 +15,7 @@ static double cost_of(const struct gi_median *m, enum gi_type type)
 }
 
 /* Specifications for all pixels, and for opaque pixels only. */
-struct tables {
+struct rank_plan_tables {
     struct gi_median all, opaque;
     struct gi_footprint_run runs[];
 };
@@ -39,7 +39,7 @@ enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err 
     if (status)
         return status;
     int nruns = w.runs ? w.nruns : w.height;
-    struct tables *tables =
+    struct rank_plan_tables *tables =
         gi_plan_tables(plan, sizeof *tables + (size_t)nruns * sizeof *w.runs, err);
     if (tables) {
         tables->all = (struct gi_median){.width = w.width,
@@ -66,7 +66,7 @@ enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err 
 
 const struct gi_median *gi_rank_footprint(const struct gi_plan *plan, const struct gi_work *work)
 {
-    const struct tables *tables = plan->tables;
+    const struct rank_plan_tables *tables = plan->tables;
     const struct gi_rank_params *p = plan->params;
     return gi_opacity_hides(plan, work, &tables->all.border, p->alpha) ? &tables->opaque
                                                                        : &tables->all;

@@ -19,7 +19,7 @@
 enum { ENDS, FINITE_ENDS = 2, ANSWERS = 4, RANKS_MAX = ANSWERS + 2 * (1 + GI_REALS_MAX) };
 
 /* The measurements. For integer samples these are only counts, 256 or 65536 per channel. */
-struct state {
+struct histogram_state {
     /* For GI_F32: */
     int pass;                                          /* the last pass that was begun */
     struct gi_float_totals totals[GI_MAX_CHANNELS];    /* from pass 1 on */
@@ -54,7 +54,8 @@ static size_t state_nbytes(const struct gi_image *src, const struct gi_histogram
         tables += (size_t)ranks_a_channel(p) * GI_KEY_HALF;
         bins = (size_t)p->bins;
     }
-    return sizeof(struct state) + (size_t)channels_of(src, p) * (tables + bins) * sizeof(uint64_t);
+    return sizeof(struct histogram_state) +
+           (size_t)channels_of(src, p) * (tables + bins) * sizeof(uint64_t);
 }
 
 static enum gi_status check_range(const struct gi_reals *range, struct gi_err *err)
@@ -153,8 +154,8 @@ static void from_counts(struct gi_histogram_channel *channel, const uint64_t *co
     }
 }
 
-static void from_integers(struct gi_histogram *result, enum gi_type type, const struct state *state,
-                          const struct gi_histogram_params *p)
+static void from_integers(struct gi_histogram *result, enum gi_type type,
+                          const struct histogram_state *state, const struct gi_histogram_params *p)
 {
     int nvalues = values_of(type);
     for (int c = 0; c < result->nchannels; c++) {
@@ -165,7 +166,7 @@ static void from_integers(struct gi_histogram *result, enum gi_type type, const 
     }
 }
 
-static uint64_t *low_counts(struct state *state, int nchannels)
+static uint64_t *low_counts(struct histogram_state *state, int nchannels)
 {
     return state->counts + (size_t)nchannels * GI_KEY_HALF;
 }
@@ -177,7 +178,8 @@ static size_t bins_at(int nchannels, const struct gi_histogram_params *p)
 }
 
 /* Asks for the minimum, maximum, median and percentiles of every channel. */
-static void ask_ranks(struct state *state, int nchannels, const struct gi_histogram_params *p)
+static void ask_ranks(struct histogram_state *state, int nchannels,
+                      const struct gi_histogram_params *p)
 {
     int each = ranks_a_channel(p);
     for (int c = 0; c < nchannels; c++) {
@@ -200,7 +202,8 @@ static void ask_ranks(struct state *state, int nchannels, const struct gi_histog
 
 /* Sets the range of the bins to the requested range, or to the range of the finite samples of all
  * channels. An empty range is widened to 1, as in numpy. */
-static void find_range(struct state *state, int nchannels, const struct gi_histogram_params *p)
+static void find_range(struct histogram_state *state, int nchannels,
+                       const struct gi_histogram_params *p)
 {
     int each = ranks_a_channel(p);
     double lo = INFINITY, hi = -INFINITY;
@@ -225,8 +228,8 @@ static void find_range(struct state *state, int nchannels, const struct gi_histo
     state->hi = p->range.n ? p->range.v[1] : hi;
 }
 
-static enum gi_status measure_floats(struct gi_queue *queue, struct state *state, int pass,
-                                     const struct gi_image *band,
+static enum gi_status measure_floats(struct gi_queue *queue, struct histogram_state *state,
+                                     int pass, const struct gi_image *band,
                                      const struct gi_histogram_params *p, struct gi_err *err)
 {
     int n = band->channels, nranks = n * ranks_a_channel(p);
@@ -251,8 +254,8 @@ static enum gi_status measure_floats(struct gi_queue *queue, struct state *state
                   : queue->k->histogram(queue, state->counts + bins_at(n, p), band, &spec, err);
 }
 
-static enum gi_status measure_channels(struct gi_queue *queue, struct state *state, int pass,
-                                       const struct gi_image *band,
+static enum gi_status measure_channels(struct gi_queue *queue, struct histogram_state *state,
+                                       int pass, const struct gi_image *band,
                                        const struct gi_histogram_params *p, struct gi_err *err)
 {
     struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = values_of(band->type)};
@@ -277,7 +280,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 /* Fills in one channel of floats. The backend counts an infinite sample as the finite minimum or
  * maximum that is nearest to it. If there are infinite samples, mean and deviation follow from how
  * many there are. */
-static void from_float_state(struct gi_histogram_channel *channel, const struct state *state, int c,
+static void from_float_state(struct gi_histogram_channel *channel,
+                             const struct histogram_state *state, int c,
                              const struct gi_histogram_params *p)
 {
     const struct gi_rank *ranks = &state->ranks[c * ranks_a_channel(p)];
@@ -305,7 +309,7 @@ static void from_float_state(struct gi_histogram_channel *channel, const struct 
 }
 
 static void from_floats(struct gi_histogram *result, const struct gi_image *src,
-                        const struct state *state, const struct gi_histogram_params *p)
+                        const struct histogram_state *state, const struct gi_histogram_params *p)
 {
     size_t nbins = (size_t)p->bins;
     for (int c = 0; c < result->nchannels; c++) {

@@ -18,7 +18,7 @@ enum {
     RANKS_MAX = 2 * (1 + GI_REALS_MAX)
 }; /* two neighbouring ranks for the median and each percentile */
 
-struct state {
+struct stats_state {
     int pass, rows; /* `pass` is the last pass that has begun; `rows` is how many rows pass 0 has
                        measured */
     struct gi_reduction found[GI_MAX_CHANNELS];
@@ -72,7 +72,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (src->type == GI_F32)
         tables += (size_t)ranks_a_channel(p) * GI_KEY_HALF;
     plan->passes = src->type == GI_F32 ? 2 : 1;
-    plan->state_nbytes = sizeof(struct state) + (size_t)src->channels * tables * sizeof(uint64_t);
+    plan->state_nbytes =
+        sizeof(struct stats_state) + (size_t)src->channels * tables * sizeof(uint64_t);
     plan->cost.other = src->type == GI_F32 ? 490 : src->type == GI_U16 ? 130 : 50;
     return GI_OK;
 }
@@ -120,7 +121,7 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
 }
 
 /* Requests the median and the percentiles of the finite samples. */
-static void ask_ranks(struct state *state, int nchannels, const struct gi_stats_params *p)
+static void ask_ranks(struct stats_state *state, int nchannels, const struct gi_stats_params *p)
 {
     int each = ranks_a_channel(p);
     for (int c = 0; c < nchannels; c++)
@@ -137,7 +138,7 @@ static void ask_ranks(struct state *state, int nchannels, const struct gi_stats_
     gi_ranks_find(state->ranks, nchannels * each, state->counts);
 }
 
-static enum gi_status measure_counts(struct gi_queue *queue, struct state *state, int pass,
+static enum gi_status measure_counts(struct gi_queue *queue, struct stats_state *state, int pass,
                                      const struct gi_image *band, const struct gi_stats_params *p,
                                      struct gi_err *err)
 {
@@ -153,7 +154,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *band = look->srcs;
-    struct state *state = arg;
+    struct stats_state *state = arg;
     const struct gi_stats_params *p = plan->params;
     bool opaque = p->opaque && gi_has_alpha(band);
     struct gi_image kept = *band;
@@ -228,7 +229,7 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
 {
     const struct gi_image *src = &plan->sources[0];
     const struct gi_stats_params *p = plan->params;
-    const struct state *state = arg;
+    const struct stats_state *state = arg;
     struct gi_stats *stats = result;
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX];
     int each = ranks_a_channel(p);

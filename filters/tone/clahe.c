@@ -13,20 +13,21 @@
 /* 16-bit tables take 128 KiB per tile. */
 enum { TILES_MAX_16 = 4096 };
 
-struct params {
+struct clahe_params {
     double clip;
     struct gi_extent tiles;
     bool per_channel;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("clip-limit", REAL, struct params, clip), .also = "clip", .default_text = "2",
+    {GI_OPTION("clip-limit", REAL, struct clahe_params, clip), .also = "clip", .default_text = "2",
      .min = 0, .max = 1000000,
      .help = "Limit of the count of each tone, as a multiple of the mean count; a higher one "
              "gives more contrast, 0 means no limit"},
-    {GI_OPTION("tiles", EXTENT, struct params, tiles), .default_text = "8x8", .form = "ACROSSxDOWN",
-     .metavar = "AxD", .help = "Number of tiles across and down, 1 to 256 each"},
-    {GI_OPTION("per-channel", FLAG, struct params, per_channel),
+    {GI_OPTION("tiles", EXTENT, struct clahe_params, tiles), .default_text = "8x8",
+     .form = "ACROSSxDOWN", .metavar = "AxD",
+     .help = "Number of tiles across and down, 1 to 256 each"},
+    {GI_OPTION("per-channel", FLAG, struct clahe_params, per_channel),
      .help = "Equalize each channel of a colour image separately"},
     {.name = NULL},
 };
@@ -39,7 +40,7 @@ static bool is_count(const struct gi_length *length)
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct clahe_params *p = params;
     if (is_count(&p->tiles.width) && is_count(&p->tiles.height))
         return GI_OK;
     return gi_fail(err, GI_E_USAGE, "--tiles: want whole numbers, ACROSSxDOWN, 1 to %d each",
@@ -48,11 +49,12 @@ static enum gi_status check(void *params, struct gi_err *err)
 
 static bool by_luma(const struct gi_plan *plan)
 {
-    return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
+    return gi_luma_decides(&plan->sources[0],
+                           ((const struct clahe_params *)plan->params)->per_channel);
 }
 
 /* The counts of the bands measured so far. */
-struct state {
+struct clahe_state {
     int rows;          /* rows measured */
     uint32_t counts[]; /* [set][tile][value] */
 };
@@ -66,14 +68,14 @@ static int sets_of(const struct gi_plan *plan)
 
 static size_t counts_of(const struct gi_plan *plan)
 {
-    const struct params *p = plan->params;
+    const struct clahe_params *p = plan->params;
     return (size_t)(p->tiles.width.value * p->tiles.height.value) * (size_t)sets_of(plan) *
            (size_t)gi_curve_values(plan->sources[0].type);
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct clahe_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     if ((uint64_t)src->width * (uint64_t)src->height > UINT32_MAX)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d px: want at most %u in all", src->width,
@@ -89,7 +91,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         .across = (int)p->tiles.width.value, .down = (int)p->tiles.height.value, .clip = p->clip};
     plan->dependency = GI_DEPENDENCY_MAPPED; /* a row depends on its position */
     plan->band_passes = 1;
-    plan->state_nbytes = sizeof(struct state) + counts_of(plan) * sizeof(uint32_t);
+    plan->state_nbytes = sizeof(struct clahe_state) + counts_of(plan) * sizeof(uint32_t);
     plan->scratch_nbytes =
         counts_of(plan) * (src->type == GI_U8 ? sizeof(uint8_t) : sizeof(uint16_t));
     plan->cost.other = 40;
@@ -193,7 +195,7 @@ static enum gi_status count_band(const struct count *count, int first, struct gi
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                               const struct gi_look *look, struct gi_err *err)
 {
-    struct state *s = state;
+    struct clahe_state *s = state;
     const struct gi_image *src = &plan->sources[0];
     struct count count = {plan, queue, gi_clahe_shape_of(src, plan->tables), .counts = s->counts};
     size_t bins = count.shape.bins;
@@ -235,7 +237,7 @@ static enum gi_status run_whole(const struct gi_plan *plan, struct gi_queue *que
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct state *state = work->state;
+    const struct clahe_state *state = work->state;
     if (!state)
         return run_whole(plan, queue, work, err);
     const struct gi_image *src = &plan->sources[0];
@@ -289,7 +291,7 @@ const struct gi_filter gi_filter_clahe = {
               "sides are extended by mirroring to the next larger multiple; a side that is a "
               "multiple already then grows by one pixel per tile.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct clahe_params),
     .check = check,
     .plan = plan,
     .needs = needs,

@@ -6,19 +6,20 @@
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
 
-struct params {
+struct equalize_params {
     bool per_channel;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("per-channel", FLAG, struct params, per_channel),
+    {GI_OPTION("per-channel", FLAG, struct equalize_params, per_channel),
      .help = "Equalize each channel of a colour image separately"},
     {.name = NULL},
 };
 
 static bool by_luma(const struct gi_plan *plan)
 {
-    return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
+    return gi_luma_decides(&plan->sources[0],
+                           ((const struct equalize_params *)plan->params)->per_channel);
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
@@ -100,7 +101,7 @@ const struct gi_filter gi_filter_equalize = {
               "same way. scikit-image's equalize_hist() uses "
               "n(v) / N instead.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct equalize_params),
     .plan = plan,
     .run = run,
     .measure = measure,

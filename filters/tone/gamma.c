@@ -6,27 +6,27 @@
 #include "filters/tone/curve.h"
 #include "kernels/tone.h"
 
-struct params {
+struct gamma_params {
     double by;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("gamma", REAL, struct params, by), .letter = 'g', .also = "by", .example = "1.4",
-     .min = 0.01, .max = 100,
+    {GI_OPTION("gamma", REAL, struct gamma_params, by), .letter = 'g', .also = "by",
+     .example = "1.4", .min = 0.01, .max = 100,
      .help = "Values above 1 brighten the midtones, and values below 1 darken them"},
     {.name = NULL},
 };
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    return isnan(((const struct params *)arg)->by)
+    return isnan(((const struct gamma_params *)arg)->by)
                ? gi_fail(err, GI_E_USAGE, "--gamma is missing: want a number, such as 1.4")
                : GI_OK;
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct gamma_params *p = plan->params;
     enum gi_type type = plan->sources[0].type;
     double full = (double)gi_type_full_scale(type), *to;
     int n = gi_curve_values(type);
@@ -70,7 +70,7 @@ const struct gi_filter gi_filter_gamma = {
               "and white as well.\n\n"
               "scikit-image's adjust_gamma takes the exponent itself, the inverse of --gamma.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct gamma_params),
     .check = check,
     .plan = plan,
     .run = run,

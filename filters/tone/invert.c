@@ -3,12 +3,12 @@
 #include "filters/filter.h"
 #include "kernels/tone.h"
 
-struct params {
+struct invert_params {
     bool alpha;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("alpha", FLAG, struct params, alpha),
+    {GI_OPTION("alpha", FLAG, struct invert_params, alpha),
      .help = "Invert alpha too: opaque pixels become transparent"},
     {.name = NULL},
 };
@@ -22,7 +22,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct invert_params *p = plan->params;
     struct gi_pointwise spec = {.op = GI_POINTWISE_AFFINE, .alpha_too = p->alpha};
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         spec.scale[c] = -1;
@@ -42,7 +42,7 @@ const struct gi_filter gi_filter_invert = {
     .manual = "Every colour sample v becomes 255 - v in 8 bits, 65535 - v in 16 bits, and 1 - v "
               "in a float image. Alpha does not change.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct invert_params),
     .plan = plan,
     .run = run,
 };

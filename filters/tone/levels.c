@@ -7,40 +7,40 @@
 #include "filters/tone/curve.h"
 #include "filters/tone/otsu.h"
 
-struct params {
+struct levels_params {
     struct gi_level black, white, out_black, out_white;
     double gamma;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("black", LEVEL, struct params, black), .letter = 'b', .default_text = "0",
+    {GI_OPTION("black", LEVEL, struct levels_params, black), .letter = 'b', .default_text = "0",
      .help = "Level that becomes black"},
-    {GI_OPTION("white", LEVEL, struct params, white), .letter = 'w', .default_text = "100%",
+    {GI_OPTION("white", LEVEL, struct levels_params, white), .letter = 'w', .default_text = "100%",
      .help = "Level that becomes white"},
-    {GI_OPTION("gamma", REAL, struct params, gamma), .letter = 'g', .default_text = "1",
+    {GI_OPTION("gamma", REAL, struct levels_params, gamma), .letter = 'g', .default_text = "1",
      .min = 0.01, .max = 100,
      .help = "Values above 1 brighten the midtones, and values below 1 darken them"},
-    {GI_OPTION("out-black", LEVEL, struct params, out_black), .default_text = "0",
+    {GI_OPTION("out-black", LEVEL, struct levels_params, out_black), .default_text = "0",
      .help = "Level that black has in the result"},
-    {GI_OPTION("out-white", LEVEL, struct params, out_white), .default_text = "100%",
+    {GI_OPTION("out-white", LEVEL, struct levels_params, out_white), .default_text = "100%",
      .help = "Level that white has in the result"},
     {.name = NULL},
 };
 
 /* The levels in sample units. */
-struct ends {
+struct levels_ends {
     double black, white, out_black, out_white, power;
 };
 
-static struct ends ends_of(const struct params *p, enum gi_type type, double otsu)
+static struct levels_ends ends_of(const struct levels_params *p, enum gi_type type, double otsu)
 {
-    return (struct ends){gi_level_number(&p->black, type, otsu),
-                         gi_level_number(&p->white, type, otsu),
-                         gi_level_number(&p->out_black, type, otsu),
-                         gi_level_number(&p->out_white, type, otsu), 1 / p->gamma};
+    return (struct levels_ends){gi_level_number(&p->black, type, otsu),
+                                gi_level_number(&p->white, type, otsu),
+                                gi_level_number(&p->out_black, type, otsu),
+                                gi_level_number(&p->out_white, type, otsu), 1 / p->gamma};
 }
 
-static void fill_curve(double *to, int n, const struct ends *e)
+static void fill_curve(double *to, int n, const struct levels_ends *e)
 {
     for (int v = 0; v < n; v++) {
         double t = e->black == e->white ? v > e->black : (v - e->black) / (e->white - e->black);
@@ -58,7 +58,7 @@ static bool is_otsu(const struct gi_level *level)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct levels_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     plan->cost.other = 1;
     if (is_otsu(&p->black) || is_otsu(&p->white) || is_otsu(&p->out_black) ||
@@ -71,7 +71,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     double otsu = work->state ? gi_level_otsu(work->state) : 0;
-    struct ends ends = ends_of(plan->params, plan->sources[0].type, otsu);
+    struct levels_ends ends = ends_of(plan->params, plan->sources[0].type, otsu);
     if (plan->sources[0].type == GI_F32) {
         struct gi_stretch lines[GI_MAX_CHANNELS];
         for (int c = 0; c < GI_MAX_CHANNELS; c++)
@@ -111,7 +111,7 @@ const struct gi_filter gi_filter_levels = {
               "samples do not change if black equals white or if float arithmetic cannot "
               "represent the stretching.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct levels_params),
     .plan = plan,
     .run = run,
     .measure = gi_otsu_measure,

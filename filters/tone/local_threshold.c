@@ -12,7 +12,7 @@
 
 enum method { MEAN, GAUSSIAN, NIBLACK, SAUVOLA, PHANSALKAR, WOLF, BERNSEN };
 
-struct params {
+struct local_threshold_params {
     int method; /* enum method */
     int k;      /* pixels */
     double offset, factor, range, sigma;
@@ -33,37 +33,41 @@ static const struct gi_choice methods[] = {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("method", CHOICE, struct params, method), .letter = 'm', .default_text = "mean",
-     .choices = methods, .help = "How the level is computed"},
-    {GI_OPTION("k", ODD, struct params, k), .letter = 'k', .default_text = "31", .min = 1,
-     .max = GI_TAPS_MAX, .unit = "px", .help = "Side of the square of samples around the pixel"},
-    {GI_OPTION("offset", REAL, struct params, offset), .letter = 'c', .default_text = "0",
+    {GI_OPTION("method", CHOICE, struct local_threshold_params, method), .letter = 'm',
+     .default_text = "mean", .choices = methods, .help = "How the level is computed"},
+    {GI_OPTION("k", ODD, struct local_threshold_params, k), .letter = 'k', .default_text = "31",
+     .min = 1, .max = GI_TAPS_MAX, .unit = "px",
+     .help = "Side of the square of samples around the pixel"},
+    {GI_OPTION("offset", REAL, struct local_threshold_params, offset), .letter = 'c',
+     .default_text = "0",
      .help = "Sample value that is subtracted from the level; a larger one makes more samples "
              "white"},
-    {GI_OPTION("factor", REAL, struct params, factor), .letter = 'f', .min = -100, .max = 100,
+    {GI_OPTION("factor", REAL, struct local_threshold_params, factor), .letter = 'f', .min = -100,
+     .max = 100,
      .help = "Factor of the standard deviation, for the methods \"niblack\", \"sauvola\", "
              "\"phansalkar\" and \"wolf\". The default is 0.2; for \"phansalkar\" it is 0.25, "
              "and for \"wolf\" it is 0.5"},
-    {GI_OPTION("range", REAL, struct params, range), .letter = 'r', .min = 1e-30, .max = 1e30,
+    {GI_OPTION("range", REAL, struct local_threshold_params, range), .letter = 'r', .min = 1e-30,
+     .max = 1e30,
      .help = "For the methods \"sauvola\" and \"phansalkar\": the range in their formulas, in "
              "sample values; by default half of full scale"},
-    {GI_OPTION("sigma", REAL, struct params, sigma), .letter = 's', .min = 0.1, .max = 1000,
-     .unit = "px",
+    {GI_OPTION("sigma", REAL, struct local_threshold_params, sigma), .letter = 's', .min = 0.1,
+     .max = 1000, .unit = "px",
      .help = "For the method \"gaussian\": standard deviation of the weights; by default 0.3 ((k "
              "- 1) / 2 - 1) + 0.8"},
-    {GI_OPTION("contrast", LEVEL, struct params, contrast), .amount = true,
+    {GI_OPTION("contrast", LEVEL, struct local_threshold_params, contrast), .amount = true,
      .help = "For the method \"bernsen\": areas count as smooth if the difference between "
              "maximum and minimum is smaller than this; by default (15 / 255) of full scale"},
-    {GI_OPTION("invert", FLAG, struct params, invert), .letter = 'i',
+    {GI_OPTION("invert", FLAG, struct local_threshold_params, invert), .letter = 'i',
      .help = "The reverse: samples above the level become 0, and all others become full scale"},
-    {GI_OPTION("per-channel", FLAG, struct params, per_channel),
+    {GI_OPTION("per-channel", FLAG, struct local_threshold_params, per_channel),
      .help = "Compare each channel of a colour image separately, and keep alpha"},
-    GI_BORDER_OPTIONS(struct params),
+    GI_BORDER_OPTIONS(struct local_threshold_params),
     {.name = NULL},
 };
 
 /* What the measuring passes find. */
-struct state {
+struct local_threshold_state {
     /* Minimum and maximum of the finite samples per channel. They are measured for float images,
      * whose samples are rounded to equal steps between minimum and maximum. With WOLF they are also
      * measured for integers. */
@@ -73,7 +77,7 @@ struct state {
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct local_threshold_params *p = params;
     bool ranged = p->method == SAUVOLA || p->method == PHANSALKAR;
     bool factored = ranged || p->method == NIBLACK || p->method == WOLF;
     if (!isnan(p->factor) && !factored)
@@ -92,11 +96,13 @@ static enum gi_status check(void *params, struct gi_err *err)
 
 static bool by_luma(const struct gi_plan *plan)
 {
-    return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
+    return gi_luma_decides(&plan->sources[0],
+                           ((const struct local_threshold_params *)plan->params)->per_channel);
 }
 
 /* Plans everything that depends on the method: cost, taps, measuring passes. */
-static enum gi_status plan_method(struct gi_plan *plan, const struct params *p, struct gi_err *err)
+static enum gi_status plan_method(struct gi_plan *plan, const struct local_threshold_params *p,
+                                  struct gi_err *err)
 {
     plan->cost.other = p->method == MEAN ? 12 : p->method == BERNSEN ? 8 : 25;
     if (p->method == BERNSEN)
@@ -113,14 +119,14 @@ static enum gi_status plan_method(struct gi_plan *plan, const struct params *p, 
     }
     bool wolf = p->method == WOLF;
     plan->passes = wolf ? 2 : plan->sources[0].type == GI_F32;
-    plan->state_nbytes = plan->passes ? sizeof(struct state) : 0;
+    plan->state_nbytes = plan->passes ? sizeof(struct local_threshold_state) : 0;
     plan->wide = wolf; /* the second pass needs neighbourhoods */
     return GI_OK;
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct local_threshold_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     plan->halo = p->k / 2;
     plan->border = (enum gi_border)p->border.mode;
@@ -138,7 +144,7 @@ struct unit {
 };
 
 static struct unit unit_of(const struct gi_image *judge, const struct gi_border_spec *border,
-                           const struct state *state)
+                           const struct local_threshold_state *state)
 {
     double lo = INFINITY, hi = -INFINITY;
     if (judge->type != GI_F32)
@@ -157,8 +163,9 @@ static struct unit unit_of(const struct gi_image *judge, const struct gi_border_
 }
 
 /* Fills the members that all rules use. */
-static struct gi_local window_of(const struct params *p, const struct gi_image *judge,
-                                 const struct state *state)
+static struct gi_local window_of(const struct local_threshold_params *p,
+                                 const struct gi_image *judge,
+                                 const struct local_threshold_state *state)
 {
     struct gi_local local = {.k = p->k, .mean = p->method == MEAN, .invert = p->invert};
     local.border = gi_border_spec_from(&p->border, judge);
@@ -170,7 +177,7 @@ static struct gi_local window_of(const struct params *p, const struct gi_image *
 
 /* Returns the level of the smallest sample of the image. */
 static double least_level(const struct gi_local *local, const struct gi_image *judge,
-                          const struct state *state)
+                          const struct local_threshold_state *state)
 {
     double least = INFINITY;
     for (int c = 0; c < gi_colour_channels(judge); c++)
@@ -182,8 +189,8 @@ static double least_level(const struct gi_local *local, const struct gi_image *j
 }
 
 /* Fills in the rule that kernels/tone.h defines, for sums of levels. */
-static void rule_of(struct gi_local *local, const struct params *p, const struct gi_image *judge,
-                    const struct state *state)
+static void rule_of(struct gi_local *local, const struct local_threshold_params *p,
+                    const struct gi_image *judge, const struct local_threshold_state *state)
 {
     struct unit unit = {local->lo, 1 / local->scale};
     double n = (double)p->k * p->k, full = (double)gi_type_full_scale(judge->type);
@@ -219,7 +226,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *band = look->srcs;
-    struct state *state = arg;
+    struct local_threshold_state *state = arg;
     struct gi_image judge;
     enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
     if (status)
@@ -244,7 +251,7 @@ static enum gi_status run_gaussian(const struct gi_plan *plan, struct gi_queue *
                                    struct gi_image *dst, const struct gi_image *judge,
                                    struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct local_threshold_params *p = plan->params;
     struct gi_separable spec = ((const struct gi_separable_tables *)plan->tables)->spec;
     float full = gi_type_full_scale(judge->type);
     spec.border = gi_border_spec_from(&p->border, judge);
@@ -256,7 +263,7 @@ static enum gi_status run_gaussian(const struct gi_plan *plan, struct gi_queue *
     return queue->k->convolve_separable(queue, dst, judge, &spec, err);
 }
 
-static enum gi_status run_bernsen(const struct params *p, struct gi_queue *queue,
+static enum gi_status run_bernsen(const struct local_threshold_params *p, struct gi_queue *queue,
                                   struct gi_image *dst, const struct gi_image *judge,
                                   struct gi_err *err)
 {
@@ -292,7 +299,7 @@ static enum gi_status run_bernsen(const struct params *p, struct gi_queue *queue
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct local_threshold_params *p = plan->params;
     struct gi_image judge;
     enum gi_status status = gi_judge_make(queue, &judge, work->srcs, by_luma(plan), err);
     if (status)
@@ -364,7 +371,7 @@ const struct gi_filter gi_filter_local_threshold = {
               "smallest. With the methods \"gaussian\" and \"bernsen\", a sample does not count "
               "as above its level if there is a NaN in the k x k samples around it.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct local_threshold_params),
     .check = check,
     .plan = plan,
     .run = run,

@@ -12,14 +12,14 @@
 enum { COLUMNS_MAX = 8 };
 #define COUNT_MAX 0x1p40
 
-struct params {
+struct match_params {
     const char *reference, *histogram;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("reference", IMAGE, struct params, reference), .letter = 'r', .picture = true,
+    {GI_OPTION("reference", IMAGE, struct match_params, reference), .letter = 'r', .picture = true,
      .example = "reference.png", .one_of = true, .help = "Image whose histogram the result gets"},
-    {GI_OPTION("histogram", CONTENT, struct params, histogram), .metavar = "ROWS|FILE",
+    {GI_OPTION("histogram", CONTENT, struct match_params, histogram), .metavar = "ROWS|FILE",
      .help = "Counts of the reference, one row per sample value, as gpuimg histogram --bins 256 "
              "--format csv prints them"},
     {.name = NULL},
@@ -27,7 +27,7 @@ static const struct gi_option options[] = {
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct params *p = params;
+    const struct match_params *p = params;
     if (p->reference && p->histogram)
         return gi_fail(err, GI_E_USAGE, "--reference, --histogram: want one of them");
     if (!p->reference && !p->histogram)
@@ -114,7 +114,7 @@ static int values_of(const struct gi_plan *plan)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct match_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0], *like = &plan->sources[1];
     plan->passes = 1;
     plan->state_nbytes = (size_t)values_of(plan) * (size_t)src->channels * sizeof(uint64_t);
@@ -236,7 +236,7 @@ const struct gi_filter gi_filter_match = {
         "between the values that occur in it. Samples whose cumulative share is below that of the "
         "first value become the first value.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct match_params),
     .check = check,
     .plan = plan,
     .beside = beside,

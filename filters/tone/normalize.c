@@ -7,16 +7,16 @@
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
 
-struct params {
+struct normalize_params {
     struct gi_reals percentiles;
     bool per_channel;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("percentiles", REALS, struct params, percentiles), .letter = 'p',
+    {GI_OPTION("percentiles", REALS, struct normalize_params, percentiles), .letter = 'p',
      .default_text = "0,100", .min = 0, .max = 100, .least = 2, .most = 2, .metavar = "LO,HI",
      .help = "The percentiles that become black and white"},
-    {GI_OPTION("per-channel", FLAG, struct params, per_channel),
+    {GI_OPTION("per-channel", FLAG, struct normalize_params, per_channel),
      .help = "Stretch each channel of a colour image separately"},
     {.name = NULL},
 };
@@ -24,7 +24,7 @@ static const struct gi_option options[] = {
 /* Order statistics of a channel of floats, which are two neighbouring ranks per percentile. */
 enum { RANKS = 4 };
 
-struct state {
+struct normalize_state {
     int pass;                                       /* GI_F32: the last pass that was begun */
     struct gi_float_totals totals[GI_MAX_CHANNELS]; /* GI_F32: from pass 1 on */
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS];
@@ -34,13 +34,13 @@ struct state {
 
 /* The samples of a channel that become black and white. If both are equal, samples are
  * unchanged. */
-struct ends {
+struct normalize_ends {
     double lo, hi, full;
 };
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    const double *v = ((const struct params *)arg)->percentiles.v;
+    const double *v = ((const struct normalize_params *)arg)->percentiles.v;
     if (v[0] < v[1])
         return GI_OK;
     return gi_fail(err, GI_E_USAGE, "--percentiles %.15g,%.15g: want LO below HI, such as 1,99",
@@ -49,7 +49,8 @@ static enum gi_status check(void *arg, struct gi_err *err)
 
 static bool by_luma(const struct gi_plan *plan)
 {
-    return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
+    return gi_luma_decides(&plan->sources[0],
+                           ((const struct normalize_params *)plan->params)->per_channel);
 }
 
 static int measured(const struct gi_plan *plan)
@@ -68,13 +69,13 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     bool floats = src->type == GI_F32;
     size_t tables = (size_t)(measured(plan) * (floats ? 1 + RANKS : 1));
     plan->passes = floats ? 2 : 1;
-    plan->state_nbytes = sizeof(struct state) + tables * (size_t)values_of(src->type) * 8;
+    plan->state_nbytes = sizeof(struct normalize_state) + tables * (size_t)values_of(src->type) * 8;
     plan->cost.other = 1 + 8 * plan->passes;
     return GI_OK;
 }
 
 /* Asks for the percentiles of the finite samples. */
-static void ask(struct state *state, int channels, const struct gi_reals *percentiles)
+static void ask(struct normalize_state *state, int channels, const struct gi_reals *percentiles)
 {
     for (int c = 0; c < channels; c++) {
         struct gi_float_totals *totals = &state->totals[c];
@@ -91,8 +92,9 @@ static void ask(struct state *state, int channels, const struct gi_reals *percen
     gi_ranks_find(state->ranks, channels * RANKS, state->counts);
 }
 
-static enum gi_status count(struct gi_queue *queue, struct state *state, int pass,
-                            const struct gi_image *band, const struct params *p, struct gi_err *err)
+static enum gi_status count(struct gi_queue *queue, struct normalize_state *state, int pass,
+                            const struct gi_image *band, const struct normalize_params *p,
+                            struct gi_err *err)
 {
     int channels = band->channels;
     struct gi_histogram_spec spec = {.key = band->type == GI_F32 ? GI_KEY_FLOAT_HIGH : GI_KEY_VALUE,
@@ -137,9 +139,10 @@ static double percentile_of_floats(const struct gi_rank two[2], uint64_t n, doub
     return gi_between((double)two[0].value, (double)two[1].value, t);
 }
 
-static void find_ends(struct ends *ends, const struct gi_plan *plan, const struct state *state)
+static void find_ends(struct normalize_ends *ends, const struct gi_plan *plan,
+                      const struct normalize_state *state)
 {
-    const double *percent = ((const struct params *)plan->params)->percentiles.v;
+    const double *percent = ((const struct normalize_params *)plan->params)->percentiles.v;
     const struct gi_image *src = &plan->sources[0];
     int channels = measured(plan), nvalues = values_of(src->type);
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS];
@@ -159,12 +162,13 @@ static void find_ends(struct ends *ends, const struct gi_plan *plan, const struc
                           &ranks[c * RANKS + 2 * i],
                           totals->n - totals->minus_infinite - totals->plus_infinite, percent[i])
                     : percentile(counts, (uint64_t)src->width * (uint64_t)src->height, percent[i]);
-        ends[c] = (struct ends){value[0], value[1], (double)gi_type_full_scale(src->type)};
+        ends[c] =
+            (struct normalize_ends){value[0], value[1], (double)gi_type_full_scale(src->type)};
     }
 }
 
 static enum gi_status run_curves(struct gi_queue *queue, const struct gi_work *work,
-                                 const struct ends *ends, bool each, struct gi_err *err)
+                                 const struct normalize_ends *ends, bool each, struct gi_err *err)
 {
     int n = gi_curve_values(work->srcs[0].type);
     int curves = each ? gi_colour_channels(&work->srcs[0]) : 1;
@@ -173,7 +177,7 @@ static enum gi_status run_curves(struct gi_queue *queue, const struct gi_work *w
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", curves);
     for (int c = 0; c < curves; c++)
         for (int v = 0; v < n; v++) {
-            const struct ends *e = &ends[c];
+            const struct normalize_ends *e = &ends[c];
             to[c * n + v] = e->lo < e->hi ? (v - e->lo) / (e->hi - e->lo) * e->full : v;
         }
     enum gi_status status =
@@ -185,14 +189,14 @@ static enum gi_status run_curves(struct gi_queue *queue, const struct gi_work *w
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    struct ends ends[GI_MAX_CHANNELS];
+    struct normalize_ends ends[GI_MAX_CHANNELS];
     struct gi_stretch lines[GI_MAX_CHANNELS];
     bool each = !by_luma(plan);
     find_ends(ends, plan, work->state);
     if (plan->sources[0].type != GI_F32)
         return run_curves(queue, work, ends, each, err);
     for (int c = 0; c < gi_colour_channels(&plan->sources[0]); c++) {
-        const struct ends *e = &ends[each ? c : 0];
+        const struct normalize_ends *e = &ends[each ? c : 0];
         lines[c] = (struct gi_stretch){e->lo, e->hi, {0, 1}};
     }
     return gi_stretch_run(queue, work, lines, err);
@@ -219,7 +223,7 @@ const struct gi_filter gi_filter_normalize = {
               "sorted samples is the sample at index (n - 1) * p / 100, counted from 0, with "
               "linear interpolation (numpy's default).",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct normalize_params),
     .check = check,
     .plan = plan,
     .run = run,
@@ -239,7 +243,7 @@ static enum gi_status plan_base(struct gi_plan *made, struct gi_err *err)
 static enum gi_status run_base(const struct gi_plan *made, struct gi_queue *queue,
                                const struct gi_work *work, struct gi_err *err)
 {
-    static const struct ends unchanged = {0};
+    static const struct normalize_ends unchanged = {0};
     return made->sources[0].type == GI_U8 ? run_curves(queue, work, &unchanged, false, err)
                                           : run(made, queue, work, err);
 }
@@ -247,7 +251,7 @@ static enum gi_status run_base(const struct gi_plan *made, struct gi_queue *queu
 const struct gi_filter gi_filter_normalize_base = {
     .name = "normalize",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct normalize_params),
     .check = check,
     .plan = plan_base,
     .run = run_base,

@@ -7,18 +7,18 @@
 #include "filters/tone/otsu.h"
 #include "kernels/tone.h"
 
-struct params {
+struct threshold_params {
     struct gi_level at;
     bool invert, per_channel;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("threshold", LEVEL, struct params, at), .also = "at", .letter = 't',
+    {GI_OPTION("threshold", LEVEL, struct threshold_params, at), .also = "at", .letter = 't',
      .default_text = "otsu",
      .help = "Samples above this level become full scale, and all others become 0"},
-    {GI_OPTION("invert", FLAG, struct params, invert), .letter = 'i',
+    {GI_OPTION("invert", FLAG, struct threshold_params, invert), .letter = 'i',
      .help = "The reverse: samples above the level become 0, and all others become full scale"},
-    {GI_OPTION("per-channel", FLAG, struct params, per_channel),
+    {GI_OPTION("per-channel", FLAG, struct threshold_params, per_channel),
      .help = "Compare each channel of a colour image separately, and keep alpha"},
     {.name = NULL},
 };
@@ -26,12 +26,13 @@ static const struct gi_option options[] = {
 /* Returns whether the luma is compared. */
 static bool by_luma(const struct gi_plan *plan)
 {
-    return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
+    return gi_luma_decides(&plan->sources[0],
+                           ((const struct threshold_params *)plan->params)->per_channel);
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct threshold_params *p = plan->params;
     plan->cost.other = 1;
     if (by_luma(plan)) {
         plan->result.channels = 1;
@@ -45,7 +46,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct params *p = plan->params;
+    const struct threshold_params *p = plan->params;
     double otsu = work->state ? gi_level_otsu(work->state) : 0;
     struct gi_threshold spec = {gi_level_value(&p->at, plan->sources[0].type, otsu), p->invert};
     const struct gi_image *src = work->srcs;
@@ -83,7 +84,7 @@ const struct gi_filter gi_filter_threshold = {
               "images t is the centre of one of 256 bins between the smallest and the largest "
               "finite value. OpenCV and scikit-image find the same level in 8 bits.",
     .options = options,
-    .params_nbytes = sizeof(struct params),
+    .params_nbytes = sizeof(struct threshold_params),
     .plan = plan,
     .run = run,
     .measure = gi_otsu_measure,

@@ -8,11 +8,11 @@
 enum { BLOCK = 256, ALPHA = ARITHMETIC_ALPHA };
 
 /* The pixels of a block: one plane per colour, then alpha. */
-struct planes {
+struct arithmetic_planes {
     float c[GI_MAX_CHANNELS][BLOCK];
 };
 
-struct work {
+struct arithmetic_work {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_arithmetic *spec;
@@ -46,8 +46,8 @@ write_type(void *row, size_t at, const float *from, size_t n, enum gi_type type)
 }
 
 /* Loads pixels x to x + n - 1 of row y, multiplied by `unit`, to the planes from index `at` on. */
-static void load(struct planes *to, int at, const struct gi_image *image, int y, int x, int n,
-                 float unit)
+static void load(struct arithmetic_planes *to, int at, const struct gi_image *image, int y, int x,
+                 int n, float unit)
 {
     float samples[BLOCK * GI_MAX_CHANNELS + GI_LANES];
     size_t channels = (size_t)image->channels, first = (size_t)x * channels;
@@ -78,8 +78,8 @@ static float unit_of(const struct gi_image *src, const struct gi_image *image)
 /* Loads the pixels of spec->other, or of `image` if it is given, that correspond to pixels x to x +
  * n - 1 of row y of `src`. Their alpha is in sample units. It is `opaque` if the image has no
  * alpha, and 0 outside the image. */
-static void load_other(struct planes *to, const struct work *work, const struct gi_image *image,
-                       float opaque, int y, int x, int n)
+static void load_other(struct arithmetic_planes *to, const struct arithmetic_work *work,
+                       const struct gi_image *image, float opaque, int y, int x, int n)
 {
     const struct gi_arithmetic *spec = work->spec;
     if (!image) {
@@ -110,7 +110,8 @@ static void load_other(struct planes *to, const struct work *work, const struct 
     }
 }
 
-static void store(const struct work *work, const struct planes *from, int y, int x, int n)
+static void store(const struct arithmetic_work *work, const struct arithmetic_planes *from, int y,
+                  int x, int n)
 {
     float samples[BLOCK * GI_MAX_CHANNELS + GI_LANES];
     const struct gi_image *dst = work->dst;
@@ -158,13 +159,13 @@ static void arithmetic_plane(const struct gi_arithmetic *spec, enum gi_type type
 
 static void arithmetic_row(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct arithmetic_work *work = arg;
     const struct gi_arithmetic *spec = work->spec;
     int width = work->src->width, colours = gi_colour_channels(work->src);
     enum gi_type type = work->src->type;
     float full = gi_type_full_scale(type);
     for (int x = 0; x < width; x += BLOCK) {
-        struct planes a = {0}, b = {0}, d = {0};
+        struct arithmetic_planes a = {0}, b = {0}, d = {0};
         int n = width - x < BLOCK ? width - x : BLOCK;
         load(&a, 0, work->src, y, x, n, 1);
         load_other(&b, work, spec->other, full, y, x, n);
@@ -183,7 +184,7 @@ static void arithmetic_row(void *arg, int y, void *scratch)
 /* Computes the weights of the pixels of a layer: s are the planes of the layer, b are the planes
  * below the layer. */
 static void weigh_layers(struct gi_arithmetic_weights *weights, const struct gi_arithmetic *spec,
-                         const struct planes *s, const struct planes *b)
+                         const struct arithmetic_planes *s, const struct arithmetic_planes *b)
 {
     const float above[2] = {spec->above[0], spec->above[1]};
     const float below[2] = {spec->below[0], spec->below[1]};
@@ -193,8 +194,8 @@ static void weigh_layers(struct gi_arithmetic_weights *weights, const struct gi_
 
 /* Computes the weights of the pixels of a mask from its luma. Then fills its colour planes with
  * `value`, which replaces `src` where the mask is black. */
-static void weigh_mask(struct gi_arithmetic_weights *weights, const struct work *work,
-                       struct planes *mask, const struct planes *b)
+static void weigh_mask(struct gi_arithmetic_weights *weights, const struct arithmetic_work *work,
+                       struct arithmetic_planes *mask, const struct arithmetic_planes *b)
 {
     const struct gi_arithmetic *spec = work->spec;
     float inverse = (float)(1 / (double)gi_type_full_scale(work->src->type));
@@ -239,12 +240,12 @@ static void scale(float *plane, float by)
         plane[i] *= by;
 }
 
-static void layer_block(const struct work *work, int y, int x, int n)
+static void layer_block(const struct arithmetic_work *work, int y, int x, int n)
 {
     const struct gi_arithmetic *spec = work->spec;
     float full = gi_type_full_scale(work->src->type), inverse = (float)(1 / (double)full);
     float hidden = gi_arithmetic_hidden(work->dst);
-    struct planes b = {0}, s = {0};
+    struct arithmetic_planes b = {0}, s = {0};
     struct gi_arithmetic_weights weights[BLOCK];
     load(&b, 0, work->src, y, x, n, 1);
     if (!gi_has_alpha(work->src))
@@ -269,7 +270,7 @@ static void layer_block(const struct work *work, int y, int x, int n)
 
 static void layer_row(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct arithmetic_work *work = arg;
     int width = work->src->width;
     for (int x = 0; x < width; x += BLOCK)
         layer_block(work, y, x, width - x < BLOCK ? width - x : BLOCK);
@@ -279,7 +280,7 @@ static enum gi_status by_blocks(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_arithmetic *spec,
                                 struct gi_err *err)
 {
-    struct work work = {dst, src, spec};
+    struct arithmetic_work work = {dst, src, spec};
     return gi_pool_run(gi_cpu_pool(queue), src->height,
                        spec->op < GI_ARITHMETIC_LAYER ? arithmetic_row : layer_row, &work, 0, err);
 }

@@ -12,14 +12,14 @@ enum { VECTORS = 3, GROUP = VECTORS * GI_LANES, STRIP_MAX = 1 << 16 /* pixels */
 
 enum { BLOCK = 768 /* integer samples: whole pixels for all numbers of channels */ };
 
-struct work;
+struct arithmetic_samples_work;
 
 /* Computes n samples of a row. `b` is NULL if the second operand is a constant. `d` is NULL if
  * there is no dark image. */
-typedef void row_fn(const struct work *work, void *out, const void *a, const void *b, const void *d,
-                    size_t n);
+typedef void row_fn(const struct arithmetic_samples_work *work, void *out, const void *a,
+                    const void *b, const void *d, size_t n);
 
-struct work {
+struct arithmetic_samples_work {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_arithmetic *spec;
@@ -62,10 +62,9 @@ static inline __attribute__((always_inline)) GI_VEC value(enum gi_arithmetic_op 
 }
 
 /* Processes GROUP samples from sample i on. If `b` is NULL, the constant is used. */
-static inline __attribute__((always_inline)) void group(const struct work *work, void *out,
-                                                        const void *src, const void *other,
-                                                        const void *dark, size_t i,
-                                                        enum gi_type type, enum gi_arithmetic_op op)
+static inline __attribute__((always_inline)) void
+group(const struct arithmetic_samples_work *work, void *out, const void *src, const void *other,
+      const void *dark, size_t i, enum gi_type type, enum gi_arithmetic_op op)
 {
     GI_VEC offset = vec_set(work->spec->offset), t = vec_set(work->spec->t);
     GI_VEC minus_t = vec_set(-work->spec->t), f[VECTORS];
@@ -88,9 +87,9 @@ static inline __attribute__((always_inline)) void group(const struct work *work,
         vec_store_samples(out, i + (size_t)k * GI_LANES, f[k], type);
 }
 
-static inline __attribute__((always_inline)) void row(const struct work *work, void *out,
-                                                      const void *a, const void *b, const void *d,
-                                                      size_t n, enum gi_type type,
+static inline __attribute__((always_inline)) void row(const struct arithmetic_samples_work *work,
+                                                      void *out, const void *a, const void *b,
+                                                      const void *d, size_t n, enum gi_type type,
                                                       enum gi_arithmetic_op op)
 {
     size_t i = 0, nbytes = gi_type_nbytes(type);
@@ -108,8 +107,8 @@ static inline __attribute__((always_inline)) void row(const struct work *work, v
 }
 
 #define ROW(name, type, op)                                                                        \
-    static void name(const struct work *work, void *out, const void *a, const void *b,             \
-                     const void *d, size_t n)                                                      \
+    static void name(const struct arithmetic_samples_work *work, void *out, const void *a,         \
+                     const void *b, const void *d, size_t n)                                       \
     {                                                                                              \
         row(work, out, a, b, d, n, type, op);                                                      \
     }
@@ -132,8 +131,8 @@ ROWS(outlier, GI_ARITHMETIC_OUTLIER)
 /* The samples are computed in a local block, which cannot alias the rows. So the loops are
  * vectorised even if a row is computed in place. */
 #define INTEGERS(name, sample, expression)                                                         \
-    static void name(const struct work *work, void *out, const void *src, const void *other,       \
-                     const void *dark, size_t n)                                                   \
+    static void name(const struct arithmetic_samples_work *work, void *out, const void *src,       \
+                     const void *other, const void *dark, size_t n)                                \
     {                                                                                              \
         const sample *keep = (const sample *)work->keep;                                           \
         const sample t = (sample)work->t;                                                          \
@@ -182,7 +181,7 @@ BOTH(outlier, APART > t ? b : a)
 
 static void tile(void *arg, int index, void *scratch)
 {
-    const struct work *work = arg;
+    const struct arithmetic_samples_work *work = arg;
     const struct gi_image *src = work->src, *other = work->spec->other, *dark = work->spec->dark;
     struct gi_tile tile = GI_CPU(tile)(&work->tiling, src, index);
     size_t channels = (size_t)src->channels, n = (size_t)(tile.x1 - tile.x0) * channels;
@@ -197,7 +196,7 @@ static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const st
                           const struct gi_arithmetic *spec, row_fn *each, struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    struct work work = {.dst = dst, .src = src, .spec = spec, .row = each};
+    struct arithmetic_samples_work work = {.dst = dst, .src = src, .spec = spec, .row = each};
     size_t nbytes = gi_type_nbytes(src->type), channels = (size_t)src->channels;
     work.keeps = gi_has_alpha(src) && !spec->alpha_too;
     if (spec->op == GI_ARITHMETIC_OUTLIER)
@@ -253,7 +252,6 @@ enum gi_status GI_CPU(arithmetic_by_integers)(struct gi_queue *queue, struct gi_
 bool GI_CPU(arithmetic_by_integers_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                           const struct gi_arithmetic *spec)
 {
-    (void)queue;
     return spec->op < GI_ARITHMETIC_LAYER && spec->plain && src->type < GI_F32 &&
            integer_rows[spec->op][src->type];
 }
@@ -267,7 +265,6 @@ static bool alike(const struct gi_image *image, const struct gi_image *src)
 bool GI_CPU(arithmetic_by_samples_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                          const struct gi_arithmetic *spec)
 {
-    (void)queue;
     if (spec->plain && spec->op == GI_ARITHMETIC_MULTIPLY && src->type != GI_F32)
         return false;
     return spec->op < GI_ARITHMETIC_LAYER && alike(spec->other, src) && alike(spec->dark, src);

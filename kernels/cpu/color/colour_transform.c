@@ -11,7 +11,7 @@ enum {
     STRIP_MAX = 1 << 16 /* pixels */
 };
 
-struct planes {
+struct colour_transform_planes {
     float r[CHUNK], g[CHUNK], b[CHUNK], a[CHUNK];
 };
 
@@ -20,8 +20,9 @@ struct colour_work {
     const struct gi_image *src;
     const struct gi_colour_transform *spec;
     struct gi_tiling tiling;
-    int nknown;          /* number of leading steps that are looked up in `known` */
-    struct planes known; /* results of those steps for all 256 values of each colour */
+    int nknown; /* number of leading steps that are looked up in `known` */
+    struct colour_transform_planes
+        known; /* results of those steps for all 256 values of each colour */
     void (*row)(const struct colour_work *colour_work, void *out, const void *in, size_t pixels);
 };
 
@@ -31,7 +32,7 @@ struct colour_work {
 
 /* Steps and curves are passed by value, because the compiler must assume that storing samples
  * changes what is behind a pointer. */
-static void by_matrix(struct planes *p, const struct gi_colour_step step)
+static void by_matrix(struct colour_transform_planes *p, const struct gi_colour_step step)
 {
     EACH_PIXEL
     {
@@ -42,7 +43,8 @@ static void by_matrix(struct planes *p, const struct gi_colour_step step)
     }
 }
 
-static void by_matrix_with_alpha(struct planes *p, const struct gi_colour_step step)
+static void by_matrix_with_alpha(struct colour_transform_planes *p,
+                                 const struct gi_colour_step step)
 {
     EACH_PIXEL
     {
@@ -90,7 +92,7 @@ static void by_curve(float *v, const struct gi_colour_curve curve,
         by_power(v, curve, spec->powers[curve.power]);
 }
 
-static void run_step(struct planes *p, const struct gi_colour_step *step,
+static void run_step(struct colour_transform_planes *p, const struct gi_colour_step *step,
                      const struct gi_colour_transform *spec)
 {
     float full = step->full;
@@ -137,7 +139,7 @@ static bool is_per_channel(const struct gi_colour_step *step)
 static void know_bytes(struct colour_work *colour_work)
 {
     const struct gi_colour_transform *spec = colour_work->spec;
-    struct planes *p = &colour_work->known;
+    struct colour_transform_planes *p = &colour_work->known;
     if (colour_work->src->type != GI_U8 || spec->alpha_too)
         return;
     EACH_PIXEL p->r[i] = p->g[i] = p->b[i] = (float)i;
@@ -147,8 +149,9 @@ static void know_bytes(struct colour_work *colour_work)
 }
 
 /* Looks up the results of the leading steps for n pixels, which are bytes. */
-static inline void look_up(struct planes *p, const struct planes *known, const uint8_t *in,
-                           size_t n, size_t channels)
+static inline void look_up(struct colour_transform_planes *p,
+                           const struct colour_transform_planes *known, const uint8_t *in, size_t n,
+                           size_t channels)
 {
     for (size_t i = 0; i < n; i++) {
         p->r[i] = known->r[in[i * channels]];
@@ -157,7 +160,8 @@ static inline void look_up(struct planes *p, const struct planes *known, const u
     }
 }
 
-static inline void part(struct planes *p, const float *v, size_t n, size_t channels)
+static inline void part(struct colour_transform_planes *p, const float *v, size_t n,
+                        size_t channels)
 {
     for (size_t i = 0; i < n; i++) {
         p->r[i] = v[i * channels];
@@ -168,7 +172,8 @@ static inline void part(struct planes *p, const float *v, size_t n, size_t chann
     }
 }
 
-static inline void join(float *v, const struct planes *p, size_t n, size_t channels)
+static inline void join(float *v, const struct colour_transform_planes *p, size_t n,
+                        size_t channels)
 {
     for (size_t i = 0; i < n; i++) {
         v[i * channels] = p->r[i];
@@ -180,7 +185,7 @@ static inline void join(float *v, const struct planes *p, size_t n, size_t chann
 }
 
 /* Stores a whole chunk. */
-static inline void store_bytes_of(const struct planes *p, uint8_t *out)
+static inline void store_bytes_of(const struct colour_transform_planes *p, uint8_t *out)
 {
     for (size_t i = 0; i < CHUNK; i += GI_LANES) {
         const GI_VEC v[3] = {vec_load(p->r + i), vec_load(p->g + i), vec_load(p->b + i)};
@@ -192,7 +197,7 @@ static inline __attribute__((always_inline)) void row_of(const struct colour_wor
                                                          char *out, const char *in, size_t pixels,
                                                          size_t channels)
 {
-    struct planes planes = {{0}, {0}, {0}, {0}};
+    struct colour_transform_planes planes = {{0}, {0}, {0}, {0}};
     float v[CHUNK * GI_MAX_CHANNELS];
     enum gi_type type = colour_work->src->type;
     size_t nbytes = gi_type_nbytes(type) * channels, sample = gi_type_nbytes(type);

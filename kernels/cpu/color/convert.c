@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-struct work {
+struct convert_work {
     struct gi_image *dst;
     const struct gi_image *src;
 };
@@ -57,7 +57,7 @@ static void from_floats(void *to, enum gi_type type, const float *in, size_t n)
 
 static void convert_row(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct convert_work *work = arg;
     const struct gi_image *src = work->src;
     enum gi_type type = work->dst->type;
     size_t n = gi_row_samples(src);
@@ -76,7 +76,7 @@ static void convert_row(void *arg, int y, void *scratch)
 static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const void *spec, struct gi_err *err)
 {
-    struct work work = {dst, src};
+    struct convert_work work = {dst, src};
     return gi_pool_run(gi_cpu_pool(queue), src->height, convert_row, &work, 0, err);
 }
 

@@ -5,7 +5,7 @@
 
 enum { CHUNK = 1024 /* pixels: the cache keeps what was read for one channel until the next */ };
 
-struct work {
+struct permute_channels_work {
     struct gi_image *dst;
     const struct gi_image *srcs;
     const struct gi_permute_channels *spec;
@@ -23,7 +23,7 @@ static inline void copy_samples(char *to, size_t to_step, const char *from, size
 
 static void permute_channels_row(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct permute_channels_work *work = arg;
     const struct gi_image *dst = work->dst;
     size_t nbytes = gi_type_nbytes(dst->type), made = (size_t)dst->channels;
     size_t width = (size_t)dst->width;
@@ -51,7 +51,7 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *srcs, const struct gi_permute_channels *spec,
                               struct gi_err *err)
 {
-    struct work work = {.dst = dst, .srcs = srcs, .spec = spec};
+    struct permute_channels_work work = {.dst = dst, .srcs = srcs, .spec = spec};
     struct gi_border_spec border = {.mode = GI_BORDER_VALUE};
     memcpy(border.value, spec->value, sizeof border.value);
     gi_border_pixel(work.value, &border, dst);

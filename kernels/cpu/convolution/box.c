@@ -15,7 +15,7 @@ struct box {
     bool wide; /* sums need more than 32 bits */
 };
 
-struct worker {
+struct box_worker {
     const struct box *box;
     struct gi_tile tile;
     int channels;
@@ -27,7 +27,7 @@ struct worker {
 
 /* Returns the samples of the row at position p in the columns that windows need. The row may be
  * outside the image. */
-static const void *window_row(const struct worker *w, void *buffer, long long p)
+static const void *window_row(const struct box_worker *w, void *buffer, long long p)
 {
     return GI_CPU(row_at)(buffer, w->box->src, &w->box->spec->border, p,
                           (long long)w->tile.x0 - w->box->spec->k / 2,
@@ -86,7 +86,7 @@ move_weighed(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, size_t
     }
 }
 
-static void move(const struct worker *w, const void *fresh, const void *old)
+static void move(const struct box_worker *w, const void *fresh, const void *old)
 {
     bool is_u8 = w->box->src->type == GI_U8;
     if (w->box->weigh && !w->box->wide && w->channels == 2)
@@ -149,7 +149,7 @@ static inline uint16_t weighed_mean_u16(uint64_t s, uint64_t a)
 WEIGHED_MEANS(weighed_means_u8, uint8_t, weighed_mean_u8)
 WEIGHED_MEANS(weighed_means_u16, uint16_t, weighed_mean_u16)
 
-static void store_means(const struct worker *w, void *out)
+static void store_means(const struct box_worker *w, void *out)
 {
     size_t channels = (size_t)w->channels, k = (size_t)w->box->spec->k;
     double inverse = 1.0 / (double)(k * k);
@@ -178,7 +178,7 @@ static void store_means(const struct worker *w, void *out)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
+static size_t lay_out(struct box_worker *w, const struct box *box, char *scratch)
 {
     size_t channels = (size_t)box->src->channels, nsum = box->wide ? 8 : 4;
     size_t strip = (size_t)box->tiling.strip, window = strip + (size_t)box->spec->k;
@@ -197,13 +197,13 @@ static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
 
 static void enter(void *worker, long long fresh, bool leaves, long long old)
 {
-    const struct worker *w = worker;
+    const struct box_worker *w = worker;
     move(w, window_row(w, w->fresh, fresh), leaves ? window_row(w, w->old, old) : w->old);
 }
 
 static void make_row(void *worker, int y)
 {
-    const struct worker *w = worker;
+    const struct box_worker *w = worker;
     const struct gi_image *dst = w->box->dst;
     size_t first = (size_t)w->tile.x0 * (size_t)w->channels * gi_type_nbytes(dst->type);
     GI_CPU(row_prefetch)(dst, &w->tile, (long long)y + 2, true);
@@ -213,7 +213,7 @@ static void make_row(void *worker, int y)
 static void box_tile(void *arg, int index, void *scratch)
 {
     const struct box *box = arg;
-    struct worker w = {0};
+    struct box_worker w = {0};
     memset(scratch, 0, lay_out(&w, box, scratch)); /* `old` of the first rows */
     w.tile = GI_CPU(tile)(&box->tiling, box->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)w.channels;
@@ -234,7 +234,7 @@ static enum gi_status running(struct gi_queue *queue, struct gi_image *dst,
     box.wide |= box.weigh && src->type == GI_U16;
     box.tiling =
         GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX / (size_t)src->channels, spec->k - 1);
-    struct worker w = {0};
+    struct box_worker w = {0};
     return gi_pool_run(pool, box.tiling.nstrips * box.tiling.nbands, box_tile, &box,
                        lay_out(&w, &box, NULL), err);
 }

@@ -12,7 +12,7 @@ enum {
     SLACK = 128,      /* bytes */
 };
 
-struct box {
+struct box_narrow_box {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_box *spec;
@@ -22,7 +22,7 @@ struct box {
 /* The columns that the windows of a tile need: the columns of the tile and k / 2 more on each side.
  * Columns before inside0 and from inside1 on are outside the image. */
 struct window {
-    const struct box *box;
+    const struct box_narrow_box *box;
     struct gi_tile tile;
     int end, inside0, inside1; /* pixels */
     uint16_t *columns;         /* column sums, a sum per sample */
@@ -36,7 +36,7 @@ static size_t round_up(size_t nbytes)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct window *w, const struct box *box, char *scratch)
+static size_t lay_out(struct window *w, const struct box_narrow_box *box, char *scratch)
 {
     size_t n = (size_t)(box->tiling.strip + box->spec->k) * (size_t)box->src->channels;
     w->box = box;
@@ -137,7 +137,7 @@ static void make_row(void *worker, int y)
 
 static void box_tile(void *arg, int index, void *scratch)
 {
-    const struct box *box = arg;
+    const struct box_narrow_box *box = arg;
     struct window w;
     const struct gi_image *src = box->src;
     int k = box->spec->k, half = k / 2;
@@ -167,7 +167,7 @@ enum gi_status GI_CPU(box_narrow)(struct gi_queue *queue, struct gi_image *dst,
                                   struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    struct box box = {.dst = dst, .src = src, .spec = spec};
+    struct box_narrow_box box = {.dst = dst, .src = src, .spec = spec};
     box.tiling =
         GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX / (size_t)src->channels, spec->k - 1);
     struct window w;

@@ -14,7 +14,7 @@ enum {
     IN_SLACK = 64, /* bytes past the end of a source row that a step may read */
 };
 
-struct worker {
+struct sliding_window_worker {
     char *in, *out, *ring;
     size_t in_nbytes, out_nbytes, slot_nbytes; /* bytes of a row */
 };
@@ -26,8 +26,8 @@ static size_t round_up(size_t nbytes)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct gi_sliding_window *sliding_window,
-                      char *scratch)
+static size_t lay_out(struct sliding_window_worker *w,
+                      const struct gi_sliding_window *sliding_window, char *scratch)
 {
     size_t n = (size_t)sliding_window->tiling.strip * (size_t)sliding_window->src->channels;
     size_t around = (size_t)(sliding_window->left + sliding_window->right) *
@@ -45,9 +45,9 @@ static size_t lay_out(struct worker *w, const struct gi_sliding_window *sliding_
 }
 
 /* Four rows of a tile. */
-struct group {
+struct sliding_window_group {
     const struct gi_sliding_window *sliding_window;
-    struct worker worker;
+    struct sliding_window_worker worker;
     struct gi_tile tile;
     long long y; /* first result row; rows outside the tile are computed and discarded */
     int slot;    /* the first slot of the ring buffer */
@@ -64,17 +64,18 @@ static char *sample_at(const struct gi_image *image, int y, int x)
 }
 
 /* Returns whether row r of the group is a result row of the tile. */
-static bool in_tile(const struct group *g, int r)
+static bool in_tile(const struct sliding_window_group *g, int r)
 {
     return g->y + r >= g->tile.y0 && g->y + r < g->tile.y1;
 }
 
 /* Sets the row pointers of a group for columns x0 <= x < x1. If `direct`, rows that exist in the
  * image are read there, and only other rows in scratch memory. */
-static void set_up(struct gi_sliding_rows *rows, const struct group *g, int x0, int x1, bool direct)
+static void set_up(struct gi_sliding_rows *rows, const struct sliding_window_group *g, int x0,
+                   int x1, bool direct)
 {
     const struct gi_sliding_window *sliding_window = g->sliding_window;
-    const struct worker *w = &g->worker;
+    const struct sliding_window_worker *w = &g->worker;
     size_t first = (size_t)(x0 - g->tile.x0) * (size_t)sliding_window->src->channels *
                    sliding_window->kept_nbytes;
     int nslots = sliding_window->nrows - 1 + GI_ROWS_AT_ONCE;
@@ -102,7 +103,7 @@ static void set_up(struct gi_sliding_rows *rows, const struct group *g, int x0, 
     }
 }
 
-static void step(const struct group *g, int x0, int x1, bool direct)
+static void step(const struct sliding_window_group *g, int x0, int x1, bool direct)
 {
     const struct gi_image *dst = g->sliding_window->dst;
     struct gi_sliding_rows rows;
@@ -117,8 +118,9 @@ static void step(const struct group *g, int x0, int x1, bool direct)
 static void sliding_tile(void *arg, int index, void *scratch)
 {
     const struct gi_sliding_window *sliding_window = arg;
-    struct group g = {.sliding_window = sliding_window,
-                      .tile = GI_CPU(tile)(&sliding_window->tiling, sliding_window->src, index)};
+    struct sliding_window_group g = {
+        .sliding_window = sliding_window,
+        .tile = GI_CPU(tile)(&sliding_window->tiling, sliding_window->src, index)};
     lay_out(&g.worker, sliding_window, scratch);
     memset(g.worker.ring, 0, (size_t)(sliding_window->nrows - 1) * g.worker.slot_nbytes);
     /* First and last column for which rows can be read in the image, because the bytes that a step
@@ -155,7 +157,7 @@ enum gi_status GI_CPU(sliding_window)(struct gi_queue *queue,
         SCRATCH_NBYTES / (nslots * sliding_window->kept_nbytes + 2 * GI_ROWS_AT_ONCE * nbytes);
     sliding_window->tiling = GI_CPU(tiling)(sliding_window->src, gi_pool_threads(pool),
                                             samples / channels, sliding_window->nrows - 1);
-    struct worker w;
+    struct sliding_window_worker w;
     return gi_pool_run(pool, sliding_window->tiling.nstrips * sliding_window->tiling.nbands,
                        sliding_tile, sliding_window, lay_out(&w, sliding_window, NULL), err);
 }

@@ -14,7 +14,7 @@ enum {
     NO_ROW = -2, /* in `held`: the slot is empty */
 };
 
-struct worker {
+struct sweep_worker {
     const struct gi_sweep *sweep;
     struct gi_tile tile;
     size_t n;   /* samples of a tile's row */
@@ -106,7 +106,7 @@ static size_t slot_floats(const struct gi_sweep *sweep)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scratch)
+static size_t lay_out(struct sweep_worker *w, const struct gi_sweep *sweep, char *scratch)
 {
     size_t nslots = (size_t)sweep->nrows + GI_ROWS_AT_ONCE - 1;
     size_t padded = padded_floats(sweep) * sizeof(float);
@@ -126,14 +126,14 @@ static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scra
     return padded + f + rows + held + nslots * w->slot_floats * sizeof(float);
 }
 
-static float *slot_at(const struct worker *w, int slot)
+static float *slot_at(const struct sweep_worker *w, int slot)
 {
     return w->ring + w->lead + (size_t)slot * w->slot_floats;
 }
 
 /* Returns the number of samples of the chunk that begins at sample i. A chunk has whole pixels and,
  * except the last chunk, a multiple of 64 samples. */
-static size_t chunk_at(const struct worker *w, size_t i)
+static size_t chunk_at(const struct sweep_worker *w, size_t i)
 {
     size_t channels = (size_t)w->sweep->src->channels;
     size_t most = CHUNK / channels / 64 * 64 * channels;
@@ -142,7 +142,7 @@ static size_t chunk_at(const struct worker *w, size_t i)
 
 /* Fills the slot of the row at position p. If p is outside the image, the source row that is used
  * instead is often still in the ring buffer. */
-static void fill_slot(struct worker *w, long long p, int slot)
+static void fill_slot(struct sweep_worker *w, long long p, int slot)
 {
     const struct gi_sweep *sweep = w->sweep;
     int y = gi_border_index(p, sweep->src->height, sweep->border->mode);
@@ -169,7 +169,7 @@ static void fill_slot(struct worker *w, long long p, int slot)
 }
 
 /* Returns the slot of the row that is `ahead` rows after the first row of the window. */
-static int slot_after(const struct worker *w, int oldest, int ahead)
+static int slot_after(const struct sweep_worker *w, int oldest, int ahead)
 {
     int slot = oldest + ahead;
     return slot < w->nslots ? slot : slot - w->nslots;
@@ -177,7 +177,7 @@ static int slot_after(const struct worker *w, int oldest, int ahead)
 
 /* Computes result rows y to y + nout - 1 from the `nrows` slots in w->rows, and advances w->rows.
  */
-static void finish_rows(struct worker *w, int y, int nout, int nrows)
+static void finish_rows(struct sweep_worker *w, int y, int nout, int nrows)
 {
     const struct gi_sweep *sweep = w->sweep;
     int channels = sweep->src->channels;
@@ -195,7 +195,7 @@ static void finish_rows(struct worker *w, int y, int nout, int nrows)
 static void sweep_tile(void *arg, int index, void *scratch)
 {
     const struct gi_sweep *sweep = arg;
-    struct worker w = {0};
+    struct sweep_worker w = {0};
     lay_out(&w, sweep, scratch);
     w.tile = GI_CPU(tile)(&sweep->tiling, sweep->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)sweep->src->channels;
@@ -229,7 +229,7 @@ enum gi_status GI_CPU(sweep)(struct gi_queue *queue, struct gi_sweep *sweep, str
     samples = samples < STRIP_MIN ? STRIP_MIN : samples > STRIP_MAX ? STRIP_MAX : samples;
     sweep->tiling =
         GI_CPU(tiling)(sweep->src, gi_pool_threads(pool), samples / channels, sweep->nrows - 1);
-    struct worker w = {0};
+    struct sweep_worker w = {0};
     return gi_pool_run(pool, sweep->tiling.nstrips * sweep->tiling.nbands, sweep_tile, sweep,
                        lay_out(&w, sweep, NULL), err);
 }

@@ -18,7 +18,7 @@ struct bilateral {
     int reach[GI_BILATERAL_MAX / 2 + 1]; /* reach[|j|]: maximum |i| whose spatial weight is not 0 */
 };
 
-struct worker {
+struct bilateral_worker {
     const struct bilateral *b;
     struct gi_tile tile;
     void *samples; /* a row with the halo of the window, as samples */
@@ -33,7 +33,7 @@ static size_t round_up(size_t n)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct bilateral *b, char *scratch)
+static size_t lay_out(struct bilateral_worker *w, const struct bilateral *b, char *scratch)
 {
     const struct gi_image *guide = b->spec->guide;
     int channels = b->src->channels;
@@ -51,15 +51,16 @@ static size_t lay_out(struct worker *w, const struct bilateral *b, char *scratch
 }
 
 /* Returns the planes of the row at position p, in the ring buffer. */
-static float *planes_of(const struct worker *w, long long p)
+static float *planes_of(const struct bilateral_worker *w, long long p)
 {
     int k = w->b->spec->k, slot = (int)((p + k) % k);
     return w->ring + (size_t)slot * (size_t)w->b->planes * w->b->pitch;
 }
 
 /* Loads the first `count` channels of the row at position p of an image. */
-static void load_planes(struct worker *w, float *planes, int count, const struct gi_image *image,
-                        const struct gi_border_spec *border, long long p)
+static void load_planes(struct bilateral_worker *w, float *planes, int count,
+                        const struct gi_image *image, const struct gi_border_spec *border,
+                        long long p)
 {
     int half = w->b->spec->k / 2, channels = image->channels;
     size_t n = (size_t)(w->tile.x1 - w->tile.x0 + 2 * half);
@@ -75,7 +76,7 @@ static void load_planes(struct worker *w, float *planes, int count, const struct
             planes[(size_t)c * w->b->pitch + x] = floats[x * (size_t)channels + (size_t)c];
 }
 
-static void load(struct worker *w, long long p)
+static void load(struct bilateral_worker *w, long long p)
 {
     const struct bilateral *b = w->b;
     float *planes = planes_of(w, p);
@@ -86,7 +87,7 @@ static void load(struct worker *w, long long p)
 }
 
 /* Loop parameters, which are constants after inlining. */
-struct kind {
+struct bilateral_kind {
     int colours;
     bool alpha, slope;
     bool finite; /* no sample is infinite or NaN */
@@ -101,7 +102,7 @@ struct sums {
 /* Returns the range weights of the neighbours q of p, from their colours or from the guide's
  * colours, without the spatial weight and alpha. *t says which neighbours are skipped. */
 static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_bilateral *spec,
-                                                               const struct kind kind,
+                                                               const struct bilateral_kind kind,
                                                                const GI_VEC *p, const GI_VEC *q,
                                                                GI_VEC *t)
 {
@@ -121,8 +122,8 @@ static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_b
 
 /* Adds the neighbours i from -reach to reach in one row, for the pixels at `at`. */
 static inline __attribute__((always_inline)) void
-add_row(struct sums *sums, const struct bilateral *b, const struct kind kind, const GI_VEC *p,
-        const float *at, const float *space, int reach)
+add_row(struct sums *sums, const struct bilateral *b, const struct bilateral_kind kind,
+        const GI_VEC *p, const float *at, const float *space, int reach)
 {
     const struct gi_bilateral *spec = b->spec;
     GI_VEC zero = vec_set(0), limit = vec_set((float)spec->n - 0.5f), infinite = vec_set(INFINITY);
@@ -156,8 +157,8 @@ add_row(struct sums *sums, const struct bilateral *b, const struct kind kind, co
 }
 
 /* Computes row y of the tile into the planes of w->out. */
-static inline __attribute__((always_inline)) void row_of(const struct worker *w, int y,
-                                                         const struct kind kind)
+static inline __attribute__((always_inline)) void row_of(const struct bilateral_worker *w, int y,
+                                                         const struct bilateral_kind kind)
 {
     const struct bilateral *b = w->b;
     int half = b->spec->k / 2, n = w->tile.x1 - w->tile.x0;
@@ -181,29 +182,29 @@ static inline __attribute__((always_inline)) void row_of(const struct worker *w,
     }
 }
 
-static void row_make(const struct worker *w, int y)
+static void row_make(const struct bilateral_worker *w, int y)
 {
     bool rgb = gi_colour_channels(w->b->src) == 3, alpha = gi_has_alpha(w->b->src);
     bool whole = !w->b->spec->slope, finite = w->b->src->type != GI_F32;
     const struct gi_image *guide = w->b->spec->guide;
     if (guide)
         row_of(w, y,
-               (struct kind){rgb ? 3 : 1, alpha, !whole, finite && guide->type != GI_F32,
-                             gi_colour_channels(guide)});
+               (struct bilateral_kind){rgb ? 3 : 1, alpha, !whole, finite && guide->type != GI_F32,
+                                       gi_colour_channels(guide)});
     else if (whole && !rgb && !alpha)
-        row_of(w, y, (struct kind){1, false, false, true, 0});
+        row_of(w, y, (struct bilateral_kind){1, false, false, true, 0});
     else if (whole && rgb && !alpha)
-        row_of(w, y, (struct kind){3, false, false, true, 0});
+        row_of(w, y, (struct bilateral_kind){3, false, false, true, 0});
     else if (finite && !rgb && !alpha)
-        row_of(w, y, (struct kind){1, false, true, true, 0});
+        row_of(w, y, (struct bilateral_kind){1, false, true, true, 0});
     else if (whole && rgb)
-        row_of(w, y, (struct kind){3, true, false, true, 0});
+        row_of(w, y, (struct bilateral_kind){3, true, false, true, 0});
     else
-        row_of(w, y, (struct kind){rgb ? 3 : 1, alpha, !whole, finite, 0});
+        row_of(w, y, (struct bilateral_kind){rgb ? 3 : 1, alpha, !whole, finite, 0});
 }
 
 /* Stores the planes of w->out as samples, with the alpha of the source. */
-static void store(struct worker *w, int y)
+static void store(struct bilateral_worker *w, int y)
 {
     const struct gi_image *src = w->b->src;
     int channels = src->channels, colours = gi_colour_channels(src);
@@ -230,7 +231,7 @@ static void store(struct worker *w, int y)
 static void bilateral_tile(void *arg, int index, void *scratch)
 {
     const struct bilateral *b = arg;
-    struct worker w = {0};
+    struct bilateral_worker w = {0};
     memset(scratch, 0, lay_out(&w, b, NULL)); /* vectors read past the rows */
     lay_out(&w, b, scratch);
     w.tile = GI_CPU(tile)(&b->tiling, b->src, index);
@@ -249,7 +250,7 @@ static enum gi_status rows(struct gi_queue *queue, struct gi_image *dst, const s
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct bilateral b = {.dst = dst, .src = src, .spec = spec};
-    struct worker w = {0};
+    struct bilateral_worker w = {0};
     int half = spec->k / 2;
     for (int j = 0; j <= half; j++) {
         b.reach[j] = half;

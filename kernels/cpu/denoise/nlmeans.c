@@ -21,7 +21,7 @@ struct nlmeans {
     bool real;             /* GI_F32 */
 };
 
-struct worker {
+struct nlmeans_worker {
     const struct nlmeans *b;
     struct gi_tile tile;
     void *samples;  /* a row with its halo, as samples and as floats */
@@ -42,7 +42,7 @@ static size_t share_out(char **at, char *scratch, size_t *used, size_t nbytes)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct nlmeans *b, char *scratch)
+static size_t lay_out(struct nlmeans_worker *w, const struct nlmeans *b, char *scratch)
 {
     static char nothing[1];
     char *p[8], *base = scratch ? scratch : nothing;
@@ -76,7 +76,7 @@ static bool is_finite(float v)
 }
 
 /* Stores row r of the planes from the floats `in` of all channels. */
-static void put_row(struct worker *w, int r, const float *in, size_t n)
+static void put_row(struct nlmeans_worker *w, int r, const float *in, size_t n)
 {
     const struct nlmeans *b = w->b;
     size_t channels = (size_t)b->src->channels, colours = (size_t)b->colours;
@@ -100,7 +100,7 @@ static void put_row(struct worker *w, int r, const float *in, size_t n)
     }
 }
 
-static void load(struct worker *w)
+static void load(struct nlmeans_worker *w)
 {
     const struct nlmeans *b = w->b;
     const struct gi_image *src = b->src;
@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) void move(uint32_t *columns, const 
 
 /* Moves the column sums down. The differences between row r of the planes and the pixels `by`
  * samples away enter; the differences of row r - patch leave. */
-static void columns_move(struct worker *w, int r, ptrdiff_t by, size_t n, bool first)
+static void columns_move(struct nlmeans_worker *w, int r, ptrdiff_t by, size_t n, bool first)
 {
     const struct nlmeans *b = w->b;
     int patch = b->spec->patch;
@@ -175,7 +175,7 @@ places(uint32_t *at, const uint32_t *columns, size_t n, int patch, int shift, ui
     return least;
 }
 
-static uint32_t row_places(struct worker *w, size_t n)
+static uint32_t row_places(struct nlmeans_worker *w, size_t n)
 {
     const struct gi_nlmeans *spec = w->b->spec;
     uint32_t most = (uint32_t)spec->n;
@@ -189,7 +189,7 @@ static uint32_t row_places(struct worker *w, size_t n)
 }
 
 /* Adds weighted colours, then weights, to a row of sums, which are SIDE_X apart. */
-static void add_narrow(struct worker *w, uint32_t *sums, const uint32_t *values, size_t n)
+static void add_narrow(struct nlmeans_worker *w, uint32_t *sums, const uint32_t *values, size_t n)
 {
     const struct nlmeans *b = w->b;
     const uint32_t *weights = w->weights;
@@ -200,7 +200,7 @@ static void add_narrow(struct worker *w, uint32_t *sums, const uint32_t *values,
         sums[(size_t)b->colours * SIDE_X + x] += weights[x];
 }
 
-static void add_wide(struct worker *w, uint64_t *sums, const uint32_t *values, size_t n)
+static void add_wide(struct nlmeans_worker *w, uint64_t *sums, const uint32_t *values, size_t n)
 {
     const struct nlmeans *b = w->b;
     const uint32_t *shares = values + (size_t)b->colours * b->plane;
@@ -212,7 +212,7 @@ static void add_wide(struct worker *w, uint64_t *sums, const uint32_t *values, s
     }
 }
 
-static void add_real(struct worker *w, float *sums, const float *values, size_t n)
+static void add_real(struct nlmeans_worker *w, float *sums, const float *values, size_t n)
 {
     const struct nlmeans *b = w->b;
     const float *shares = values + (size_t)b->colours * b->plane;
@@ -227,7 +227,7 @@ static void add_real(struct worker *w, float *sums, const float *values, size_t 
 }
 
 /* Processes one offset: compares all pixels of the tile with the pixels `by` samples away. */
-static void add_offset(struct worker *w, ptrdiff_t by)
+static void add_offset(struct nlmeans_worker *w, ptrdiff_t by)
 {
     const struct nlmeans *b = w->b;
     int patch = b->spec->patch, height = w->tile.y1 - w->tile.y0;
@@ -252,7 +252,8 @@ static void add_offset(struct worker *w, ptrdiff_t by)
     }
 }
 
-static float mean_of(const struct worker *w, const char *row, size_t c, size_t x, float stays)
+static float mean_of(const struct nlmeans_worker *w, const char *row, size_t c, size_t x,
+                     float stays)
 {
     size_t s = c * SIDE_X + x, a = (size_t)w->b->colours * SIDE_X + x;
     if (w->b->real) {
@@ -266,7 +267,7 @@ static float mean_of(const struct worker *w, const char *row, size_t c, size_t x
 }
 
 /* Stores row y of the tile: weighted means, and the unchanged alpha. */
-static void store(struct worker *w, int y)
+static void store(struct nlmeans_worker *w, int y)
 {
     const struct gi_image *src = w->b->src;
     size_t channels = (size_t)src->channels, colours = (size_t)w->b->colours;
@@ -294,7 +295,7 @@ static int less(int a, int b)
 static void nlmeans_tile(void *arg, int index, void *scratch)
 {
     const struct nlmeans *b = arg;
-    struct worker w = {0};
+    struct nlmeans_worker w = {0};
     int x0 = index % b->across * SIDE_X, y0 = index / b->across * SIDE_Y;
     int half = b->spec->search / 2;
     lay_out(&w, b, scratch);
@@ -316,7 +317,7 @@ static enum gi_status offsets(struct gi_queue *queue, struct gi_image *dst,
                               struct gi_err *err)
 {
     struct nlmeans b = {.dst = dst, .src = src, .spec = spec};
-    struct worker w = {0};
+    struct nlmeans_worker w = {0};
     b.colours = gi_colour_channels(src);
     b.real = src->type == GI_F32;
     b.shared = gi_has_alpha(src);

@@ -10,15 +10,15 @@
 
 enum { CHUNK = 64 /* pixels */ };
 
-struct work {
+struct bounds_work {
     const struct gi_image *src;
     float pixel[GI_MAX_CHANNELS]; /* premultiplied if there is alpha */
     float limit[GI_MAX_CHANNELS];
     int *left, *right; /* one entry per row; left > right if no pixel differs */
 };
 
-static inline bool chunk_differs(const struct work *work, const char *row, size_t x, size_t n,
-                                 enum gi_type type, int channels)
+static inline bool chunk_differs(const struct bounds_work *work, const char *row, size_t x,
+                                 size_t n, enum gi_type type, int channels)
 {
     bool alpha = channels == 2 || channels == 4;
     int differs = 0;
@@ -33,7 +33,7 @@ static inline bool chunk_differs(const struct work *work, const char *row, size_
     return differs;
 }
 
-static bool differs(const struct work *work, const char *row, size_t x, size_t n)
+static bool differs(const struct bounds_work *work, const char *row, size_t x, size_t n)
 {
     enum gi_type type = work->src->type;
     int channels = work->src->channels;
@@ -50,7 +50,7 @@ static bool differs(const struct work *work, const char *row, size_t x, size_t n
 
 static void find_ends(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct bounds_work *work = arg;
     const char *row = gi_row(work->src, y);
     size_t width = (size_t)work->src->width, x = 0, end = width;
     work->left[y] = INT_MAX;
@@ -78,7 +78,7 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_bounds *bounds,
 {
     size_t height = (size_t)src->height;
     int *ends = malloc(2 * height * sizeof *ends), last = src->channels - 1;
-    struct work work = {.src = src, .left = ends, .right = ends + height};
+    struct bounds_work work = {.src = src, .left = ends, .right = ends + height};
     if (!ends)
         return gi_fail(err, GI_E_MEMORY, "out of memory: bounds");
     for (int c = 0; c < src->channels; c++) {

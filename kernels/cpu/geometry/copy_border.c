@@ -4,7 +4,7 @@
 #include "kernels/cpu/common/pixel_bytes.h"
 #include "kernels/geometry.h"
 
-struct work {
+struct copy_border_work {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_copy_border *spec;
@@ -12,8 +12,8 @@ struct work {
 };
 
 /* Fills pixels x0 <= x < x1, which are outside the image, from row `in` of the image. */
-static void copy_outside(char *out, const char *in, const struct work *work, long long x0,
-                         long long x1)
+static void copy_outside(char *out, const char *in, const struct copy_border_work *work,
+                         long long x0, long long x1)
 {
     size_t pixel = pixel_nbytes(work->src);
     int width = work->src->width;
@@ -43,7 +43,7 @@ static long long within(long long v, long long lo, long long hi)
 
 static void make_row(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct copy_border_work *work = arg;
     size_t pixel = pixel_nbytes(work->src);
     long long left = work->spec->left, right = left + work->dst->width;
     long long in0 = within(0, left, right), in1 = within(work->src->width, left, right);
@@ -65,7 +65,7 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_copy_border *spec,
                               struct gi_err *err)
 {
-    struct work work = {.dst = dst, .src = src, .spec = spec};
+    struct copy_border_work work = {.dst = dst, .src = src, .spec = spec};
     gi_border_pixel(work.value, &spec->border, src);
     return gi_pool_run(gi_cpu_pool(queue), dst->height, make_row, &work, 0, err);
 }

@@ -11,7 +11,7 @@ enum { SIDE_MAX = 64, SQUARE_NBYTES = 64 * 64 * 2 };
 
 /* ---- flips ---- */
 
-struct work {
+struct layout_work {
     struct gi_image *dst;
     const struct gi_image *src;
     int layout;
@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void mirror_row(char *out, const ch
 
 static void flip_row(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct layout_work *work = arg;
     const struct gi_image *src = work->src;
     const char *in = gi_row(src, work->layout & GI_LAYOUT_MIRROR_Y ? src->height - 1 - y : y);
     char *out = gi_row(work->dst, y);
@@ -93,7 +93,7 @@ static void flip_row(void *arg, int y, void *scratch)
 static enum gi_status flip_rows(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const int *layout, struct gi_err *err)
 {
-    struct work work = {.dst = dst, .src = src, .layout = *layout};
+    struct layout_work work = {.dst = dst, .src = src, .layout = *layout};
     return gi_pool_run(gi_cpu_pool(queue), dst->height, flip_row, &work, 0, err);
 }
 
@@ -215,7 +215,7 @@ static void transpose_by_size(char *const *out, const char *in, size_t stride, i
 /* Processes a row of blocks, which begins at row band * side of dst. */
 static void transpose_band(void *arg, int band, void *scratch)
 {
-    const struct work *work = arg;
+    const struct layout_work *work = arg;
     const struct gi_image *src = work->src, *dst = work->dst;
     size_t pixel = pixel_nbytes(src), stride = (size_t)work->side * pixel;
     int y0 = band * work->side;
@@ -241,7 +241,7 @@ static void transpose_band(void *arg, int band, void *scratch)
 static enum gi_status by_squares(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const int *layout, struct gi_err *err)
 {
-    struct work work = {
+    struct layout_work work = {
         .dst = dst, .src = src, .layout = *layout, .side = side_of(pixel_nbytes(src))};
     int bands = (dst->height + work.side - 1) / work.side;
     return gi_pool_run(gi_cpu_pool(queue), bands, transpose_band, &work, SQUARE_NBYTES, err);

@@ -8,19 +8,19 @@
 #include "kernels/cpu/geometry/remap.h"
 
 /* Loop parameters, which are constants after inlining. */
-struct kind {
+struct remap_gathers_kind {
     enum gi_type type;
     int channels, taps; /* taps: 1, 2 or 4 per row */
     bool weigh;
 };
 
-static inline size_t pixel_nbytes(struct kind kind)
+static inline size_t pixel_nbytes(struct remap_gathers_kind kind)
 {
     return (size_t)kind.channels * gi_type_nbytes(kind.type);
 }
 
 /* Returns the number of gathers (4 bytes each) that load the taps in one row. */
-static inline int words_of(struct kind kind)
+static inline int words_of(struct remap_gathers_kind kind)
 {
     return ((int)pixel_nbytes(kind) * kind.taps + 3) / 4;
 }
@@ -34,49 +34,51 @@ struct sorted {
     int32_t all_inside, all_beyond;
 };
 
-struct range {
+struct remap_gathers_range {
     int first, last;
 };
 
 /* Returns the range of x for which all taps in a row can be read, together with the bytes that
  * gathers read past these taps. */
-static struct range columns_of(const struct remap_work *work, struct kind kind)
+static struct remap_gathers_range columns_of(const struct remap_work *work,
+                                             struct remap_gathers_kind kind)
 {
     int before = kind.taps == 4, width = work->src->width, pixel = (int)pixel_nbytes(kind);
     int nbytes = kind.taps > 1 ? 4 * words_of(kind) : pixel;
     int last = width * pixel < nbytes ? -1 : (width * pixel - nbytes) / pixel;
     last = last < width - kind.taps ? last : width - kind.taps;
-    return (struct range){before, last + before};
+    return (struct remap_gathers_range){before, last + before};
 }
 
 /* Returns the range of y for which all rows of taps are inside the source and inside `src`, which
  * may be a part of the source's rows. */
-static struct range rows_of(const struct remap_work *work, struct kind kind)
+static struct remap_gathers_range rows_of(const struct remap_work *work,
+                                          struct remap_gathers_kind kind)
 {
     int before = kind.taps == 4, first = work->spec->src_y, height = work->spec->height;
     int end = first + work->src->height;
     first = first > 0 ? first : 0;
     end = end < height ? end : height;
-    return (struct range){first + before, end - kind.taps + before};
+    return (struct remap_gathers_range){first + before, end - kind.taps + before};
 }
 
 /* Returns the positions along an axis of n pixels for which at least one tap is inside. */
-static struct range reach_of(int n, struct kind kind)
+static struct remap_gathers_range reach_of(int n, struct remap_gathers_kind kind)
 {
     int before = kind.taps == 4;
-    return (struct range){before + 1 - kind.taps, n - 1 + before};
+    return (struct remap_gathers_range){before + 1 - kind.taps, n - 1 + before};
 }
 
 /* Properties of the source that do not depend on positions. */
 struct site {
-    struct range columns, rows; /* all taps are in the source */
-    struct range across, down;  /* some taps are in the source */
+    struct remap_gathers_range columns, rows; /* all taps are in the source */
+    struct remap_gathers_range across, down;  /* some taps are in the source */
     uint32_t stride, pixel;
     int left, top; /* the position whose first tap is the first sample of `src` */
     bool empty;    /* positions without taps in the source are background */
 };
 
-static struct site site_of(const struct remap_work *work, struct kind kind)
+static struct site site_of(const struct remap_work *work, struct remap_gathers_kind kind)
 {
     const struct gi_remap *spec = work->spec;
     return (struct site){
@@ -99,9 +101,9 @@ static inline int32_t offset_of(const struct site *site, int x, int y)
 }
 
 /* Returns the minimum and the maximum of n values. */
-static inline struct range range_of(const int32_t *v, int n)
+static inline struct remap_gathers_range range_of(const int32_t *v, int n)
 {
-    struct range r = {v[0], v[0]};
+    struct remap_gathers_range r = {v[0], v[0]};
     for (int i = 1; i < n; i++) {
         r.first = v[i] < r.first ? v[i] : r.first;
         r.last = v[i] > r.last ? v[i] : r.last;
@@ -109,12 +111,12 @@ static inline struct range range_of(const int32_t *v, int n)
     return r;
 }
 
-static inline bool within(struct range r, struct range of)
+static inline bool within(struct remap_gathers_range r, struct remap_gathers_range of)
 {
     return r.first >= of.first && r.last <= of.last;
 }
 
-static inline bool is_disjoint(struct range r, struct range of)
+static inline bool is_disjoint(struct remap_gathers_range r, struct remap_gathers_range of)
 {
     return r.last < of.first || r.first > of.last;
 }
@@ -145,7 +147,7 @@ static void sort_each(struct sorted *sorted, const struct site site,
 static void sort(struct sorted *sorted, const struct site site, const struct remap_places *places,
                  int n)
 {
-    struct range x = range_of(places->x, n), y = range_of(places->y, n);
+    struct remap_gathers_range x = range_of(places->x, n), y = range_of(places->y, n);
     sorted->all_beyond = site.empty && (is_disjoint(x, site.across) || is_disjoint(y, site.down));
     sorted->all_inside = within(x, site.columns) && within(y, site.rows) && n % GI_LANES == 0;
     if (sorted->all_inside)
@@ -174,8 +176,8 @@ static inline bool any(const int32_t *flags)
 #if !GI_LEVEL_scalar
 
 /* Loads the taps of each pixel in one row, in order, and multiplies colours by alpha. */
-static inline __attribute__((always_inline)) void load(GI_VEC *v, const char *row,
-                                                       const int32_t *at, struct kind kind)
+static inline __attribute__((always_inline)) void
+load(GI_VEC *v, const char *row, const int32_t *at, struct remap_gathers_kind kind)
 {
     int each = 4 / (int)gi_type_nbytes(kind.type), n = kind.channels, last = n - 1;
 #pragma GCC unroll 16
@@ -190,14 +192,14 @@ static inline __attribute__((always_inline)) void load(GI_VEC *v, const char *ro
 
 /* Adds w * v to f, or nothing if the weight w is 0, because 0 * infinity would be NaN. */
 static inline __attribute__((always_inline)) GI_VEC add_tap(GI_VEC w, GI_VEC v, GI_VEC f,
-                                                            struct kind kind)
+                                                            struct remap_gathers_kind kind)
 {
     GI_VEC sum = vec_fma(w, v, f);
     return kind.type == GI_F32 ? vec_if_greater(vec_abs(w), vec_set(0), sum, f) : sum;
 }
 
 static inline __attribute__((always_inline)) GI_VEC lerp(GI_VEC a, GI_VEC b, GI_VEC t,
-                                                         struct kind kind)
+                                                         struct remap_gathers_kind kind)
 {
     return add_tap(t, vec_sub(b, a), a, kind);
 }
@@ -215,7 +217,7 @@ static inline __attribute__((always_inline)) void weights_of(GI_VEC *w, float a,
 /* Interpolates GI_LANES pixels, channel by channel. */
 static inline __attribute__((always_inline)) void values(GI_VEC *f, const struct remap_work *work,
                                                          const int32_t *at, GI_VEC t, GI_VEC u,
-                                                         struct kind kind)
+                                                         struct remap_gathers_kind kind)
 {
     const char *row = work->src->data;
     GI_VEC v[4 * GI_MAX_CHANNELS + 4], wx[4], wy[4], r;
@@ -281,7 +283,7 @@ static inline __attribute__((always_inline)) void weave_bytes(uint8_t *out, cons
 }
 
 static inline __attribute__((always_inline)) void store(void *out, const GI_VEC *f,
-                                                        struct kind kind)
+                                                        struct remap_gathers_kind kind)
 {
     float planes[GI_MAX_CHANNELS * GI_LANES];
     if (kind.channels == 1) {
@@ -323,7 +325,7 @@ typedef void group_fn(char *out, const struct remap_work *work, const struct rem
     static void name(char *out, const struct remap_work *work, const struct remap_places *places,  \
                      int i, const int32_t *at)                                                     \
     {                                                                                              \
-        const struct kind kind = {type, channels, taps, weigh};                                    \
+        const struct remap_gathers_kind kind = {type, channels, taps, weigh};                      \
         GI_VEC f[GI_MAX_CHANNELS];                                                                 \
         values(f, work, at, vec_load(places->t + i), vec_load(places->u + i), kind);               \
         store(out, f, kind);                                                                       \
@@ -422,7 +424,8 @@ void GI_CPU(remap_gathers)(const struct remap_work *work, const struct remap_pla
 {
     static const int taps[] = {[GI_NEAREST] = 1, [GI_LINEAR] = 2, [GI_CUBIC] = 4};
     const struct gi_image *src = work->src;
-    struct kind kind = {src->type, src->channels, taps[work->spec->interpolation], work->weigh};
+    struct remap_gathers_kind kind = {src->type, src->channels, taps[work->spec->interpolation],
+                                      work->weigh};
     group_fn *group = group_of(work);
     struct sorted sorted;
     size_t pixel = pixel_nbytes(kind);

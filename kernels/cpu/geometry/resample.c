@@ -13,7 +13,7 @@ enum {
     STRIP = 4096, /* samples of a strip's source or result, which stay in a core's cache */
 };
 
-struct work {
+struct resample_work {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_resample *spec;
@@ -24,8 +24,8 @@ struct work {
 
 /* A job: GI_LANES rows of the result (in the last job, the remaining rows) in a strip of
  * columns. */
-struct group {
-    const struct work *work;
+struct resample_group {
+    const struct resample_work *work;
     struct gi_strip strip;
     int y0, n;                /* rows of the result */
     int sy0, sy1;             /* source rows */
@@ -38,8 +38,8 @@ struct group {
 
 /* Loads n samples of source row y, from sample i of the strip on, as floats, with colours
  * multiplied by alpha. */
-static inline __attribute__((always_inline)) void load_row(const struct group *g, float *out, int y,
-                                                           size_t i, size_t n, enum gi_type type)
+static inline __attribute__((always_inline)) void
+load_row(const struct resample_group *g, float *out, int y, size_t i, size_t n, enum gi_type type)
 {
     const struct gi_image *src = g->work->src;
     size_t channels = (size_t)src->channels;
@@ -100,8 +100,8 @@ static inline __attribute__((always_inline)) void turn(float *to, size_t to_step
 }
 
 /* Filters the columns of the block that begins at sample i of the strip's source. */
-static inline __attribute__((always_inline)) void columns(const struct group *g, size_t i, size_t n,
-                                                          enum gi_type type)
+static inline __attribute__((always_inline)) void columns(const struct resample_group *g, size_t i,
+                                                          size_t n, enum gi_type type)
 {
     const struct gi_resample_side *col = &g->work->spec->col;
     for (int y = g->sy0; y < g->sy1; y++)
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void row_chains(GI_VEC *sum, const 
                             sum[i * channels + c]);
 }
 
-static inline __attribute__((always_inline)) void row_sums(const struct group *g, int x,
+static inline __attribute__((always_inline)) void row_sums(const struct resample_group *g, int x,
                                                            int channels, int pixels)
 {
     const struct gi_resample_side *row = &g->work->spec->row;
@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) void row_sums(const struct group *g
 }
 
 /* Computes all pixels of a strip, `pixels` pixels (at most 4 samples) at a time. */
-static inline __attribute__((always_inline)) void rows(const struct group *g, int channels,
+static inline __attribute__((always_inline)) void rows(const struct resample_group *g, int channels,
                                                        int pixels)
 {
     int x = g->strip.x0;
@@ -177,7 +177,7 @@ static inline __attribute__((always_inline)) void rows(const struct group *g, in
         row_sums(g, x, channels, 1);
 }
 
-static void store(const struct group *g)
+static void store(const struct resample_group *g)
 {
     struct gi_image *dst = g->work->dst;
     size_t channels = (size_t)dst->channels, nbytes = gi_type_nbytes(dst->type);
@@ -200,7 +200,7 @@ static size_t round_up(size_t n)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct group *g, const struct work *work, float *scratch)
+static size_t lay_out(struct resample_group *g, const struct resample_work *work, float *scratch)
 {
     size_t channels = (size_t)work->src->channels;
     size_t rows = (size_t)work->rows * BLOCK, sums = (size_t)GI_LANES * BLOCK;
@@ -217,9 +217,9 @@ static size_t lay_out(struct group *g, const struct work *work, float *scratch)
 
 static void group(void *arg, int index, void *scratch)
 {
-    const struct work *work = arg;
+    const struct resample_work *work = arg;
     const struct gi_resample_side *col = &work->spec->col;
-    struct group g = {.work = work};
+    struct resample_group g = {.work = work};
     g.strip = gi_strip_at(&work->strips, &work->spec->row, index % work->strips.n);
     g.y0 = index / work->strips.n * GI_LANES;
     g.n = work->dst->height - g.y0 < GI_LANES ? work->dst->height - g.y0 : GI_LANES;
@@ -253,14 +253,14 @@ static enum gi_status lanes(struct gi_queue *queue, struct gi_image *dst,
                             const struct gi_image *src, const struct gi_resample *spec,
                             struct gi_err *err)
 {
-    struct work work = {.dst = dst,
-                        .src = src,
-                        .spec = spec,
-                        .weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH,
-                        .strips = gi_strips(&spec->row, STRIP / src->channels),
-                        .rows = gi_resample_span(&spec->col, GI_LANES)};
+    struct resample_work work = {.dst = dst,
+                                 .src = src,
+                                 .spec = spec,
+                                 .weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH,
+                                 .strips = gi_strips(&spec->row, STRIP / src->channels),
+                                 .rows = gi_resample_span(&spec->col, GI_LANES)};
     int ngroups = (dst->height + GI_LANES - 1) / GI_LANES;
-    struct group g;
+    struct resample_group g;
     return gi_pool_run(gi_cpu_pool(queue), ngroups * work.strips.n, group, &work,
                        lay_out(&g, &work, NULL), err);
 }

@@ -13,7 +13,7 @@ enum {
     BAND_NBYTES = 1 << 19, /* approximate size of the bytes between the passes */
 };
 
-struct work {
+struct resample_integer_work {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_resample *spec;
@@ -24,8 +24,8 @@ struct work {
     size_t stride; /* bytes of a row between the passes */
 };
 
-struct group {
-    const struct work *work;
+struct resample_integer_group {
+    const struct resample_integer_work *work;
     struct gi_strip strip;
     int y0, y1;       /* rows of the result */
     int sy0, sy1;     /* source rows */
@@ -82,7 +82,7 @@ static GI_INTS finish(GI_INTS sum)
 
 /* Loads n samples (at most GI_LANES) of source row y, from sample i of the strip on, and multiplies
  * colours by alpha. */
-static GI_INTS load_source(const struct group *g, int y, size_t i, size_t n)
+static GI_INTS load_source(const struct resample_integer_group *g, int y, size_t i, size_t n)
 {
     const struct gi_image *src = g->work->src;
     size_t channels = (size_t)src->channels;
@@ -93,7 +93,7 @@ static GI_INTS load_source(const struct group *g, int y, size_t i, size_t n)
 
 /* The vertical pass, if it comes first. Computes result rows y to y + GI_LANES - 1 (or the
  * remaining rows) at all source columns of the strip, and transposes these rows. */
-static void turn_columns(const struct group *g, int y)
+static void turn_columns(const struct resample_integer_group *g, int y)
 {
     const struct gi_resample_side *col = &g->work->spec->col;
     size_t n = (size_t)(g->strip.sx1 - g->strip.sx0) * (size_t)g->work->src->channels;
@@ -113,7 +113,7 @@ static void turn_columns(const struct group *g, int y)
 }
 
 /* Transposes source rows y to y + GI_LANES - 1 (or the remaining rows). */
-static void turn_rows(const struct group *g, int y)
+static void turn_rows(const struct resample_integer_group *g, int y)
 {
     size_t n = (size_t)(g->strip.sx1 - g->strip.sx0) * (size_t)g->work->src->channels;
     int nrows = g->sy1 - y < GI_LANES ? g->sy1 - y : GI_LANES;
@@ -125,8 +125,8 @@ static void turn_rows(const struct group *g, int y)
 }
 
 /* Computes sample c of result pixel x in all transposed rows. */
-static inline __attribute__((always_inline)) void row_sums(GI_INTS *sum, const struct group *g,
-                                                           int x, int channels)
+static inline __attribute__((always_inline)) void
+row_sums(GI_INTS *sum, const struct resample_integer_group *g, int x, int channels)
 {
     const struct gi_resample_side *row = &g->work->spec->row;
     const int32_t *weights = gi_resample_integers(row, x);
@@ -142,7 +142,8 @@ static inline __attribute__((always_inline)) void row_sums(GI_INTS *sum, const s
 }
 
 /* Filters the transposed rows horizontally into the rows between the passes, from row `at` on. */
-static inline __attribute__((always_inline)) void rows(const struct group *g, int at, int channels)
+static inline __attribute__((always_inline)) void rows(const struct resample_integer_group *g,
+                                                       int at, int channels)
 {
     uint32_t side[GI_LANES * GI_LANES];
     GI_INTS sum[4];
@@ -164,7 +165,7 @@ static inline __attribute__((always_inline)) void rows(const struct group *g, in
     }
 }
 
-static void all_rows(const struct group *g, int at)
+static void all_rows(const struct resample_integer_group *g, int at)
 {
     switch (g->work->src->channels) {
     case 1:
@@ -192,7 +193,7 @@ static void unpremultiply(uint8_t *row, size_t n, int channels)
     }
 }
 
-static void column(const struct group *g, int y)
+static void column(const struct resample_integer_group *g, int y)
 {
     const struct gi_resample_side *col = &g->work->spec->col;
     struct gi_image *dst = g->work->dst;
@@ -219,7 +220,7 @@ static void column(const struct group *g, int y)
 
 /* Stores result rows y to y + GI_LANES - 1 (or the remaining rows) if the horizontal pass comes
  * second. all_rows() has left these rows in the first rows of `between`. */
-static void store_rows(const struct group *g, int y)
+static void store_rows(const struct resample_integer_group *g, int y)
 {
     struct gi_image *dst = g->work->dst;
     size_t channels = (size_t)dst->channels, n = (size_t)(g->strip.x1 - g->strip.x0) * channels;
@@ -233,7 +234,8 @@ static void store_rows(const struct group *g, int y)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct group *g, const struct work *work, uint32_t *scratch)
+static size_t lay_out(struct resample_integer_group *g, const struct resample_integer_work *work,
+                      uint32_t *scratch)
 {
     size_t square = GI_LANES * GI_LANES;
     size_t samples = (size_t)work->strips.source * (size_t)work->src->channels;
@@ -248,9 +250,9 @@ static size_t lay_out(struct group *g, const struct work *work, uint32_t *scratc
 
 static void group(void *arg, int index, void *scratch)
 {
-    const struct work *work = arg;
+    const struct resample_integer_work *work = arg;
     const struct gi_resample_side *col = &work->spec->col;
-    struct group g = {.work = work};
+    struct resample_integer_group g = {.work = work};
     g.strip = gi_strip_at(&work->strips, &work->spec->row, index % work->strips.n);
     g.y0 = index / work->strips.n * work->band;
     g.y1 = work->dst->height - g.y0 < work->band ? work->dst->height : g.y0 + work->band;
@@ -276,7 +278,7 @@ static void group(void *arg, int index, void *scratch)
 
 /* Returns the number of result rows per job. It is large enough that few source rows are filtered
  * twice, and small enough that all threads have jobs. */
-static int band_of(const struct work *work, int threads)
+static int band_of(const struct resample_integer_work *work, int threads)
 {
     const struct gi_resample_side *col = &work->spec->col;
     double reach = (double)(col->first[col->n - 1] - col->first[0] + col->taps) / col->n;
@@ -293,17 +295,18 @@ enum gi_status GI_CPU(resample_integer)(struct gi_queue *queue, struct gi_image 
                                         struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    struct work work = {.dst = dst,
-                        .src = src,
-                        .spec = spec,
-                        .weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH,
-                        .strips = gi_strips(&spec->row, STRIP / src->channels)};
+    struct resample_integer_work work = {.dst = dst,
+                                         .src = src,
+                                         .spec = spec,
+                                         .weigh =
+                                             gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH,
+                                         .strips = gi_strips(&spec->row, STRIP / src->channels)};
     work.stride =
         ((size_t)work.strips.result * (size_t)src->channels + 4 * GI_LANES) / 16 * 16 + 64;
     work.band = spec->columns_first ? GI_LANES : band_of(&work, gi_pool_threads(pool));
     int rows = spec->columns_first ? GI_LANES : gi_resample_span(&spec->col, work.band);
     work.rows = (rows + GI_LANES - 1) / GI_LANES * GI_LANES;
-    struct group g;
+    struct resample_integer_group g;
     int nbands = (dst->height + work.band - 1) / work.band;
     return gi_pool_run(pool, nbands * work.strips.n, group, &work, lay_out(&g, &work, NULL), err);
 }

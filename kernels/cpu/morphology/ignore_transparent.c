@@ -7,7 +7,7 @@
 
 enum { BLOCK = 512 /* pixels */ };
 
-struct work {
+struct ignore_transparent_work {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_ignore_transparent *spec;
@@ -63,7 +63,7 @@ static off_fn *const off[GI_F32 + 1][2] = {
 
 static void transparent_row(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct ignore_transparent_work *work = arg;
     const struct gi_image *src = work->src, *picked = work->spec->picked;
     size_t n = (size_t)src->width;
     void *out = gi_row(work->dst, y);
@@ -78,7 +78,7 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_ignore_transparent *spec,
                               struct gi_err *err)
 {
-    struct work work = {dst, src, spec};
+    struct ignore_transparent_work work = {dst, src, spec};
     return gi_pool_run(gi_cpu_pool(queue), src->height, transparent_row, &work, 0, err);
 }
 

@@ -43,7 +43,7 @@ struct min_max {
     uint32_t nan;    /* key of NaN, which is chosen before all others */
 };
 
-struct worker {
+struct min_max_worker {
     const struct min_max *e;
     struct gi_tile tile;
     size_t n;        /* bytes of the tile's row */
@@ -63,7 +63,7 @@ static size_t round_up(size_t nbytes)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. `rows` is the number of rows of a block. */
-static size_t lay_out(struct worker *w, const struct min_max *e, size_t rows, char *scratch)
+static size_t lay_out(struct min_max_worker *w, const struct min_max *e, size_t rows, char *scratch)
 {
     size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
     size_t line = round_up(((size_t)e->tiling.strip + (size_t)e->spec->width) * e->nbytes);
@@ -80,12 +80,13 @@ static size_t lay_out(struct worker *w, const struct min_max *e, size_t rows, ch
     return (rows + 4) * strip + 2 * line;
 }
 
-static void pick(const struct worker *w, void *out, const void *a, const void *b, size_t nbytes)
+static void pick(const struct min_max_worker *w, void *out, const void *a, const void *b,
+                 size_t nbytes)
 {
     w->e->pick(out, a, b, nbytes / gi_type_nbytes(w->e->src->type));
 }
 
-static void open_outside(struct worker *w)
+static void open_outside(struct min_max_worker *w)
 {
     const struct gi_image *src = w->e->src;
     size_t pixels = w->n / w->e->nbytes;
@@ -100,7 +101,7 @@ static void open_outside(struct worker *w)
 
 /* Returns the tile's part of the row at position p as keys. They are in `fresh`, valid until the
  * next call, or in the image itself. */
-static const char *row_at(const struct worker *w, long long p)
+static const char *row_at(const struct min_max_worker *w, long long p)
 {
     const struct gi_image *src = w->e->src;
     int y = gi_border_index(p, src->height, w->e->spec->border.mode);
@@ -114,7 +115,7 @@ static const char *row_at(const struct worker *w, long long p)
 }
 
 /* Fills the halo on both sides of a whole row in `line`. */
-static void fill_sides(const struct worker *w, char *row)
+static void fill_sides(const struct min_max_worker *w, char *row)
 {
     const struct gi_min_max *spec = w->e->spec;
     size_t nbytes = w->e->nbytes;
@@ -138,7 +139,7 @@ static void keep_alpha(const struct min_max *e, int y)
 }
 
 /* Filters the row in `line` along the row, and stores it as row y of the result. */
-static void make_row(const struct worker *w, int y)
+static void make_row(const struct min_max_worker *w, int y)
 {
     const struct min_max *e = w->e;
     size_t n = w->n, width = (size_t)e->spec->width, before = (size_t)e->spec->anchor_x, m = 1;
@@ -166,7 +167,7 @@ static void make_row(const struct worker *w, int y)
  * height of the structuring element. Source rows are in blocks of `height` rows. A result row is
  * the minimum (maximum) of the end of one block (a suffix) and the start of the next block (a
  * prefix). */
-static void make_block(struct worker *w, int y0, int y1)
+static void make_block(struct min_max_worker *w, int y0, int y1)
 {
     const struct min_max *e = w->e;
     int height = e->spec->height;
@@ -200,7 +201,7 @@ static void make_block(struct worker *w, int y0, int y1)
 static void down(void *arg, int index, void *scratch)
 {
     const struct min_max *e = arg;
-    struct worker w = {0};
+    struct min_max_worker w = {0};
     lay_out(&w, e, (size_t)e->spec->height, scratch);
     w.tile = GI_CPU(tile)(&e->tiling, e->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * e->nbytes;
@@ -216,7 +217,7 @@ static void down(void *arg, int index, void *scratch)
 static void along(void *arg, int y, void *scratch)
 {
     const struct min_max *e = arg;
-    struct worker w = {0};
+    struct min_max_worker w = {0};
     lay_out(&w, e, 0, scratch);
     w.n = gi_row_nbytes(e->src);
     open_outside(&w);
@@ -231,7 +232,7 @@ static enum gi_status blocks(struct gi_queue *queue, struct gi_image *dst,
     static pick_fn *const picks[2][3] = {{less_1, less_2, less_4}, {more_1, more_2, more_4}};
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct min_max e = {.dst = dst, .src = src, .spec = spec};
-    struct worker w = {0};
+    struct min_max_worker w = {0};
     size_t height = (size_t)spec->height, strip = (size_t)src->width;
     e.pick = picks[spec->greatest][src->type];
     e.nbytes = gi_type_nbytes(src->type) * (size_t)src->channels;

@@ -50,7 +50,7 @@ struct runs {
     int levels;
 };
 
-struct worker {
+struct min_max_runs_worker {
     const struct runs *r;
     struct gi_tile tile;
     size_t n;            /* bytes of the tile's row */
@@ -78,7 +78,7 @@ static size_t line_nbytes(const struct runs *r)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct runs *r, char *scratch)
+static size_t lay_out(struct min_max_runs_worker *w, const struct runs *r, char *scratch)
 {
     size_t kept = (size_t)r->spec->height * kept_nbytes(r), line = line_nbytes(r);
     w->r = r;
@@ -100,7 +100,7 @@ static int level_of(const struct gi_footprint_run *run)
 }
 
 /* Makes all levels of the row at position p. */
-static void load(struct worker *w, long long p)
+static void load(struct min_max_runs_worker *w, long long p)
 {
     const struct runs *r = w->r;
     size_t pixels = (size_t)(w->tile.x1 - w->tile.x0 + r->left + r->right);
@@ -119,7 +119,7 @@ static void load(struct worker *w, long long p)
     }
 }
 
-static void store(const struct worker *w, const char *kept, int y)
+static void store(const struct min_max_runs_worker *w, const char *kept, int y)
 {
     const struct runs *r = w->r;
     size_t first = (size_t)w->tile.x0 * r->pixel;
@@ -142,7 +142,7 @@ static void runs_tile(void *arg, int index, void *scratch)
     const struct gi_footprint_run *runs = spec->runs;
     int top = runs[0].y, bottom = runs[spec->nruns - 1].y;
     size_t kept_row = kept_nbytes(r);
-    struct worker w = {0};
+    struct min_max_runs_worker w = {0};
     lay_out(&w, r, scratch);
     w.tile = GI_CPU(tile)(&r->tiling, r->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * r->pixel;
@@ -176,7 +176,7 @@ enum gi_status GI_CPU(min_max_runs)(struct gi_queue *queue, struct gi_image *dst
     static fold_fn *const folds[2][3] = {{less_1, less_2, less_4}, {more_1, more_2, more_4}};
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct runs r = {.dst = dst, .src = src, .spec = spec};
-    struct worker w = {0};
+    struct min_max_runs_worker w = {0};
     r.fold = folds[spec->greatest][src->type];
     r.sample = gi_type_nbytes(src->type);
     r.pixel = r.sample * (size_t)src->channels;

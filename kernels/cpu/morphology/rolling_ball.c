@@ -21,7 +21,7 @@ struct rolling_ball {
     int reach[GI_ROLLING_BALL_MAX + 1]; /* half the width of the ball in row |j|, in pixels */
 };
 
-struct worker {
+struct rolling_ball_worker {
     const struct rolling_ball *b;
     struct gi_tile tile;
     float *ring; /* 2 * radius + 1 rows with the halo of the ball */
@@ -31,7 +31,7 @@ struct worker {
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct rolling_ball *b, void *scratch)
+static size_t lay_out(struct rolling_ball_worker *w, const struct rolling_ball *b, void *scratch)
 {
     size_t rows = 2 * (size_t)b->spec->radius + 1;
     w->b = b;
@@ -44,14 +44,14 @@ static size_t lay_out(struct worker *w, const struct rolling_ball *b, void *scra
 }
 
 /* Returns row y, which may be outside the image. */
-static float *row_of(const struct worker *w, long long y)
+static float *row_of(const struct rolling_ball_worker *w, long long y)
 {
     long long rows = 2LL * w->b->spec->radius + 1;
     return w->ring + (size_t)((y + rows) % rows) * w->b->pitch;
 }
 
 /* Loads row y with its halo. */
-static void load(const struct worker *w, long long y)
+static void load(const struct rolling_ball_worker *w, long long y)
 {
     const struct gi_image *src = w->b->src;
     size_t pixels = (size_t)(w->tile.x1 - w->tile.x0 + 2 * w->b->spec->radius);
@@ -61,7 +61,7 @@ static void load(const struct worker *w, long long y)
 }
 
 /* Sets out[0 .. BLOCK) to the height of the ball at the samples from x on in row y. */
-static void roll(const struct worker *w, float *out, size_t x, int y)
+static void roll(const struct rolling_ball_worker *w, float *out, size_t x, int y)
 {
     const struct rolling_ball *b = w->b;
     int r = b->spec->radius, channels = b->src->channels;
@@ -85,7 +85,7 @@ static void roll(const struct worker *w, float *out, size_t x, int y)
         vec_store(out + v * GI_LANES, best[v]);
 }
 
-static void make_row(const struct worker *w, int y)
+static void make_row(const struct rolling_ball_worker *w, int y)
 {
     const struct rolling_ball *b = w->b;
     const struct gi_image *src = b->src;
@@ -108,7 +108,7 @@ static void make_row(const struct worker *w, int y)
 static void rolling_ball_tile(void *arg, int index, void *scratch)
 {
     const struct rolling_ball *b = arg;
-    struct worker w = {0};
+    struct rolling_ball_worker w = {0};
     int r = b->spec->radius;
     lay_out(&w, b, scratch);
     w.tile = GI_CPU(tile)(&b->tiling, b->src, index);
@@ -126,7 +126,7 @@ static enum gi_status rolling(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct rolling_ball b = {.dst = dst, .src = src, .spec = spec};
-    struct worker w = {0};
+    struct rolling_ball_worker w = {0};
     int r = spec->radius;
     for (int j = 0; j <= r; j++)
         b.reach[j] = gi_rolling_ball_reach(spec, j);

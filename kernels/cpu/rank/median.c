@@ -6,7 +6,7 @@
 
 enum { BLOCK = 256 /* bins that share a coarse counter */ };
 
-struct worker {
+struct median_worker {
     struct sliding_tile t;
     uint64_t *pairs[2]; /* GI_F32: two buffers for sorting keys with their positions */
     uint32_t *values;   /* GI_F32: the key of each bin */
@@ -17,7 +17,7 @@ struct worker {
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
+static size_t lay_out(struct median_worker *w, const struct sliding *s, char *scratch)
 {
     size_t shared = sliding_lay_out(&w->t, s, scratch);
     size_t keyed = s->src->type == GI_F32 ? sliding_round_up(s->samples * 4) : 0;
@@ -35,7 +35,7 @@ static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
 
 /* Replaces the n keys in `bins` by their ranks in ascending order; equal keys have one rank. Sorts
  * the keys by LSD radix sort, one byte per pass. */
-static void number(struct worker *w, size_t n)
+static void number(struct median_worker *w, size_t n)
 {
     uint64_t *from = w->pairs[0], *to = w->pairs[1];
     for (size_t i = 0; i < n; i++)
@@ -63,7 +63,7 @@ static void number(struct worker *w, size_t n)
 
 static void begin(struct sliding_tile *t)
 {
-    struct worker *w = (struct worker *)(void *)t;
+    struct median_worker *w = (struct median_worker *)(void *)t;
     if (t->s->src->type == GI_F32)
         number(w, (size_t)t->nx * (size_t)t->ny);
     memset(w->fine, 0, (t->s->nbins + 1) * 4);
@@ -71,7 +71,8 @@ static void begin(struct sliding_tile *t)
     w->at = w->below = 0;
 }
 
-static inline void move(struct worker *w, const uint32_t *bins, int n, size_t step, uint32_t one)
+static inline void move(struct median_worker *w, const uint32_t *bins, int n, size_t step,
+                        uint32_t one)
 {
     uint32_t at = w->at, below = w->below;
     for (int i = 0; i < n; i++, bins += step) {
@@ -84,18 +85,18 @@ static inline void move(struct worker *w, const uint32_t *bins, int n, size_t st
 
 static void enter(struct sliding_tile *t, const uint32_t *bins, int n, size_t step)
 {
-    move((struct worker *)(void *)t, bins, n, step, 1);
+    move((struct median_worker *)(void *)t, bins, n, step, 1);
 }
 
 static void leave(struct sliding_tile *t, const uint32_t *bins, int n, size_t step)
 {
-    move((struct worker *)(void *)t, bins, n, step, UINT32_MAX);
+    move((struct median_worker *)(void *)t, bins, n, step, UINT32_MAX);
 }
 
 /* Returns the bin that contains the sample of the wanted rank. */
 static size_t find(struct sliding_tile *t)
 {
-    struct worker *w = (struct worker *)(void *)t;
+    struct median_worker *w = (struct median_worker *)(void *)t;
     const struct gi_median *spec = t->s->spec;
     uint32_t rank = (uint32_t)spec->rank;
     uint32_t at = w->at, below = w->below;
@@ -126,13 +127,13 @@ static size_t find(struct sliding_tile *t)
 
 static uint32_t bits(const struct sliding_tile *t, size_t bin)
 {
-    return median_bits(((const struct worker *)(const void *)t)->values[bin]);
+    return median_bits(((const struct median_worker *)(const void *)t)->values[bin]);
 }
 
 static void sliding_tile(void *arg, int index, void *scratch)
 {
     static const struct sliding_filter filter = {begin, enter, leave, find, bits};
-    struct worker w = {0};
+    struct median_worker w = {0};
     lay_out(&w, arg, scratch);
     sliding_filter_tile(&w.t, &filter, index);
 }
@@ -142,7 +143,7 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                               struct gi_err *err)
 {
     struct sliding s = sliding_of(dst, src, spec);
-    struct worker w = {0};
+    struct median_worker w = {0};
     return gi_pool_run(gi_cpu_pool(queue), sliding_ntiles(&s), sliding_tile, &s,
                        lay_out(&w, &s, NULL), err);
 }

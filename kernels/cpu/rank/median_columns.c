@@ -31,7 +31,7 @@ struct columns {
     size_t n; /* maximum number of columns in a job */
 };
 
-struct worker {
+struct median_columns_worker {
     const struct columns *job;
     struct gi_tile tile;
     int n;          /* columns of the tile and of the halo of the window */
@@ -78,7 +78,7 @@ static inline int digit_of(const counts *v, unsigned rank)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct columns *job, char *scratch)
+static size_t lay_out(struct median_columns_worker *w, const struct columns *job, char *scratch)
 {
     size_t row = (job->n * (size_t)job->src->channels + 63) / 64 * 64,
            plain = (job->n + 63) / 64 * 64;
@@ -94,7 +94,7 @@ static size_t lay_out(struct worker *w, const struct columns *job, char *scratch
 }
 
 /* Returns channel c of the tile's columns in row y, which may be outside the image. */
-static const uint8_t *load(const struct worker *w, uint8_t *out, int c, long long y)
+static const uint8_t *load(const struct median_columns_worker *w, uint8_t *out, int c, long long y)
 {
     const struct gi_image *src = w->job->src;
     const struct gi_median *spec = w->job->spec;
@@ -107,7 +107,7 @@ static const uint8_t *load(const struct worker *w, uint8_t *out, int c, long lon
     return out;
 }
 
-static void begin(struct worker *w, int c)
+static void begin(struct median_columns_worker *w, int c)
 {
     memset(w->upper, 0, (DIGIT + 1) * w->job->n * sizeof(counts));
     int height = w->job->spec->height;
@@ -122,7 +122,7 @@ static void begin(struct worker *w, int c)
 
 /* Adds a row to the column histograms and, except in the first window, removes the row that
  * leaves. */
-static void step_down(struct worker *w, int c, int y)
+static void step_down(struct median_columns_worker *w, int c, int y)
 {
     size_t n = w->job->n;
     int height = w->job->spec->height, above = height / 2;
@@ -159,7 +159,7 @@ static inline void catch_up(counts *sum, int *at, const counts *columns, int x, 
 }
 
 /* Computes channel c of row y. */
-static void go_along(const struct worker *w, int c, int y)
+static void go_along(const struct median_columns_worker *w, int c, int y)
 {
     const struct gi_median *spec = w->job->spec;
     int width = spec->width, count = w->tile.x1 - w->tile.x0, at[DIGIT];
@@ -184,7 +184,7 @@ static void go_along(const struct worker *w, int c, int y)
 static void columns_tile(void *arg, int index, void *scratch)
 {
     const struct columns *job = arg;
-    struct worker w = {0};
+    struct median_columns_worker w = {0};
     lay_out(&w, job, scratch);
     w.tile = GI_CPU(tile)(&job->tiling, job->src, index);
     w.n = w.tile.x1 - w.tile.x0 + job->spec->width - 1;
@@ -212,7 +212,7 @@ enum gi_status GI_CPU(median_columns)(struct gi_queue *queue, struct gi_image *d
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct columns job = {.dst = dst, .src = src, .spec = spec};
-    struct worker w = {0};
+    struct median_columns_worker w = {0};
     job.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP, spec->height - 1);
     job.n = (size_t)(job.tiling.strip + spec->width - 1);
     return gi_pool_run(pool, job.tiling.nstrips * job.tiling.nbands, columns_tile, &job,

@@ -6,7 +6,7 @@
 
 enum { BLOCKS_MAX = 256 };
 
-struct worker {
+struct mode_worker {
     struct sliding_tile t;
     int log_block;    /* a block has 1 << log_block bins; there are as many blocks */
     uint32_t *counts; /* samples of the window per bin */
@@ -16,7 +16,7 @@ struct worker {
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
+static size_t lay_out(struct mode_worker *w, const struct sliding *s, char *scratch)
 {
     size_t shared = sliding_lay_out(&w->t, s, scratch);
     w->log_block = s->nbins == 256 ? 4 : 8;
@@ -27,7 +27,7 @@ static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
 
 static void begin(struct sliding_tile *t)
 {
-    struct worker *w = (struct worker *)(void *)t;
+    struct mode_worker *w = (struct mode_worker *)(void *)t;
     memset(w->counts, 0, (t->s->nbins + 1) * sizeof *w->counts);
     memset(w->most, 0, sizeof w->most);
     memset(w->stale, 0, sizeof w->stale);
@@ -35,7 +35,7 @@ static void begin(struct sliding_tile *t)
 
 static void enter(struct sliding_tile *t, const uint32_t *bins, int n, size_t step)
 {
-    struct worker *w = (struct worker *)(void *)t;
+    struct mode_worker *w = (struct mode_worker *)(void *)t;
     for (int i = 0; i < n; i++, bins += step) {
         uint32_t count = ++w->counts[*bins];
         size_t block = *bins >> w->log_block;
@@ -48,7 +48,7 @@ static void enter(struct sliding_tile *t, const uint32_t *bins, int n, size_t st
 
 static void leave(struct sliding_tile *t, const uint32_t *bins, int n, size_t step)
 {
-    struct worker *w = (struct worker *)(void *)t;
+    struct mode_worker *w = (struct mode_worker *)(void *)t;
     for (int i = 0; i < n; i++, bins += step) {
         size_t block = *bins >> w->log_block;
         w->stale[block] |= w->counts[*bins]-- == w->most[block];
@@ -74,7 +74,7 @@ static int first_of(const uint32_t *v, uint32_t wanted)
 /* Returns the most frequent value. */
 static size_t find(struct sliding_tile *t)
 {
-    struct worker *w = (struct worker *)(void *)t;
+    struct mode_worker *w = (struct mode_worker *)(void *)t;
     int size = 1 << w->log_block;
     if (t->s->hides && w->counts[t->s->nbins] == (uint32_t)t->pixels)
         return t->s->nbins;
@@ -92,7 +92,7 @@ static size_t find(struct sliding_tile *t)
 static void mode_tile(void *arg, int index, void *scratch)
 {
     static const struct sliding_filter filter = {.begin = begin, enter, leave, find};
-    struct worker w = {0};
+    struct mode_worker w = {0};
     lay_out(&w, arg, scratch);
     sliding_filter_tile(&w.t, &filter, index);
 }
@@ -102,7 +102,7 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                               struct gi_err *err)
 {
     struct sliding s = sliding_of(dst, src, spec);
-    struct worker w = {0};
+    struct mode_worker w = {0};
     return gi_pool_run(gi_cpu_pool(queue), sliding_ntiles(&s), mode_tile, &s, lay_out(&w, &s, NULL),
                        err);
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-struct work {
+struct paint_work {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_paint *spec;
@@ -13,7 +13,7 @@ struct work {
 
 static void paint_row(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct paint_work *work = arg;
     const struct gi_image *src = work->src;
     const uint32_t *labels = gi_row(work->spec->labels, y);
     const uint8_t *marked = work->spec->marked;
@@ -33,7 +33,7 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_paint *spec,
                               struct gi_err *err)
 {
-    struct work work = {dst, src, spec};
+    struct paint_work work = {dst, src, spec};
     return gi_pool_run(gi_cpu_pool(queue), src->height, paint_row, &work, 0, err);
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-struct work {
+struct scatter_work {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_scatter *spec;
@@ -16,7 +16,7 @@ struct work {
 
 /* Returns channel c of the value at pixel x of a row of values, or channel c of the constant value
  * if `row` is NULL. */
-static inline float value_of(const struct work *work, const void *row, size_t x, int c)
+static inline float value_of(const struct scatter_work *work, const void *row, size_t x, int c)
 {
     const struct gi_scatter *spec = work->spec;
     if (!row)
@@ -45,7 +45,7 @@ static inline void store(void *row, size_t at, enum gi_type type, float v)
 }
 
 /* Position i is pixel (x, y) of the band. */
-static void put(const struct work *work, int x, int y, uint64_t i)
+static void put(const struct scatter_work *work, int x, int y, uint64_t i)
 {
     const struct gi_image *values = work->spec->values;
     const void *row = NULL;
@@ -61,7 +61,7 @@ static void put(const struct work *work, int x, int y, uint64_t i)
 
 static void scatter_rows(void *arg, int job, void *scratch)
 {
-    const struct work *work = arg;
+    const struct scatter_work *work = arg;
     const struct gi_image *src = work->src, *dst = work->dst, *places = work->spec->places;
     int top = (int)((int64_t)src->height * job / work->njobs);
     int bottom = (int)((int64_t)src->height * (job + 1) / work->njobs), y0 = work->spec->y;
@@ -90,7 +90,7 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
     int threads = gi_pool_threads(pool);
-    struct work work = {dst, src, spec, threads < src->height ? threads : src->height};
+    struct scatter_work work = {dst, src, spec, threads < src->height ? threads : src->height};
     return gi_pool_run(pool, work.njobs, scatter_rows, &work, 0, err);
 }
 

@@ -36,13 +36,13 @@ static size_t table_size(const struct gi_histogram_spec *spec)
 }
 
 /* Parameters of GI_KEY_RANGE that all samples share. */
-struct range {
+struct histogram_range {
     double lo, hi, width, per_width;
     int last; /* index of the last bin */
 };
 
 /* Returns the bin of v, lo <= v <= hi, by binary search: e(low) <= v, v < e(high) or v is hi. */
-static int range_bin_by_search(double v, const struct range *r)
+static int range_bin_by_search(double v, const struct histogram_range *r)
 {
     int low = 0, high = r->last + 1;
     while (high - low > 1) {
@@ -60,7 +60,8 @@ static int range_bin_by_search(double v, const struct range *r)
  * that it is vectorised. */
 enum { SEARCH = 1 << 17 }; /* no bin has this bit */
 
-static bool range_bins_estimate(uint32_t *bins, const float *v, int n, const struct range *r)
+static bool range_bins_estimate(uint32_t *bins, const float *v, int n,
+                                const struct histogram_range *r)
 {
     const double lo = r->lo, hi = r->hi, width = r->width, per_width = r->per_width;
     const int last = r->last;
@@ -83,7 +84,8 @@ static void bins_of_range(uint32_t *bins, const float *v, int n,
                           const struct gi_histogram_spec *spec)
 {
     double span = spec->hi - spec->lo;
-    struct range r = {spec->lo, spec->hi, span / spec->nbins, spec->nbins / span, spec->nbins - 1};
+    struct histogram_range r = {spec->lo, spec->hi, span / spec->nbins, spec->nbins / span,
+                                spec->nbins - 1};
     if (!(span >= 0 && isfinite(span)))
         r.lo = NAN; /* no sample is in the range */
     if (!range_bins_estimate(bins, v, n, &r))

@@ -12,11 +12,11 @@ struct sums_job {
     int bands;
 };
 
-struct lanes {
+struct sums_lanes {
     uint64_t n[LANES], q[LANES], low[LANES], high[LANES];
 };
 
-static inline void lane_add(struct lanes *lanes, int l, uint32_t q, uint32_t counted)
+static inline void lane_add(struct sums_lanes *lanes, int l, uint32_t q, uint32_t counted)
 {
     uint64_t square = (uint64_t)q * q;
     lanes->n[l] += counted;
@@ -25,7 +25,7 @@ static inline void lane_add(struct lanes *lanes, int l, uint32_t q, uint32_t cou
     lanes->high[l] += square >> 32;
 }
 
-static inline void floats_block(struct lanes *lanes, const float *row, int n,
+static inline void floats_block(struct sums_lanes *lanes, const float *row, int n,
                                 const struct quantiser *z)
 {
     for (int l = 0; l < n; l++) {
@@ -34,7 +34,8 @@ static inline void floats_block(struct lanes *lanes, const float *row, int n,
     }
 }
 
-static void floats_add(struct lanes *lanes, const float *row, size_t n, const struct quantiser *z)
+static void floats_add(struct sums_lanes *lanes, const float *row, size_t n,
+                       const struct quantiser *z)
 {
     size_t at = 0;
     for (; at + LANES <= n; at += LANES)
@@ -45,7 +46,7 @@ static void floats_add(struct lanes *lanes, const float *row, size_t n, const st
 static void sums_band(void *arg, int index, void *scratch)
 {
     const struct sums_job *job = arg;
-    struct lanes lanes = {0};
+    struct sums_lanes lanes = {0};
     int y0 = band_start(job->src, index, job->bands);
     int y1 = band_start(job->src, index + 1, job->bands);
     for (int y = y0; y < y1; y++)

@@ -4,7 +4,7 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/tone.h"
 
-struct work {
+struct bernsen_work {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_bernsen *spec;
@@ -12,7 +12,7 @@ struct work {
 
 static void make_row(void *arg, int y, void *scratch)
 {
-    const struct work *work = arg;
+    const struct bernsen_work *work = arg;
     const struct gi_image *src = work->src;
     const struct gi_bernsen spec = *work->spec;
     size_t n = gi_row_samples(src), channels = (size_t)src->channels;
@@ -33,7 +33,7 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_bernsen *spec,
                               struct gi_err *err)
 {
-    struct work work = {dst, src, spec};
+    struct bernsen_work work = {dst, src, spec};
     return gi_pool_run(gi_cpu_pool(queue), src->height, make_row, &work, 0, err);
 }
 

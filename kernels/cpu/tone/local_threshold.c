@@ -21,7 +21,7 @@ struct local {
     int32_t more; /* if narrow and `mean`, v is above its threshold if n * v - sum > more */
 };
 
-struct worker {
+struct local_threshold_worker {
     const struct local *local;
     struct gi_tile tile;
     int channels;
@@ -36,8 +36,8 @@ struct worker {
 };
 
 /* Loads the levels of the row at position p from pixel x0 on, with the border. */
-static void levels_row(const struct worker *w, uint32_t *levels, long long p, long long x0,
-                       size_t n)
+static void levels_row(const struct local_threshold_worker *w, uint32_t *levels, long long p,
+                       long long x0, size_t n)
 {
     const struct local *local = w->local;
     const struct gi_image *src = local->src;
@@ -56,7 +56,7 @@ static void levels_row(const struct worker *w, uint32_t *levels, long long p, lo
 
 /* Updates the column sums: `fresh` enters, `old` leaves, modulo 2^32 or 2^64. A sum that wraps
  * around is correct again after the subtraction. */
-static void move(const struct worker *w)
+static void move(const struct local_threshold_worker *w)
 {
     const uint32_t *fresh = w->fresh, *old = w->old;
     uint32_t *columns = w->columns, *narrow = w->squares;
@@ -86,14 +86,14 @@ static void row_sums_u32(uint32_t *sums, const uint32_t *columns, size_t n, size
 }
 
 /* Updates the maximum D, unless sample i is alpha. */
-static void note(const struct worker *w, size_t i, double spread)
+static void note(const struct local_threshold_worker *w, size_t i, double spread)
 {
     bool colour = w->channels % 2 || (i + 1) % (size_t)w->channels;
     if (colour && spread > *w->most)
         *w->most = spread;
 }
 
-static void judge_narrow(const struct worker *w, const uint32_t *levels)
+static void judge_narrow(const struct local_threshold_worker *w, const uint32_t *levels)
 {
     const uint32_t *sums = w->sums, *squares = w->square_sums;
     struct gi_local spec = *w->local->spec;
@@ -117,7 +117,7 @@ static void judge_narrow(const struct worker *w, const uint32_t *levels)
 }
 
 /* If D is below 2^63 and there is no swell: a loop without branches. */
-static void judge_middle(const struct worker *w, const uint32_t *levels)
+static void judge_middle(const struct local_threshold_worker *w, const uint32_t *levels)
 {
     struct gi_local spec = *w->local->spec;
     const uint64_t *sums = w->sums, *squares = w->square_sums;
@@ -132,7 +132,7 @@ static void judge_middle(const struct worker *w, const uint32_t *levels)
     }
 }
 
-static void judge_wide(const struct worker *w, const uint32_t *levels)
+static void judge_wide(const struct local_threshold_worker *w, const uint32_t *levels)
 {
     const struct gi_local *spec = w->local->spec;
     const uint64_t *sums = w->sums, *squares = w->square_sums;
@@ -152,7 +152,7 @@ static void judge_wide(const struct worker *w, const uint32_t *levels)
 }
 
 /* Stores row y of the tile from w->above. */
-static void store_row(const struct worker *w, int y)
+static void store_row(const struct local_threshold_worker *w, int y)
 {
     const struct gi_image *src = w->local->src;
     size_t first = (size_t)w->tile.x0 * (size_t)w->channels, channels = (size_t)w->channels;
@@ -172,7 +172,7 @@ static void store_row(const struct worker *w, int y)
 
 static void make_row(void *worker, int y)
 {
-    const struct worker *w = worker;
+    const struct local_threshold_worker *w = worker;
     const struct gi_local *spec = w->local->spec;
     size_t channels = (size_t)w->channels, reach = (size_t)spec->k * channels;
     bool mean = spec->mean;
@@ -200,7 +200,7 @@ static void make_row(void *worker, int y)
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. */
-static size_t lay_out(struct worker *w, const struct local *local, char *scratch)
+static size_t lay_out(struct local_threshold_worker *w, const struct local *local, char *scratch)
 {
     size_t channels = (size_t)local->src->channels, each = local->narrow ? 4 : 8;
     size_t strip = (size_t)local->tiling.strip * channels;
@@ -224,7 +224,7 @@ static size_t lay_out(struct worker *w, const struct local *local, char *scratch
 
 static void enter(void *worker, long long fresh, bool leaves, long long old)
 {
-    const struct worker *w = worker;
+    const struct local_threshold_worker *w = worker;
     long long x0 = (long long)w->tile.x0 - w->local->spec->k / 2;
     if (leaves)
         levels_row(w, w->old, old, x0, w->nwindow);
@@ -235,7 +235,7 @@ static void enter(void *worker, long long fresh, bool leaves, long long old)
 static void make_tile(void *arg, int index, void *scratch)
 {
     const struct local *local = arg;
-    struct worker w = {0};
+    struct local_threshold_worker w = {0};
     int k = local->spec->k;
     memset(scratch, 0, lay_out(&w, local, scratch)); /* `old` of the first rows */
     w.tile = GI_CPU(tile)(&local->tiling, local->src, index);
@@ -265,7 +265,7 @@ static struct local local_of(const struct gi_queue *queue, struct gi_image *dst,
 
 static enum gi_status make(struct gi_queue *queue, struct local *local, struct gi_err *err)
 {
-    struct worker w = {0};
+    struct local_threshold_worker w = {0};
     return gi_pool_run(gi_cpu_pool(queue), local->tiling.nstrips * local->tiling.nbands, make_tile,
                        local, lay_out(&w, local, NULL), err);
 }

@@ -10,14 +10,14 @@ enum { THRESHOLD = GI_POINTWISE_TABLE + 1, LUMA, NOPERATIONS };
 
 /* ---- in floats ---- */
 
-struct lanes {
+struct pointwise_lanes {
     GI_VEC scale[3], offset[3], alpha[3];
     GI_VEC above, yes, no;
 };
 
-static struct lanes lanes_of(const struct pointwise *op)
+static struct pointwise_lanes lanes_of(const struct pointwise *op)
 {
-    struct lanes lanes = {
+    struct pointwise_lanes lanes = {
         .above = vec_set(op->above), .yes = vec_set(op->yes), .no = vec_set(op->no)};
     for (int k = 0; k < 3; k++) {
         lanes.scale[k] = vec_load(op->scale + k * GI_LANES);
@@ -29,8 +29,9 @@ static struct lanes lanes_of(const struct pointwise *op)
 
 /* The lanes are passed by value, because the compiler must assume that storing samples changes what
  * is behind a pointer. */
-static inline __attribute__((always_inline)) void
-group(const struct lanes lanes, void *out, const void *src, size_t i, enum gi_type type, int what)
+static inline __attribute__((always_inline)) void group(const struct pointwise_lanes lanes,
+                                                        void *out, const void *src, size_t i,
+                                                        enum gi_type type, int what)
 {
     for (int k = 0; k < 3; k++) {
         size_t at = i + (size_t)k * GI_LANES;
@@ -46,7 +47,7 @@ static inline __attribute__((always_inline)) void float_row(const struct pointwi
                                                             const void *src, size_t n,
                                                             enum gi_type type, int what)
 {
-    const struct lanes lanes = lanes_of(op);
+    const struct pointwise_lanes lanes = lanes_of(op);
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + POINTWISE_GROUP <= n; i += POINTWISE_GROUP)
         group(lanes, out, src, i, type, what);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # histogram, extract and compare: their output, the files that they write, and the options and inputs that they refuse.
-# Sources: cli/commands/histogram* cli/commands/extract* cli/commands/compare* cli/plot cli/commands/analysis.c
+# Sources: cli/commands/histogram* cli/commands/extract* cli/commands/compare* cli/tables/histogram* cli/tables/extract* cli/tables/compare* cli/plot cli/commands/analysis.c
 #     cli/commands/reporter.h statistics regions
 . "$(dirname "$0")/../lib.sh"
 

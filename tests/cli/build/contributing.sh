@@ -112,10 +112,7 @@ static const struct walk_row rows[] = {
     WALK_ROW("upside_down", "any", draw, define),
 };
 
-int main(int argc, char **argv)
-{
-    return walk_main(argc, argv, rows, 1, NULL, 0);
-}
+WALK_ROWS(rows)
 C
 mk() { make -C "$folder" --no-print-directory "${config[@]}" V=1 "$@"; }
 check "the examples compile" mk "$name/gpuimg"

@@ -18,7 +18,7 @@ enum { LINE = 2048, POINTS_A_WRITE = 4096 };
 /* A column, with its name in CSV, its name in JSON together with the JSON text before and after the
  * name, and the power to which its values contain the unit of length. The unit of length is
  * appended to both names. */
-static const struct column {
+static const struct extract_table_column {
     const char *name, *json, *after;
     int power;
     bool descriptor; /* only with --descriptors */
@@ -70,7 +70,8 @@ static char *put(char *to, const char *words)
 }
 
 /* Appends "_um" or "_um2" for a column that has a unit of length. Returns the end. */
-static char *put_unit(char *to, const struct column *column, const struct gi_extract_view *view)
+static char *put_unit(char *to, const struct extract_table_column *column,
+                      const struct gi_extract_view *view)
 {
     if (!column->power || !*view->unit)
         return to;

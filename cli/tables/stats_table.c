@@ -1,6 +1,6 @@
 /* Prints statistics of the channels as text, CSV, JSON or .npy.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/stats_table.h"
+#include "cli/tables/stats_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum kind { WHOLE, REAL, PLACE };
     {                                                                                              \
 #name, kind, offsetof(struct gi_stats_channel, name)                                       \
     }
-static const struct column {
+static const struct stats_table_column {
     const char *name;
     enum kind kind; /* WHOLE: uint64_t; REAL: double, NaN if missing; PLACE: int, -1 if missing */
     size_t offset;
@@ -100,14 +100,14 @@ static int columns_of(const struct view *view)
 }
 
 /* Returns column i. If it is a percentile, its name is printed into `name`. */
-static struct column column_at(char name[NAME_NBYTES], const struct view *view, int i)
+static struct stats_table_column column_at(char name[NAME_NBYTES], const struct view *view, int i)
 {
     if (i < COLUMNS)
         return columns[i];
     snprintf(name, NAME_NBYTES, "p%.15g", view->asked->percentiles.v[i - COLUMNS]);
-    return (struct column){name, REAL,
-                           offsetof(struct gi_stats_channel, percentiles) +
-                               (size_t)(i - COLUMNS) * sizeof(double)};
+    return (struct stats_table_column){name, REAL,
+                                       offsetof(struct gi_stats_channel, percentiles) +
+                                           (size_t)(i - COLUMNS) * sizeof(double)};
 }
 
 struct value {
@@ -117,7 +117,8 @@ struct value {
     int place;
 };
 
-static struct value value_at(const struct view *view, const struct column *column, int c)
+static struct value value_at(const struct view *view, const struct stats_table_column *column,
+                             int c)
 {
     const struct gi_stats_channel *channel = channel_at(view, c);
     const char *at = (const char *)channel + column->offset;
@@ -140,7 +141,7 @@ static struct value value_at(const struct view *view, const struct column *colum
 
 /* Returns whether a column is shown. Counts of samples that are not finite are shown only if there
  * are any. */
-static bool shows(const struct view *view, const struct column *column)
+static bool shows(const struct view *view, const struct stats_table_column *column)
 {
     bool odd = column->offset >= offsetof(struct gi_stats_channel, nan) &&
                column->offset <= offsetof(struct gi_stats_channel, negative_infinity);
@@ -150,7 +151,7 @@ static bool shows(const struct view *view, const struct column *column)
     return any && column->kind != PLACE;
 }
 
-static void text_row(FILE *out, const struct view *view, const struct column *column)
+static void text_row(FILE *out, const struct view *view, const struct stats_table_column *column)
 {
     char name[NAME_NBYTES];
     snprintf(name, sizeof name, "%s", column->name);
@@ -170,7 +171,7 @@ static void text_row(FILE *out, const struct view *view, const struct column *co
 }
 
 /* Prints x and y: "min at           12,7". */
-static void text_place(FILE *out, const struct view *view, const struct column *x)
+static void text_place(FILE *out, const struct view *view, const struct stats_table_column *x)
 {
     char cell[CELL * 2];
     snprintf(cell, sizeof cell, "%.3s at", x->name);
@@ -206,7 +207,7 @@ static void print_channels(FILE *out, const struct view *view)
     putc('\n', out);
     for (int i = 0; i < columns_of(view); i++) {
         char name[NAME_NBYTES];
-        struct column column = column_at(name, view, i);
+        struct stats_table_column column = column_at(name, view, i);
         if (shows(view, &column))
             text_row(out, view, &column);
         else if (column.kind == PLACE && columns[i - 1].kind == REAL)
@@ -248,7 +249,7 @@ static void csv_row(FILE *out, const struct view *view, int c)
         fprintf(out, "%ld,", zone_number(view, i));
     fputs(channel_at(view, c)->name, out);
     for (int i = 0; i < columns_of(view); i++) {
-        struct column column = column_at(name, view, i);
+        struct stats_table_column column = column_at(name, view, i);
         struct value value = value_at(view, &column, c);
         putc(',', out);
         if (value.none)
@@ -283,7 +284,7 @@ static json_t *channel_json(const struct view *view, int c)
     json_object_set_new(object, "name", json_string(channel_at(view, c)->name));
     for (int i = 0; i < columns_of(view); i++) {
         char name[NAME_NBYTES];
-        struct column column = column_at(name, view, i);
+        struct stats_table_column column = column_at(name, view, i);
         struct value value = value_at(view, &column, c);
         json_object_set_new(object, column.name,
                             value.none             ? json_null()
@@ -344,7 +345,7 @@ static void npy_type(char *type, size_t nbytes, const struct view *view)
                                  types[PLACE]);
     used += (size_t)snprintf(type + used, nbytes - used, "('channel', 'S9')");
     for (int i = 0; i < columns_of(view); i++) {
-        struct column column = column_at(name, view, i);
+        struct stats_table_column column = column_at(name, view, i);
         used += (size_t)snprintf(type + used, nbytes - used, ", ('%s', '%s')", column.name,
                                  types[column.kind]);
     }
@@ -367,7 +368,7 @@ static enum gi_status npy_row(struct gi_sink *sink, const struct view *view, int
     if (!status)
         status = gi_sink_write(sink, word, sizeof word, err);
     for (int i = 0; i < columns_of(view) && !status; i++) {
-        struct column column = column_at(name, view, i);
+        struct stats_table_column column = column_at(name, view, i);
         status =
             gi_sink_write(sink, (const char *)channel + column.offset, nbytes[column.kind], err);
     }

@@ -1,6 +1,6 @@
 /* The JUnit XML of `gpuimg compare --junit`.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/compare_junit.h"
+#include "cli/tables/compare_junit.h"
 
 #include <stdlib.h>
 #include <string.h>

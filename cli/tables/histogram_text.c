@@ -1,6 +1,6 @@
 /* Prints the histogram as text: a table of statistics, then counts or bars.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/histogram_text.h"
+#include "cli/tables/histogram_text.h"
 #include "cli/plot/plot.h"
 #include "cli/commands/reporter.h"
 

@@ -23,5 +23,5 @@ struct gi_histogram_view {
 double gi_histogram_edge(const struct gi_histogram *histogram, int i);
 
 /* Prints statistics, and then either counts in at most 64 lines, or bars
- * (cli/commands/histogram_text.c). */
+ * (cli/tables/histogram_text.c). */
 void gi_histogram_text(FILE *out, const struct gi_histogram_view *view);
