@@ -1,8 +1,5 @@
 /* Removes small connected components of the foreground, or all except the largest ones.
  * SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-#include <string.h>
-
 #include "filters/regions/choose.h"
 
 static const struct gi_option options[] = {
@@ -26,37 +23,48 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-struct size {
-    uint64_t area;
-    uint32_t index;
-};
-
-/* Compares by area, largest first, then by label. */
-static int compare(const void *a, const void *b)
+/* Returns the area of the region number `keep` in descending order, 1 <= keep <= n, by a radix
+ * select of 8 bits per pass. *ties becomes the number of regions with this area that are among the
+ * `keep` largest. */
+static uint64_t smallest_kept(uint32_t *ties, const struct gi_region_sums *regions, uint32_t n,
+                              uint32_t keep)
 {
-    const struct size *x = a, *y = b;
-    if (x->area != y->area)
-        return x->area > y->area ? -1 : 1;
-    return x->index < y->index ? -1 : 1;
+    uint64_t largest = 0, area = 0, known = 0; /* known: mask of the digits that are found */
+    int shift = 0;
+    for (uint32_t i = 0; i < n; i++)
+        largest = regions[i].area > largest ? regions[i].area : largest;
+    while (shift < 56 && largest >> shift >> 8)
+        shift += 8;
+    for (; shift >= 0; shift -= 8) {
+        uint32_t counts[256] = {0}, digit = 255;
+        for (uint32_t i = 0; i < n; i++)
+            if ((regions[i].area & known) == area)
+                counts[regions[i].area >> shift & 255]++;
+        for (; counts[digit] < keep; digit--)
+            keep -= counts[digit];
+        area |= (uint64_t)digit << shift;
+        known |= (uint64_t)255 << shift;
+    }
+    *ties = keep;
+    return area;
 }
 
 static enum gi_status choose(uint8_t *marked, const struct gi_region_sums *regions, uint32_t n,
                              const struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_choose_params *p = plan->params;
+    (void)err;
     for (uint32_t i = 0; i < n; i++)
         marked[i] = regions[i].area < p->area;
     if (!p->keep_largest || (uint32_t)p->keep_largest >= n)
         return GI_OK;
-    struct size *sizes = malloc((size_t)n * sizeof *sizes);
-    if (!sizes)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", n);
-    for (uint32_t i = 0; i < n; i++)
-        sizes[i] = (struct size){regions[i].area, i};
-    qsort(sizes, n, sizeof *sizes, compare);
-    for (uint32_t i = (uint32_t)p->keep_largest; i < n; i++)
-        marked[sizes[i].index] = 1;
-    free(sizes);
+    uint32_t ties;
+    uint64_t least = smallest_kept(&ties, regions, n, (uint32_t)p->keep_largest);
+    for (uint32_t i = 0; i < n; i++) {
+        bool tied = regions[i].area == least;
+        marked[i] |= regions[i].area < least || (tied && !ties);
+        ties -= tied && ties;
+    }
     return GI_OK;
 }
 

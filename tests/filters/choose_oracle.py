@@ -41,7 +41,9 @@ def check(name, image, mask, connectivity, *args):
         ("fill-holes",): (ndimage.binary_fill_holes(mask, STRUCTURES[connectivity]) & ~mask, white),
         ("clear-border",): (mask & ~segmentation.clear_border(ndimage.label(mask, STRUCTURES[connectivity])[0]).astype(bool), 0),
         ("remove-small", "--area", 9): (mask & ~morphology.remove_small_objects(mask, 9, connectivity=1 if connectivity == 4 else 2), 0),
-        ("remove-small", "--keep-largest", 3): (mask & ~largest(mask, 3, connectivity), 0)}
+        ("remove-small", "--keep-largest", 3): (mask & ~largest(mask, 3, connectivity), 0),
+        # ends between regions of equal areas, in noise
+        ("remove-small", "--keep-largest", 100): (mask & ~largest(mask, 100, connectivity), 0)}
     for (operation, *options), (where, value) in ways.items():
         got = c.filter(image, operation, *options, *how)
         c.check(f"{operation} {options} {name} {connectivity}", np.array_equal(got, painted(image, where, value)))
