@@ -222,7 +222,7 @@ template <int KEY> static __device__ inline unsigned key_bin(const struct key_sp
  * branch would cost more. Lanes with the same counter do not wait for each other. */
 template <int KEY, int CHANNELS> struct part_counter {
     unsigned *table, first, size;
-    struct key_spec key;
+    const struct key_spec *key; /* the kernel's argument: a copy would be on the thread's stack */
     unsigned channel[CHANNELS]; /* channels of samples c, c + CHANNELS, ... of a tile */
 };
 
@@ -230,7 +230,7 @@ template <int KEY, int CHANNELS, typename T>
 static __device__ inline void sample_count(const struct part_counter<KEY, CHANNELS> &counter, T v,
                                            unsigned channel)
 {
-    unsigned bin = key_bin<KEY>(counter.key, v) + (channel * counter.key.nbins - counter.first);
+    unsigned bin = key_bin<KEY>(*counter.key, v) + (channel * counter.key->nbins - counter.first);
     atomicAdd(&counter.table[min(bin, counter.size)], 1u);
 }
 
@@ -248,8 +248,8 @@ static __device__ inline void piece_count(const struct part_counter<KEY, CHANNEL
 /* Block i counts part i % parts of the bins. */
 template <int KEY, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
-    histogram_wide(device_u64 *counts, struct gi_image src, struct walk walk, struct key_spec key,
-                   unsigned size, unsigned parts)
+    histogram_wide(device_u64 *counts, struct gi_image src, struct walk walk,
+                   const __grid_constant__ struct key_spec key, unsigned size, unsigned parts)
 {
     extern __shared__ __align__(16) unsigned table[];
     struct tile<typename key_sample<KEY>::type, CHANNELS> start;
@@ -263,7 +263,7 @@ static __global__ void __launch_bounds__(THREADS)
     counter.table = table;
     counter.first = first;
     counter.size = size;
-    counter.key = key;
+    counter.key = &key;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
         counter.channel[c] = (threadIdx.x % WARP * start.N + c) % CHANNELS;
