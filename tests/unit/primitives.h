@@ -1,5 +1,5 @@
 /* The walk over primitives, which all their tests share. A test makes random cases (a spec and
- * images), and defines their results in plain loops. walk_rows() compares every way of every
+ * images), and defines their results in plain loops. WALK_ROWS() compares every way of every
  * backend with these results: at each instruction level of the CPU and on CUDA, with several
  * numbers of threads, and in place where that is allowed. At the end several queues of one device
  * run at once, each with another case.
