@@ -1,5 +1,5 @@
 /* Fuzzes JPEGs that stay coded, with the primitive that decodes their scans. It must refuse the
- * file or give the samples of libjpeg-turbo.
+ * file or give the samples and the warning of libjpeg-turbo.
  * Sources: imgio/jpeg* codec kernels/jpeg_decode.h
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "imgio/coded.h"
+#include "imgio/exif.h"
 #include "imgio/imgio.h"
 #include "kernels/codec.h"
 #include "kernels/kernels.h"
@@ -23,13 +24,14 @@ static int shrink_by(void *arg, const struct gi_image *picture)
 }
 
 /* The length of the file decides by how much the image is reduced. */
-static enum gi_status load(struct gi_image *image, const uint8_t *bytes, size_t nbytes, bool coded)
+static enum gi_status load(struct gi_image *image, const uint8_t *bytes, size_t nbytes, bool coded,
+                           struct gi_err *warning)
 {
     int denominator = 1 << nbytes % 4;
     const struct gi_shape_listener listener = {tell_nobody, &denominator, shrink_by};
     const struct gi_load_options options = {
         .limits = {1 << 20, 1 << 24}, .listener = &listener, .coded = coded};
-    return gi_load_memory(image, NULL, NULL, bytes, nbytes, "fuzz", &options, NULL, NULL);
+    return gi_load_memory(image, NULL, NULL, bytes, nbytes, "fuzz", &options, warning, NULL);
 }
 
 /* Opens the queue once; nothing frees it. */
@@ -42,26 +44,40 @@ static struct gi_queue *open_queue(void)
     return queue;
 }
 
-/* Compares the samples of the primitive, if it takes the scan, with those of the decoded file. */
+/* Turns the samples upright, as the pipeline does. */
+static void turn(struct gi_image *image, int layout)
+{
+    int orientation = 1;
+    while (gi_orientation_layout(orientation) != layout)
+        orientation++;
+    if (layout && gi_orientation_apply(image, orientation, NULL))
+        abort();
+}
+
+/* Compares what the primitive makes of the scan, if it takes it, with the decoded file. */
 static void compare(const struct gi_image *coded, const uint8_t *bytes, size_t nbytes)
 {
     struct gi_queue *queue = open_queue();
     const struct gi_image scan = gi_coded_scan(coded->coded);
     const struct gi_jpeg_decode spec = {&coded->coded->frame, coded->coded->denominator};
+    const bool swap = coded->coded->layout & GI_LAYOUT_TRANSPOSE;
     struct gi_image made, want;
-    if (coded->coded->layout || /* the pipeline turns it */
-        queue->k->alloc(queue, &made, coded->width, coded->height, coded->channels, GI_U8, NULL))
+    struct gi_err warning = {0};
+    if (gi_image_alloc(&made, swap ? coded->height : coded->width,
+                       swap ? coded->width : coded->height, coded->channels, GI_U8, NULL))
         return;
     if (!queue->k->jpeg_decode(queue, &made, &scan, &spec, NULL)) {
-        if (load(&want, bytes, nbytes, false) || want.width != made.width ||
-            want.height != made.height || want.channels != made.channels)
+        turn(&made, coded->coded->layout);
+        if (load(&want, bytes, nbytes, false, &warning) || want.width != made.width ||
+            want.height != made.height || want.channels != made.channels ||
+            strcmp(warning.text, coded->coded->warning.text) != 0)
             abort();
         for (int y = 0; y < made.height; y++)
             if (memcmp(gi_row(&made, y), gi_row(&want, y), gi_row_nbytes(&made)) != 0)
                 abort();
         gi_image_free(&want);
     }
-    queue->k->release(queue, &made);
+    gi_image_free(&made);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
@@ -69,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     struct gi_image image;
     if (nbytes < 4 || bytes[0] != 0xff || bytes[1] != 0xd8)
         return 0;
-    if (!load(&image, bytes, nbytes, true) && image.coded)
+    if (!load(&image, bytes, nbytes, true, NULL) && image.coded)
         compare(&image, bytes, nbytes);
     gi_image_free(&image);
     return 0;
