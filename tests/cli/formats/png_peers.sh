@@ -41,6 +41,25 @@ with_pillow() {
     fi
 }
 
+with_opencv() { # it takes half a second to start
+    [[ $channels == 2 || $words != *auto ]] && return # it has no images of gray and alpha
+    /usr/bin/python3 - >o.raw <<'END' || fail "OpenCV, $words" "not read"
+import sys, cv2
+image = cv2.imread("o.png", cv2.IMREAD_UNCHANGED)
+if image.ndim == 3:
+    image = cv2.cvtColor(image, {3: cv2.COLOR_BGR2RGB, 4: cv2.COLOR_BGRA2RGBA}[image.shape[2]])
+sys.stdout.buffer.write(image.astype(image.dtype.newbyteorder(">")).tobytes())
+END
+    same OpenCV o.raw
+}
+
+with_ffmpeg() { # it has a decoder of its own
+    local formats=(- gray ya8 rgb24 rgba) deep=(- gray16be ya16be rgb48be rgba64be)
+    ((bits == 16)) && formats=("${deep[@]}")
+    ffmpeg -v error -y -i o.png -f rawvideo -pix_fmt "${formats[channels]}" o.raw 2>err || fail "ffmpeg, $words" "$(<err)"
+    same ffmpeg o.raw
+}
+
 peers=()
 have() { # have PROGRAM PACKAGE FUNCTION
     if command -v "$1" >/dev/null; then peers+=("$3"); else skip "no $1 (package $2)"; fi
@@ -49,6 +68,8 @@ have pngtopam netpbm with_libpng
 have vips libvips-tools with_vips
 if convert -version 2>/dev/null | grep -q ImageMagick; then peers+=(with_imagemagick); else skip "no convert of ImageMagick (package imagemagick)"; fi
 if /usr/bin/python3 -c 'import PIL' 2>/dev/null; then peers+=(with_pillow); else skip "no Pillow (package python3-pil)"; fi
+if /usr/bin/python3 -c 'import cv2' 2>/dev/null; then peers+=(with_opencv); else skip "no OpenCV (package python3-opencv)"; fi
+have ffmpeg ffmpeg with_ffmpeg
 command -v pngcheck >/dev/null || skip "no pngcheck (package pngcheck)"
 
 one() { # one WIDTH HEIGHT CHANNELS BITS LEVEL
