@@ -119,7 +119,9 @@ size_t gi_runs_tokens(uint16_t *tokens, const uint8_t *p, size_t n)
         while (runs) {
             /* The first bit is the beginning of a run, because all bits of runs before are gone. */
             size_t from = at + (size_t)__builtin_ctzll(runs);
-            size_t end = run_end(p, from + GI_RUNS_LEAST, n);
+            uint64_t others = ~equal >> (from - at);
+            size_t end =
+                others ? from + (size_t)__builtin_ctzll(others) : run_end(p, at + GROUP, n);
             to = put_literals(to, p, done, from, n);
             to = put_run(to, p[from], end - from);
             done = end;
