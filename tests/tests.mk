@@ -52,7 +52,8 @@ PILLOWS := $(patsubst %,build/pillow/%/bin/python,9.4.0 12.3.0 13.0.0)
 build/pillow/%/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/pillow/$*
 	@$(PYTHON) -m venv --system-site-packages build/pillow/$* && build/pillow/$*/bin/pip install -q --disable-pip-version-check \
-	    --only-binary :all: --ignore-installed pillow==$* || rm -rf build/pillow/$*
+	    --retries 1 --only-binary :all: --ignore-installed pillow==$* 2>build/pillow/$*.log || \
+	    { rm -rf build/pillow/$*; echo "pillow $*: $$(tail -n 1 build/pillow/$*.log): its test will be skipped"; }
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 test: $(PILLOWS)
 endif

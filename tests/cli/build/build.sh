@@ -80,6 +80,9 @@ check "a line per file" grep -qxE '\[  0 %\] CC cli/log\.c' out
 check "and no command" test "$(grep -c -- '-std=c11' out)" = 0
 expect 0 mk -j1 "$work/b3/cli/text.o" CUDA=0 CC="$(command -v gcc)" B="$work/b3" V=1
 check "V=1: the command" grep -q -- '-std=c11 .*text.c' out
+mk -n CUDA=0 CC="$(command -v gcc)" B="$work/b4" >shares 2>&1
+check "the shares end at 100 %" test "$(grep -oE '[0-9]+ \* 100 / [0-9]+' shares | tail -1 | awk '{print $1 - $5}')" = 0
+check "a kernel counts three times" test "$(grep -oE '[0-9]+ \* 100 / .* \(avx2\)' shares | head -2 | awk '{n = $1 - n} END {print n}')" = 3
 rm -f bin/as bin/latecc
 
 # The build of `make test` is installed and uninstalled.
