@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "cli/process.h"
-#include "cli/run/session_device.h"
 #include "cli/run/rates.h"
+#include "cli/run/session_device.h"
+#include "cli/run/session_estimate.h"
 #include "cli/run/timing.h"
 #include "cli/log.h"
 #include "kernels/ways.h"
@@ -18,8 +19,8 @@
  * quality 90) per second on 1 queue, 7,600 on 4, and 10,500 on 8 or more. */
 enum { QUEUES_A_GPU = 8 };
 
-/* Number of decoded images per GPU that may wait. If more images wait, `auto` lets the CPU compute
- * some of them. */
+/* Minimum number of images per GPU that may wait. If more wait, `auto` lets the CPU compute some of
+ * them, unless the GPU computes all of them sooner (gi_session_waiting()). */
 enum { WAITING_A_GPU = 4 };
 
 /* The assumed number of images if their number is unknown. */
@@ -36,7 +37,9 @@ struct gi_session {
     pthread_cond_t changed; /* signals that a queue is idle, or a device opened or lost */
     struct gi_session_device cpu, *gpus;
     int ngpus;
-    int waiting; /* number of threads that wait for a queue */
+    int waiting;      /* number of threads that wait for a queue */
+    int waiting_most; /* of them for each GPU, before `auto` gives images to the CPU; 0: not known
+                       */
 };
 
 /* Starts to open all GPUs, each on a thread of its own. */
@@ -196,17 +199,12 @@ static void decide(struct gi_session *devices, const struct gi_session_job *job)
     if (devices->decided || devices->choice != GI_CHOOSE_AUTO || !devices->ngpus)
         return;
     devices->decided = true;
-    struct gi_rates cpu = gi_rates_cpu(devices->threads), cuda = gi_rates_cuda_unopened();
-    const struct gi_estimate_options work = {
-        .images = devices->images < INT32_MAX ? (int)devices->images : INT32_MAX,
-        .threads = devices->threads,
-        .coded = job->src->coded != NULL,
-        .ending = gi_pipeline_ending(job->pipeline, job->sides)};
-    struct gi_estimate estimate = gi_pipeline_estimate(job->pipeline, &work, &cpu, &cuda);
+    int images = devices->images < INT32_MAX ? (int)devices->images : INT32_MAX;
+    struct gi_estimate estimate = gi_session_estimate(job, images, devices->threads, NULL);
     bool worth = estimate.cuda_s < estimate.cpu_s;
     if (devices->verbose)
         gi_cli_log("device auto: estimated %.3g s%s on cpu, at best %.3g s on cuda%s",
-                   estimate.cpu_s, work.coded ? " with decoding" : "", estimate.cuda_s,
+                   estimate.cpu_s, job->src->coded ? " with decoding" : "", estimate.cuda_s,
                    worth ? ": opens it" : "");
     if (worth)
         start_gpus(devices);
@@ -229,6 +227,16 @@ static int count_live(const struct gi_session *devices)
     for (int i = 0; i < devices->ngpus; i++)
         n += devices->gpus[i].ready && !devices->gpus[i].lost;
     return n;
+}
+
+/* For `auto`. Once a GPU is open, estimates how many images may wait for it. Called with the lock
+ * held. */
+static void weigh(struct gi_session *devices, const struct gi_session_job *job)
+{
+    for (int i = 0; i < devices->ngpus && !devices->waiting_most; i++)
+        if (devices->choice == GI_CHOOSE_AUTO && devices->gpus[i].ready)
+            devices->waiting_most =
+                gi_session_waiting(job, devices->threads, devices->gpus[i].device, WAITING_A_GPU);
 }
 
 bool gi_session_decodes(struct gi_session *devices)
@@ -258,7 +266,8 @@ static struct gi_session_device *pick(struct gi_session *devices, int live)
             (!best || busy < best->nqueues - best->nidle))
             best = gpu;
     }
-    bool enough = devices->waiting >= live * WAITING_A_GPU;
+    int most = devices->waiting_most ? devices->waiting_most : WAITING_A_GPU;
+    bool enough = devices->waiting / most >= live;
     return best || devices->choice == GI_CHOOSE_CUDA || !enough ? best : &devices->cpu;
 }
 
@@ -313,6 +322,8 @@ static enum gi_status run_one_of_many(struct gi_session *devices, const struct g
 {
     pthread_mutex_lock(&devices->lock);
     decide(devices, job);
+    note_open(devices);
+    weigh(devices, job);
     pthread_mutex_unlock(&devices->lock);
     for (bool on_cpu = false;;) {
         struct gi_session_device *member;
@@ -342,19 +353,12 @@ static enum gi_status run_one_of_many(struct gi_session *devices, const struct g
 
 /* ---- one image ---- */
 
-/* Estimates one image with the rates that are known so far. These are the rates of the CUDA device
- * if it is open, otherwise gi_rates_cuda_unopened(). */
-static struct gi_estimate estimate_for(const struct gi_session *devices,
-                                       const struct gi_pipeline *pipeline,
-                                       const struct gi_side *sides)
+/* Estimates one image with the rates that are known so far. */
+static struct gi_estimate estimate_one(const struct gi_session *devices,
+                                       const struct gi_session_job *job)
 {
-    struct gi_rates cpu = gi_rates_cpu(devices->threads);
-    struct gi_rates cuda = devices->ngpus && devices->gpus[0].ready
-                               ? gi_rates_cuda(devices->gpus[0].device)
-                               : gi_rates_cuda_unopened();
-    const struct gi_estimate_options work = {
-        .images = 1, .threads = devices->threads, .ending = gi_pipeline_ending(pipeline, sides)};
-    return gi_pipeline_estimate(pipeline, &work, &cpu, &cuda);
+    bool open = devices->ngpus && devices->gpus[0].ready;
+    return gi_session_estimate(job, 1, devices->threads, open ? devices->gpus[0].device : NULL);
 }
 
 bool gi_session_may_open(const struct gi_session *devices)
@@ -364,7 +368,8 @@ bool gi_session_may_open(const struct gi_session *devices)
 
 void gi_session_expect(struct gi_session *devices, const struct gi_pipeline *pipeline)
 {
-    struct gi_estimate estimate = estimate_for(devices, pipeline, NULL);
+    const struct gi_session_job job = {.pipeline = pipeline};
+    struct gi_estimate estimate = estimate_one(devices, &job);
     if (gi_session_may_open(devices) && estimate.cuda_s < estimate.cpu_s)
         start_gpus(devices);
 }
@@ -382,10 +387,10 @@ static bool need_cuda(struct gi_session *devices)
  * the estimate with the rates of the device. */
 static bool takes_cuda(struct gi_session *devices, const struct gi_session_job *job)
 {
-    struct gi_estimate estimate = estimate_for(devices, job->pipeline, job->sides);
+    struct gi_estimate estimate = estimate_one(devices, job);
     if (estimate.cuda_s >= estimate.cpu_s || !need_cuda(devices))
         return false;
-    estimate = estimate_for(devices, job->pipeline, job->sides);
+    estimate = estimate_one(devices, job);
     return estimate.cuda_s < estimate.cpu_s;
 }
 
@@ -415,7 +420,7 @@ static void log_choice(const struct gi_session *devices, const struct gi_session
     else
         snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(), devices->threads,
                  devices->threads == 1 ? "" : "s");
-    struct gi_estimate estimate = estimate_for(devices, job->pipeline, job->sides);
+    struct gi_estimate estimate = estimate_one(devices, job);
     bool open = devices->ngpus && devices->gpus[0].ready;
     char priced[64] = "";
     if (cuda || gi_cuda_is_likely())

@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: MIT */
 #include "fake_cuda.h"
 
+#include "cli/run/session_estimate.h"
+
 /* Runs two images of w x h pixels through `filter`, one after the other. The second image reuses
  * the queue's memory. */
 static enum gi_status run_in_turn(const char *name, const char *filter, int w, int h,
@@ -97,6 +99,57 @@ TEST(one_at_a_time_falls_back)
     fakes[0].opens = false;
     assert_int_equal(run_in_turn("auto", "nlmeans", 640, 480, &err), GI_OK);
     assert_int_equal(fakes[0].calls[UPLOAD], 0);
+}
+
+static void store_rate(FILE *file, double rate)
+{
+    fprintf(file,
+            "{\"memory_bytes_per_s\": %g, \"fma_per_s\": %g, \"up_bytes_per_s\": null, "
+            "\"down_bytes_per_s\": null, \"open_s\": 0.2, \"close_s\": 0.1}",
+            rate, rate);
+}
+
+/* Stores rates of the CPU with 4 threads, and `factor` times these rates for the device. */
+static void store_rates(const char *path, struct gi_device *device, double factor)
+{
+    struct gi_device_info info;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(device->k->describe(device, &info, NULL), GI_OK);
+    fprintf(file, "{\"cpu %s, 4 threads\": ", gi_cpu_level());
+    store_rate(file, 1e9);
+    fprintf(file, ", \"%s\": ", info.name);
+    store_rate(file, 1e9 * factor);
+    fprintf(file, "}");
+    fclose(file);
+}
+
+/* As many images may wait for a device as it computes while a thread of the CPU computes one. */
+TEST(waiting_follows_from_rates)
+{
+    char path[] = "/tmp/gpuimg-test-rates.XXXXXX";
+    struct gi_device *device = case_device(gi_kernels_cpu(), 0, 1);
+    struct gi_step step = {.filter = gi_filter_find("invert")};
+    struct gi_image src = {.width = 500, .height = 300, .channels = 1, .type = GI_U8};
+    struct gi_session_job job = {0};
+    struct gi_pipeline *pipeline;
+    void *params = calloc(1, step.filter->params_nbytes);
+    step.params = params;
+    close(mkstemp(path));
+    setenv("GPUIMG_RATES", path, 1);
+    assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &src, NULL, NULL), GI_OK);
+    job.pipeline = pipeline;
+    store_rates(path, device, 100);
+    assert_in_range(gi_session_waiting(&job, 4, device, 5), 399, 401);
+    store_rates(path, device, 0.5);
+    assert_int_equal(gi_session_waiting(&job, 4, device, 5), 5);
+    assert_true(gi_session_estimate(&job, 7, 4, device).cpu_s >
+                6.9 * gi_session_estimate(&job, 1, 4, device).cpu_s);
+    unsetenv("GPUIMG_RATES");
+    unlink(path);
+    gi_pipeline_free(&pipeline);
+    case_close_device(device);
+    free(params);
 }
 
 TEST_FRAME(.before = fresh)

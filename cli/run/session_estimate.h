@@ -1,0 +1,21 @@
+/* Estimates for --device auto.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_RUN_SESSION_ESTIMATE_H
+#define GI_CLI_RUN_SESSION_ESTIMATE_H
+
+#include "cli/run/session_device.h"
+
+/* Estimates `images` images like that of the job, of which only the pipeline, the source (or NULL)
+ * and the sides count. The rates of CUDA are those of the open device `cuda`, or of
+ * gi_rates_cuda_unopened() if it is NULL. `threads` is how many threads the process has. */
+struct gi_estimate gi_session_estimate(const struct gi_session_job *job, int images, int threads,
+                                       struct gi_device *cuda);
+
+/* Returns how many images like that of the job the open device computes while one thread of the CPU
+ * computes one, at least `least`. If fewer images wait for the device, a CPU that took one of them
+ * would finish it later than the device, and its threads are needed to read and write the others.
+ */
+int gi_session_waiting(const struct gi_session_job *job, int threads, struct gi_device *cuda,
+                       int least);
+
+#endif
