@@ -51,6 +51,16 @@ struct gi_coded {
     struct gi_err warning; /* of reading the file; it holds if decoding succeeds */
 };
 
+/* Returns a size above nbytes, by at most a fourth or 1 KiB. There are only four such
+ * sizes between two powers of two, so that pinned memory is reused for data of other lengths. */
+static inline size_t gi_coded_room(size_t nbytes)
+{
+    size_t step = 1024;
+    while (step * 8 < nbytes)
+        step *= 2;
+    return (nbytes / step + 1) * step;
+}
+
 /* A scan that was encoded: with stuffed zeros and restart markers, without the marker EOI. */
 struct gi_jpeg_scan {
     unsigned char *bytes; /* NULL: none */

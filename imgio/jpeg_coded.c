@@ -116,16 +116,6 @@ bool gi_jpeg_stays_coded(struct gi_coded *coded, const struct gi_decode *decode,
     return find_end(coded, decode);
 }
 
-/* Returns a size of at least nbytes, and at most a fourth more. There are only four such sizes
- * between two powers of two, so that pinned memory is reused. */
-static size_t round_up(size_t nbytes)
-{
-    size_t step = 1024;
-    while (step * 8 < nbytes)
-        step *= 2;
-    return (nbytes + step - 1) / step * step;
-}
-
 enum gi_status gi_jpeg_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
                                   struct gi_err *err)
 {
@@ -134,8 +124,9 @@ enum gi_status gi_jpeg_keep_coded(const struct gi_decode *decode, const struct g
     if (!kept)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a JPEG");
     *kept = *coded;
-    enum gi_status status = gi_image_alloc_from(&kept->file, decode->options->allocator,
-                                                (int)round_up(decode->nbytes), 1, 1, GI_U8, err);
+    enum gi_status status =
+        gi_image_alloc_from(&kept->file, decode->options->allocator,
+                            (int)gi_coded_room(decode->nbytes), 1, 1, GI_U8, err);
     if (status) {
         free(kept);
         return status;

@@ -16,11 +16,8 @@ static const uint8_t zigzag[GI_JPEG_BLOCK] = {
 enum gi_status gi_jpeg_scan_alloc(struct gi_jpeg_scan *scan, size_t nbytes,
                                   const struct gi_allocator *allocator, struct gi_err *err)
 {
-    size_t room = 4096; /* a power of two, so that an allocator can reuse blocks of other scans */
-    while (room < nbytes)
-        room *= 2;
-    unsigned char *bytes =
-        allocator ? allocator->alloc(allocator->self, room) : malloc(nbytes ? nbytes : 1);
+    unsigned char *bytes = allocator ? allocator->alloc(allocator->self, gi_coded_room(nbytes))
+                                     : malloc(nbytes ? nbytes : 1);
     if (!bytes)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a JPEG of %zu bytes", nbytes);
     *scan = (struct gi_jpeg_scan){bytes, nbytes, allocator};

@@ -9,7 +9,8 @@ enum gi_status gi_png_strips_alloc(struct gi_png_strips *strips, int nstrips, si
 {
     *strips = (struct gi_png_strips){.nstrips = nstrips, .nbytes = nbytes, .allocator = allocator};
     strips->strips = calloc((size_t)nstrips, sizeof *strips->strips);
-    strips->bytes = allocator ? allocator->alloc(allocator->self, nbytes) : malloc(nbytes);
+    strips->bytes =
+        allocator ? allocator->alloc(allocator->self, gi_coded_room(nbytes)) : malloc(nbytes);
     if (strips->strips && strips->bytes)
         return GI_OK;
     gi_png_strips_free(strips);
