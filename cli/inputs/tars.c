@@ -242,7 +242,8 @@ static enum gi_status analyse(const struct tars *tars, struct gi_item *item, str
     struct gi_imaging_table table = {.file = tag->name, .into_memory = true};
     struct gi_image image = {0};
     struct gi_file_info info = {0};
-    enum gi_status status = gi_imaging_load(tars->imaging, item, &image, NULL, &info, err);
+    enum gi_status status =
+        gi_imaging_load_for_chain(tars->imaging, item, &image, NULL, &info, err);
     if (!status)
         status = gi_imaging_analyse(tars->imaging, item, &image, &info, &table, err);
     gi_image_free(&image);

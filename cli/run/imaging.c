@@ -202,11 +202,20 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     return load(imaging, item, image, metadata, info, false, err);
 }
 
+/* Returns whether the chain is a single analysis whose report shows the image. */
+static bool reports_samples(const struct gi_chain *chain)
+{
+    const struct gi_chain_step *step = &chain->steps[0];
+    return chain->n == 1 && step->reporter && step->reporter->wants_image &&
+           step->reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]);
+}
+
 enum gi_status gi_imaging_load_for_chain(struct gi_imaging *imaging, struct gi_item *item,
                                          struct gi_image *image, struct gi_metadata *metadata,
                                          struct gi_file_info *info, struct gi_err *err)
 {
-    bool coded = imaging->plans && gi_session_decodes(imaging->devices);
+    bool coded = imaging->plans && gi_session_decodes(imaging->devices) &&
+                 !reports_samples(imaging->options.chain);
     return load(imaging, item, image, metadata, info, coded, err);
 }
 

@@ -38,8 +38,8 @@ const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, struct gi_err *err);
-/* Like gi_imaging_load(), for an image that only gi_imaging_compute() will read. It may stay coded
- * (gi_load_options.coded), if the devices of the chain decode it. */
+/* Like gi_imaging_load(), for an image that only gi_imaging_compute() will read, and the report of
+ * an analysis. It may stay coded (gi_load_options.coded), if the devices of the chain decode it. */
 enum gi_status gi_imaging_load_for_chain(struct gi_imaging *imaging, struct gi_item *item,
                                          struct gi_image *image, struct gi_metadata *metadata,
                                          struct gi_file_info *info, struct gi_err *err);

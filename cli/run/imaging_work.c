@@ -41,6 +41,8 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
     if (status == GI_E_UNSUPPORTED && src.coded) {
         *err = (struct gi_err){0};
         status = gi_imaging_decode(imaging, item, &src, err);
+        if (looks)
+            ready->inputs[0] = src;
         if (status)
             return status;
         status = gi_imaging_compute(imaging, item, wanted ? image : NULL, &src, ready, err);
@@ -145,8 +147,7 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     struct gi_image *image = &results->image;
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     const struct gi_chain *chain = options->chain;
-    bool looks = chain && chain->n == 1 && chain->steps[0].reporter; /* reads the image itself */
-    enum gi_status status = (looks ? gi_imaging_load : gi_imaging_load_for_chain)(
+    enum gi_status status = gi_imaging_load_for_chain(
         imaging, item, image, wanted ? &results->metadata : NULL, &results->info, err);
     const struct gi_image loaded = *image;
     if (!status)

@@ -43,9 +43,9 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     table.json = table.into_memory ? tables->json : is_json(item->line.output);
     gi_batch_row(&tables->files, item, &tar, &table.file);
     const struct gi_feed *feed = &tables->files.feed;
-    enum gi_status status = feed->kind->take
-                                ? feed->kind->take(feed->self, item, &image, err)
-                                : gi_imaging_load(tables->imaging, item, &image, NULL, &info, err);
+    enum gi_status status = feed->kind->take ? feed->kind->take(feed->self, item, &image, err)
+                                             : gi_imaging_load_for_chain(tables->imaging, item,
+                                                                         &image, NULL, &info, err);
     if (!status)
         status = gi_imaging_analyse(tables->imaging, item, &image, &info, &table, err);
     gi_image_free(&image);

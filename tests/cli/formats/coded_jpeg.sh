@@ -47,6 +47,21 @@ for file in full half wide gray; do
 done
 same "a reduced image" resize half.jpg --size 100x80 --fast
 same "a chain with an analysis" run 'gaussian --sigma 1 | stats | invert' half.jpg
+# An analysis alone, of which only the report of "extract --crops" shows samples.
+for analysis in stats histogram; do
+    expect 0 plain $analysis half.jpg --format json
+    mv out plain.json
+    expect 0 forced $analysis half.jpg --format json -v
+    mv out forced.json
+    check "$analysis: decoded by the primitive" grep -q 'jpeg_decode sequential' err
+    check "$analysis of a coded JPEG" cmp plain.json forced.json
+done
+expect 0 plain stats full.jpg half.jpg wide.jpg --table plain.csv
+expect 0 forced stats full.jpg half.jpg wide.jpg --table forced.csv -v
+check "a table: decoded by the primitive" grep -q 'jpeg_decode sequential x 3' err
+check "a table of coded JPEGs" cmp plain.csv forced.csv
+expect 2 forced extract gray.jpg regions.csv --crops crops
+check "extract --crops: decoded by imgio" grep -q 'no jpeg_decode has run' err
 expect 0 gpuimg gaussian half.jpg plain.png --sigma 2 --device cpu -v
 check "the CPU does not decode scans unless it is forced to" bash -c '! grep -q jpeg_decode err'
 
@@ -65,6 +80,7 @@ size=$(stat -c %s full.jpg)
 head -c $((size / 2)) full.jpg >cut.jpg
 printf '\xff\xd9' >>cut.jpg
 same_failure 1 gaussian cut.jpg damaged.png --sigma 1
+same_failure 1 stats cut.jpg
 {
     head -c $((size / 2)) full.jpg
     printf '\xff\xd3' # a restart marker, which this file has not announced
