@@ -105,6 +105,7 @@ static void task_place(struct jpeg_task *task, char *base, size_t *used)
     task->bytes = take<uint8_t>(base, used, task->scan_nbytes + JPEG_PADDING);
     task->segments = take<uint32_t>(base, used, task->nsegments + 1);
     task->subs = take<struct jpeg_sub>(base, used, task->nsubs_most);
+    task->chunks = take<struct jpeg_sums>(base, used, task->nsubs_most / JPEG_CHUNK + 1);
     for (int c = 0; c < task->result.channels; c++) {
         const struct gi_jpeg_plane *plane = &task->grid.planes[c];
         task->planes[c] =

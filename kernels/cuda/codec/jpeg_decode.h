@@ -8,7 +8,7 @@
 
 enum {
     JPEG_TILE = 4096,     /* bytes of a scan that a block unstuffs */
-    JPEG_CHUNK = 224,     /* subsequences that a block synchronises ... */
+    JPEG_CHUNK = 256,     /* subsequences that a block synchronises ... */
     JPEG_LEAD_SUBS = 32,  /* ... after this number of subsequences of the chunk before */
     JPEG_PADDING = 16,    /* zeros after the last byte, for loads ahead of use */
     JPEG_ROUNDS = 64,     /* maximum number of rounds until all subsequences agree */
@@ -25,15 +25,20 @@ struct jpeg_place {
     uint16_t unit, zigzag;
 };
 
+/* Sums over the symbols of consecutive subsequences. */
+struct jpeg_sums {
+    uint32_t blocks;            /* number of blocks that end there */
+    uint32_t restarts;          /* 1 if a restart interval begins there, else 0 */
+    int dc[GI_JPEG_COMPONENTS]; /* of DC differences, since the last restart interval began */
+};
+
 /* A subsequence: sub_bits bits of the scan without stuffed bytes. It begins and ends at symbols,
- * the first that begin at or after its border. `in` and `out` are these positions. The other
- * members describe the symbols between them; prefix sums replace `blocks` and `dc` by the sums of
- * all subsequences before. */
+ * the first that begin at or after its border. `in` and `out` are these positions. `sums` are those
+ * of its own symbols, and once its chunk is synchronised those of the subsequences of the chunk
+ * before it. */
 struct jpeg_sub {
     struct jpeg_place in, out;
-    uint32_t blocks;            /* number of blocks that end here */
-    uint32_t restarts;          /* 1 if a restart interval begins here, else 0 */
-    int dc[GI_JPEG_COMPONENTS]; /* sums of DC differences, since the last restart interval began */
+    struct jpeg_sums sums;
 };
 
 /* One image of a launch. All pointers are to device memory. */
@@ -50,6 +55,7 @@ struct jpeg_task {
     uint32_t symbols_most; /* symbols that a block decodes one after another in all rounds */
     uint32_t nsubs_most;   /* subsequences, if no byte is stuffed */
     struct jpeg_sub *subs;
+    struct jpeg_sums *chunks;          /* sums of all subsequences of each chunk */
     const struct gi_jpeg_codes *codes; /* of DC and AC, for each component */
     uint32_t components;               /* 2 bits for each block of an MCU: its component */
     uint8_t columns[GI_JPEG_BLOCK];    /* position, column by column, of zigzag place i */

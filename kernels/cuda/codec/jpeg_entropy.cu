@@ -10,8 +10,9 @@
  * Then each subsequence compares where it began with the end of the one before. Where the two
  * differ, it is decoded again from there, in rounds, until all agree. A block does that for a chunk
  * of subsequences; it also decodes the last subsequences of the chunk before, so that errors at its
- * own start end there. Prefix sums give the number of the first block of each subsequence and its
- * DC coefficients, and a last kernel decodes once more and writes the coefficients.
+ * own start end there. Prefix sums, first within chunks and then over chunks, give the number of
+ * the first block of each subsequence and its DC coefficients, and a second kernel decodes once
+ * more and writes the coefficients.
  *
  * Restart intervals begin at known bits, with a known state.
  * SPDX-License-Identifier: MIT */
@@ -21,7 +22,6 @@
 enum {
     THREADS = JPEG_CHUNK + JPEG_LEAD_SUBS, /* of a block that synchronises */
     WRITE_THREADS = 128,
-    SUM_THREADS = 1024,
     TABLES = 2 * GI_JPEG_COMPONENTS,
 };
 
@@ -62,13 +62,12 @@ static __device__ inline uint32_t reader_peek(struct reader *r, uint32_t bit)
 
 /* ---- decoding ---- */
 
-/* The state of a thread that decodes. If coefficients are written, `blocks` and `dc` are those of
- * the whole scan, else of the subsequence. */
+/* The state of a thread that decodes. If coefficients are written, the sums are those of the whole
+ * scan, else of the subsequence. */
 struct decoding {
     struct jpeg_place at;
-    uint32_t blocks, restarts;
+    struct jpeg_sums sums;
     uint32_t symbols; /* number of symbols that were decoded */
-    int dc[GI_JPEG_COMPONENTS];
 };
 
 /* What the threads of a block share. */
@@ -109,11 +108,11 @@ static __device__ inline bool begin_segment(const struct jpeg_task &task, struct
                                             uint32_t segment)
 {
     uint32_t blocks = min(segment * task.segment_blocks, task.grid.ncoded);
-    bool whole = d->at.unit == 0 && d->at.zigzag == 0 && d->blocks == blocks;
+    bool whole = d->at.unit == 0 && d->at.zigzag == 0 && d->sums.blocks == blocks;
     d->at.unit = d->at.zigzag = 0;
-    d->restarts = 1;
+    d->sums.restarts = 1;
     for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
-        d->dc[i] = 0;
+        d->sums.dc[i] = 0;
     return whole;
 }
 
@@ -124,7 +123,7 @@ static __device__ inline int add_dc(struct decoding *d, unsigned component, int 
 #pragma unroll
     for (unsigned i = 0; i < GI_JPEG_COMPONENTS; i++)
         if (i == component)
-            sum = d->dc[i] += difference;
+            sum = d->sums.dc[i] += difference;
     return sum;
 }
 
@@ -145,7 +144,7 @@ static __device__ inline bool decode(const struct jpeg_task &task, const struct 
         good = begin_segment(task, d, segment);
     unit = d->at.unit;
     zigzag = d->at.zigzag;
-    while (bit < end && (!WRITE || (good && d->blocks < ncoded))) {
+    while (bit < end && (!WRITE || (good && d->sums.blocks < ncoded))) {
         const unsigned component = components >> 2 * unit & 3;
         const uint32_t bits = reader_peek(&reader, bit);
         const uint32_t symbol = gi_jpeg_symbol(&shared->codes[2 * component + (zigzag > 0)], bits);
@@ -161,38 +160,78 @@ static __device__ inline bool decode(const struct jpeg_task &task, const struct 
             segment_end = task.segments[segment < task.nsegments ? segment + 1 : segment] * 8;
             continue;
         }
-        const int value = gi_jpeg_extend(bits << length, more);
-        int16_t *block = coefficients + (size_t)d->blocks * GI_JPEG_BLOCK;
-        if (WRITE && symbol & GI_JPEG_NO_CODE)
-            good = false;
-        if (zigzag == 0) {
-            int dc = add_dc(d, component, value);
-            if (WRITE)
-                block[0] = (int16_t)dc;
-            if (WRITE && gi_jpeg_leaves16(dc))
-                good = false;
-            zigzag = 1;
-        } else if (more == 0) {
-            zigzag = run == 15 ? zigzag + 16 : GI_JPEG_BLOCK;
-        } else {
-            zigzag += run;
-            if (WRITE && zigzag < GI_JPEG_BLOCK)
-                block[shared->columns[zigzag]] = (int16_t)value;
-            zigzag++;
+        /* DC coefficients and ends of blocks take the same way as others, because the threads of a
+         * warp meet all kinds at once. A DC symbol has no run. */
+        const bool is_dc = zigzag == 0;
+        const uint32_t place = zigzag + run;
+        int value = gi_jpeg_extend(bits << length, more);
+        const int dc = add_dc(d, component, is_dc ? value : 0);
+        if (WRITE) {
+            value = is_dc ? dc : value;
+            if ((is_dc || more) && place < GI_JPEG_BLOCK)
+                coefficients[(size_t)d->sums.blocks * GI_JPEG_BLOCK + shared->columns[place]] =
+                    (int16_t)value;
+            good &= !(symbol & GI_JPEG_NO_CODE) && !(is_dc && gi_jpeg_leaves16(dc));
         }
+        zigzag = is_dc || more || run == 15 ? place + 1 : GI_JPEG_BLOCK;
         bit += length + more;
-        if (zigzag >= GI_JPEG_BLOCK) {
-            if (WRITE && zigzag > GI_JPEG_BLOCK)
-                good = false;
-            zigzag = 0;
-            unit = unit + 1 == nunits ? 0 : unit + 1;
-            d->blocks++;
-        }
+        const bool ends = zigzag >= GI_JPEG_BLOCK;
+        if (WRITE)
+            good &= zigzag <= GI_JPEG_BLOCK;
+        zigzag = ends ? 0 : zigzag;
+        unit = ends ? (unit + 1 == nunits ? 0 : unit + 1) : unit;
+        d->sums.blocks += ends;
     }
-    if (WRITE && d->blocks >= ncoded)
+    if (WRITE && d->sums.blocks >= ncoded)
         good &= segment + 1 >= task.nsegments && segment_end - bit < 8;
     d->at = {bit, (uint16_t)unit, (uint16_t)zigzag};
     return good;
+}
+
+/* ---- prefix sums ---- */
+
+static __device__ inline struct jpeg_sums sums_add(const struct jpeg_sums &a,
+                                                   const struct jpeg_sums &b)
+{
+    struct jpeg_sums both = b;
+    both.blocks += a.blocks;
+    both.restarts |= a.restarts;
+    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
+        both.dc[i] += b.restarts ? 0 : a.dc[i];
+    return both;
+}
+
+/* Returns the sums of the lane that is `step` below. */
+static __device__ inline struct jpeg_sums sums_of_lane_below(const struct jpeg_sums &mine,
+                                                             unsigned step)
+{
+    struct jpeg_sums other;
+    other.blocks = __shfl_up_sync(ALL_LANES, mine.blocks, step);
+    other.restarts = __shfl_up_sync(ALL_LANES, mine.restarts, step);
+    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
+        other.dc[i] = __shfl_up_sync(ALL_LANES, mine.dc[i], step);
+    return other;
+}
+
+/* Returns the sums of the threads before this one. The block has N threads, all of which call this
+ * function once. */
+template <unsigned N> static __device__ inline struct jpeg_sums sums_before(struct jpeg_sums mine)
+{
+    __shared__ struct jpeg_sums warps[N / WARP];
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    struct jpeg_sums before = {};
+    for (unsigned step = 1; step < WARP; step *= 2) {
+        const struct jpeg_sums other = sums_of_lane_below(mine, step);
+        if (lane >= step)
+            mine = sums_add(other, mine);
+    }
+    if (lane == WARP - 1)
+        warps[warp] = mine;
+    __syncthreads();
+    for (unsigned i = 0; i < warp; i++)
+        before = sums_add(before, warps[i]);
+    const struct jpeg_sums within = sums_of_lane_below(mine, 1);
+    return lane ? sums_add(before, within) : before;
 }
 
 /* ---- synchronisation ---- */
@@ -222,10 +261,7 @@ static __device__ inline uint32_t decode_sub(const struct jpeg_task &task,
     struct decoding d = {sub->in};
     decode<false>(task, shared, &d, min((index + 1) * task.sub_bits, bits_of(task)));
     sub->out = d.at;
-    sub->blocks = d.blocks;
-    sub->restarts = d.restarts;
-    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
-        sub->dc[i] = d.dc[i];
+    sub->sums = d.sums;
     return d.symbols;
 }
 
@@ -263,6 +299,8 @@ static __global__ void __launch_bounds__(THREADS) synchronise(const struct jpeg_
     if (jpeg_gave_up(task))
         return;
     const uint32_t nsubs = subs_of(task), chunk = blockIdx.x * JPEG_CHUNK;
+    if (nsubs == 0 && threadIdx.x == 0) /* there are only markers */
+        atomicOr(task.status, JPEG_DAMAGED);
     if (chunk >= nsubs)
         return;
     const uint32_t first = chunk > JPEG_LEAD_SUBS ? chunk - JPEG_LEAD_SUBS : 0;
@@ -291,116 +329,61 @@ static __global__ void __launch_bounds__(THREADS) synchronise(const struct jpeg_
     }
     if (wrong && i == 0)
         atomicOr(task.status, JPEG_NOT_SYNCHRONISED);
-    if (i < n && first + i >= chunk)
-        task.subs[first + i] = subs[i];
-}
-
-/* ---- prefix sums ---- */
-
-/* Sums over consecutive subsequences: of blocks, and of DC differences since the last restart. */
-struct sums {
-    uint32_t blocks, restarts;
-    int dc[GI_JPEG_COMPONENTS];
-};
-
-static __device__ inline struct sums sums_add(const struct sums &a, const struct sums &b)
-{
-    struct sums both = b;
-    both.blocks += a.blocks;
-    both.restarts |= a.restarts;
-    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
-        both.dc[i] += b.restarts ? 0 : a.dc[i];
-    return both;
-}
-
-static __device__ inline struct sums sums_of(const struct jpeg_sub &sub)
-{
-    struct sums s = {sub.blocks, sub.restarts};
-    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
-        s.dc[i] = sub.dc[i];
-    return s;
-}
-
-/* Returns the sums of the threads before this one. */
-static __device__ inline struct sums sums_before(struct sums mine)
-{
-    __shared__ struct sums warps[SUM_THREADS / WARP];
-    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    struct sums before = {};
-    for (unsigned step = 1; step < WARP; step *= 2) {
-        struct sums other;
-        other.blocks = __shfl_up_sync(ALL_LANES, mine.blocks, step);
-        other.restarts = __shfl_up_sync(ALL_LANES, mine.restarts, step);
-        for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
-            other.dc[i] = __shfl_up_sync(ALL_LANES, mine.dc[i], step);
-        if (lane >= step)
-            mine = sums_add(other, mine);
-    }
-    if (lane == WARP - 1)
-        warps[warp] = mine;
-    __syncthreads();
-    for (unsigned i = 0; i < warp; i++)
-        before = sums_add(before, warps[i]);
-    struct sums within;
-    within.blocks = __shfl_up_sync(ALL_LANES, mine.blocks, 1);
-    within.restarts = __shfl_up_sync(ALL_LANES, mine.restarts, 1);
-    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
-        within.dc[i] = __shfl_up_sync(ALL_LANES, mine.dc[i], 1);
-    return lane ? sums_add(before, within) : before;
-}
-
-/* Replaces blocks and DC differences by prefix sums, and checks that all subsequences agree. One
- * block per image. */
-static __global__ void __launch_bounds__(SUM_THREADS) sum_subs(const struct jpeg_task *tasks)
-{
-    const struct jpeg_task &task = tasks[blockIdx.y];
-    if (jpeg_gave_up(task))
-        return;
-    const uint32_t n = subs_of(task), each = (n + SUM_THREADS - 1) / SUM_THREADS;
-    const uint32_t first = min(threadIdx.x * each, n), end = min(first + each, n);
-    struct sums sums = {};
-    bool agree = true;
-    for (uint32_t i = first; i < end; i++) {
-        sums = sums_add(sums, sums_of(task.subs[i]));
-        agree &= i == 0 || is_same(task.subs[i].in, task.subs[i - 1].out);
-    }
-    if (!agree)
-        atomicOr(task.status, JPEG_NOT_SYNCHRONISED);
-    if (n == 0 && threadIdx.x == 0) /* there are only markers */
-        atomicOr(task.status, JPEG_DAMAGED);
-    sums = sums_before(sums);
-    for (uint32_t i = first; i < end; i++) {
-        struct jpeg_sub *sub = &task.subs[i];
-        const struct sums own = sums_of(*sub);
-        sub->blocks = sums.blocks;
-        for (int c = 0; c < GI_JPEG_COMPONENTS; c++)
-            sub->dc[c] = sums.dc[c];
-        sums = sums_add(sums, own);
-        if (i + 1 == n && (sums.blocks != task.grid.ncoded || sub->out.unit || sub->out.zigzag))
-            atomicOr(task.status, JPEG_DAMAGED);
-    }
+    const bool own = i < n && first + i >= chunk;
+    struct jpeg_sums mine = {};
+    if (own)
+        mine = subs[i].sums;
+    const struct jpeg_sums before = sums_before<THREADS>(mine);
+    if (own)
+        task.subs[first + i] = {subs[i].in, subs[i].out, before};
+    if (i == n - 1)
+        task.chunks[blockIdx.x] = sums_add(before, mine);
 }
 
 /* ---- coefficients ---- */
 
+/* Returns the sums of the first n chunks. All threads of the block call this function. */
+static __device__ inline struct jpeg_sums sums_of_chunks(const struct jpeg_task &task, uint32_t n)
+{
+    __shared__ struct jpeg_sums all;
+    const uint32_t each = (n + WRITE_THREADS - 1) / WRITE_THREADS;
+    const uint32_t first = min(threadIdx.x * each, n), end = min(first + each, n);
+    struct jpeg_sums mine = {};
+    for (uint32_t i = first; i < end; i++)
+        mine = sums_add(mine, task.chunks[i]);
+    const struct jpeg_sums before = sums_before<WRITE_THREADS>(mine);
+    if (threadIdx.x == WRITE_THREADS - 1)
+        all = sums_add(before, mine);
+    __syncthreads();
+    return all;
+}
+
+/* Decodes and writes. Only now is it known whether all chunks agree; if they don't, the image is
+ * given up. */
 static __global__ void __launch_bounds__(WRITE_THREADS)
     write_coefficients(const struct jpeg_task *tasks)
 {
+    static_assert(JPEG_CHUNK % WRITE_THREADS == 0, "a block is within a chunk");
     __shared__ struct shared shared;
     const struct jpeg_task &task = tasks[blockIdx.y];
     if (jpeg_gave_up(task))
         return;
-    const uint32_t index = blockIdx.x * WRITE_THREADS + threadIdx.x;
-    if (blockIdx.x * WRITE_THREADS >= subs_of(task))
+    const uint32_t first = blockIdx.x * WRITE_THREADS, index = first + threadIdx.x;
+    const uint32_t nsubs = subs_of(task);
+    if (first >= nsubs)
         return;
     shared_load(&shared, task, task.result.channels);
-    if (index >= subs_of(task))
+    const struct jpeg_sums chunks = sums_of_chunks(task, first / JPEG_CHUNK);
+    if (index >= nsubs)
         return;
     const struct jpeg_sub &sub = task.subs[index];
-    struct decoding d = {sub.in, sub.blocks};
-    for (int i = 0; i < GI_JPEG_COMPONENTS; i++)
-        d.dc[i] = sub.dc[i];
-    if (!decode<true>(task, &shared, &d, min((index + 1) * task.sub_bits, bits_of(task))))
+    if (index > 0 && !is_same(sub.in, task.subs[index - 1].out))
+        atomicOr(task.status, JPEG_NOT_SYNCHRONISED);
+    struct decoding d = {sub.in, sums_add(chunks, sub.sums)};
+    bool good = decode<true>(task, &shared, &d, min((index + 1) * task.sub_bits, bits_of(task)));
+    if (index + 1 == nsubs)
+        good &= d.sums.blocks == task.grid.ncoded && d.at.unit == 0 && d.at.zigzag == 0;
+    if (!good)
         atomicOr(task.status, JPEG_DAMAGED);
 }
 
@@ -409,8 +392,6 @@ enum gi_status gi_cuda_jpeg_entropy(struct gi_cuda_queue *cu, const struct jpeg_
 {
     const unsigned chunks = (launch->subs + JPEG_CHUNK - 1) / JPEG_CHUNK;
     synchronise<<<dim3(chunks, launch->n), THREADS, 0, cu->stream>>>(launch->tasks);
-    GI_CUDA_LAUNCHED();
-    sum_subs<<<dim3(1, launch->n), SUM_THREADS, 0, cu->stream>>>(launch->tasks);
     GI_CUDA_LAUNCHED();
     const unsigned blocks = (launch->subs + WRITE_THREADS - 1) / WRITE_THREADS;
     write_coefficients<<<dim3(blocks, launch->n), WRITE_THREADS, 0, cu->stream>>>(launch->tasks);
