@@ -34,6 +34,7 @@ same out.png gaussian alpha.png out.png --sigma 2
 expect 0 gpuimg channels alpha mask.png mask.png alpha.png
 same out.png gaussian alpha.png out.png --sigma 2
 same out.png threshold "$data/picture.png" out.png
+same out.png gaussian "$data/scene.png" out.png --sigma 2 --depth 16
 same out.png quantize "$data/picture.png" out.png --colors 5
 for size in 1x1 7x9 1x700 700x1 33x16 1300x900; do
     same out.png resize "$data/picture.png" out.png --size $size --stretch
@@ -52,7 +53,7 @@ expect 0 bash -c "'$GPUIMG' invert in.png png:- --device cpu >want.png && '$GPUI
 check "standard output" cmp want.png out.png
 
 # Other compressions and conversions are encoded by the CPU.
-for options in "--compression 6" "--depth 16" "--work-depth float"; do
+for options in "--compression 6" "--work-depth float" "--work-depth 16 --depth 8"; do
     # shellcheck disable=SC2086 # options are words
     expect 0 gpuimg gaussian "$data/scene.png" out.png --sigma 1 $options --device cuda -v
     check "$options: the CPU encodes" bash -c '! grep -q png_encode err'
