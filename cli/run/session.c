@@ -15,9 +15,10 @@
 #include "kernels/ways.h"
 
 /* Number of images in progress per GPU. While one image is computed, others are uploaded, decoded
- * and downloaded. A single JPEG does not fill a GPU: an H100 decodes 2,600 JPEGs of 1080p (4:4:4,
- * quality 90) per second on 1 queue, 7,600 on 4, and 10,500 on 8 or more. */
-enum { QUEUES_A_GPU = 8 };
+ * and downloaded. A single JPEG does not fill a GPU: an H100 takes 4,100 JPEGs of 1080p (4:4:4) per
+ * second through a Gaussian on 4 queues, 7,000 on 8, and 7,500 on 16; of 4:2:0 4,100 on 8 and 5,100
+ * on 16. */
+enum { QUEUES_A_GPU = 16 };
 
 /* Minimum number of images per GPU that may wait. If more wait, `auto` lets the CPU compute some of
  * them, unless the GPU computes all of them sooner (gi_session_waiting()). */
