@@ -280,19 +280,19 @@ static enum gi_status check_verb(const struct verb *verb, void *const *params, c
 }
 
 /* Runs a verb on one image. The first operand is the verb. */
-static enum gi_status run_one(const struct verb *verb, struct gi_batch_job *job, char **operands,
+static enum gi_status run_one(const struct verb *verb, struct gi_batch_job job, char **operands,
                               int noperands, struct gi_err *err)
 {
     bool splits = verb->run == split_item;
     struct verb_work how = {.alpha = verb->run_many && !splits,
-                            .order = order_of(job->params[SET_FILTER]),
+                            .order = order_of(job.params[SET_FILTER]),
                             .paths = operands + (splits ? 2 : 1),
                             .n = noperands - 2};
     const struct gi_batch_work work = {.self = &how, .run = verb->run};
     char *names[] = {operands[1], operands[noperands - 1]};
-    enum gi_status status = check_verb(verb, job->params, operands, noperands, err);
-    job->work = &work;
-    return status ? status : gi_drive(job, names, splits ? 1 : 2, err);
+    enum gi_status status = check_verb(verb, job.params, operands, noperands, err);
+    job.work = &work;
+    return status ? status : gi_drive(&job, names, splits ? 1 : 2, err);
 }
 
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
@@ -312,7 +312,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     struct gi_batch_job job = {.command = self, .params = params};
     if (verb)
         return many ? verb->run_many(&job, operands, noperands, err)
-                    : run_one(verb, &job, operands, noperands, err);
+                    : run_one(verb, job, operands, noperands, err);
     if (!order_of(params[SET_FILTER]))
         return gi_fail(err, GI_E_USAGE, "want split, join or alpha in front, or --order LETTERS");
     if (noperands != 2 && !many)
