@@ -1,7 +1,6 @@
 /* Estimates for --device auto.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_RUN_SESSION_ESTIMATE_H
-#define GI_CLI_RUN_SESSION_ESTIMATE_H
+#pragma once
 
 #include "cli/run/session_device.h"
 
@@ -17,5 +16,3 @@ struct gi_estimate gi_session_estimate(const struct gi_session_job *job, int ima
  */
 int gi_session_waiting(const struct gi_session_job *job, int threads, struct gi_device *cuda,
                        int least);
-
-#endif
