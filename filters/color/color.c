@@ -120,8 +120,9 @@ static enum gi_status check(void *arg, struct gi_err *err)
         return gi_fail(err, GI_E_USAGE, "--video: want --from or --to ycbcr");
     if (!p->text && !p->balance_text && isnan(p->saturation) && isnan(p->hue) && !p->sepia &&
         !p->pca && p->from == p->to)
-        return gi_fail(err, GI_E_USAGE,
-                       "nothing to do: want --matrix, --to lab or another of its options");
+        return gi_fail(
+            err, GI_E_USAGE,
+            "nothing to do: want --saturation, --matrix, --to lab or another of its options");
     return GI_OK;
 }
 

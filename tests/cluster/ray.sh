@@ -37,6 +37,16 @@ for i in range(60):
 END
 expect 0 gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir one
 check "the actor works without nodes" "$python" "$tests/../cluster/ray_actor.py"
+# The machine has no GPU: the actors take CPUs.
+cat >no_gpu.py <<'END'
+import ray
+ray.init(num_cpus=2, num_gpus=0, object_store_memory=200 << 20, include_dashboard=False)
+exec(compile(open("blur_ray.py").read(), "blur_ray.py", "exec"), {})
+END
+mkdir blurred
+check "a machine without a GPU" timeout 200 "$python" no_gpu.py
+check "without a GPU: the files equal those of one process" diff -rq blurred one
+rm -rf blurred
 check "three nodes, one of which is removed" timeout 300 "$python" "$tests/../cluster/ray_cluster.py" "$work"
 cp check.log ray.log
 check "the files equal those of one process" diff -rq blurred one

@@ -8,7 +8,7 @@ pgm in.pgm 9 7
     printf '\x0a\x14\x1e\xff\x00\x00\x00\xff\x00\x00\x00\xff\x80\x80\x80\xff\xff\xff'
 } >rgb.ppm
 
-expect_error 2 'color: nothing to do: want --matrix, --to lab or another*' color rgb.ppm out.ppm
+expect_error 2 'color: nothing to do: want --saturation, --matrix, --to lab or another*' color rgb.ppm out.ppm
 expect_error 2 'color: nothing to do*' color rgb.ppm out.ppm --from hsv --to hsv
 expect_error 2 'color: --matrix: 2 rows of 3: want 3 rows of 3 or 4 numbers, or 4 of 5' color rgb.ppm out.ppm --matrix '1 0 0; 0 1 0'
 expect_error 2 'color: --matrix: row 2: x: want a number*' color rgb.ppm out.ppm --matrix '1 0 0; 0 x 0; 0 0 1'
