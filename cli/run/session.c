@@ -24,8 +24,10 @@ enum { QUEUES_A_GPU = 16 };
  * them, unless the GPU computes all of them sooner (gi_session_waiting()). */
 enum { WAITING_A_GPU = 4 };
 
-/* The assumed number of images if their number is unknown. */
-enum { MANY = 1000 };
+enum {
+    MANY = 1000,         /* the assumed number of images if their number is unknown */
+    OPENING_MS_MAX = 800 /* maximum time that images wait until a GPU is open */
+};
 
 struct gi_session {
     enum gi_device_choice choice;
@@ -38,7 +40,8 @@ struct gi_session {
     pthread_cond_t changed; /* signals that a queue is idle, or a device opened or lost */
     struct gi_session_device cpu, *gpus;
     int ngpus;
-    int waiting;      /* number of threads that wait for a queue */
+    int waiting;             /* number of threads that wait for a queue */
+    double opening_until_ms; /* `auto` lets images wait until a GPU is open, up to this time */
     int waiting_most; /* of them for each GPU, before `auto` gives images to the CPU; 0: not known
                        */
 };
@@ -207,8 +210,12 @@ static void decide(struct gi_session *devices, const struct gi_session_job *job)
         gi_cli_log("device auto: estimated %.3g s%s on cpu, at best %.3g s on cuda%s",
                    estimate.cpu_s, job->src->coded ? " with decoding" : "", estimate.cuda_s,
                    worth ? ": opens it" : "");
-    if (worth)
-        start_gpus(devices);
+    if (!worth)
+        return;
+    start_gpus(devices);
+    /* Work on all CPUs would double the time until the GPU is open. */
+    if (estimate.cuda_s < estimate.cpu_s * 2 / 3)
+        devices->opening_until_ms = gi_now_ms() + OPENING_MS_MAX;
 }
 
 /* Finds out which GPUs have been opened meanwhile. Called with the lock held. */
@@ -230,6 +237,15 @@ static int count_live(const struct gi_session *devices)
     return n;
 }
 
+/* Returns whether images wait until the first GPU is open. Called with the lock held. */
+static bool waits_for_opening(const struct gi_session *devices)
+{
+    bool opening = false;
+    for (int i = 0; i < devices->ngpus; i++)
+        opening = opening || devices->gpus[i].opening;
+    return opening && count_live(devices) == 0 && gi_now_ms() < devices->opening_until_ms;
+}
+
 /* For `auto`. Once a GPU is open, estimates how many images may wait for it. Called with the lock
  * held. */
 static void weigh(struct gi_session *devices, const struct gi_session_job *job)
@@ -248,7 +264,7 @@ bool gi_session_decodes(struct gi_session *devices)
     pthread_mutex_lock(&devices->lock);
     note_open(devices);
     bool undecided = devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->decided;
-    bool decodes = undecided || count_live(devices) > 0;
+    bool decodes = undecided || count_live(devices) > 0 || waits_for_opening(devices);
     pthread_mutex_unlock(&devices->lock);
     return decodes;
 }
@@ -273,23 +289,25 @@ static struct gi_session_device *pick(struct gi_session *devices, int live)
 }
 
 /* Waits for a free queue, or if `on_cpu` is true for a free queue of the CPU. */
-static struct gi_queue *take(struct gi_session *devices, bool on_cpu,
-                             struct gi_session_device **from, struct gi_err *err)
+static struct gi_queue *take(struct gi_session *devices, const struct gi_session_job *job,
+                             bool on_cpu, struct gi_session_device **from, struct gi_err *err)
 {
     struct gi_queue *queue = NULL;
     pthread_mutex_lock(&devices->lock);
     for (;;) {
         note_open(devices);
+        weigh(devices, job);
         int live = count_live(devices);
-        *from = on_cpu ? &devices->cpu : pick(devices, live);
+        bool opening = !on_cpu && waits_for_opening(devices);
+        *from = on_cpu ? &devices->cpu : opening ? NULL : pick(devices, live);
         if (*from && ((queue = gi_session_device_take(*from, err)) || *err->text))
             break;
-        if (!*from && !live) {
+        if (!*from && !live && !opening) {
             gi_fail(err, GI_E_DEVICE, "no device is left");
             break;
         }
         devices->waiting++;
-        pthread_cond_wait(&devices->changed, &devices->lock);
+        gi_session_device_wait_for(&devices->changed, &devices->lock, opening);
         devices->waiting--;
     }
     pthread_mutex_unlock(&devices->lock);
@@ -323,13 +341,11 @@ static enum gi_status run_one_of_many(struct gi_session *devices, const struct g
 {
     pthread_mutex_lock(&devices->lock);
     decide(devices, job);
-    note_open(devices);
-    weigh(devices, job);
     pthread_mutex_unlock(&devices->lock);
     for (bool on_cpu = false;;) {
         struct gi_session_device *member;
         struct gi_err fault = {0};
-        struct gi_queue *queue = take(devices, on_cpu, &member, &fault);
+        struct gi_queue *queue = take(devices, job, on_cpu, &member, &fault);
         enum gi_status status =
             queue ? gi_session_device_run(member, queue, job, &fault) : fault.status;
         if (queue)
@@ -415,19 +431,9 @@ static void log_choice(const struct gi_session *devices, const struct gi_session
 {
     if (!devices->verbose)
         return;
-    char where[64];
-    if (cuda)
-        snprintf(where, sizeof where, "%s", devices->gpus[0].name);
-    else
-        snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(), devices->threads,
-                 devices->threads == 1 ? "" : "s");
     struct gi_estimate estimate = estimate_one(devices, job);
     bool open = devices->ngpus && devices->gpus[0].ready;
-    char priced[64] = "";
-    if (cuda || gi_cuda_is_likely())
-        snprintf(priced, sizeof priced, ", %s%.3g s on cuda", open ? "" : "at best ",
-                 estimate.cuda_s);
-    gi_cli_log("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate.cpu_s, priced);
+    gi_session_log(cuda ? devices->gpus[0].name : NULL, devices->threads, open, &estimate, reason);
 }
 
 /* Runs the job if --device is auto. Logs that a device is missing only if -v was given. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "kernels/ways.h"
 
@@ -84,6 +85,21 @@ bool gi_session_device_opened(struct gi_session_device *device)
     device->opening = false;
     device->ready = device->device != NULL;
     return true;
+}
+
+void gi_session_device_wait_for(pthread_cond_t *changed, pthread_mutex_t *lock, bool opening)
+{
+    enum { POLL_NS = 3000000, SECOND_NS = 1000000000 };
+    struct timespec until;
+    if (!opening) {
+        pthread_cond_wait(changed, lock);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += POLL_NS;
+    until.tv_sec += until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    pthread_cond_timedwait(changed, lock, &until);
 }
 
 struct gi_queue *gi_session_device_take(struct gi_session_device *device, struct gi_err *err)

@@ -42,6 +42,9 @@ void gi_session_device_start(struct gi_session_device *device);
 bool gi_session_device_wait(struct gi_session_device *device);
 /* Returns whether opening has ended since the last call of this function. */
 bool gi_session_device_opened(struct gi_session_device *device);
+/* Waits for the condition, at most a few milliseconds if a device is `opening`, because the end of
+ * opening is not signalled. */
+void gi_session_device_wait_for(pthread_cond_t *changed, pthread_mutex_t *lock, bool opening);
 
 /* Returns an idle queue of the device, or opens a new one. NULL if all queues are in use, or if a
  * queue could not be opened, in which case `err` says why. The caller returns the queue by

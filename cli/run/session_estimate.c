@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/run/session_estimate.h"
 
+#include <stdio.h>
+
+#include "cli/log.h"
 #include "cli/run/rates.h"
 
 struct gi_estimate gi_session_estimate(const struct gi_session_job *job, int images, int threads,
@@ -24,4 +27,19 @@ int gi_session_waiting(const struct gi_session_job *job, int threads, struct gi_
     struct gi_estimate two = gi_session_estimate(job, 2, threads, cuda);
     double images = one.cpu_s * threads / (two.cuda_s - one.cuda_s);
     return images < least ? least : images < INT32_MAX ? (int)images : INT32_MAX;
+}
+
+void gi_session_log(const char *cuda, int threads, bool open, const struct gi_estimate *estimate,
+                    const char *reason)
+{
+    char where[64], priced[64] = "";
+    if (cuda)
+        snprintf(where, sizeof where, "%s", cuda);
+    else
+        snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(), threads,
+                 threads == 1 ? "" : "s");
+    if (cuda || gi_cuda_is_likely())
+        snprintf(priced, sizeof priced, ", %s%.3g s on cuda", open ? "" : "at best ",
+                 estimate->cuda_s);
+    gi_cli_log("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate->cpu_s, priced);
 }

@@ -16,3 +16,8 @@ struct gi_estimate gi_session_estimate(const struct gi_session_job *job, int ima
  */
 int gi_session_waiting(const struct gi_session_job *job, int threads, struct gi_device *cuda,
                        int least);
+
+/* Logs the choice for a single image: the device `cuda`, or if that is NULL the CPU, with its
+ * threads, the reason and the estimate. `open`: the rates are those of an open CUDA device. */
+void gi_session_log(const char *cuda, int threads, bool open, const struct gi_estimate *estimate,
+                    const char *reason);

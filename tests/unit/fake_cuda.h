@@ -18,6 +18,7 @@ enum stage { UPLOAD, KERNEL, DOWNLOAD, STAGES };
 struct fake {
     struct gi_kernels table; /* the first member, so that a queue's `k` is the fake */
     bool opens;
+    unsigned opening_us; /* how long opening takes */
     int calls[STAGES];
     enum stage stage; /* the device is lost in this call */
     int fails_at;
@@ -86,6 +87,7 @@ static enum gi_status device_open(struct gi_device **device, const struct gi_ope
 {
     struct fake *fake = &fakes[options->ordinal];
     *device = NULL;
+    usleep(fake->opening_us);
     return fake->opens ? gi_cpu_host_device_open(device, &fake->table, options, err)
                        : gi_fail(err, GI_E_DEVICE, "is in use by another process");
 }
@@ -125,6 +127,7 @@ int access(const char *path, int mode)
 /* Resets all devices, so that none of them will fail. */
 static int fresh(void **state)
 {
+    setenv("GPUIMG_RATES", "/dev/null", 1); /* not those that this user has stored */
     cuda = *gi_kernels_cpu();
     cuda.kind = GI_DEVICE_CUDA;
     cuda.name = "cuda";

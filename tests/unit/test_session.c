@@ -173,6 +173,45 @@ TEST(auto_does_a_refused_image_on_the_cpu)
     assert_true(fakes[0].calls[KERNEL] > 6);
 }
 
+/* Runs one of many images under `auto`. Returns whether it ran on a GPU. */
+static bool runs_first_on_a_gpu(uint64_t images)
+{
+    const struct gi_device_params device = {.device = "auto", .threads = 2};
+    struct work work;
+    struct gi_image made;
+    make_work(&work);
+    assert_int_equal(gi_session_new(&work.session, &device, images, NULL), GI_OK);
+    assert_int_equal(
+        gi_session_run(work.session, work.pipeline, &made, &work.srcs[0], NULL, NULL, NULL), GI_OK);
+    case_equal(&made, &work.want[0], "of the session");
+    bool on_gpu = fakes[0].calls[UPLOAD] > 0;
+    gi_image_free(&made);
+    gi_session_free(&work.session);
+    gi_pipeline_free(&work.pipeline);
+    for (int i = 0; i < IMAGES; i++) {
+        gi_image_free(&work.srcs[i]);
+        gi_image_free(&work.want[i]);
+    }
+    return on_gpu;
+}
+
+/* If the GPU is expected to save much time, images wait until it is open, for a while. */
+TEST(auto_waits_until_a_gpu_is_open)
+{
+    fakes[0].opening_us = 100 * 1000;
+    assert_true(runs_first_on_a_gpu(1 << 30));
+    fresh(NULL);
+    fakes[0].opening_us = 100 * 1000;
+    assert_false(runs_first_on_a_gpu(10));
+    fresh(NULL);
+    fakes[0].opening_us = 1500 * 1000;
+    assert_false(runs_first_on_a_gpu(1 << 30));
+    fresh(NULL);
+    fakes[0].opening_us = 100 * 1000;
+    fakes[0].opens = false;
+    assert_false(runs_first_on_a_gpu(1 << 30));
+}
+
 TEST(all_are_lost)
 {
     struct work work;

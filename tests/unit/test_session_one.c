@@ -145,7 +145,6 @@ TEST(waiting_follows_from_rates)
     assert_int_equal(gi_session_waiting(&job, 4, device, 5), 5);
     assert_true(gi_session_estimate(&job, 7, 4, device).cpu_s >
                 6.9 * gi_session_estimate(&job, 1, 4, device).cpu_s);
-    unsetenv("GPUIMG_RATES");
     unlink(path);
     gi_pipeline_free(&pipeline);
     case_close_device(device);
