@@ -15,7 +15,7 @@
 enum {
     WIDTH = 1920,
     HEIGHT = 1080,
-    QUEUES = 8, /* of a GPU */
+    QUEUES = 16, /* of a GPU, as in a batch (session.c) */
     TIME_MS = 100,
     TURNS_MAX = 200,
 };
