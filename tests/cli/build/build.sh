@@ -67,6 +67,11 @@ check "deps alone does not install packages for tests" test "$(grep -c cmocka ap
 rm apt
 mk -s deps unit CUDA=0 B="$work/b" CC=nogcc >out 2>&1
 check "deps with a test goal installs packages for tests" grep -q '^apt-get install .* libcmocka-dev' apt
+check "but not the large oracles" test "$(grep -cE 'skimage|opencv|ffmpeg' apt)" = 0
+rm apt
+mk -s deps test-oracles CUDA=0 B="$work/b" CC=nogcc >out 2>&1
+check "which the goal test-oracles installs" grep -q '^apt-get install .* python3-skimage python3-opencv ffmpeg' apt
+says "make ends with its time" 'echo "built .* in \$\(\(\$\(date \+%s\) - [0-9]+\)\) s: ' CUDA=0
 
 # If make deps installs the compiler, its options are tested afterwards, so that hardening is not lost.
 ln -s "$(command -v as)" bin/as

@@ -25,4 +25,14 @@ check "a source without a test is found" grep -qx 'imgio/gif.c: no test names it
 check "a source without a file is found" grep -qx 'tests/unit/test_a: Sources: imgio/png: there is no such file or family' wrong
 check "a test without sources is found" grep -q '^tests/unit/test_b: its head wants' wrong
 check "nothing else is found" test "$(wc -l <wrong)" = 3
+# tests/run ends with why tests were skipped, how long they took, and the sum.
+mkdir -p tree/tests/cli/a tree/tests/filters tree/tests/unit
+cp "$tests/../run" tree/tests/
+rm tree/tests/unit/*.c
+printf 'echo "skipped: no moon"; echo "skipped: no moon"; echo "3 passed, 0 failed, 2 skipped"\n' >tree/tests/cli/a/one.sh
+printf 'echo "4 passed, 0 failed, 0 skipped"\n' >tree/tests/cli/a/two.sh
+(cd tree && expect 0 tests/run b '' tests/cli/a && cp out ../run.log)
+check "the end of a run: reasons" grep -qx '     *2 x no moon' run.log
+check "the end of a run: its time" grep -qxE 'the tests took [0-9]+ min [0-9]{2} s' run.log
+check "the end of a run: the sum" grep -qx '7 passed, 0 failed, 2 skipped' <(tail -1 run.log)
 finish
