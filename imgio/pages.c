@@ -3,6 +3,7 @@
 #include "imgio/pages.h"
 #include "imgio/codecs.h"
 #include "imgio/source.h"
+#include "imgio/tiff/tiff.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -104,21 +105,9 @@ static enum gi_status select_pages(struct gi_pages *pages, const struct gi_selec
                          all, all - 1);
 }
 
-/* Sets *at to the offset of the next file of several images behind the listed ones. Returns false
- * if there is none. */
 static bool find_next_file(size_t *at, const struct gi_pages *pages)
 {
-    /* Writers align files to a few bytes, or add zeros. */
-    enum { NEAR = 16, ZEROS_MAX = 4096 };
-    const unsigned char *bytes = pages->bytes;
-    *at = (size_t)pages->list.end;
-    for (size_t n = 0; *at < pages->nbytes; n++, ++*at) {
-        if (gi_pages_starts(bytes + *at, pages->nbytes - *at))
-            return true;
-        if (n >= NEAR && (bytes[*at] || n == ZEROS_MAX))
-            return false;
-    }
-    return false;
+    return gi_tiff_find_next(at, pages->bytes, pages->nbytes, pages->list.end);
 }
 
 /* Appends the images of the file at offset `at`. */

@@ -160,12 +160,12 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
                                       &options, &warning, err);
     if (status)
         return status;
-    if (*warning.text)
-        gi_cli_warn("%s", warning.text);
     int n = gi_pages_n(*pages);
     *found = n > 1 || target == FILES || (stream->single && target != ONE_IMAGE);
-    if (!*found)
+    if (!*found) /* the decoder warns of what else the file holds */
         return gi_pages_close(pages, err);
+    if (*warning.text)
+        gi_cli_warn("%s", warning.text);
     stream->is_paged = true;
     stream->expected = (uint64_t)n;
     if (output && (target == PAGES || target == EITHER)) {

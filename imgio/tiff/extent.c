@@ -71,3 +71,17 @@ uint64_t gi_tiff_end(const unsigned char *bytes, size_t nbytes)
         end = w.entries ? larger(end, end_of(&w)) : end;
     return end < nbytes ? end : nbytes;
 }
+
+bool gi_tiff_find_next(size_t *at, const unsigned char *bytes, size_t nbytes, uint64_t end)
+{
+    /* Writers align files to a few bytes, or add zeros. */
+    enum { NEAR = 16, ZEROS_MAX = 4096 };
+    *at = (size_t)end;
+    for (size_t n = 0; *at < nbytes; n++, ++*at) {
+        if (gi_format_tiff.probe(bytes + *at, nbytes - *at))
+            return true;
+        if (n >= NEAR && (bytes[*at] || n == ZEROS_MAX))
+            return false;
+    }
+    return false;
+}

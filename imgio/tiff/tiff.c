@@ -359,9 +359,13 @@ static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi
     if (own > 1)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "holds %d pages, and one is wanted: [0] to [%d] after the name", n, n - 1);
+    size_t next;
     if (n > 1)
         gi_fail(decode->warning, GI_E_UNSUPPORTED,
                 "holds %d smaller versions or masks of its page, which are left out", n - 1);
+    else if (gi_tiff_find_next(&next, decode->bytes, decode->nbytes,
+                               gi_tiff_end(decode->bytes, decode->nbytes)))
+        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
     return GI_OK;
 }
 

@@ -53,6 +53,9 @@ void gi_tiff_find_page(struct gi_tiff_pages *found, const unsigned char *bytes, 
 int gi_tiff_stack(uint64_t *nbytes, uint64_t *end, const unsigned char *bytes, size_t size);
 /* Returns the offset of the end of the last byte that a page uses (extent.c). */
 uint64_t gi_tiff_end(const unsigned char *bytes, size_t nbytes);
+/* Sets *at to the offset of the next TIFF behind one that ends at `end`. Returns false if there is
+ * none (extent.c). */
+bool gi_tiff_find_next(size_t *at, const unsigned char *bytes, size_t nbytes, uint64_t end);
 /* As gi_format.list. */
 enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned char *bytes,
                                   size_t nbytes, struct gi_err *err);

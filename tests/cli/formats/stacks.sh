@@ -241,6 +241,15 @@ done
 holds "the readable page" 'len(pages("out.tif")) == 1'
 gpuimg invert outside.tif out.tif --allow-partial -q
 holds "the readable pages" 'len(pages("out.tif")) == 5'
+# Commands that take one image warn of a TIFF behind it, once.
+cat one0.tif one1.tif >both.tif
+for input in both.tif -; do
+    expect 0 sh -c 'cat both.tif | "$0" histogram "$1"' "$GPUIMG" $input
+    check "histogram $input warns" test "$(grep -c 'holds more images; only the first is read' err)" = 1
+    check "and takes the first" cmp <(sed 1d out) <(gpuimg histogram one0.tif | sed 1d)
+done
+expect 0 gpuimg invert both.tif out.png
+check "invert warns once" test "$(wc -l <err)" = 1
 # A TIFF behind another one, also behind padding.
 for n in 0 7 16 1000; do
     { cat stack.tif; head -c $n /dev/zero; cat stack.tif; } >two.tif
