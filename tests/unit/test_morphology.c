@@ -114,6 +114,15 @@ static void runs(struct walk_case *c)
     m->runs = walk_runs(c, m->width, m->height, m->anchor_x, m->anchor_y, &m->nruns);
 }
 
+/* Structuring elements of runs long enough for levels, also wider and higher than the image. */
+static void long_runs(struct walk_case *c)
+{
+    static const int widths[] = {24, 70, 300}, heights[] = {1, 9, 40};
+    struct gi_min_max *m =
+        min_max(c, widths[walk_between(c, 0, 2)], heights[walk_between(c, 0, 2)]);
+    m->runs = walk_runs(c, m->width, m->height, m->anchor_x, m->anchor_y, &m->nruns);
+}
+
 static void define_min_max(struct walk_case *c)
 {
     exact_min_max(walk_result(c, c->width, c->height, c->channels, c->type), &c->srcs[0].image,
@@ -277,6 +286,7 @@ static const struct walk_row rows[] = {
              .sizes = strips, .few = true),
     WALK_ROW("min_max", "widest", widest_rectangle, define_min_max, .sizes = narrow, .few = true),
     WALK_ROW("min_max", "runs", runs, define_min_max),
+    WALK_ROW("min_max", "long runs", long_runs, define_min_max, .few = true),
     WALK_ROW("min_max", "runs in strips", runs, define_min_max, .sizes = strips, .few = true),
     WALK_ROW("rolling_ball", "any radius", any_ball, define_ball, .sizes = balls, .few = true),
     WALK_ROW("rolling_ball", "wider than the image", wide_ball, define_ball, .sizes = flat,

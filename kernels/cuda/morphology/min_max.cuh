@@ -18,6 +18,22 @@ static __device__ __forceinline__ unsigned min_max_bits(unsigned key, unsigned t
     return key == 0 ? 0x7fc00000u : gi_float_key_bits(key ^ turn);
 }
 
+/* min_max_number() returns the key of a sample of type T; min_max_sample() returns the sample. */
+template <typename T> static __device__ __forceinline__ unsigned min_max_number(T v, unsigned turn)
+{
+    if (sizeof(T) == 4)
+        return min_max_key(__float_as_uint((float)v), turn);
+    return (unsigned)v ^ turn;
+}
+
+template <typename T>
+static __device__ __forceinline__ T min_max_sample(unsigned number, unsigned turn)
+{
+    if (sizeof(T) == 4)
+        return (T)__uint_as_float(min_max_bits(number, turn));
+    return (T)(number ^ turn);
+}
+
 /* Returns the minimum of each sample in two words. Bytes are compared as the upper bytes of 16-bit
  * halves; the lower byte of a half does not change which upper byte is chosen. */
 template <typename T> static __device__ __forceinline__ unsigned least(unsigned a, unsigned b)
@@ -63,7 +79,8 @@ static __device__ __forceinline__ void min_max_put(const struct target *dst, con
 }
 
 gi_min_max_takes_fn gi_cuda_min_max_near_takes, gi_cuda_min_max_strips_takes,
-    gi_cuda_min_max_runs_takes;
-gi_min_max_fn gi_cuda_min_max_near, gi_cuda_min_max_strips, gi_cuda_min_max_runs;
+    gi_cuda_min_max_levels_takes, gi_cuda_min_max_runs_takes;
+gi_min_max_fn gi_cuda_min_max_near, gi_cuda_min_max_strips, gi_cuda_min_max_levels,
+    gi_cuda_min_max_runs;
 
 #endif

@@ -1,5 +1,5 @@
-/* Min/max filter with a structuring element of any shape, given as runs of pixels. One thread per
- * sample visits the whole structuring element.
+/* Min/max filter with a structuring element of any shape, given as short runs of pixels. One thread
+ * per sample visits the whole structuring element.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/morphology/min_max.cuh"
 #include "kernels/morphology.h"
@@ -16,22 +16,6 @@ struct runs_args {
     struct gi_footprint_run runs[GI_RUNS_MAX];
 };
 
-/* number_of() returns the key of a sample; minima are computed of keys. sample_of() returns the
- * sample of a key. */
-template <typename T> static __device__ __forceinline__ unsigned number_of(T v, unsigned turn)
-{
-    if (sizeof(T) == 4)
-        return min_max_key(__float_as_uint((float)v), turn);
-    return (unsigned)v ^ turn;
-}
-
-template <typename T> static __device__ __forceinline__ T picked(unsigned number, unsigned turn)
-{
-    if (sizeof(T) == 4)
-        return (T)__uint_as_float(min_max_bits(number, turn));
-    return (T)(number ^ turn);
-}
-
 /* Returns the minimum of n pixels of a row from x on. Some pixels may be outside the image. */
 template <typename T>
 static __device__ __forceinline__ unsigned least_of(const struct runs_args &args, const T *row,
@@ -43,13 +27,13 @@ static __device__ __forceinline__ unsigned least_of(const struct runs_args &args
         const T *p = row + (long long)x * channels + c;
 #pragma unroll 8
         for (int i = 0; i < n; i++, p += channels)
-            best = min(best, number_of<T>(*p, args.turn));
+            best = min(best, min_max_number<T>(*p, args.turn));
         return best;
     }
     for (int i = 0; i < n; i++) {
         int xi = gi_border_index(x + i, args.src.width, args.src.border);
         T v = xi < 0 ? (T)args.src.value[c] : row[(size_t)xi * channels + c];
-        best = min(best, number_of<T>(v, args.turn));
+        best = min(best, min_max_number<T>(v, args.turn));
     }
     return best;
 }
@@ -76,11 +60,11 @@ static __global__ void __launch_bounds__(ACROSS *DOWN)
             int yi = gi_border_index(y + run.y, src.height, src.border);
             const T *row = (const T *)(src.data + (size_t)yi * src.stride);
             unsigned least =
-                yi < 0 ? number_of<T>((T)src.value[c], args.turn)
+                yi < 0 ? min_max_number<T>((T)src.value[c], args.turn)
                        : least_of<T>(args, row, x + run.first, run.last - run.first + 1, c, inside);
             best = min(best, least);
         }
-        *out = picked<T>(best, args.turn);
+        *out = min_max_sample<T>(best, args.turn);
     }
 }
 
