@@ -118,6 +118,51 @@ GI_RUNS_INLINE bool gi_png_next(struct gi_png_cursor *c, uint32_t *where, uint32
     return false;
 }
 
+/* The tokens that begin in a group, as bits: of all tokens, and of those that are runs. */
+struct gi_png_tokens {
+    uint64_t all, runs;
+};
+
+/* Finds the tokens of a group at once, of `nbytes` bytes in all. Returns false if a run may be
+ * longer than a token, because all bits of a group are 1; gi_png_next() then finds them one by one.
+ */
+GI_RUNS_INLINE bool gi_png_tokens_of(struct gi_png_tokens *tokens, const uint64_t *equal,
+                                     uint32_t group, uint32_t nbytes)
+{
+    const uint32_t first = group * GI_PNG_GROUP, left = nbytes - first;
+    const uint64_t here = equal[group], before = group ? equal[group - 1] : 0;
+    const uint64_t after = left > GI_PNG_GROUP ? equal[group + 1] : 0;
+    if (!~here || !~before || !~after)
+        return false;
+    /* Bytes from which on GI_RUNS_LEAST bits are 1, here and among the last 4 of the group before.
+     */
+    const uint64_t shifted = here << 4 | before >> (GI_PNG_GROUP - 4);
+    uint64_t starts = here, early = shifted & 15, in_runs;
+    for (uint32_t i = 1; i < GI_RUNS_LEAST; i++) {
+        starts &= here >> i | after << (GI_PNG_GROUP - i);
+        early &= shifted >> i;
+    }
+    early |= early >> 1;
+    early |= early >> 2; /* the bytes of the group that are in such runs */
+    in_runs = starts | starts << 1;
+    in_runs |= in_runs << 2 | starts << 4 | early;
+    tokens->runs = in_runs & ~(here << 1 | before >> 63);
+    tokens->all = ~in_runs | tokens->runs;
+    if (left < GI_PNG_GROUP)
+        tokens->all &= ((uint64_t)1 << left) - 1;
+    return true;
+}
+
+/* Returns the length of the run that begins at byte i of a group as above. */
+GI_RUNS_INLINE uint32_t gi_png_run_at(const uint64_t *equal, uint32_t group, uint32_t nbytes,
+                                      uint32_t i)
+{
+    uint32_t n = gi_png_low_ones(equal[group] >> i);
+    if (i + n == GI_PNG_GROUP && (group + 1) * GI_PNG_GROUP < nbytes)
+        n += gi_png_low_ones(equal[group + 1]);
+    return n;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -162,13 +162,15 @@ static bool equal(struct gi_queue *queue, const struct walk_case *c, void *resul
     return equal;
 }
 
-/* The tokens of all groups of a block are those of the whole block. */
+/* The tokens of all groups of a block are those of the whole block, one by one and at
+ * once. */
 TEST(cursor)
 {
     static const uint32_t sizes[] = {1, 63, 64, 65, 200, 1000, GI_RUNS_BLOCK - 1, GI_RUNS_BLOCK};
     uint8_t *bytes = malloc(GI_RUNS_BLOCK);
     int *want = malloc(GI_RUNS_BLOCK * sizeof *want);
     uint64_t seed = CASE_SEED;
+    int many = 0; /* number of groups whose tokens were found at once */
     for (int turn = 0; turn < 200; turn++) {
         uint32_t n = sizes[turn % 8], longest = turn % 5 == 4 ? 2000u : turn % 5 * 130u + 1;
         uint64_t equal[GI_PNG_GROUPS] = {0};
@@ -183,13 +185,23 @@ TEST(cursor)
         size_t nwant = plain_tokens(want, bytes, n), got = 0;
         for (uint32_t group = 0; group < (n + 63) / 64; group++) {
             struct gi_png_cursor c = gi_png_cursor_at(equal, group, n);
+            struct gi_png_tokens tokens, seen = {0, 0};
+            bool at_once = gi_png_tokens_of(&tokens, equal, group, n);
             for (uint32_t where, length; gi_png_next(&c, &where, &length); got++) {
                 assert_true(got < nwant);
                 assert_int_equal(length ? 1000 + (int)length : bytes[where], want[got]);
+                seen.all |= (uint64_t)1 << where % 64;
+                seen.runs |= (uint64_t)(length > 0) << where % 64;
+                if (at_once && length)
+                    assert_int_equal(gi_png_run_at(equal, group, n, where % 64), length);
             }
+            many += at_once;
+            if (at_once)
+                assert_true(seen.all == tokens.all && seen.runs == tokens.runs);
         }
         assert_int_equal(got, nwant);
     }
+    assert_true(many > 1000);
     free(bytes);
     free(want);
 }

@@ -6,55 +6,72 @@
 #include "kernels/cuda/common/measure.h"
 #include "kernels/png_encode.h"
 
-/* The bytes of the group of a thread. In local memory bytes of the same number are next to each
- * other for the threads of a warp. */
-struct png_group {
-    uint32_t words[GI_PNG_GROUP / 4];
-};
-
-static __device__ inline uint32_t group_byte(const struct png_group &group, uint32_t at)
+/* Loads 16 bytes from p + at on. With WHOLE, p is a multiple of 16, and padding follows the bytes;
+ * otherwise bytes from n on are not read. */
+template <bool WHOLE>
+static __device__ inline uint4 load_bytes(const uint8_t *p, uint32_t at, uint32_t n)
 {
-    return group.words[at / 4 % (GI_PNG_GROUP / 4)] >> at % 4 * 8 & 255;
+    if (WHOLE)
+        return *(const uint4 *)(p + at);
+    uint32_t words[4] = {0, 0, 0, 0};
+    for (uint32_t k = 0; k < 16 && at + k < n; k++)
+        words[k / 4] |= (uint32_t)p[at + k] << k % 4 * 8;
+    return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-/* Reads the group of this thread from the `n` bytes at p, and stores its comparisons in `equal`
- * (see struct gi_png_cursor). With WHOLE, p is a multiple of 16, and padding follows the bytes. */
-template <bool WHOLE>
-static __device__ inline void load_group(struct png_group *group, uint64_t *equal, const uint8_t *p,
-                                         uint32_t n)
+/* Returns byte k, which the compiler knows. */
+static __device__ inline uint32_t byte_at(const uint4 &v, uint32_t k)
 {
-    const uint32_t at = threadIdx.x * GI_PNG_GROUP;
-    uint32_t before = at && at < n ? p[at - 1] : 256;
+    const uint32_t word = k < 4 ? v.x : k < 8 ? v.y : k < 12 ? v.z : v.w;
+    return word >> k % 4 * 8 & 255;
+}
+
+/* Stores the comparisons of the group of this thread (see struct gi_png_cursor), of the `n` bytes
+ * at p. */
+template <bool WHOLE>
+static __device__ inline void compare_group(uint64_t *equal, const uint8_t *p, uint32_t n)
+{
+    const uint32_t first = threadIdx.x * GI_PNG_GROUP;
+    uint32_t before = first && first < n ? p[first - 1] : 256;
     uint64_t bits = 0;
-    for (uint32_t i = 0; i < GI_PNG_GROUP && at < n; i += 16) {
-        uint32_t quad[4] = {0, 0, 0, 0};
-        if (WHOLE) {
-            const uint4 v = *(const uint4 *)(p + at + i);
-            quad[0] = v.x, quad[1] = v.y, quad[2] = v.z, quad[3] = v.w;
-        } else {
-            for (uint32_t k = 0; k < 16 && at + i + k < n; k++)
-                quad[k / 4] |= (uint32_t)p[at + i + k] << k % 4 * 8;
-        }
+    for (uint32_t i = 0; i < GI_PNG_GROUP && first + i < n; i += 16) {
+        const uint4 v = load_bytes<WHOLE>(p, first + i, n);
+        uint32_t some = 0;
+#pragma unroll
         for (uint32_t k = 0; k < 16; k++) {
-            const uint32_t byte = quad[k / 4] >> k % 4 * 8 & 255;
-            bits |= (uint64_t)(byte == before && at + i + k < n) << (i + k);
-            before = byte;
+            some |= byte_at(v, k) == before ? 1u << k : 0;
+            before = byte_at(v, k);
         }
-        for (uint32_t k = 0; k < 4; k++)
-            group->words[i / 4 + k] = quad[k];
+        bits |= (uint64_t)some << i;
     }
+    if (first < n && n - first < GI_PNG_GROUP)
+        bits &= ((uint64_t)1 << (n - first)) - 1;
     equal[threadIdx.x] = bits;
 }
 
-/* Takes the next token (imgio/png/runs_code.h) of the cursor in the thread's group. */
-static __device__ inline bool next_token(uint32_t *token, struct gi_png_cursor *cursor,
-                                         const struct png_group &group)
+/* Calls f(token) for each token (imgio/png/runs_code.h) that begins in the group of this thread, in
+ * order. compare_group() of all threads comes before. */
+template <bool WHOLE, typename F>
+static __device__ inline void each_token(const uint64_t *equal, const uint8_t *p, uint32_t n, F f)
 {
-    uint32_t where, length;
-    if (!gi_png_next(cursor, &where, &length))
-        return false;
-    *token = length ? 256 + length - 3 : group_byte(group, where);
-    return true;
+    const uint32_t group = threadIdx.x, first = group * GI_PNG_GROUP;
+    struct gi_png_tokens tokens;
+    if (first >= n)
+        return;
+    if (!gi_png_tokens_of(&tokens, equal, group, n)) {
+        struct gi_png_cursor cursor = gi_png_cursor_at(equal, group, n);
+        for (uint32_t at, length; gi_png_next(&cursor, &at, &length);)
+            f(length ? 256 + length - 3 : p[at]);
+        return;
+    }
+    for (uint32_t i = 0; i < GI_PNG_GROUP && first + i < n; i += 16) {
+        const uint4 v = load_bytes<WHOLE>(p, first + i, n);
+        const uint32_t all = (uint32_t)(tokens.all >> i), runs = (uint32_t)(tokens.runs >> i);
+#pragma unroll
+        for (uint32_t k = 0; k < 16; k++)
+            if (all >> k & 1)
+                f(runs >> k & 1 ? 256 + gi_png_run_at(equal, group, n, i + k) - 3 : byte_at(v, k));
+    }
 }
 
 /* Scratch memory, shared by the block, for the lengths of a code. */
@@ -107,20 +124,23 @@ static __device__ inline void clear_counts(struct png_code *code)
 }
 
 /* Makes the lengths of the code from the counts of all tokens. The block has at least
- * GI_RUNS_TOKENS threads. */
+ * GI_RUNS_SYMBOLS threads. */
 static __device__ inline void make_code(struct png_code *code)
 {
-    const uint32_t t = threadIdx.x, count = t < GI_RUNS_TOKENS ? code->counts[t] : 0;
+    const uint32_t t = threadIdx.x;
     if (t < GI_RUNS_SYMBOLS)
-        code->of_symbols[t] = t < 256 ? count : t == GI_RUNS_END;
+        code->of_symbols[t] = t < 256 ? code->counts[t] : t == GI_RUNS_END;
     if (t == 0)
         code->nbits = 0;
     __syncthreads();
     uint32_t nbits = 0;
-    if (t >= 256 && count) {
+    for (uint32_t token = 256 + t; token < GI_RUNS_TOKENS; token += blockDim.x) {
+        const uint32_t count = code->counts[token];
         struct gi_runs_item extra;
-        atomicAdd(&code->of_symbols[gi_runs_length_symbol(&extra, t - 256 + 3)], count);
-        nbits = count * (extra.nbits + 1);
+        if (!count)
+            continue;
+        atomicAdd(&code->of_symbols[gi_runs_length_symbol(&extra, token - 256 + 3)], count);
+        nbits += count * (extra.nbits + 1);
     }
     __syncthreads();
     make_lengths(code->lengths, &code->sorting, code->of_symbols, GI_RUNS_SYMBOLS,

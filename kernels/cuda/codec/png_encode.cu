@@ -1,10 +1,12 @@
-/* Encodes the strips of a PNG, in five kernels and without a search for matches.
+/* Encodes the strips of a PNG, in six kernels and without a search for matches.
  *
  *   filter_rows   a block per row: five filters are measured, the best one is applied
  *   choose_strips a block per strip: do runs suit it? One or two samples are coded and hashed.
- *   make_codes    a block per 64 KiB of a strip: tokens are counted, the Huffman codes made
- *   place_blocks  a thread per strip: the first bit of each block, the first byte of each strip
- *   put_blocks    a block per 64 KiB: bits of the tokens, prefix sum, codes
+ *   count_tokens  a block per 64 KiB of a strip: how often does each token occur?
+ *   make_codes    a smaller block per 64 KiB: the Huffman codes, which one thread makes for the
+ * most part, so that the others must not occupy a multiprocessor place_blocks  a thread per strip:
+ * the first bit of each block, the first byte of each strip put_blocks    a block per 64 KiB: bits
+ * of the tokens, prefix sum, codes
  *
  * A thread owns a group of 64 bytes. A run may begin groups before and end groups after it: bit i
  * of a word in shared memory tells whether byte i of the group equals the byte before it, and the
@@ -18,7 +20,9 @@
 
 enum {
     THREADS = GI_PNG_GROUPS, /* per block of 64 KiB */
+    COPIES = 4,              /* of counts, so that fewer threads of a warp add to the same one */
     SAMPLE_THREADS = GI_RUNS_SAMPLE / GI_PNG_GROUP,
+    CODE_THREADS = (GI_RUNS_SYMBOLS + WARP - 1) / WARP * WARP,
     PLACE_THREADS = 256,
     STORED_NBYTES = GI_RUNS_BLOCK / 2,
 };
@@ -48,16 +52,17 @@ static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_strips(struct en
     for (uint32_t k = 0; k < nsamples; k++) {
         const uint8_t *sample = e.raw + (size_t)number * e.pitch +
                                 (size_t)((nbytes - n) / (2 * nsamples)) * (2 * k + 1);
-        struct png_group group;
-        struct gi_png_cursor cursor = gi_png_cursor_at(equal, threadIdx.x, n);
-        uint32_t token, mine = 0;
-        load_group<false>(&group, equal, sample, n);
+        uint32_t mine = 0;
+        compare_group<false>(equal, sample, n);
         __syncthreads();
-        for (struct gi_png_cursor count = cursor; next_token(&token, &count, group); mine++)
+        each_token<false>(equal, sample, n, [&](uint32_t token) {
             atomicAdd(&code.counts[token], 1);
+            mine++;
+        });
         uint32_t at = k * GI_RUNS_SAMPLE + block_before<SAMPLE_THREADS / WARP>(mine, &ntokens[k]);
-        while (next_token(&token, &cursor, group))
+        each_token<false>(equal, sample, n, [&](uint32_t token) {
             folded[at++] = (uint8_t)(token ^ (token >> 8) * GI_RUNS_FOLDED_RUN);
+        });
         __syncthreads();
     }
     make_code(&code);
@@ -113,9 +118,30 @@ static __device__ inline bool is_last(const struct encoding &e, const struct par
            (size_t)part.index * GI_RUNS_BLOCK + part.n == e.last_nbytes;
 }
 
-static __global__ void __launch_bounds__(THREADS) make_codes(struct encoding e)
+static __global__ void __launch_bounds__(THREADS) count_tokens(struct encoding e)
 {
     __shared__ uint64_t equal[THREADS];
+    __shared__ uint32_t counts[GI_RUNS_TOKENS][COPIES];
+    const struct part part = part_of(e);
+    const uint32_t t = threadIdx.x;
+    if (!part.n || !e.strips[part.strip].suits)
+        return;
+    for (uint32_t i = t; i < GI_RUNS_TOKENS * COPIES; i += THREADS)
+        counts[i / COPIES][i % COPIES] = 0;
+    compare_group<true>(equal, part.bytes, part.n);
+    __syncthreads();
+    each_token<true>(equal, part.bytes, part.n,
+                     [&](uint32_t token) { atomicAdd(&counts[token][t % COPIES], 1); });
+    __syncthreads();
+    uint32_t sum = 0;
+    for (uint32_t i = 0; t < GI_RUNS_TOKENS && i < COPIES; i++)
+        sum += counts[t][i];
+    if (t < GI_RUNS_TOKENS)
+        e.blocks[blockIdx.x].counts[t] = sum;
+}
+
+static __global__ void __launch_bounds__(CODE_THREADS) make_codes(struct encoding e)
+{
     __shared__ struct png_code code;
     __shared__ uint16_t codes[GI_RUNS_SYMBOLS], head_codes[GI_RUNS_HEAD_SYMBOLS];
     __shared__ uint32_t head_counts[GI_RUNS_HEAD_SYMBOLS], npairs, nsymbols;
@@ -126,15 +152,8 @@ static __global__ void __launch_bounds__(THREADS) make_codes(struct encoding e)
     struct block *block = &e.blocks[blockIdx.x];
     if (!part.n || !e.strips[part.strip].suits)
         return;
-    /* Count. */
-    struct png_group group;
-    struct gi_png_cursor cursor = gi_png_cursor_at(equal, t, part.n);
-    uint32_t token;
-    clear_counts(&code);
-    load_group<true>(&group, equal, part.bytes, part.n);
-    __syncthreads();
-    while (next_token(&token, &cursor, group))
-        atomicAdd(&code.counts[token], 1);
+    for (uint32_t token = t; token < GI_RUNS_TOKENS; token += CODE_THREADS)
+        code.counts[token] = block->counts[token];
     __syncthreads();
     make_code(&code);
     /* The head. */
@@ -165,12 +184,13 @@ static __global__ void __launch_bounds__(THREADS) make_codes(struct encoding e)
         block->end = gi_runs_item(codes[GI_RUNS_END], code.lengths[GI_RUNS_END]);
     }
     /* Store the code of every token. */
-    if (t < GI_RUNS_TOKENS) {
+    for (uint32_t token = t; token < GI_RUNS_TOKENS; token += CODE_THREADS) {
         struct gi_runs_item extra = gi_runs_item(0, 0);
-        const uint32_t symbol = t < 256 ? t : gi_runs_length_symbol(&extra, t - 256 + 3);
+        const uint32_t symbol =
+            token < 256 ? token : gi_runs_length_symbol(&extra, token - 256 + 3);
         const uint32_t length = code.lengths[symbol];
-        block->bits[t] = codes[symbol] | extra.bits << length;
-        block->nbits_of[t] = (uint8_t)(length + extra.nbits + (t >= 256));
+        block->bits[token] = codes[symbol] | extra.bits << length;
+        block->nbits_of[token] = (uint8_t)(length + extra.nbits + (token >= 256));
     }
 }
 
@@ -252,21 +272,37 @@ static __device__ inline void put_tokens(const struct block *block, uint32_t *wo
     __shared__ uint64_t equal[THREADS];
     __shared__ uint32_t bits[GI_RUNS_TOKENS];
     __shared__ uint8_t nbits[GI_RUNS_TOKENS];
-    struct png_group group;
-    struct gi_png_cursor cursor = gi_png_cursor_at(equal, threadIdx.x, part.n);
-    uint32_t token, mine = 0, total;
-    load_group<true>(&group, equal, part.bytes, part.n);
+    uint32_t mine = 0, total;
+    compare_group<true>(equal, part.bytes, part.n);
     if (threadIdx.x < GI_RUNS_TOKENS) {
         bits[threadIdx.x] = block->bits[threadIdx.x];
         nbits[threadIdx.x] = block->nbits_of[threadIdx.x];
     }
     __syncthreads();
-    for (struct gi_png_cursor count = cursor; next_token(&token, &count, group);)
-        mine += nbits[token];
+    each_token<true>(equal, part.bytes, part.n, [&](uint32_t token) { mine += nbits[token]; });
     struct writer writer(words, start + block_before<THREADS / WARP>(mine, &total));
-    while (next_token(&token, &cursor, group))
-        writer.put(bits[token], nbits[token]);
+    each_token<true>(equal, part.bytes, part.n,
+                     [&](uint32_t token) { writer.put(bits[token], nbits[token]); });
     writer.end();
+}
+
+/* Writes the head of the block, and the code of its end. All threads of the block call this
+ * function. */
+static __device__ inline void put_head(const struct block *block, uint32_t *words)
+{
+    const uint32_t t = threadIdx.x;
+    const struct gi_runs_item item = t < block->nitems ? block->items[t] : gi_runs_item(0, 0);
+    uint32_t total;
+    struct writer head(words, block->start + block_before<THREADS / WARP>(item.nbits, &total));
+    if (item.nbits) {
+        head.put(item.bits, item.nbits);
+        head.end();
+    }
+    if (t == 0) {
+        struct writer end(words, block->start + block->nbits - block->end.nbits);
+        end.put(block->end.bits, block->end.nbits);
+        end.end();
+    }
 }
 
 /* Copies the bytes as stored blocks. */
@@ -316,15 +352,7 @@ static __global__ void __launch_bounds__(THREADS) put_blocks(struct encoding e)
         put_stored(words, block->start, part, is_last(e, part));
         return;
     }
-    if (threadIdx.x == 0) {
-        struct writer head(words, block->start);
-        for (uint32_t i = 0; i < block->nitems; i++)
-            head.put(block->items[i].bits, block->items[i].nbits);
-        head.end();
-        struct writer end(words, block->start + block->nbits - block->end.nbits);
-        end.put(block->end.bits, block->end.nbits);
-        end.end();
-    }
+    put_head(block, words);
     put_tokens(block, words, block->start + block->head_nbits, part);
 }
 
@@ -368,7 +396,9 @@ static enum gi_status launch(struct gi_cuda_queue *cu, const struct encoding *e,
     GI_CUDA_LAUNCHED();
     choose_strips<<<(unsigned)e->nstrips, SAMPLE_THREADS, 0, cu->stream>>>(*e);
     GI_CUDA_LAUNCHED();
-    make_codes<<<nblocks, THREADS, 0, cu->stream>>>(*e);
+    count_tokens<<<nblocks, THREADS, 0, cu->stream>>>(*e);
+    GI_CUDA_LAUNCHED();
+    make_codes<<<nblocks, CODE_THREADS, 0, cu->stream>>>(*e);
     GI_CUDA_LAUNCHED();
     place_blocks<<<1, PLACE_THREADS, 0, cu->stream>>>(*e);
     GI_CUDA_LAUNCHED();
