@@ -31,14 +31,15 @@ static void set_quantization(struct jpeg_task *task, const struct gi_jpeg_frame 
                 frame->quantization[frame->components[c].quantization][i];
 }
 
-/* Chooses the length of a subsequence, and of the bits before it that are decoded to guess its
- * start. With several blocks per component in an MCU, guesses become right after 1,200 bits in the
- * mean, otherwise after 130 to 260 (1080p photographs of quality 90 to 95). */
-static void set_lengths(struct jpeg_task *task)
+/* Chooses the length of a subsequence. As many bits before it are decoded to guess its start. With
+ * several blocks per component in an MCU, guesses become right after 1,200 bits in the mean,
+ * otherwise after 130 to 260 (1080p photographs of quality 90 to 95). Blocks of more than 100 bits,
+ * as of quality 95, take longer, and JPEG_LEAD_SUBS subsequences must suffice. */
+static void set_length(struct jpeg_task *task)
 {
-    bool simple = task->grid.nunits <= GI_JPEG_COMPONENTS;
-    task->sub_bits = simple ? 1024 : 2048;
-    task->lead_bits = simple ? 512 : 1024;
+    const bool simple = task->grid.nunits <= GI_JPEG_COMPONENTS;
+    const bool dense = task->scan_nbytes * UINT64_C(8) > task->grid.ncoded * UINT64_C(100);
+    task->sub_bits = (simple ? 512 : 1024) * (dense ? 2 : 1);
     task->nsubs_most = (task->scan_nbytes * 8 + task->sub_bits - 1) / task->sub_bits;
 }
 
@@ -82,7 +83,7 @@ static bool task_make(struct upload *upload, const struct call *call)
         frame->restart_interval && frame->restart_interval < mcus ? frame->restart_interval : mcus;
     task->nsegments = (mcus + interval - 1) / interval;
     task->segment_blocks = interval * (uint32_t)task->grid.nunits;
-    set_lengths(task);
+    set_length(task);
     task->symbols_most = symbols_most(task->scan_nbytes, frame);
     task->result = *call->result;
     task->ycc = frame->ycc;

@@ -51,7 +51,7 @@ struct jpeg_task {
     uint32_t *segments; /* first byte of each restart interval, then the end of the last one */
     uint32_t nsegments;
     uint32_t segment_blocks; /* blocks of a restart interval */
-    uint32_t sub_bits, lead_bits;
+    uint32_t sub_bits;
     uint32_t symbols_most; /* symbols that a block decodes one after another in all rounds */
     uint32_t nsubs_most;   /* subsequences, if no byte is stuffed */
     struct jpeg_sub *subs;

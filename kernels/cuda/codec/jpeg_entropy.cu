@@ -265,12 +265,12 @@ static __device__ inline uint32_t decode_sub(const struct jpeg_task &task,
     return d.symbols;
 }
 
-/* Guesses where a subsequence begins, by decoding the bits before it. */
+/* Guesses where a subsequence begins, by decoding the one before it. */
 static __device__ inline struct jpeg_place guess(const struct jpeg_task &task,
                                                  const struct shared *shared, uint32_t index)
 {
     const uint32_t start = index * task.sub_bits;
-    struct decoding d = {{start > task.lead_bits ? start - task.lead_bits : 0, 0, 0}};
+    struct decoding d = {{index ? start - task.sub_bits : 0, 0, 0}};
     if (index > 0)
         decode<false>(task, shared, &d, start);
     return d.at;
