@@ -26,7 +26,7 @@ struct backend {
     char name[16], detail[32]; /* "avx2", and "avx2, 3 threads" */
     struct gi_queue *queue;
     /* The backend differs from another backend only in how it divides the work. Small images don't
-     * show this, so heavy cases are skipped. */
+     * show this, so heavy cases are skipped, and with --quick all small images. */
     bool repeats;
     bool may_be_full; /* its memory is limited, so a case that does not fit is skipped */
 };
@@ -125,6 +125,7 @@ struct test {
     const struct gi_filter *filter;
     const struct gi_variant *variant;
     bool quick; /* leaves out the largest images, and 2 and 3 channels of most sizes */
+    bool once;  /* leaves out backends that repeat others */
     struct gi_image src;
     struct gi_image others[GI_SOURCES_MAX - 1]; /* further sources of the same shape */
     int cases;
@@ -182,7 +183,7 @@ static bool test_filter(struct test *test)
     bool equal = true;
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
-        if (test->variant->heavy && backends[i].repeats)
+        if (test->once && backends[i].repeats)
             continue;
         enum gi_status status = run_case(test, &backends[i], &got, NULL, &err);
         if (status == GI_E_DEVICE_MEMORY && backends[i].may_be_full)
@@ -211,7 +212,7 @@ static bool test_analysis(struct test *test)
         equal = false;
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
-        if (test->variant->heavy && backends[i].repeats)
+        if (test->once && backends[i].repeats)
             continue;
         memset(got, 0, filter->result_nbytes);
         enum gi_status status = run_case(test, &backends[i], NULL, got, &err);
@@ -290,6 +291,8 @@ static bool test_variant(void *arg, const struct gi_variant *variant)
     test->variant = variant;
     size_t all = sizeof sizes / sizeof *sizes, nsizes = variant->heavy ? 1 : all - test->quick;
     for (size_t s = 0; s < nsizes; s++) {
+        bool small = sizes[s][0] * sizes[s][1] < 300;
+        test->once = variant->heavy || (test->quick && small);
         int step = variant->heavy || (test->quick && s > 0) ? 3 : 1; /* only channels 1 and 4 */
         for (int type = GI_U8; type <= GI_F32; type++)
             for (int channels = 1; channels <= GI_MAX_CHANNELS; channels += step)
@@ -415,9 +418,10 @@ static const struct gi_option options[] = {
              "\"cuda\" tests the CPU and one CUDA device, which must exist; \"cpu\" tests only "
              "the CPU"},
     {GI_OPTION("quick", FLAG, struct selftest_params, quick),
-     .help = "Take about a minute on two free cores: leave out the images of 257 x 129 pixels, and "
-             "those of 2 and 3 "
-             "channels except at 19 x 3 pixels; the largest that remain have 31 x 33 and 67 x 5"},
+     .help =
+         "Take at most about a minute: leave out the images of 257 x 129 pixels, and those of 2 "
+         "and 3 channels except at 19 x 3 pixels; the largest that remain have 31 x 33 and "
+         "67 x 5, and only these run with several threads"},
     {0},
 };
 
