@@ -76,8 +76,8 @@ static __device__ __noinline__ T value_at(const struct median_args *args, int x,
 
 gi_median_takes_fn gi_cuda_median_near_takes, gi_cuda_median_network_takes,
     gi_cuda_median_opaque_takes, gi_cuda_median_tiles_takes, gi_cuda_median_sliding_takes,
-    gi_cuda_median_runs_takes;
+    gi_cuda_median_runs_takes, gi_cuda_sorted_takes;
 gi_median_fn gi_cuda_median_near, gi_cuda_median_network, gi_cuda_median_opaque,
-    gi_cuda_median_tiles, gi_cuda_median_runs;
+    gi_cuda_median_tiles, gi_cuda_median_runs, gi_cuda_rank_sorted, gi_cuda_mode_sorted;
 
 #endif

@@ -1,4 +1,4 @@
-/* Rank filters of 3 x 3, 5 x 5 and 7 x 7 samples that ignore transparent pixels, in two steps:
+/* Medians of 3 x 3, 5 x 5 and 7 x 7 samples that ignore transparent pixels, in two steps:
  * another way filters the image as if all pixels counted; then the results of windows with
  * transparent pixels are computed again.
  *
@@ -155,7 +155,7 @@ bool gi_cuda_median_opaque_takes(const struct gi_queue *, const struct gi_image 
 {
     int k = spec->width;
     return gi_median_hides(spec, src) && spec->height == k && (k == 3 || k == 5 || k == 7) &&
-           median_is_rectangle(spec);
+           median_is_rectangle(spec) && gi_rank_place(spec->percent, k * k) == k * k / 2;
 }
 
 enum gi_status gi_cuda_median_opaque(struct gi_queue *queue, struct gi_image *dst,

@@ -146,7 +146,10 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
     return bytes ? launch<uint8_t, false>(cu, &args, err) : launch<uint16_t, false>(cu, &args, err);
 }
 
+/* Times in us on an H100, 8192 x 8192, gray, random. k = 5: 8 bits sorted 1687, sliding 8789; 16
+ * bits 1715 and 222258. */
 const struct gi_mode_way gi_cuda_mode_ways[GI_WAYS_MAX] = {
+    {{"sorted", "k to 7, of any shape"}, gi_cuda_sorted_takes, gi_cuda_mode_sorted},
     {{"sliding", "rectangles"}, gi_cuda_median_sliding_takes, sliding},
     {{"runs", "windows of any other shape"}, gi_cuda_median_runs_takes, runs},
 };
