@@ -298,6 +298,14 @@ static void draw_box(struct walk_case *c)
     source(c);
 }
 
+/* Makes windows so much higher than CUDA's bands that rows are added up in blocks before. */
+static void tall_box(struct walk_case *c)
+{
+    static const int sides[] = {97, 121};
+    draw_box(c);
+    ((struct gi_box *)c->spec)->k = sides[walk_between(c, 0, 1)];
+}
+
 static void most_box(struct walk_case *c)
 {
     draw_box(c);
@@ -343,6 +351,8 @@ static const int widths[][2] = {{1, 2},  {7, 9},  {15, 3}, {16, 4}, {17, 5},
 static const int boxes[][2] = {{64, 7},    {9, 5},   {700, 19}, {9001, 3},
                                {16401, 2}, {130, 5}, {301, 1},  {0, 0}};
 
+static const int tall[][2] = {{9, 170}, {0, 0}};
+
 static const struct walk_row rows[] = {
     WALK_ROW("convolve_separable", "any taps", any_taps, define_separable),
     WALK_ROW("convolve_separable", "square", square_taps, define_separable),
@@ -363,6 +373,7 @@ static const struct walk_row rows[] = {
     WALK_ROW("convolve_2d", "most weights", most_weights, define_dense, .sizes = tiny, .few = true),
     WALK_ROW("box", "any side", draw_box, define_box),
     WALK_ROW("box", "strips", draw_box, define_box, .sizes = boxes, .few = true),
+    WALK_ROW("box", "tall", tall_box, define_box, .sizes = tall, .few = true),
     WALK_ROW("box", "most", most_box, define_box, .sizes = small, .few = true),
     WALK_ROW("gradient_magnitude", "any", draw_gradient, define_gradient),
     WALK_ROW("gradient_magnitude", "strips", draw_gradient, define_gradient, .sizes = strips,

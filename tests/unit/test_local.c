@@ -163,6 +163,13 @@ static void draw_divided(struct walk_case *c)
         local(c, ks[walk_between(c, 0, 3)]);
 }
 
+/* Makes windows so much higher than CUDA's bands that rows are added up in blocks before. */
+static void draw_tall(struct walk_case *c)
+{
+    static const int ks[] = {97, 121};
+    local(c, ks[walk_between(c, 0, 1)]);
+}
+
 /* Makes images whose sums, those of squares among them, just fit or just don't fit in 32 bits:
  * black bytes with a few white samples, and white samples of other types. */
 static void draw_black(struct walk_case *c)
@@ -247,12 +254,14 @@ static const int usual[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {110
 static const int bytes[][2] = {{1063, 23}, {1026, 35}, {989, 41}, {952, 53}, {0, 0}};
 static const int divided[][2] = {{563, 23}, {2041, 9}, {0, 0}};
 static const int tall[][2] = {{3, 260}, {0, 0}};
+static const int high[][2] = {{9, 170}, {0, 0}};
 static const int tiny[][2] = {{3, 2}, {2, 2}, {1, 1}, {0, 0}};
 
 static const struct walk_row rows[] = {
     WALK_ROW("local_threshold", "any", draw, define_mask, .sizes = usual),
     WALK_ROW("local_threshold", "bytes", draw_bytes, define_mask, .sizes = bytes),
     WALK_ROW("local_threshold", "types", draw_divided, define_mask, .sizes = divided, .few = true),
+    WALK_ROW("local_threshold", "tall", draw_tall, define_mask, .sizes = high, .few = true),
     WALK_ROW("local_threshold", "black", draw_black, define_mask, .sizes = tall),
     WALK_ROW("local_threshold", "wide", draw_wide, define_mask, .sizes = tiny),
     WALK_ROW("local_spread", "any", draw, define_spread, .sizes = usual),

@@ -23,6 +23,9 @@
  * Phases of a step: compute columns, load (the rows of the next step), exchange (block scan),
  * compute windows, store.
  *
+ * A band begins with the sums of k - 1 rows, more than its own rows if k is large. Then another
+ * kernel adds up blocks of BLOCK_ROWS rows first, and a band begins with the sums of whole blocks.
+ *
  * Example: k = 31, 8-bit gray: r = 15, halo = 16 pixels, ROWS = 2; 72 bytes of shared memory per
  * thread. Pixel 0 of a thread reads the prefix sums padded(15) = 16 and padded(-16) = -18.
  * SPDX-License-Identifier: MIT */
@@ -33,8 +36,9 @@
 #include "kernels/cuda/convolution/box.cuh"
 
 enum {
-    PIXELS = 8, /* neighbouring pixels per thread */
-    WARPS = 32, /* maximum of a block */
+    PIXELS = 8,      /* neighbouring pixels per thread */
+    WARPS = 32,      /* maximum of a block */
+    BLOCK_ROWS = 32, /* rows that are added up before, if k is large */
     MOST_THREADS = 32 * WARPS,
 };
 
@@ -167,6 +171,8 @@ struct strips_args {
     struct strips_cut cut;
     int band;          /* rows per block */
     int shared_nbytes; /* per block */
+    /* Column sums of BLOCK_ROWS rows, [block of rows][strip][sum][thread], or NULL */
+    unsigned *sums;
     /* offsets, in words, from a thread's prefix sums to the prefix sums at the ends of window j */
     int high[PIXELS], low[PIXELS];
 };
@@ -242,6 +248,77 @@ template <typename END> static __host__ __device__ constexpr int strips_threads(
            END::BLOCKS;
 }
 
+/* Returns the chunk of a thread in strip `strip`. */
+template <typename END>
+static __device__ __forceinline__ struct box_chunk strip_chunk(const struct strips_args *args,
+                                                               int strip)
+{
+    int x = strip * args->cut.across - args->halo + (int)threadIdx.x * PIXELS;
+    return chunk_at(&args->rows, x * END::CHANNELS, (int)sizeof(typename END::T));
+}
+
+/* Adds rows y0 to y1 - 1 to column sums. */
+template <typename END>
+static __device__ __forceinline__ void rows_add(unsigned *columns,
+                                                const struct strips_work<END> *work,
+                                                struct box_chunk chunk, int y0, int y1)
+{
+    unsigned fresh[END::WORDS], none[END::WORDS] = {};
+#pragma unroll 4
+    for (int y = y0; y < y1; y++) {
+        chunk_load<typename END::T, END::WORDS>(fresh, &work->strips.rows, chunk, y);
+        work->end.template move<false>(columns, fresh, none);
+    }
+}
+
+/* Returns the first sum of the thread in block `block` of rows. Its sums are blockDim.x apart. */
+template <typename END>
+static __device__ __forceinline__ unsigned *block_sums(const struct strips_args *args, int block,
+                                                       int strip)
+{
+    size_t row = ((size_t)block * args->cut.strips + strip) * PIXELS * END::SUMS;
+    return args->sums + row * blockDim.x + threadIdx.x;
+}
+
+/* Makes the sums of a block of rows. */
+template <typename END>
+static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
+    strips_sums(const __grid_constant__ struct strips_work<END> work)
+{
+    const struct strips_args &args = work.strips;
+    int strip = (int)blockIdx.x % args.cut.strips, block = (int)blockIdx.x / args.cut.strips;
+    unsigned columns[PIXELS * END::SUMS] = {}, *out = block_sums<END>(&args, block, strip);
+    rows_add(columns, &work, strip_chunk<END>(&args, strip), block * BLOCK_ROWS,
+             (block + 1) * BLOCK_ROWS);
+#pragma unroll
+    for (int s = 0; s < PIXELS * END::SUMS; s++)
+        out[s * blockDim.x] = columns[s];
+}
+
+/* Adds rows y0 to y1 - 1, which may be outside the image, to column sums. */
+template <typename END>
+static __device__ __forceinline__ void
+window_begin(unsigned *columns, const struct strips_work<END> *work, struct box_chunk chunk,
+             int strip, int y0, int y1)
+{
+    const struct strips_args *args = &work->strips;
+    int first = (max(y0, 0) + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    int last = min(y1, args->rows.src.height) / BLOCK_ROWS; /* of whole blocks, exclusive */
+    if (!args->sums || first >= last)
+        first = last = y1;
+    for (int block = first; block < last; block++) {
+        const unsigned *sums = block_sums<END>(args, block, strip);
+#pragma unroll
+        for (int s = 0; s < PIXELS * END::SUMS; s++)
+            columns[s] += sums[s * blockDim.x];
+    }
+    bool whole = first < last;
+#pragma unroll 1
+    for (int part = 0; part <= (int)whole; part++)
+        rows_add(columns, work, chunk, part ? last * BLOCK_ROWS : y0,
+                 whole && !part ? first * BLOCK_ROWS : y1);
+}
+
 template <typename END>
 static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
     strips(const __grid_constant__ struct strips_work<END> work)
@@ -257,11 +334,12 @@ static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
     const struct strips_args &args = work.strips;
     int me = (int)threadIdx.x, r = args.r, width = args.rows.src.width;
     unsigned *prefix = (unsigned *)memory + me * (PIXELS + 1) * VALUES;
-    int x = (int)blockIdx.x % args.cut.strips * args.cut.across - args.halo + me * PIXELS;
+    int strip = (int)blockIdx.x % args.cut.strips;
+    int x = strip * args.cut.across - args.halo + me * PIXELS;
     int y0 = (int)blockIdx.x / args.cut.strips * args.band;
     int y1 = min(y0 + args.band, args.rows.src.height);
     bool makes = me * PIXELS >= args.halo && me * PIXELS < args.halo + args.cut.across && x < width;
-    struct box_chunk chunk = chunk_at(&args.rows, x * CHANNELS, (int)sizeof(T));
+    struct box_chunk chunk = strip_chunk<END>(&args, strip);
     chunk_wait(&args.rows, &chunk);
     char *out = args.dst.data + (size_t)y0 * args.dst.stride + (long long)x * PIXEL_NBYTES;
     for (int i = me; i < WARPS * VALUES; i += (int)blockDim.x)
@@ -269,12 +347,8 @@ static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
     __syncthreads();
 
     unsigned kept = work.end.begin(), columns[PIXELS * SUMS] = {};
-    unsigned fresh[ROWS][WORDS], old[ROWS][WORDS] = {}, centre[ROWS][WORDS];
-#pragma unroll 4
-    for (int y = y0 - r - 1; y < y0 + r; y++) {
-        chunk_load<T, WORDS>(fresh[0], &args.rows, chunk, y);
-        work.end.template move<false>(columns, fresh[0], old[0]);
-    }
+    unsigned fresh[ROWS][WORDS], old[ROWS][WORDS], centre[ROWS][WORDS];
+    window_begin(columns, &work, chunk, strip, y0 - r - 1, y0 + r);
     turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
     for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
         /* Compute columns: update the column sums, then add them up within the thread. */
@@ -342,20 +416,33 @@ static enum gi_status strips_launch(struct gi_cuda_queue *cu, struct gi_image *d
         *args, *end
     };
     int threads = args->cut.threads, shared = args->shared_nbytes, blocks = 1;
-    enum gi_status status =
-        gi_cuda_box_rows(cu, &work.strips.rows, src, &border, PIXELS * END::CHANNELS,
-                         args->halo * END::CHANNELS, err);
-    if (status)
-        return status;
-    void (*kernel)(const struct strips_work<END>) = strips<END>;
+    int strips = args->cut.strips, whole = src->height / BLOCK_ROWS;
+    void (*kernel)(const struct strips_work<END>) = ::strips<END>;
     GI_CUDA_ALLOW_SHARED(cu, kernel);
     GI_CUDA_TRY(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
-    int bands = blocks * cu->units / args->cut.strips; /* one wave */
+    int bands = blocks * cu->units / strips; /* one wave */
+    bands = bands < 1 ? 1 : bands < src->height ? bands : src->height;
+    /* Whether bands begin with more rows, less the parts of two blocks, than the image has. */
+    bool sums = whole && (2LL * args->r - 2 * BLOCK_ROWS) * bands > src->height;
+    size_t sums_nbytes = sums ? (size_t)whole * strips * threads * PIXELS * END::SUMS * 4 : 0;
+    void *more;
+    enum gi_status status =
+        gi_cuda_box_rows(cu, &work.strips.rows, src, &border, PIXELS * END::CHANNELS,
+                         args->halo * END::CHANNELS, &more, sums_nbytes, err);
+    if (status)
+        return status;
+    work.strips.sums = sums ? (unsigned *)more : NULL;
     work.strips.dst = target_of(dst);
-    work.strips.band = ceil_div(src->height, bands < 1 ? 1 : bands);
-    dim3 grid(args->cut.strips * ceil_div(src->height, work.strips.band));
-    return pdl_launch(cu, kernel, grid, threads, shared, &work, err);
+    work.strips.band = ceil_div(src->height, bands);
+    dim3 grid(strips * ceil_div(src->height, work.strips.band));
+    if (!sums)
+        return pdl_launch(cu, kernel, grid, threads, shared, &work, err);
+    strips_sums<END><<<strips * whole, threads, 0, cu->stream>>>(work);
+    GI_CUDA_LAUNCHED();
+    kernel<<<grid, threads, shared, cu->stream>>>(work);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
 
 #endif

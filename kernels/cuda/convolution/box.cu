@@ -217,7 +217,8 @@ static void fold(struct box_rows *rows)
 
 enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
                                 const struct gi_image *src, const struct gi_border_spec *border,
-                                int unit, int halo, struct gi_err *err)
+                                int unit, int halo, void **more, size_t more_nbytes,
+                                struct gi_err *err)
 {
     long long n = 2LL * halo + unit;
     rows->src = source_of(src, border, GI_ALPHA_PLAIN);
@@ -226,11 +227,13 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
     rows->whole = (int)gi_row_samples(src) / unit * unit;
     rows->ends_stride = (unsigned)ceil_div(n * (long long)gi_type_nbytes(src->type), 16) * 16;
     void *ends;
-    enum gi_status status =
-        gi_cuda_scratch(cu, &ends, rows->ends_stride * ((size_t)src->height + 1), err);
+    size_t nbytes = (rows->ends_stride * ((size_t)src->height + 1) + 255) / 256 * 256;
+    enum gi_status status = gi_cuda_scratch(cu, &ends, nbytes + more_nbytes, err);
     if (status)
         return status;
     rows->ends = (const char *)ends;
+    if (more)
+        *more = (char *)ends + nbytes;
     fold(rows);
     int blocks = ceil_div(src->height + 1LL, THREADS / 32);
     if (src->type == GI_U8)

@@ -25,10 +25,12 @@ struct box_rows {
     int above, below, step, least;
 };
 
-/* Writes the row ends into scratch memory. */
+/* Writes the row ends into scratch memory. If `more` is not NULL, *more becomes another
+ * `more_nbytes` bytes of scratch memory. */
 enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
                                 const struct gi_image *src, const struct gi_border_spec *border,
-                                int unit, int halo, struct gi_err *err);
+                                int unit, int halo, void **more, size_t more_nbytes,
+                                struct gi_err *err);
 
 /* Returns the border mode, with its values rounded to samples of an integer type. */
 static inline struct gi_border_spec box_border(const struct gi_image *src,

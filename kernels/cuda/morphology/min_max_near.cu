@@ -291,7 +291,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     args.dst = target_of(dst);
     args.turn = spec->greatest ? ~0u : 0;
     args.keep_alpha = gi_has_alpha(src) && !spec->alpha_too;
-    enum gi_status status = gi_cuda_box_rows(cu, &args.rows, src, &border, UNIT, UNIT, err);
+    enum gi_status status =
+        gi_cuda_box_rows(cu, &args.rows, src, &border, UNIT, UNIT, NULL, 0, err);
     if (status)
         return status;
     void (*kernel)(const struct near_args) = min_max_near<T, PIXEL>;

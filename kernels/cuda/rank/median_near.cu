@@ -210,7 +210,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     int blocks = 1;
     args.dst = target_of(dst);
     args.keep_alpha = gi_has_alpha(src) && !spec->alpha_too;
-    enum gi_status status = gi_cuda_box_rows(cu, &args.rows, src, &border, 16, 16, err);
+    enum gi_status status = gi_cuda_box_rows(cu, &args.rows, src, &border, 16, 16, NULL, 0, err);
     if (status)
         return status;
     void (*kernel)(const struct near_args) = median_near<CHANNELS>;
