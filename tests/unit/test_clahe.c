@@ -118,7 +118,7 @@ static void draw_large(struct walk_case *c)
 }
 
 /* Makes one or two tiles of 16-bit or float samples, each of at least 60,000 pixels. All or most
- * pixels have the same value, so that 16-bit counters overflow. */
+ * pixels have the same value, whose count may not fit in 16 bits. */
 static void draw_full(struct walk_case *c)
 {
     if (c->type == GI_U8 || c->channels > 2)

@@ -174,16 +174,17 @@ static enum gi_status count_bytes(struct gi_cuda_queue *cu, const struct clahe_a
 }
 
 template <typename T>
-static enum gi_status count_pairs(struct gi_cuda_queue *cu, const struct clahe_args *args, int set,
+static enum gi_status count_parts(struct gi_cuda_queue *cu, const struct clahe_args *args, int set,
                                   struct gi_err *err)
 {
-    long long most = (long long)args->shape.x.tile * args->shape.y.tile / PAIR_MIN_PIXELS;
-    long long parts = parts_of(cu, args, 1);
-    parts = parts < most ? parts : most > 1 ? most : 1;
-    GI_CUDA_ALLOW_SHARED(cu, clahe_count_pairs<T>);
-    clahe_count_pairs<T>
-        <<<dim3(tiles_of(args), (unsigned)parts), PAIR_THREADS, PAIR_NBYTES, cu->stream>>>(*args,
-                                                                                           set);
+    int size = part_bins(cu), bin_parts = 65536 / size;
+    long long most = (long long)args->shape.x.tile * args->shape.y.tile / PART_PIXELS_MIN;
+    long long parts = parts_of(cu, args, 1) / bin_parts;
+    parts = parts < most ? parts : most;
+    dim3 grid(tiles_of(args), parts > 1 ? (unsigned)parts : 1, (unsigned)bin_parts);
+    GI_CUDA_ALLOW_SHARED(cu, clahe_count_part<T>);
+    clahe_count_part<T><<<grid, PART_THREADS, (size_t)(size + 1) * sizeof(unsigned), cu->stream>>>(
+        *args, set, (unsigned)size);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -261,14 +262,14 @@ static bool interleaved_takes(const struct gi_queue *queue, const struct gi_imag
     size_t sets = spec->judge ? 1 : (size_t)gi_colour_channels(src);
     return src->type != GI_U8 && (long long)shape.x.tile * shape.y.tile >= INTERLEAVED_MIN_PIXELS &&
            sets * four_of(&shape) * sizeof(ushort4) <= INTERLEAVED_MAX_NBYTES &&
-           ((const struct gi_cuda_queue *)queue)->shared_nbytes >= PAIR_NBYTES;
+           part_bins((const struct gi_cuda_queue *)queue) > 0;
 }
 
 template <typename T>
 static enum gi_status interleave(struct gi_cuda_queue *cu, const struct clahe_args *args,
                                  const struct gi_clahe *spec, struct gi_err *err)
 {
-    enum gi_status status = tables<uint16_t>(cu, args, spec, count_pairs<T>, err);
+    enum gi_status status = tables<uint16_t>(cu, args, spec, count_parts<T>, err);
     if (status)
         return status;
     unsigned cells = (unsigned)((args->shape.x.tiles + 1) * (args->shape.y.tiles + 1));
@@ -319,7 +320,7 @@ static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src
     return src->type == GI_U8;
 }
 
-/* Times in us on an H100, 16-bit gray in 8 x 8 tiles. 8192 x 8192: interleaved 825, values 2622.
+/* Times in us on an H100, 16-bit gray in 8 x 8 tiles. 8192 x 8192: interleaved 739, values 2622.
  * 3840 x 2160: 217 and 362. 2560 x 1440: 158 and 189. */
 const struct gi_clahe_way gi_cuda_clahe_ways[GI_WAYS_MAX] = {
     {{"bytes", "8 bits: counts in shared memory, spans of pixels with the same tables"},

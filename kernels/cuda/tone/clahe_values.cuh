@@ -1,7 +1,7 @@
 /* CLAHE of 16 bits and floats, which have 65536 bins. The way "interleaved" counts large tiles in
- * shared memory, two counters of 16 bits per word, and interleaves the tables of four neighbouring
- * tiles, so that a pixel needs one access of 8 bytes. The way "values" counts by atomics in global
- * memory, and a pixel reads four tables.
+ * shared memory, by several blocks with a part of the bins each, and interleaves the tables of four
+ * neighbouring tiles, so that a pixel needs one access of 8 bytes. The way "values" counts by
+ * atomics in global memory, and a pixel reads four tables.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CLAHE_VALUES_CUH
 #define GI_KERNELS_CUDA_CLAHE_VALUES_CUH
@@ -10,72 +10,63 @@
 
 /* ---- counts ---- */
 
-/* "interleaved": 128 KiB of counters in shared memory. A counter that reaches
- * PAIR_LIMIT moves that number to global memory. Between two barriers a block counts CHUNK pixels.
- * PAIR_LIMIT + CHUNK is below 2^16, so that a counter cannot overflow into its neighbour. */
+/* "interleaved": a block has counters for a part of the bins in shared memory, and one more for all
+ * other bins, because a branch would cost more. blockIdx.x is the tile, blockIdx.y the part of its
+ * rows, and blockIdx.z the part of the bins. A warp counts a row at a time. */
 enum {
-    PAIR_THREADS = 1024,
-    PAIR_AHEAD = 16, /* samples per thread that are loaded before the first is counted */
-    CHUNK = PAIR_THREADS * PAIR_AHEAD,
-    PAIR_LIMIT = 1 << 15,
-    PAIR_NBYTES = 65536 / 2 * (int)sizeof(unsigned),
-    PAIR_MIN_PIXELS = 1 << 17, /* minimum pixels per part of a tile: twice the counters */
+    PART_THREADS = 1024,
+    PART_AHEAD = 8,            /* samples per thread that are loaded before the first is counted */
+    PART_LEAST = 16384,        /* minimum bins per part: up to four blocks read the same samples */
+    PART_PIXELS_MIN = 1 << 17, /* minimum pixels per block: twice the bins */
 };
 
-static __device__ __forceinline__ void pair_add(unsigned *pairs, uint32_t *counts, unsigned v)
+/* Returns the bins per part, of which there are a power of 2, or 0 if shared memory is too small.
+ */
+static int part_bins(const struct gi_cuda_queue *cu)
 {
-    unsigned shift = v % 2 * 16, old = atomicAdd(&pairs[v / 2], 1u << shift);
-    if ((old >> shift & 0xffff) == PAIR_LIMIT - 1) {
-        atomicSub(&pairs[v / 2], (unsigned)PAIR_LIMIT << shift);
-        atomicAdd(&counts[v], (unsigned)PAIR_LIMIT);
-    }
+    int size = 65536;
+    while ((size + 1) * (int)sizeof(unsigned) > cu->shared_nbytes)
+        size /= 2;
+    return size < PART_LEAST ? 0 : size;
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(PAIR_THREADS)
-    clahe_count_pairs(const __grid_constant__ struct clahe_args args, int set)
+static __global__ void __launch_bounds__(PART_THREADS)
+    clahe_count_part(const __grid_constant__ struct clahe_args args, int set, unsigned size)
 {
-    extern __shared__ unsigned pairs[];
+    extern __shared__ unsigned counters[];
     const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
-    int tile = (int)blockIdx.x, parts = (int)gridDim.y, part = (int)blockIdx.y, width = sx.tile;
-    int x0 = tile % sx.tiles * width, top = tile / sx.tiles * sy.tile;
+    int tile = (int)blockIdx.x, parts = (int)gridDim.y, part = (int)blockIdx.y;
+    int x0 = tile % sx.tiles * sx.tile, top = tile / sx.tiles * sy.tile;
     int y0 = top + (int)((long long)sy.tile * part / parts);
     int y1 = top + (int)((long long)sy.tile * (part + 1) / parts);
-    uint32_t *counts = args.counts + (size_t)tile * args.shape.bins;
-    for (int i = (int)threadIdx.x; i < PAIR_NBYTES / 4; i += PAIR_THREADS)
-        pairs[i] = 0;
-    /* The thread's pixel, which advances by PAIR_THREADS pixels in raster order. */
-    int x = (int)threadIdx.x % width, y = y0 + (int)threadIdx.x / width;
-    int dx = PAIR_THREADS % width, dy = PAIR_THREADS / width;
-    long long chunks = ((long long)(y1 - y0) * width + CHUNK - 1) / CHUNK;
-    for (long long i = 0; i < chunks; i++) {
-        unsigned v[PAIR_AHEAD];
-        int n = 0;
+    unsigned first = blockIdx.z * size;
+    for (unsigned i = threadIdx.x; i <= size; i += PART_THREADS)
+        counters[i] = 0;
+    __syncthreads();
+    for (int y = y0 + (int)(threadIdx.x / 32); y < y1; y += PART_THREADS / 32) {
+        size_t at = (size_t)gi_border_index(y, sy.n, GI_BORDER_REFLECT101) * args.judge.stride;
+        const T *row = (const T *)((const char *)args.judge.data + at);
+        int x = (int)(threadIdx.x % 32), step = 32 * args.judge.channels;
+        int inside = min(sx.tile, args.judge.width - x0) - 32 * (PART_AHEAD - 1);
+        for (; x < inside; x += 32 * PART_AHEAD) {
+            const T *at = row + (size_t)(x0 + x) * args.judge.channels + set;
+            T v[PART_AHEAD];
 #pragma unroll
-        for (int k = 0; k < PAIR_AHEAD; k++) {
-            if (y < y1) {
-                size_t at =
-                    (size_t)gi_border_index(y, sy.n, GI_BORDER_REFLECT101) * args.judge.stride;
-                v[k] = judged(args, (const T *)((const char *)args.judge.data + at), x0 + x, set);
-                n = k + 1;
-            }
-            x += dx, y += dy;
-            if (x >= width)
-                x -= width, y++;
+            for (int k = 0; k < PART_AHEAD; k++)
+                v[k] = at[k * step];
+#pragma unroll
+            for (int k = 0; k < PART_AHEAD; k++)
+                atomicAdd(&counters[min(value_of(v[k]) - first, size)], 1u);
         }
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < PAIR_AHEAD; k++)
-            if (k < n)
-                pair_add(pairs, counts, v[k]);
+        for (; x < sx.tile; x += 32)
+            atomicAdd(&counters[min(judged(args, row, x0 + x, set) - first, size)], 1u);
     }
     __syncthreads();
-    for (int i = (int)threadIdx.x; i < PAIR_NBYTES / 4; i += PAIR_THREADS) {
-        if (pairs[i] & 0xffff)
-            atomicAdd(&counts[2 * i], pairs[i] & 0xffff);
-        if (pairs[i] >> 16)
-            atomicAdd(&counts[2 * i + 1], pairs[i] >> 16);
-    }
+    uint32_t *counts = args.counts + (size_t)tile * args.shape.bins + first;
+    for (unsigned i = threadIdx.x; i < size; i += PART_THREADS)
+        if (counters[i])
+            atomicAdd(&counts[i], counters[i]);
 }
 
 /* "values": atomics in global memory. */
