@@ -149,6 +149,8 @@ TEST(made_files)
     for (int turn = 0; turn < n; turn++) {
         char name[64];
         bool one = false;
+        if (case_is_left_out())
+            continue;
         snprintf(name, sizeof name, "file %d", turn);
         struct bytes file = make(turn, &one);
         refused += one;
@@ -170,6 +172,8 @@ TEST(damaged_files)
     for (int turn = 0; turn < n; turn++) {
         char name[64];
         bool one;
+        if (case_is_left_out())
+            continue;
         snprintf(name, sizeof name, "damaged file %d", turn);
         struct bytes file = make(turn * 8 + turn % 7, &one);
         jpeg_damage(&file, turn, &seed);
@@ -177,7 +181,7 @@ TEST(damaged_files)
         free(file.at);
     }
     print_counts("damaged", &counts);
-    assert_in_range(counts.coded, n / 4, n);
+    assert_in_range(counts.coded, counts.files / 5, counts.files);
 }
 
 TEST(files_of_others)
@@ -197,7 +201,8 @@ TEST(files_of_others)
                 continue;
             struct bytes file = read_file(path);
             for (int denominator = 1; denominator <= 8; denominator *= 2)
-                jpeg_check(&file, path, denominator, &counts);
+                if (!case_is_left_out())
+                    jpeg_check(&file, path, denominator, &counts);
             free(file.at);
         }
         closedir(dir);
