@@ -41,9 +41,10 @@ struct gi_image_place {
     uint64_t offset, skip; /* for gi_load_options */
     /* true unless the image is a smaller version or a mask of another image */
     bool own;
-    /* if several files are one behind the other: offset of its file, and index of the first image
-     * of this file */
-    size_t file_at;
+    /* If several files are one behind the other: offsets of the image's file and of the next file
+     * (or of the end of all bytes), and index of the first image of this file. `list` does not set
+     * them. */
+    size_t file_at, file_end;
     int file_first;
 };
 struct gi_image_list {

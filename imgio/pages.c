@@ -131,11 +131,19 @@ static enum gi_status append_file(struct gi_image_list *list, const struct gi_im
     return GI_OK;
 }
 
+/* Sets the end of the file whose images are the last of the list. */
+static void end_file(struct gi_image_list *list, size_t end)
+{
+    for (int i = list->all - 1; i >= 0 && !list->images[i].file_end; i--)
+        list->images[i].file_end = end;
+}
+
 /* Lists the images of the files behind the first one. */
 static enum gi_status list_further_files(struct gi_pages *pages, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     for (size_t at; !status && find_next_file(&at, pages);) {
+        end_file(&pages->list, at);
         const unsigned char *bytes = pages->bytes + at;
         size_t nbytes = pages->nbytes - at;
         struct gi_image_list file = {0};
@@ -160,6 +168,7 @@ static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selecti
     int first = pages->list.all;
     if (!status && pages->joined)
         status = list_further_files(pages, err);
+    end_file(&pages->list, pages->nbytes);
     if (!status && pages->list.damage && !options->allow_partial)
         status =
             gi_fail(err, GI_E_FORMAT, "is damaged: %s (--allow-partial takes what can be read)",
@@ -298,16 +307,17 @@ enum gi_status gi_pages_load(struct gi_image *image, struct gi_metadata *metadat
 {
     struct gi_load_options one = *options;
     int number = pages->selected[i];
-    size_t file_at = 0;
+    size_t file_at = 0, file_end = pages->nbytes;
     if (pages->list.images) {
         const struct gi_image_place *place = &pages->list.images[number];
         one.image = 1 + number - place->file_first;
         one.offset = place->offset;
         one.skip = place->skip;
         file_at = place->file_at;
+        file_end = place->file_end; /* --max-pixels compares the length of one file with an image */
     }
     enum gi_status status = gi_load_memory(image, metadata, info, pages->bytes + file_at,
-                                           pages->nbytes - file_at, name, &one, warning, err);
+                                           file_end - file_at, name, &one, warning, err);
     if (info)
         info->images = pages->own;
     return status;

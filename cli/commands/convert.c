@@ -54,24 +54,27 @@ static bool is_copy(const struct gi_command *self, void *const *params)
     return is;
 }
 
-/* Refuses an output that is another image of the same format, because other programs' users may
- * mean all operands as inputs. */
-static enum gi_status check_copy(const char *input, const char *output, struct gi_err *err)
+/* Refuses an output that is another image in the format of one of the inputs, because other
+ * programs' users may mean all operands as inputs. */
+static enum gi_status check_copy(char *const *inputs, int n, const char *output, struct gi_err *err)
 {
-    const char *from = gi_save_format(input, NULL), *to = gi_save_format(output, NULL);
-    return from && to && strcmp(from, to) == 0 && is_other_image(output, input)
-               ? gi_fail(err, GI_E_USAGE,
-                         "%s: is an image already: want --force to replace it, or gpuimg pages "
-                         "--out FILE to join the images",
-                         output)
-               : GI_OK;
+    const char *to = gi_save_format(output, NULL);
+    for (int i = 0; i < n; i++) {
+        const char *from = gi_save_format(inputs[i], NULL);
+        if (from && to && strcmp(from, to) == 0 && is_other_image(output, inputs[i]))
+            return gi_fail(err, GI_E_USAGE,
+                           "%s: is an image already: want --force to replace it, or gpuimg pages "
+                           "--out FILE to join the images",
+                           output);
+    }
+    return GI_OK;
 }
 
 /* Returns whether the options of batches are only --out with the name of a TIFF. */
 static bool out_is_pages(const struct gi_batch_params *p)
 {
     return p->out && !p->out_dir && !p->suffix && !p->files_from && !p->shard && !p->report &&
-           !p->tar && !p->recursive && gi_cli_writes_pages(p->out);
+           !p->tar && !p->recursive && !p->resume && gi_cli_writes_pages(p->out);
 }
 
 static enum gi_status run_convert(const struct gi_command *self, void *const *params,
@@ -84,7 +87,7 @@ static enum gi_status run_convert(const struct gi_command *self, void *const *pa
     bool one = !gi_batch_is_wanted(batch);
     bool joins = one ? noperands > 2 : noperands > 1 && out_is_pages(batch);
     if (one && !p->force && (joins || is_copy(self, params)) &&
-        check_copy(operands[noperands - 2], operands[noperands - 1], err))
+        check_copy(operands, noperands - 1, operands[noperands - 1], err))
         return err->status;
     const struct gi_pages_joined joined = {.output = one ? operands[noperands - 1] : batch->out,
                                            .batch = batch,

@@ -96,9 +96,14 @@ same "convert with more than two operands joins them" joined.tif want.tif
 expect 0 gpuimg convert one0.tif p-001.png p-002.png --out joined2.tif --depth 8
 same "convert --out with a TIFF joins its operands" joined2.tif want.tif
 expect 0 gpuimg convert p-001.png p-002.png joined.tif
-holds "a TIFF is replaced if the last input is no TIFF" 'len(pages("joined.tif")) == 2'
+holds "a TIFF is replaced if no input is a TIFF" 'len(pages("joined.tif")) == 2'
 expect_error 2 'convert: joined2.tif: is an image already: want --force to replace it, or gpuimg pages --out FILE to join the images' convert one0.tif joined.tif joined2.tif --depth 8
+for inputs in 'one0.tif p-001.png' 'p-001.png one0.tif' 'p-001.png one0.tif p-002.png'; do
+    # shellcheck disable=SC2086 # operands
+    expect_error 2 'convert: joined2.tif: is an image already: want --force to replace it, *' convert $inputs joined2.tif --depth 8
+done
 same "it is not replaced" joined2.tif want.tif
+expect_error 2 'convert: --resume: want --report with the earlier run*' convert one0.tif p-001.png --out made.tif --resume
 expect 0 gpuimg convert one0.tif joined.tif joined2.tif --force
 holds "--force replaces it" 'len(pages("joined2.tif")) == 3'
 expect_error 2 'convert: made.png: one operand too many*; gpuimg pages --out makes one file of several images' convert one0.tif one1.tif made.png
@@ -116,6 +121,16 @@ for page in one0.tif one1.tif 'stack.tif[0]' 'stack.tif[1]'; do
 done
 check "one file per page" test "$(ls piped-* | wc -l)" = $((2 + $(gpuimg info --json stack.tif | grep -o '"images": [0-9]*' | cut -d' ' -f2)))
 check "stats of TIFFs in a pipe: a row per page" test "$(cat one0.tif one1.tif | gpuimg stats - --table - | grep -c gray)" = 2
+# --max-pixels counts the bytes of each of the files.
+{ printf 'P5 2000 2000 255\n'; head -c 4000000 /dev/zero; } >flat.pgm
+{ printf 'P5 2000 2000 255\n'; head -c 4000000 /dev/urandom; } >noise.pgm
+for name in flat noise; do expect 0 gpuimg convert $name.pgm $name.tif; done
+for files in 'flat.tif noise.tif' 'noise.tif flat.tif noise.tif'; do
+    # shellcheck disable=SC2086 # files
+    cat $files >piped
+    check "$files in a pipe: the limit" sh -c '! cat piped | "$0" stats - --table limit.csv --max-pixels 1000000 2>err && grep -q "is 2000 x 2000 pixels, over the limit of 1000000; --max-pixels raises it" err' "$GPUIMG"
+done
+check "files of as many bytes as their samples" sh -c 'cat noise.tif noise.tif | "$0" stats - --table limit.csv --max-pixels 1000000 2>err' "$GPUIMG"
 head -c -40 one1.tif >cut1.tif
 check "the last TIFF of a pipe is cut off" sh -c 'cat one0.tif cut1.tif | "$0" invert - made.tif 2>err; test $? = 1 && test ! -e made.tif' "$GPUIMG"
 if command -v ffmpeg >/dev/null && ffmpeg -v error -f lavfi -i testsrc=size=64x48:rate=10:duration=1 -f image2pipe -c:v tiff frames.tif; then
