@@ -91,8 +91,7 @@ static const struct gi_choice strip_choices[] = {
         GI_OPTION("max-bytes", SIZE, struct gi_io_params, limits.max_bytes),                       \
             .default_text = "64Gi", .min = 1, .max = 1e15, .unit = "bytes",                        \
             .help = "Refuse images and results whose samples take more bytes, and longer input "   \
-                    "from a "                                                                      \
-                    "pipe"                                                                         \
+                    "from a pipe"                                                                  \
     }
 
 const struct gi_option gi_input_options[] = {{WORK_DEPTH, .also = "depth"}, IO_INPUT, {0}};

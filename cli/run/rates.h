@@ -34,7 +34,9 @@ enum gi_status gi_rates_store(char **path, const char *device, const struct gi_r
 enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, int threads,
                                 struct gi_err *err);
 /* Measures the rates of the codecs of JPEG and PNG with an image of 1920 x 1080 RGB, on all threads
- * of the CPU or several queues of the device of `queue` at once. Errors: the codecs'. */
+ * of the CPU or several queues of the device of `queue` at once. The rate of a codec that is not in
+ * the build, or for which the device has too little memory, stays as it is. Errors: the codecs'
+ * others. */
 enum gi_status gi_rates_measure_codecs(struct gi_rates *rates, struct gi_queue *queue, int threads,
                                        struct gi_err *err);
 

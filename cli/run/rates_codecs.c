@@ -7,6 +7,7 @@
 
 #include "cli/process.h"
 #include "cli/run/rates.h"
+#include "cli/run/session_device.h"
 #include "imgio/coded.h"
 #include "imgio/imgio.h"
 #include "kernels/codec.h"
@@ -15,7 +16,6 @@
 enum {
     WIDTH = 1920,
     HEIGHT = 1080,
-    QUEUES = 16, /* of a GPU, as in a batch (session.c) */
     TIME_MS = 100,
     TURNS_MAX = 200,
 };
@@ -129,17 +129,37 @@ static double run(struct codecs *codecs, struct gi_pool *pool, int n, int turns,
     return (double)n * turns * (double)gi_image_nbytes(codecs->image) / seconds;
 }
 
+/* Measures the rate of the present work. Does not change *rate after an error. */
+static void measure_work(double *rate, struct codecs *codecs, struct gi_pool *pool, int n,
+                         struct gi_err *err)
+{
+    double first = run(codecs, pool, n, 1, err); /* allocates, too */
+    if (err->status)
+        return;
+    double ms = 1e3 * n * (double)gi_image_nbytes(codecs->image) / first;
+    double measured = run(codecs, pool, n, (int)fmin(fmax(TIME_MS / ms, 1), TURNS_MAX), err);
+    if (!err->status)
+        *rate = measured;
+}
+
+/* Clears the error if it only says that a codec is not in the build or that the device has too
+ * little memory for it. The rate of this codec then stays the derived one. */
+static enum gi_status excuse(struct gi_err *err)
+{
+    if (err->status == GI_E_DEVICE_MEMORY || err->status == GI_E_UNSUPPORTED)
+        *err = (struct gi_err){0};
+    return err->status;
+}
+
 static enum gi_status measure(struct gi_rates *rates, struct codecs *codecs, struct gi_pool *pool,
                               int n, struct gi_err *err)
 {
     double *const rate[WORKS] = {&rates->jpeg_decode, &rates->jpeg_encode, &rates->png_encode};
     for (codecs->work = 0; codecs->work < WORKS && !err->status; codecs->work++) {
-        double first = run(codecs, pool, n, 1, err); /* allocates, too */
-        if (err->status)
-            break;
-        double ms = 1e3 * n * (double)gi_image_nbytes(codecs->image) / first;
-        int turns = (int)fmin(fmax(TIME_MS / ms, 1), TURNS_MAX);
-        *rate[codecs->work] = run(codecs, pool, n, turns, err);
+        measure_work(rate[codecs->work], codecs, pool, n, err);
+        excuse(err);
+        for (int i = 0; i < n; i++)
+            codecs->workers[i].err = (struct gi_err){0};
     }
     return err->status;
 }
@@ -195,7 +215,7 @@ enum gi_status gi_rates_measure_codecs(struct gi_rates *rates, struct gi_queue *
     struct gi_image image = {0}, coded = {0};
     struct gi_pool *pool = NULL;
     bool gpu = queue->k->kind == GI_DEVICE_CUDA;
-    int n = gpu ? QUEUES : threads;
+    int n = gpu ? GI_QUEUES_A_GPU : threads;
     struct codecs codecs = {.image = &image,
                             .coded = &coded,
                             .device = gpu ? queue->device : NULL,
@@ -219,5 +239,5 @@ enum gi_status gi_rates_measure_codecs(struct gi_rates *rates, struct gi_queue *
     close_workers(&codecs, n);
     gi_image_free(&coded);
     gi_image_free(&image);
-    return status;
+    return status ? excuse(err) : GI_OK;
 }

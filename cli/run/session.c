@@ -14,12 +14,6 @@
 #include "cli/log.h"
 #include "kernels/ways.h"
 
-/* Number of images in progress per GPU. While one image is computed, others are uploaded, decoded
- * and downloaded. A single JPEG does not fill a GPU: an H100 takes 4,100 JPEGs of 1080p (4:4:4) per
- * second through a Gaussian on 4 queues, 7,000 on 8, and 7,500 on 16; of 4:2:0 4,100 on 8 and 5,100
- * on 16. */
-enum { QUEUES_A_GPU = 16 };
-
 /* Minimum number of images per GPU that may wait. If more wait, `auto` lets the CPU compute some of
  * them, unless the GPU computes all of them sooner (gi_session_waiting()). */
 enum { WAITING_A_GPU = 4 };
@@ -88,8 +82,8 @@ static enum gi_status list_gpus(struct gi_session *devices, const struct gi_devi
     for (int i = 0; i < n && !status; i++) {
         struct gi_open_options one = *options;
         one.ordinal = list->all ? i : list->ordinals[i];
-        status =
-            gi_session_device_init(&devices->gpus[i], gi_kernels_cuda(), &one, QUEUES_A_GPU, err);
+        status = gi_session_device_init(&devices->gpus[i], gi_kernels_cuda(), &one, GI_QUEUES_A_GPU,
+                                        err);
         devices->gpus[i].with_queue = devices->one;
         devices->ngpus++;
     }
@@ -105,7 +99,7 @@ static enum gi_status fill(struct gi_session *devices, const struct gi_device_pa
                                       .keeps = !devices->one};
     /* A queue of the CPU computes in the thread that has taken the queue, and any thread may take
      * one. */
-    int most = devices->one ? 1 : gi_session_threads(devices) + QUEUES_A_GPU * GI_DEVICES_MAX;
+    int most = devices->one ? 1 : gi_session_threads(devices) + GI_QUEUES_A_GPU * GI_DEVICES_MAX;
     enum gi_status status =
         gi_session_device_init(&devices->cpu, gi_kernels_cpu(), &options, most, err);
     if (!status && !devices->one && !gi_session_device_wait(&devices->cpu)) {
@@ -145,7 +139,7 @@ static enum gi_status make(struct gi_session **out, const struct gi_device_param
     devices->one = one;
     devices->verbose = device->verbose;
     pthread_mutex_init(&devices->lock, NULL);
-    pthread_cond_init(&devices->changed, NULL);
+    gi_session_device_cond_init(&devices->changed);
     status = fill(devices, device, &list, err);
     if (status)
         gi_session_free(&devices);
@@ -180,7 +174,7 @@ void gi_session_free(struct gi_session **out)
 
 int gi_session_threads(const struct gi_session *devices)
 {
-    return devices->threads + devices->ngpus * (QUEUES_A_GPU + WAITING_A_GPU);
+    return devices->threads + devices->ngpus * (GI_QUEUES_A_GPU + WAITING_A_GPU);
 }
 
 const struct gi_allocator *gi_session_allocator(struct gi_session *devices)
@@ -206,9 +200,10 @@ static void decide(struct gi_session *devices, const struct gi_session_job *job)
     int images = devices->images < INT32_MAX ? (int)devices->images : INT32_MAX;
     struct gi_estimate estimate = gi_session_estimate(job, images, devices->threads, NULL);
     bool worth = estimate.cuda_s < estimate.cpu_s;
+    bool coding = job->src->coded || gi_pipeline_ending(job->pipeline, job->sides);
     if (devices->verbose)
         gi_cli_log("device auto: estimated %.3g s%s on cpu, at best %.3g s on cuda%s",
-                   estimate.cpu_s, job->src->coded ? " with decoding" : "", estimate.cuda_s,
+                   estimate.cpu_s, coding ? " with coding" : "", estimate.cuda_s,
                    worth ? ": opens it" : "");
     if (!worth)
         return;
@@ -251,7 +246,7 @@ static bool waits_for_opening(const struct gi_session *devices)
 static void weigh(struct gi_session *devices, const struct gi_session_job *job)
 {
     for (int i = 0; i < devices->ngpus && !devices->waiting_most; i++)
-        if (devices->choice == GI_CHOOSE_AUTO && devices->gpus[i].ready)
+        if (devices->choice == GI_CHOOSE_AUTO && devices->gpus[i].ready && !devices->gpus[i].lost)
             devices->waiting_most =
                 gi_session_waiting(job, devices->threads, devices->gpus[i].device, WAITING_A_GPU);
 }

@@ -87,6 +87,15 @@ bool gi_session_device_opened(struct gi_session_device *device)
     return true;
 }
 
+void gi_session_device_cond_init(pthread_cond_t *changed)
+{
+    pthread_condattr_t by;
+    pthread_condattr_init(&by);
+    pthread_condattr_setclock(&by, CLOCK_MONOTONIC);
+    pthread_cond_init(changed, &by);
+    pthread_condattr_destroy(&by);
+}
+
 void gi_session_device_wait_for(pthread_cond_t *changed, pthread_mutex_t *lock, bool opening)
 {
     enum { POLL_NS = 3000000, SECOND_NS = 1000000000 };
@@ -95,7 +104,7 @@ void gi_session_device_wait_for(pthread_cond_t *changed, pthread_mutex_t *lock, 
         pthread_cond_wait(changed, lock);
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += POLL_NS;
     until.tv_sec += until.tv_nsec / SECOND_NS;
     until.tv_nsec %= SECOND_NS;

@@ -23,10 +23,11 @@ struct gi_estimate gi_session_estimate(const struct gi_session_job *job, int ima
 int gi_session_waiting(const struct gi_session_job *job, int threads, struct gi_device *cuda,
                        int least)
 {
+    enum { IMAGES_MAX = 1000000 }; /* more come from rates that are not known */
     struct gi_estimate one = gi_session_estimate(job, 1, threads, cuda);
     struct gi_estimate two = gi_session_estimate(job, 2, threads, cuda);
     double images = one.cpu_s * threads / (two.cuda_s - one.cuda_s);
-    return images < least ? least : images < INT32_MAX ? (int)images : INT32_MAX;
+    return images > least && images <= IMAGES_MAX ? (int)images : least;
 }
 
 void gi_session_log(const char *cuda, int threads, bool open, const struct gi_estimate *estimate,

@@ -11,8 +11,9 @@ struct gi_estimate gi_session_estimate(const struct gi_session_job *job, int ima
                                        struct gi_device *cuda);
 
 /* Returns how many images like that of the job the open device computes while one thread of the CPU
- * computes one, at least `least`. If fewer images wait for the device, a CPU that took one of them
- * would finish it later than the device, and its threads are needed to read and write the others.
+ * computes one, at least `least`, and `least` if the rates give no sensible number. If fewer images
+ * wait for the device, a CPU that took one of them would finish it later than the device, and its
+ * threads are needed to read and write the others.
  */
 int gi_session_waiting(const struct gi_session_job *job, int threads, struct gi_device *cuda,
                        int least);

@@ -53,7 +53,6 @@ static enum gi_status choose(uint8_t *marked, const struct gi_region_sums *regio
                              const struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_choose_params *p = plan->params;
-    (void)err;
     for (uint32_t i = 0; i < n; i++)
         marked[i] = regions[i].area < p->area;
     if (!p->keep_largest || (uint32_t)p->keep_largest >= n)

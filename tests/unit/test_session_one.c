@@ -143,6 +143,8 @@ TEST(waiting_follows_from_rates)
     assert_in_range(gi_session_waiting(&job, 4, device, 5), 399, 401);
     store_rates(path, device, 0.5);
     assert_int_equal(gi_session_waiting(&job, 4, device, 5), 5);
+    store_rates(path, device, 1e12); /* no device is that fast */
+    assert_int_equal(gi_session_waiting(&job, 4, device, 5), 5);
     assert_true(gi_session_estimate(&job, 7, 4, device).cpu_s >
                 6.9 * gi_session_estimate(&job, 1, 4, device).cpu_s);
     unlink(path);
