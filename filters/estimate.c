@@ -172,5 +172,6 @@ struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline,
     double start_s = larger(cuda->open_s - decode_s, 0) + cuda->close_s;
     return (struct gi_estimate){.cpu_s = options->images * seconds_of(pipeline, &ends, cpu, cpu),
                                 .cuda_s = start_s +
-                                          options->images * seconds_of(pipeline, &ends, cuda, cpu)};
+                                          options->images * seconds_of(pipeline, &ends, cuda, cpu),
+                                .with_coding = ends.decodes || ends.encodes};
 }

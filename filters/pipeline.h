@@ -137,6 +137,7 @@ struct gi_rates gi_rates_hoped_for(void);
  * part of the start-up that is not hidden behind decoding. */
 struct gi_estimate {
     double cpu_s, cuda_s;
+    bool with_coding; /* they include decoding or encoding */
 };
 
 /* The number of images, the threads of the process, and how the images come and go. */

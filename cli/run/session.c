@@ -200,10 +200,9 @@ static void decide(struct gi_session *devices, const struct gi_session_job *job)
     int images = devices->images < INT32_MAX ? (int)devices->images : INT32_MAX;
     struct gi_estimate estimate = gi_session_estimate(job, images, devices->threads, NULL);
     bool worth = estimate.cuda_s < estimate.cpu_s;
-    bool coding = job->src->coded || gi_pipeline_ending(job->pipeline, job->sides);
     if (devices->verbose)
         gi_cli_log("device auto: estimated %.3g s%s on cpu, at best %.3g s on cuda%s",
-                   estimate.cpu_s, coding ? " with coding" : "", estimate.cuda_s,
+                   estimate.cpu_s, estimate.with_coding ? " with coding" : "", estimate.cuda_s,
                    worth ? ": opens it" : "");
     if (!worth)
         return;

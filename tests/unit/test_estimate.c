@@ -111,7 +111,7 @@ enum coding { SAMPLES, JPEG, PNG };
 static bool coding_of(void *self, struct gi_coding *coding, const struct gi_image *shape)
 {
     *coding = (struct gi_coding){.strip_rows = *(const enum coding *)self == PNG ? 64 : 0};
-    return true;
+    return *(const enum coding *)self != SAMPLES;
 }
 
 /* Estimates `gaussian` of images of 1920 x 1080 RGB. */
@@ -119,7 +119,7 @@ static struct gi_estimate coded(int images, enum coding from, enum coding to,
                                 const struct gi_rates *cpu, const struct gi_rates *cuda)
 {
     struct gi_ending ending = {.coding_of = coding_of, .self = &to};
-    struct gi_side side = {.ending = to == SAMPLES ? NULL : &ending};
+    struct gi_side side = {.ending = &ending};
     const struct gi_image shape = {.width = 1920, .height = 1080, .channels = 3, .type = GI_U8};
     struct gi_estimate_options options = {.images = images, .threads = 16, .coded = from == JPEG};
     void *params;
@@ -141,10 +141,13 @@ TEST(codecs_are_counted)
     const struct gi_rates hope = gi_rates_hoped_for();
     int first[3] = {0}; /* number of images from which on CUDA is chosen */
     static const enum coding ways[3][2] = {{SAMPLES, SAMPLES}, {SAMPLES, PNG}, {JPEG, JPEG}};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(coded(1, ways[i][0], ways[i][1], &cpu, &cuda).with_coding, i > 0);
         for (int images = 1; images <= 100000 && !first[i]; images++)
             if (takes_cuda(coded(images, ways[i][0], ways[i][1], &cpu, &cuda)))
                 first[i] = images;
+    }
+    assert_true(coded(1, JPEG, SAMPLES, &cpu, &cuda).with_coding);
     print_message("CUDA from %d images without codecs, %d to PNG, %d from JPEG to JPEG\n", first[0],
                   first[1], first[2]);
     assert_in_range(first[2], 11, 1000);
