@@ -3,8 +3,7 @@
  * A block owns a strip of `wide` result pixels and a band of result rows, and moves down the band,
  * GROUP = 4 rows per step. Columns: a thread sums PIECE = 8 neighbouring source samples for all
  * rows of the group; each source row is loaded and unpacked once per group. Rows: a thread computes
- * one pixel of each row of the group from the column sums (of fewer rows, if a strip has few pixels
- * because they have several channels).
+ * one pixel of each row of the group from the column sums.
  *
  *      source rows under the group (reach)        sums[GROUP], padded          4 result rows
  *     +------+------+- ... -+------+             +-------------------+        +-------------+
@@ -16,7 +15,7 @@
  * Shared memory: `down` and `later`, the column weights of this group and the next group, as one
  * float4 per source row (double buffering); `along`, row weights of all pixels of the strip;
  * `sums`, with one word of padding after every 32, so that power-of-two strides are free of bank
- * conflicts; and the carries of sums over more than 64 taps.
+ * conflicts; and the carries of sums over more than 32 taps.
  *
  * Phases of a step: load and compute columns, exchange (barrier), compute rows, store.
  *
@@ -53,12 +52,6 @@ static __host__ __device__ __forceinline__ int padded(int i)
     return i + (i >> 5);
 }
 
-/* Returns whether sums over this many taps need carries in shared memory. */
-static __host__ __device__ __forceinline__ bool carries_of(int taps)
-{
-    return taps > 2 * GI_TAPS_BLOCK;
-}
-
 /* ---- columns ---- */
 
 /* Computes `down`, which is the weight of each source row for each result row of the group at y.
@@ -77,26 +70,18 @@ static __device__ void weights_down(float4 *down, const struct fused_args &args,
     }
 }
 
-template <int WORDS>
-static __device__ __forceinline__ void piece_load(unsigned (&words)[WORDS], const char *p)
+/* Loads the samples of a piece and multiplies colour by alpha if `weigh`. */
+template <typename T, int C>
+static __device__ __forceinline__ void piece_load(float *v, const char *p, bool weigh)
 {
+    enum { WORDS = PIECE * (int)sizeof(T) / 4 };
+    unsigned words[WORDS];
 #pragma unroll
     for (int i = 0; i < WORDS; i += 2) {
         uint2 two = *(const uint2 *)(p + 4 * i);
         words[i] = two.x;
         words[i + 1] = two.y;
     }
-}
-
-/* Adds the samples of source row r, with weights w4, to the sums of the rows of the group. Colour
- * is multiplied by alpha if `weigh`. */
-template <typename T, int C>
-static __device__ __forceinline__ void add_row(float (&block)[GROUP][PIECE], const unsigned *words,
-                                               float4 w4, int r, const int (&begin)[GROUP],
-                                               int taps, bool weigh)
-{
-    const float w[GROUP] = {w4.x, w4.y, w4.z, w4.w};
-    float v[PIECE];
 #pragma unroll
     for (int i = 0; i < PIECE; i++)
         v[i] = sample_unpack<T>(words, i);
@@ -105,27 +90,20 @@ static __device__ __forceinline__ void add_row(float (&block)[GROUP][PIECE], con
         for (int i = 0; i < PIECE; i++)
             if (i % C != C - 1)
                 v[i] = __fmul_rn(v[i], v[i / C * C + C - 1]);
-#pragma unroll
-    for (int j = 0; j < GROUP; j++)
-        if (sizeof(T) < 4 || (unsigned)(r - begin[j]) < (unsigned)taps) /* inf * 0 */
-#pragma unroll
-            for (int i = 0; i < PIECE; i++)
-                block[j][i] = __fmaf_rn(w[j], v[i], block[j][i]);
 }
 
 /* Adds the sum of a finished block of taps to `sums`. `carries` is the offset of the carries, which
- * follow the sums of all rows, or 0 if there are only two blocks, whose sum needs no carry. */
+ * follow the sums of all rows. */
 static __device__ __forceinline__ void fold(float *sums, int carries, const float *block, int at,
                                             bool first)
 {
 #pragma unroll
     for (int i = 0; i < PIECE; i++) {
         float *s = sums + padded(at) + i;
-        float carry = first || !carries ? 0 : s[carries], sum = first ? 0 : *s;
+        float carry = first ? 0 : s[carries], sum = first ? 0 : *s;
         add_block(&sum, &carry, block[i]);
         *s = sum;
-        if (carries)
-            s[carries] = carry;
+        s[carries] = carry;
     }
 }
 
@@ -137,8 +115,7 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
                                                    const float4 *down, const char *p, int at,
                                                    int rows, const int (&begin)[GROUP])
 {
-    enum { WORDS = PIECE * (int)sizeof(T) / 4, ROWS = C == 1 ? 16 / WORDS : 1 };
-    int taps = args.col.taps, r = 0, carries = carries_of(taps) ? GROUP * args.pitch : 0;
+    int taps = args.col.taps, r = 0;
     float block[GROUP][PIECE] = {};
     while (r < rows) {
         int end = rows; /* next end of a block of taps, except the last block of a row */
@@ -147,28 +124,25 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
             int next = (max(r - begin[j], 0) / GI_TAPS_BLOCK + 1) * GI_TAPS_BLOCK;
             end = next < taps ? min(end, begin[j] + next) : end;
         }
-#pragma unroll(C == 1 ? 1 : 4)
-        while (r < end) {
-            unsigned words[ROWS][WORDS];
+#pragma unroll 4
+        for (; r < end; r++, p += args.src.stride) {
+            float v[PIECE];
+            piece_load<T, C>(v, p, args.weigh);
+            float4 w4 = down[r];
+            const float w[GROUP] = {w4.x, w4.y, w4.z, w4.w};
 #pragma unroll
-            for (int i = 0; i < ROWS; i++)
-                if (r + i < end)
-                    piece_load<WORDS>(words[i], p + (size_t)i * args.src.stride);
+            for (int j = 0; j < GROUP; j++)
+                if (sizeof(T) < 4 || (unsigned)(r - begin[j]) < (unsigned)taps) /* inf * 0 */
 #pragma unroll
-            for (int i = 0; i < ROWS; i++)
-                if (r + i < end)
-                    add_row<T, C>(block, words[i], down[r + i], r + i, begin, taps, args.weigh);
-            p += ROWS * args.src.stride;
-            r += ROWS;
+                    for (int i = 0; i < PIECE; i++)
+                        block[j][i] = __fmaf_rn(w[j], v[i], block[j][i]);
         }
-        p -= (size_t)(r - end) * args.src.stride;
-        r = end;
 #pragma unroll
         for (int j = 0; j < GROUP && taps > GI_TAPS_BLOCK; j++) {
             int t = r - begin[j];
             if (t <= 0 || t % GI_TAPS_BLOCK || t >= taps)
                 continue;
-            fold(sums + j * args.pitch, carries, block[j], at, t == GI_TAPS_BLOCK);
+            fold(sums + j * args.pitch, GROUP * args.pitch, block[j], at, t == GI_TAPS_BLOCK);
 #pragma unroll
             for (int i = 0; i < PIECE; i++)
                 block[j][i] = 0;
@@ -177,7 +151,7 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
 #pragma unroll
     for (int j = 0; j < GROUP; j++)
         if (taps > GI_TAPS_BLOCK)
-            fold(sums + j * args.pitch, carries, block[j], at, false);
+            fold(sums + j * args.pitch, GROUP * args.pitch, block[j], at, false);
         else
 #pragma unroll
             for (int i = 0; i < PIECE; i++)
@@ -186,17 +160,16 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
 
 /* ---- rows ---- */
 
-/* Computes f[row][channel] of ROWS rows from `sums` on, which are sums along a row that begin at
- * sample `from` of the strip. `along` points to the weights of the pixel, which are `step` floats
- * apart. */
-template <int C, int ROWS>
-static __device__ __forceinline__ void row_sums(float (&f)[ROWS][C], const struct fused_args &args,
+/* Computes f[row][channel], which are sums along a row that begin at sample `from` of the strip.
+ * `along` points to the weights of the pixel, which are `step` floats apart. */
+template <int C>
+static __device__ __forceinline__ void row_sums(float (&f)[GROUP][C], const struct fused_args &args,
                                                 const float *sums, const float *along, int step,
                                                 int from)
 {
-    float carry[ROWS][C] = {};
+    float carry[GROUP][C] = {};
     for (int t = 0; t < args.row.taps; t += GI_TAPS_BLOCK) {
-        float block[ROWS][C] = {};
+        float block[GROUP][C] = {};
         int end = min(args.row.taps, t + GI_TAPS_BLOCK);
 #pragma unroll(C == 1 ? 4 : 2)
         for (int i = t; i < end; i++) {
@@ -205,12 +178,12 @@ static __device__ __forceinline__ void row_sums(float (&f)[ROWS][C], const struc
             for (int c = 0; c < C; c++) {
                 const float *s = sums + padded(from + i * C + c);
 #pragma unroll
-                for (int j = 0; j < ROWS; j++)
+                for (int j = 0; j < GROUP; j++)
                     block[j][c] = __fmaf_rn(w, s[j * args.pitch], block[j][c]);
             }
         }
 #pragma unroll
-        for (int j = 0; j < ROWS; j++)
+        for (int j = 0; j < GROUP; j++)
 #pragma unroll
             for (int c = 0; c < C; c++)
                 if (t == 0)
@@ -247,31 +220,11 @@ static __device__ __forceinline__ void pixel_store(const struct fused_args &args
             sample_store(out + c, f[c]);
 }
 
-/* Computes and stores rows y to end - 1 of the group, for the n pixels of a strip from x0 on. A
- * thread computes ROWS rows of a pixel. `left` is the first sample of the strip. */
-template <typename T, int C, int ROWS>
-static __device__ __forceinline__ void make_rows(const struct fused_args &args, const float *sums,
-                                                 const float *along, int x0, int n, int left, int y,
-                                                 int end)
-{
-    for (int i = (int)threadIdx.x; i < n * (GROUP / ROWS); i += THREADS) {
-        float f[ROWS][C];
-        int part = ROWS == GROUP ? 0 : i / n * ROWS, x = ROWS == GROUP ? i : i % n;
-        row_sums<C, ROWS>(f, args, sums + part * args.pitch, along + x, args.wide,
-                          (args.row.first[x0 + x] - args.row.origin) * C - left);
-#pragma unroll
-        for (int j = 0; j < ROWS; j++)
-            if (y + part + j < end)
-                pixel_store<T, C>(args, f[j], x0 + x, y + part + j);
-    }
-}
-
 template <typename T, int C>
 static __global__ void __launch_bounds__(THREADS)
     fused(const __grid_constant__ struct fused_args args)
 {
     extern __shared__ float4 shared[];
-    enum { SPLIT = C == 4 ? 1 : 2 }; /* rows per thread if a strip has few pixels */
     const struct device_side *row = &args.row, *col = &args.col;
     float4 *down = shared, *later = shared + args.reach; /* of this group, of the next group */
     float *along = (float *)(later + args.reach), *sums = along + args.wide * row->taps;
@@ -302,10 +255,15 @@ static __global__ void __launch_bounds__(THREADS)
         weights_down(later, args, y + GROUP);
         __syncthreads();
         /* Exchange done: compute rows and store. */
-        if (C > 1 && n * (GROUP / SPLIT) <= THREADS)
-            make_rows<T, C, SPLIT>(args, sums, along, x0, n, left, y, end);
-        else
-            make_rows<T, C, GROUP>(args, sums, along, x0, n, left, y, end);
+        for (int x = tid; x < n; x += THREADS) {
+            float f[GROUP][C];
+            row_sums<C>(f, args, sums, along + x, args.wide,
+                        (row->first[x0 + x] - row->origin) * C - left);
+#pragma unroll
+            for (int j = 0; j < GROUP; j++)
+                if (y + j < end)
+                    pixel_store<T, C>(args, f[j], x0 + x, y + j);
+        }
         float4 *free = down;
         down = later;
         later = free;
@@ -354,7 +312,7 @@ static bool shape_of(struct fused_args *args, size_t *nbytes, const struct gi_re
         if (n > SAMPLES_MAX)
             continue;
         args->pitch = padded(ceil_div(n, PIECE) * PIECE) + 1;
-        bool carries = carries_of(spec->col.taps);
+        bool carries = spec->col.taps > GI_TAPS_BLOCK;
         *nbytes = 2 * (size_t)args->reach * sizeof(float4) +
                   sizeof(float) * ((size_t)args->wide * (size_t)row->taps +
                                    (size_t)(carries ? 2 * GROUP : GROUP) * (size_t)args->pitch);
@@ -371,16 +329,6 @@ bool gi_cuda_fused_takes(const struct gi_image *src, const struct gi_resample *s
     return !spec->integer && shape_of(&args, &nbytes, spec, src->channels);
 }
 
-/* Returns the rows per band, a multiple of GROUP. A group of rows with more than a block of taps is
- * so much work that bands of one group divide it best; other bands make two waves of blocks. */
-static int band_rows_of(const struct device_side *col, int strips, int resident)
-{
-    enum { BANDS_MAX = 65535 }; /* of a grid */
-    int bands = col->taps > GI_TAPS_BLOCK ? col->n : ceil_div(2LL * resident, strips);
-    bands = bands < BANDS_MAX ? bands : BANDS_MAX;
-    return ceil_div(ceil_div(col->n, bands), GROUP) * GROUP;
-}
-
 template <typename T, int C>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct fused_args *args, size_t nbytes,
                              struct gi_err *err)
@@ -390,7 +338,9 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct fused_args *args, 
     GI_CUDA_TRY(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, fused<T, C>, THREADS, nbytes));
     int strips = ceil_div(args->row.n, args->wide);
-    args->band_rows = band_rows_of(&args->col, strips, cu->units * (resident < 1 ? 1 : resident));
+    int bands = ceil_div(2LL * cu->units * (resident < 1 ? 1 : resident), strips);
+    bands = bands > 65535 ? 65535 : bands;
+    args->band_rows = ceil_div(ceil_div(args->col.n, bands), GROUP) * GROUP;
     dim3 grid((unsigned)strips, (unsigned)ceil_div(args->col.n, args->band_rows));
     fused<T, C><<<grid, THREADS, nbytes, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
