@@ -3,10 +3,12 @@
  *   filter_rows   a block per row: five filters are measured, the best one is applied
  *   choose_strips a block per strip: do runs suit it? One or two samples are coded and hashed.
  *   count_tokens  a block per 64 KiB of a strip: how often does each token occur?
- *   make_codes    a smaller block per 64 KiB: the Huffman codes, which one thread makes for the
- * most part, so that the others must not occupy a multiprocessor place_blocks  a thread per strip:
- * the first bit of each block, the first byte of each strip put_blocks    a block per 64 KiB: bits
- * of the tokens, prefix sum, codes
+ *   make_codes    a smaller block per 64 KiB: the Huffman codes
+ *   place_blocks  a thread per strip: the first bit of each block, the first byte of each strip
+ *   put_blocks    a block per 64 KiB: bits of the tokens, prefix sum, codes
+ *
+ * One thread makes the codes for the most part, so the block of make_codes is small: its other
+ * threads would only occupy the multiprocessor.
  *
  * A thread owns a group of 64 bytes. A run may begin groups before and end groups after it: bit i
  * of a word in shared memory tells whether byte i of the group equals the byte before it, and the

@@ -23,7 +23,7 @@
  * Phases of a step: compute columns, load (the rows of the next step), exchange (block scan),
  * compute windows, store.
  *
- * A band begins with the sums of k - 1 rows, more than its own rows if k is large. Then another
+ * A band begins with the sums of k rows, more than its own rows if k is large. Then another
  * kernel adds up blocks of BLOCK_ROWS rows first, and a band begins with the sums of whole blocks.
  *
  * Example: k = 31, 8-bit gray: r = 15, halo = 16 pixels, ROWS = 2; 72 bytes of shared memory per
@@ -36,9 +36,10 @@
 #include "kernels/cuda/convolution/box.cuh"
 
 enum {
-    PIXELS = 8,      /* neighbouring pixels per thread */
-    WARPS = 32,      /* maximum of a block */
-    BLOCK_ROWS = 32, /* rows that are added up before, if k is large */
+    PIXELS = 8,                  /* neighbouring pixels per thread */
+    WARPS = 32,                  /* maximum of a block */
+    BLOCK_ROWS = 32,             /* rows that are added up before, if k is large */
+    SUMS_NBYTES_MAX = 256 << 20, /* of the sums of all blocks */
     MOST_THREADS = 32 * WARPS,
 };
 
@@ -423,13 +424,15 @@ static enum gi_status strips_launch(struct gi_cuda_queue *cu, struct gi_image *d
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
     int bands = blocks * cu->units / strips; /* one wave */
     bands = bands < 1 ? 1 : bands < src->height ? bands : src->height;
-    /* Whether bands begin with more rows, less the parts of two blocks, than the image has. */
-    bool sums = whole && (2LL * args->r - 2 * BLOCK_ROWS) * bands > src->height;
-    size_t sums_nbytes = sums ? (size_t)whole * strips * threads * PIXELS * END::SUMS * 4 : 0;
+    /* Sums are made if bands begin with more rows, less the parts of two blocks, than the image
+     * has. */
+    size_t sums_nbytes = (size_t)whole * strips * threads * PIXELS * END::SUMS * 4;
+    bool sums = whole && (2LL * args->r - 2 * BLOCK_ROWS) * bands > src->height &&
+                sums_nbytes <= SUMS_NBYTES_MAX;
     void *more;
     enum gi_status status =
         gi_cuda_box_rows(cu, &work.strips.rows, src, &border, PIXELS * END::CHANNELS,
-                         args->halo * END::CHANNELS, &more, sums_nbytes, err);
+                         args->halo * END::CHANNELS, &more, sums ? sums_nbytes : 0, err);
     if (status)
         return status;
     work.strips.sums = sums ? (unsigned *)more : NULL;

@@ -220,7 +220,8 @@ static bool passes_takes(const struct gi_queue *queue, const struct gi_image *sr
  * runs 2214; 31 x 31: levels 2810, runs 14715; 101 x 101: levels 5998, runs 128800. */
 const struct gi_min_max_way gi_cuda_min_max_ways[GI_WAYS_MAX] = {
     {{"near", "3 x 3"}, near_takes, gi_cuda_min_max_near},
-    {{"strips", "windows of which a multiprocessor and the image hold all rows"},
+    {{"strips", "rectangles no higher than the image, of which a multiprocessor holds rows or "
+                "minima of 8 rows"},
      gi_cuda_min_max_strips_takes,
      gi_cuda_min_max_strips},
     {{"passes", "rectangles"}, passes_takes, passes_run},

@@ -14,7 +14,7 @@ enum {
     ROWS_MAX = 32768,           /* of a grid */
     PIXELS_PER_RUN = 7,         /* mean from which this is quicker than to load every pixel */
     LEVEL_NBYTES = 8 << 20,     /* of a level, so that two fit in the L2 cache */
-    LEVEL_NBYTES_MAX = 1 << 30, /* of a level, if the rows of the structuring element need more */
+    LEVEL_NBYTES_MAX = 1 << 28, /* of a level, if the rows of the structuring element need more */
 };
 
 struct levels_args {
@@ -214,7 +214,6 @@ static void lay_out(struct levels_args *args, const struct gi_image *src,
 bool gi_cuda_min_max_levels_takes(const struct gi_queue *queue, const struct gi_image *src,
                                   const struct gi_min_max *spec)
 {
-    (void)queue;
     if (!spec->runs || gi_footprint_pixels(spec->runs, spec->nruns) < PIXELS_PER_RUN * spec->nruns)
         return false;
     struct levels_args args;

@@ -1,10 +1,12 @@
-/* Min/max filter with any rectangular structuring element whose rows fit in shared memory.
+/* Min/max filter with a rectangular structuring element whose rows, or minima of 8 rows, fit in
+ * shared memory.
  * Vertical: van Herk/Gil-Werman, in groups of as many rows as the element is high. Horizontal:
  * doubling (the minimum of 2m pixels is the minimum of two minima of m pixels). Sources: see
  * min_max.cu.
  *
  * A block owns a strip of columns, including the halo, and a band of rows, and moves down the band;
- * it reads each row once. A thread owns 16 bytes of each row.
+ * it reads each row once if the element has fewer than LOW rows. A thread owns 16 bytes of each
+ * row.
  *
  *        before       across       after
  *       +------+------------------+-----+   ring: `height` rows. After the last row of a group
@@ -20,7 +22,7 @@
  *
  * Exchange along the row: the first doublings need only 32 bytes (a thread's own and its
  * neighbour's) and are done in registers. The other doublings go through `line`, which holds two
- * rows of the block (double buffering).
+ * rows of the block (double buffering), or four from LOW rows on; see min_max_lines.cuh.
  *
  * Phases of a step: load (AHEAD rows in flight), compute columns, exchange, store.
  *

@@ -200,7 +200,10 @@ static __device__ __forceinline__ void filter(const struct median_args *args,
     int size = args->width * args->height, own = (args->height / 2 << 8) + args->width / 2 + x;
     if (args->hides)
         size = count(&window, tile->nplanes, y, args->height);
-    find_plane(&window, y, size, false);
+    if (args->hides && size)
+        window.rank = gi_rank_place(args->percent, size);
+    if (size)
+        find_plane(&window, y, size, false);
     for (int end = min(y + part, args->src.height - y0); y < end; y++) {
         if (args->hides && size)
             window.rank = gi_rank_place(args->percent, size);

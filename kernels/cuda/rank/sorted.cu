@@ -138,7 +138,7 @@ static __device__ __forceinline__ unsigned most_frequent(const unsigned *sorted,
     return best ? 65535 - (best & 65535) : NONE;
 }
 
-/* Stores the sample of a key at sample i of row y. NONE: the sample is copied. */
+/* Stores the sample of a key at sample i of row y, or the sample of the source if `copy`. */
 template <typename T>
 static __device__ __forceinline__ void put(const struct median_args *args, unsigned key, bool copy,
                                            size_t i, int y)
@@ -288,7 +288,6 @@ static enum gi_status filter(struct gi_queue *queue, struct gi_image *dst,
 bool gi_cuda_sorted_takes(const struct gi_queue *queue, const struct gi_image *src,
                           const struct gi_median *spec)
 {
-    (void)queue, (void)src;
     return spec->width <= SIDE_MAX && spec->height <= SIDE_MAX;
 }
 

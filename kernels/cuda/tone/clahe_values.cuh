@@ -50,11 +50,11 @@ static __global__ void __launch_bounds__(PART_THREADS)
         int x = (int)(threadIdx.x % 32), step = 32 * args.judge.channels;
         int inside = min(sx.tile, args.judge.width - x0) - 32 * (PART_AHEAD - 1);
         for (; x < inside; x += 32 * PART_AHEAD) {
-            const T *at = row + (size_t)(x0 + x) * args.judge.channels + set;
+            const T *from = row + (size_t)(x0 + x) * args.judge.channels + set;
             T v[PART_AHEAD];
 #pragma unroll
             for (int k = 0; k < PART_AHEAD; k++)
-                v[k] = at[k * step];
+                v[k] = from[k * step];
 #pragma unroll
             for (int k = 0; k < PART_AHEAD; k++)
                 atomicAdd(&counters[min(value_of(v[k]) - first, size)], 1u);
