@@ -48,7 +48,7 @@ struct gi_load_options {
     uint64_t offset; /* offset of that image, from its format's list; 0 if it has to be found */
     uint64_t skip;   /* with `offset`: the samples are that many bytes further on */
     /* The images of the file are read to be written together. A description that tells how the
-     * images belong together (OME, ImageJ) is then kept. */
+     * images belong together (OME, ImageJ, tifffile) is then kept. */
     bool together;
     struct gi_ahead *ahead; /* for gi_load(): an input to read instead of the path, or NULL */
     /* Decodes integer samples to linear light (floats, 0 to 1) by the file's profile or sRGB's
@@ -125,9 +125,14 @@ void gi_metadata_free(struct gi_metadata *metadata);
  * GPS directory in EXIF with its data, and any XMP or text that names a place. */
 enum gi_strip { GI_STRIP_NOTHING, GI_STRIP_ALL, GI_STRIP_EXIF, GI_STRIP_GPS };
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what);
-/* Drops a description by OME, which names size, type and channels of the pages. Returns whether
- * there was such a description. */
-bool gi_metadata_drop_ome(struct gi_metadata *metadata);
+/* Returns whether a description by tifffile names the shape of an array: the number of pages, their
+ * size and channels, as in {"shape": [6, 120, 160]}. Versions before 2018 wrote shape=(6, 120,
+ * 160).
+ */
+bool gi_text_is_shape_of_pages(const char *text);
+/* Drops descriptions by OME and tifffile, which name size and channels of the pages. Returns the
+ * name of the writer if more than a shape was dropped, otherwise NULL. */
+const char *gi_metadata_drop_sizes(struct gi_metadata *metadata);
 /* Drops an ICC profile that is not for images with this number of colour channels, which is 1 or
  * 3. */
 void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels);

@@ -74,19 +74,31 @@ static void forget_place(struct gi_metadata *metadata)
     metadata->ntexts = kept;
 }
 
-bool gi_metadata_drop_ome(struct gi_metadata *metadata)
+bool gi_text_is_shape_of_pages(const char *text)
 {
+    return strncmp(text, "{\"shape\":", 9) == 0 || strncmp(text, "shape=(", 7) == 0;
+}
+
+const char *gi_metadata_drop_sizes(struct gi_metadata *metadata)
+{
+    const char *writer = NULL;
     int kept = 0;
     for (int i = 0; i < metadata->ntexts; i++) {
         struct gi_text *text = &metadata->texts[i];
-        if (strcmp(text->keyword, "Description") == 0 && strstr(text->text, "<OME "))
-            free(text->keyword);
-        else
+        bool described = strcmp(text->keyword, "Description") == 0;
+        bool ome = described && strstr(text->text, "<OME ");
+        if (!ome && !(described && gi_text_is_shape_of_pages(text->text))) {
             metadata->texts[kept++] = *text;
+            continue;
+        }
+        if (ome)
+            writer = "OME";
+        else if (strstr(text->text, "], \"")) /* another key follows the shape */
+            writer = "tifffile";
+        free(text->keyword);
     }
-    bool dropped = kept < metadata->ntexts;
     metadata->ntexts = kept;
-    return dropped;
+    return writer;
 }
 
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)

@@ -107,8 +107,8 @@ static const char *const batch_paragraphs[] = {
     "compare compares page with page. The commands stack, montage and merge take each page as an "
     "image, and --table has a row for each page. gpuimg pages joins images into a TIFF of several "
     "pages. Commands that take one image want the number of its page. The descriptions of "
-    "OME-TIFF and of ImageJ are kept if all pages are processed; that of OME-TIFF is kept only "
-    "while the pages keep their size and type.",
+    "OME-TIFF, of ImageJ and of Python's tifffile are kept if all pages are processed; those of "
+    "OME-TIFF and tifffile are kept only while the pages keep their size and type.",
     "TARS. With --tar, both INPUT and OUTPUT are tar files, or - for standard input and output. "
     "A brace list such as 'in-{000..999}.tar' names many tars; there may be as many outputs as "
     "inputs, or one output. Members that are images by their content are processed; they keep "

@@ -114,6 +114,7 @@ static bool changes(const struct gi_io_params *io, const struct gi_file_info *in
                     const struct gi_image *loaded, const struct gi_image *made)
 {
     return info->bits != 8 * (int)gi_type_nbytes(loaded->type) || info->integers ||
+           info->orientation >= 5 || /* width and height were exchanged */
            made->width != loaded->width || made->height != loaded->height ||
            made->channels != loaded->channels || made->type != loaded->type ||
            (io->depth && io->depth != GI_DEPTH_8 + (int)loaded->type) || io->gray ||
@@ -155,11 +156,12 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     if (!status && chain && chain->n)
         status = compute(imaging, item, image, &results->info, wanted,
                          results->ending.coding_of ? &results->ending : NULL, &results->ready, err);
-    if (!status && item->source.together && changes(options->io, &results->info, &loaded, image) &&
-        gi_metadata_drop_ome(&results->metadata))
-        gi_cli_warn(
-            "%s: its OME description is dropped, because the pages get another size or type",
-            item->line.input);
+    const char *writer = NULL;
+    if (!status && item->source.together && changes(options->io, &results->info, &loaded, image))
+        writer = gi_metadata_drop_sizes(&results->metadata);
+    if (writer)
+        gi_cli_warn("%s: its %s description is dropped, because the pages get another size or type",
+                    item->line.input, writer);
     return status;
 }
 

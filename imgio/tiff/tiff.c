@@ -187,22 +187,25 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
     return GI_OK;
 }
 
-/* Returns whether a description by ImageJ or OME tells how the pages of the file belong together.
- */
+/* Returns whether a description by ImageJ, OME or tifffile tells how the pages of the file belong
+ * together. */
 static bool is_of_all(const char *text)
 {
-    return strncmp(text, "ImageJ=", 7) == 0 || strstr(text, "<OME ");
+    return strncmp(text, "ImageJ=", 7) == 0 || strstr(text, "<OME ") ||
+           gi_text_is_shape_of_pages(text);
 }
 
 /* Reads texts under the keywords that they have in PNG. A description of all pages is wrong for a
- * single page, and is only kept for a file that will have the same pages. */
+ * single page, and is only kept for a file that will have the same pages. tifffile's names the
+ * number of samples per pixel, which have to be channels of the image. */
 static void read_texts(struct gi_tiff_reader *r)
 {
     for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++) {
         char *text;
         if (!gi_tiff.TIFFGetField(r->file, t->tag, &text) || !*text)
             continue;
-        if (r->decode->options->together || !is_of_all(text))
+        bool fits = r->samples == r->channels || !gi_text_is_shape_of_pages(text);
+        if ((r->decode->options->together && fits) || !is_of_all(text))
             gi_decode_add_text(r->decode, t->keyword, NULL, NULL, text, strlen(text));
     }
 }

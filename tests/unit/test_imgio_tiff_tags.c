@@ -164,8 +164,8 @@ TEST(tags)
 }
 
 /* A time in TIFF's form is written to the tag DateTime (TIFF 6.0, section 8). Any other time is
- * written to the description, with its keyword. Descriptions of a whole file by ImageJ and OME are
- * dropped. */
+ * written to the description, with its keyword. Descriptions of a whole file by ImageJ, OME and
+ * tifffile are dropped. */
 TEST(texts)
 {
     static const struct {
@@ -179,6 +179,9 @@ TEST(texts)
         {"Odd", "thing", "Description"},
         {"Description", "ImageJ=1.53", NULL},
         {"Description", "<?xml?><OME xmlns='x'/>", NULL},
+        {"Description", "{\"shape\": [6, 3, 4]}", NULL},
+        {"Description", "shape=(6, 3, 4)", NULL},
+        {"Description", "{\"shapes\": 6}", "Description"},
         {"Description", "", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

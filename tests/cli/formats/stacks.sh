@@ -282,6 +282,37 @@ expect 1 gpuimg invert broken.tif made.tif
 check "the page that can't be read is named" grep -q 'invert: broken.tif\[3]: ' err
 check "nothing is written then" test ! -e made.tif
 
+# tifffile's description names the shape of all pages. Pillow writes and reads it here.
+py '
+for channels, mode in ((1, "L"), (3, "RGB")):
+    p = [Image.fromarray(r.integers(0, 255, (12, 16, 3), dtype=np.uint8)).convert(mode) for r in [np.random.default_rng(5)] for _ in range(6)]
+    tail = ", 3]" if channels == 3 else "]"
+    p[0].save(f"shape{channels}.tif", save_all=True, append_images=p[1:], description="{\"shape\": [6, 12, 16" + tail + "}")
+    p[0].save(f"keys{channels}.tif", save_all=True, append_images=p[1:], description="{\"shape\": [6, 12, 16" + tail + ", \"axes\": \"ZYX\"}")
+'
+description() { "$python" -c "from PIL import Image; print(Image.open('$1').tag_v2.get(270, 'none'))"; }
+described() { check "$1" test "$(description out.tif)" = "$2"; }
+gray='{"shape": [6, 12, 16]}'
+expect 0 gpuimg invert shape1.tif out.tif
+described "the same pages keep tifffile's description" "$gray"
+expect 0 gpuimg invert shape3.tif out.tif
+described "so do pages in colour" '{"shape": [6, 12, 16, 3]}'
+for pages in 0-2 1-5 4 0; do
+    expect 0 gpuimg gaussian "shape1.tif[$pages]" out.tif
+    described "pages $pages have no description of all" none
+done
+expect 0 gpuimg resize shape1.tif out.tif --size 8x8
+described "nor have pages of another size" none
+check "a shape alone is dropped without a warning" test ! -s err
+expect 0 gpuimg convert shape3.tif out.tif --gray
+described "nor have pages with other channels" none
+expect 0 gpuimg pages shape1.tif shape1.tif --out out.tif
+described "nor have joined pages" none
+expect 0 sh -c 'cat shape1.tif shape1.tif | "$0" convert - out.tif' "$GPUIMG"
+described "nor have pages of a pipe" none
+expect 0 gpuimg crop keys1.tif out.tif --size 4x4
+check "other keys are dropped with a warning" grep -q 'warning: crop: keys1.tif\[0]: its tifffile description is dropped, because the pages get another size or type' err
+
 # Descriptions of all pages, and integers by value.
 if ! "$python" -c 'import tifffile' 2>/dev/null; then
     skip "stacks: no tifffile"
@@ -302,6 +333,15 @@ with tifffile.TiffWriter("pyramid.tif") as f:
     f.write(a[0][::2, ::2], photometric="minisblack", subfiletype=1)
     f.write(a[1], photometric="minisblack", tile=(16, 16))
 '
+py '
+s = r.integers(0, 255, (6, 12, 16), dtype=np.uint8)
+tifffile.imwrite("st.tif", s)
+np.save("s.npy", s)
+'
+expect 0 gpuimg invert 'st.tif[0-2]' out.tif
+holds "tifffile reads the pages that were chosen" '(255 - np.load("s.npy")[:3] == tifffile.imread("out.tif")).all()'
+expect 0 gpuimg invert st.tif out.tif
+holds "tifffile reads all pages" '(255 - np.load("s.npy") == tifffile.imread("out.tif")).all()'
 for kind in ome imagej; do
     expect 0 gpuimg invert $kind.tif out.tif
     check "$kind: no warning" test ! -s err
