@@ -5,6 +5,7 @@
 
 #include "imgio/imgio.h"
 #include "imgio/library.h"
+#include "imgio/rounding.h"
 
 /* Arguments of a decoder, such as the bytes of the whole file, and the addresses at which it stores
  * its results. */
@@ -18,6 +19,7 @@ struct gi_decode {
     struct gi_err *warning;       /* never NULL here */
     /* EXIF's number, set by formats with a field for it; if 0, EXIF's orientation is used */
     int orientation;
+    struct gi_rounding rounding; /* of samples that the decoder reads as 32-bit floats */
     bool coded; /* set by a decoder whose image stays coded: gi_decode_alloc() then only checks */
     int shrink; /* factor by which the decoder reduces each side; 0 means 1 */
 };

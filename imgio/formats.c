@@ -291,6 +291,9 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
         status = format->decode(decode, err);
     if (!status && decode->metadata->starved)
         status = gi_fail(err, GI_E_MEMORY, "out of memory for its metadata");
+    if (!status)
+        status = gi_rounding_judge(&decode->rounding, decode->info->bits, decode->options->exact,
+                                   decode->warning, err);
     if (!decode->info->maxval && decode->image->type != GI_F32)
         decode->info->maxval = decode->image->type == GI_U16 ? 65535 : 255;
     if (!status)

@@ -59,6 +59,9 @@ struct gi_load_options {
     /* reads label arrays (signed integers, or integers of 32 bits or more) as GI_U32 images; can't
      * be combined with `linear` */
     bool labels;
+    /* It is an error if a sample has more precision than a 32-bit float. Otherwise there is a
+     * warning if that matters (imgio/rounding.h). */
+    bool exact;
     bool channels_first; /* reads .npy in the order (channels, height, width) if that is possible */
     /* Reads no samples. The image has a shape but NULL data, no limit holds, and faults after the
      * header (damage, more images) are not noticed. */

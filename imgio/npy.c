@@ -203,8 +203,10 @@ static uint64_t unsigned_value(const union sample *s, size_t nbytes)
     return nbytes == 1 ? s->u8 : nbytes == 2 ? s->u16 : nbytes == 4 ? s->u32 : s->u64;
 }
 
-/* Stores a sample in the image's type. Returns false for a label outside 0 to 2^32 - 1. */
-static bool store(void *to, const union sample *s, const struct array *a)
+/* Stores a sample in the image's type, and notes its rounding. Returns false for a label outside 0
+ * to 2^32 - 1. */
+static bool store(void *to, const union sample *s, const struct array *a,
+                  struct gi_rounding *rounding)
 {
     if (a->kind == 'b') {
         *(uint8_t *)to = s->u8 ? 255 : 0;
@@ -214,11 +216,15 @@ static bool store(void *to, const union sample *s, const struct array *a)
         *(uint32_t *)to = (uint32_t)v;
         return v <= UINT32_MAX;
     } else if (a->kind == 'i') {
-        *(float *)to = (float)signed_value(s, a->nbytes);
+        int64_t v = signed_value(s, a->nbytes);
+        gi_rounding_note_integer(rounding, v < 0 ? -(uint64_t)v : (uint64_t)v);
+        *(float *)to = (float)v;
     } else if (a->kind == 'u') {
-        *(float *)to = (float)unsigned_value(s, a->nbytes);
+        uint64_t v = unsigned_value(s, a->nbytes);
+        gi_rounding_note_integer(rounding, v);
+        *(float *)to = (float)v;
     } else {
-        *(float *)to = a->nbytes == 2 ? half_value(s->u16) : (float)s->f64;
+        *(float *)to = a->nbytes == 2 ? half_value(s->u16) : gi_rounding_note(rounding, s->f64);
     }
     return true;
 }
@@ -230,9 +236,11 @@ static bool is_plain(const struct array *a)
            (a->kind == 'f') == (a->type == GI_F32) && a->kind != 'i';
 }
 
-static enum gi_status read_row(const struct array *a, const struct gi_image *image,
-                               const unsigned char *in, size_t y, struct gi_err *err)
+static enum gi_status read_row(const struct array *a, struct gi_decode *decode, size_t y,
+                               struct gi_err *err)
 {
+    const struct gi_image *image = decode->image;
+    const unsigned char *in = decode->bytes + a->at;
     size_t size = gi_type_nbytes(a->type), channels = (size_t)image->channels;
     unsigned char *to = gi_row(image, (int)y);
     bool plain = is_plain(a);
@@ -246,7 +254,7 @@ static enum gi_status read_row(const struct array *a, const struct gi_image *ima
                 in + (y * a->steps[0] + x * a->steps[1] + c * a->steps[2]) * a->nbytes;
             union sample s;
             copy_sample(plain ? (void *)to : &s, from, a->nbytes, a->swapped);
-            if (!plain && !store(to, &s, a))
+            if (!plain && !store(to, &s, a, &decode->rounding))
                 return gi_fail(err, GI_E_UNSUPPORTED,
                                "has a label outside 0 to 4294967295 in row %zu", y);
         }
@@ -277,7 +285,7 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
         status = gi_decode_damaged_at(decode, err, rows, "ends early");
     }
     for (int y = 0; y < rows && !status; y++)
-        status = read_row(&a, decode->image, decode->bytes + a.at, (size_t)y, err);
+        status = read_row(&a, decode, (size_t)y, err);
     return status;
 }
 

@@ -248,6 +248,8 @@ static const char *const limits_paragraphs[] = {
     "TABLES. A histogram has at most 65536 bins. gpuimg stats groups by at most 262144 rows, "
     "columns, tiles or labels. The labels of gpuimg extract go up to 2^32 - 1 in .npy files, up "
     "to 2^24 in .pfm files and up to 65535 in other files.",
+    "PRECISION. There are no 64-bit samples: float64 and integers above 2^24 are rounded to "
+    "32-bit floats (gpuimg help common).",
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
     "NOT YET. gpuimg can't do these yet: reading HEIC, AVIF and JPEG "
@@ -277,7 +279,10 @@ static const char *const common_paragraphs[] = {
     "in the format PNG. scan.tif[3] is the fourth page of a TIFF, and 'scan.tif[0-7]' are its "
     "first eight pages. gpuimg help batch describes how to process many images in one command.",
     "In a TIFF, unsigned integers of 1 to 16 bits are scaled to the range of 8 or 16 bits. "
-    "Signed integers, integers of 32 bits and floats become 32-bit floats of the same value. An "
+    "Signed integers, integers of 32 or 64 bits and floats become 32-bit floats of the same value. "
+    "NumPy arrays and TIFFs of 64-bit floats (float64, double precision) are computed and written "
+    "as 32-bit floats. A warning names a file whose integers change by that, above 2^24, or whose "
+    "floats lose more than a millionth of their range. With --strict any change is an error. An "
     "animated WebP or GIF gives its first frame, with a warning.",
     NULL,
 };

@@ -131,7 +131,8 @@ const struct gi_option gi_io_options[] = {
      .help = "Wait until the output is safe on the disk (fsync) before it gets its name"},
     {GI_OPTION("strict", FLAG, struct gi_io_params, strict),
      .help = "Fail, instead of printing a warning, if the output format cannot hold everything "
-             "that the input has"},
+             "that the input has, or if 64-bit floats or integers of the input change when they "
+             "are rounded to 32-bit floats"},
     IO_INPUT,
     {0},
 };
@@ -221,6 +222,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .header_only = io->header_only,
         .labels = io->labels,
         .together = loading->together,
+        .exact = io->strict,
         .channels_first = io->layout != 0,
         .ahead = ahead_of(io, path),
         .linear = io->linear,

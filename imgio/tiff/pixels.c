@@ -28,7 +28,8 @@ static uint32_t raw_sample(const unsigned char *line, size_t i, unsigned bits)
     return v >> (24 - at % 8 - bits) & ((1u << bits) - 1);
 }
 
-static float float_sample(const unsigned char *line, size_t i, unsigned bits)
+static float float_sample(struct gi_rounding *rounding, const unsigned char *line, size_t i,
+                          unsigned bits)
 {
     float narrow;
     double wide;
@@ -37,17 +38,18 @@ static float float_sample(const unsigned char *line, size_t i, unsigned bits)
         return narrow;
     }
     memcpy(&wide, line + 8 * i, sizeof wide);
-    return (float)wide;
+    return gi_rounding_note(rounding, wide);
 }
 
-/* Returns the value of a sample. */
+/* Returns the value of a sample, and notes its rounding. */
 static float value_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i)
 {
     int16_t narrow;
     int32_t wide;
     uint32_t whole;
+    struct gi_rounding *rounding = &r->decode->rounding;
     if (r->format == SAMPLEFORMAT_IEEEFP)
-        return float_sample(line, i, r->bits);
+        return float_sample(rounding, line, i, r->bits);
     if (r->bits == 8)
         return (float)(int8_t)line[i];
     if (r->bits == 16) {
@@ -56,6 +58,8 @@ static float value_sample(const struct gi_tiff_reader *r, const unsigned char *l
     }
     memcpy(&wide, line + 4 * i, sizeof wide);
     memcpy(&whole, line + 4 * i, sizeof whole);
+    bool negative = r->format == SAMPLEFORMAT_INT && wide < 0;
+    gi_rounding_note_integer(rounding, negative ? -(uint32_t)whole : whole);
     return r->format == SAMPLEFORMAT_INT ? (float)wide : (float)whole;
 }
 

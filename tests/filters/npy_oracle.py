@@ -1,7 +1,7 @@
 """.npy images: numpy writes the files that gpuimg reads and reads those that it writes, in both byte orders and axis
 orders.
 
-Sources: imgio/npy*
+Sources: imgio/npy* imgio/rounding*
 """
 import os
 
@@ -47,6 +47,32 @@ for dtype in ("?", "i1", "<i2", ">i2", "<i4", ">i4", "<u4", ">u4", "<i8", ">i8",
             got = np.load("out.npy") if result.returncode == 0 else None
             check(f"{dtype} {shape} {order}: {result.stderr}",
                   got is not None and got.dtype == want.dtype and np.array_equal(got, want))
+# Rounding to float32: a warning if integers change, or floats by more than a millionth of their range; with --strict any
+# change is an error.
+unit = np.linspace(0, 1, 35).reshape(5, 7)
+whole = np.arange(35).reshape(5, 7)
+for name, array, warns, fails in (
+        ("float64 from 0 to 1", unit, False, True), ("exact float64", whole / 4, False, False),
+        ("float64 far from 0", 1e9 + unit, True, True), ("float64 with NaN and inf", np.where(whole % 3, np.where(whole % 3 == 1, np.inf, whole), np.nan), False, False),
+        ("float64 over float32's range", whole * 1e300, True, True), ("constant float64", 0 * unit + 0.1, False, True),
+        ("float64 in Fortran order", np.asfortranarray(1e9 + unit), True, True), ("big-endian float64", (1e9 + unit).astype(">f8"), True, True),
+        ("int32 to 2^24", whole.astype("i4") + 2**24 - 34, False, False), ("int32 above 2^24", whole.astype("i4") + 2**24, True, True),
+        ("int32 below -2^24", -2**24 - whole.astype("i4"), True, True), ("even int32 to 2^25", 2 * whole.astype("i4") + 2**25 - 68, False, False),
+        ("uint32", whole.astype("u4") + np.uint32(2**32 - 35), True, True), ("int64", whole + 2**40, True, True),
+        ("the smallest int64", 0 * whole - 2**63, False, False), ("uint64", whole.astype("u8") + np.uint64(2**53), True, True),
+        ("float16", unit.astype("f2"), False, False), ("float32", unit.astype("f4"), False, False)):
+    np.save("in.npy", array)
+    with np.errstate(all="ignore"):  # the table agrees with numpy
+        exact = np.array_equal(array.astype("f4").astype(array.dtype), array, equal_nan=array.dtype.kind == "f")
+    check(f"{name}: numpy", exact != fails or array.dtype.itemsize == 8 and array.dtype.kind in "iu")
+    result = run("convert", "--force", "in.npy", "out.npy")
+    words = f"its {8 * array.dtype.itemsize}-bit {'floats' if array.dtype.kind == 'f' else 'integers'}"
+    want = f"gpuimg: warning: convert: in.npy: {words} are rounded to 32-bit floats\n" if warns else ""
+    check(f"{name}: {result.stderr}", result.returncode == 0 and result.stderr == want)
+    check(f"{name} quiet", run("convert", "--force", "-q", "in.npy", "out.npy").stderr == "")
+    result = run("convert", "--force", "--strict", "in.npy", "out.npy")
+    want = f"gpuimg: convert: in.npy: --strict: {words} would be rounded to 32-bit floats\n" if fails else ""
+    check(f"{name} --strict: {result.stderr}", (result.returncode, result.stderr) == (int(fails), want))
 # Channels first: read if no other order is possible or --layout says so, written by --layout.
 for shape, words, axis in (((3, 40, 50), (), 0), ((1, 9, 11), (), 0), ((3, 40, 4), ("--layout", "chw"), 0),
                            ((3, 40, 4), (), 2), ((40, 50, 3), ("--layout", "chw"), 2)):

@@ -366,4 +366,25 @@ np.save('v.npy', v.astype(np.float32))"
     expect 0 gpuimg add in.tif out.tif --value 1
     holds "$type is read by value" 'same(pages("out.tif"), list(np.load("v.npy") + np.float32(1)))'
 done
+# Samples that have no equal 32-bit float.
+py '
+v = np.arange(12).reshape(3, 4)
+tifffile.imwrite("float64.tif", 1e9 + v / 12)
+tifffile.imwrite("unit64.tif", v / 12)
+tifffile.imwrite("int32.tif", (-2**24 - v).astype(np.int32))
+tifffile.imwrite("uint32.tif", (2**31 + v).astype(np.uint32))
+tifffile.imwrite("exact.tif", (2**31 + 256 * v).astype(np.uint32))
+'
+for file in 'float64 64-bit floats' 'int32 32-bit integers' 'uint32 32-bit integers'; do
+    name=${file%% *} kind=${file#* }
+    expect 0 gpuimg invert "$name.tif" out.tif
+    check "$name: a warning" grep -qx "gpuimg: warning: invert: $name.tif: its $kind are rounded to 32-bit floats" err
+    expect_error 1 "invert: $name.tif: --strict: its $kind would be rounded to 32-bit floats" invert --strict $name.tif made.tif
+done
+for name in unit64 exact; do
+    expect 0 gpuimg invert $name.tif out.tif
+    check "$name: no warning" test ! -s err
+done
+expect_error 1 'invert: unit64.tif: --strict: *' invert --strict unit64.tif made.tif
+expect 0 gpuimg invert --strict exact.tif out.tif
 finish
