@@ -101,6 +101,8 @@ void gi_args_free(struct gi_args *args);
  * (cli/help/suggestion.c). */
 const char *gi_command_nearest(const char *name);
 const char *gi_option_nearest(const struct gi_command *command, const char *name);
+/* Returns whether the command has an option with that name of `n` characters, without dashes. */
+bool gi_command_has_option(const struct gi_command *command, const char *name, size_t n);
 
 /* Looks up the name number `index` that another program has for a command. *word becomes this name,
  * and *means the command here with the same meaning, perhaps followed by an option. Both texts are

@@ -237,11 +237,16 @@ const char *gi_command_nearest(const char *name)
     return nearest;
 }
 
-static bool has_option(const struct gi_command *command, const char *name, size_t n)
+static bool is_name(const char *candidate, const char *name, size_t n)
+{
+    return candidate && strlen(candidate) == n && strncmp(candidate, name, n) == 0;
+}
+
+bool gi_command_has_option(const struct gi_command *command, const char *name, size_t n)
 {
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
-            if (strlen(row->name) == n && strncmp(row->name, name, n) == 0)
+            if (is_name(row->name, name, n) || is_name(row->also, name, n))
                 return true;
     return false;
 }
@@ -249,7 +254,7 @@ static bool has_option(const struct gi_command *command, const char *name, size_
 const char *gi_option_nearest(const struct gi_command *command, const char *name)
 {
     const char *nearest = look_up(options, name);
-    if (nearest && has_option(command, nearest, strcspn(nearest, " ")))
+    if (nearest && gi_command_has_option(command, nearest, strcspn(nearest, " ")))
         return nearest;
     nearest = NULL;
     int near = 99;

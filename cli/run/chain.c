@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/run/chain.h"
 #include "cli/commands.h"
+#include "cli/help/help.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -93,6 +94,15 @@ static const char *skip(const char *text)
     }
 }
 
+/* Returns whether a step can begin with that name of an operation, or alias of one. */
+static bool is_step(const char *name)
+{
+    struct gi_command command;
+    const struct gi_alias *alias = gi_alias_find(name);
+    const struct gi_filter *filter = gi_filter_find(alias ? alias->words[0] : name);
+    return filter && gi_chain_command(&command, filter);
+}
+
 /* Returns whether a step begins at `text`. `words` are the words of the step before, and `blank` is
  * the start of the blanks and comments after these words. Steps take no operands, so the unquoted
  * name of an operation can begin a step only after a comma or at the start of a line. At the start
@@ -106,13 +116,10 @@ static bool begins_step(const struct words *words, const char *blank, const char
     if (comma)
         return true;
     char name[64];
-    struct gi_command command;
     const char *before = words->argv[words->argc - 1];
     bool line = memchr(blank, '\n', (size_t)(text - blank));
     snprintf(name, sizeof name, "%.*s", (int)n, text);
-    const struct gi_filter *filter = line ? gi_filter_find(name) : NULL;
-    return line && (*before != '-' || strchr(before, '=') ||
-                    (filter && gi_chain_command(&command, filter)));
+    return line && (*before != '-' || strchr(before, '=') || is_step(name));
 }
 
 /* Copies the words of one step to `to`, and sets *more to whether another step follows. */
@@ -170,7 +177,7 @@ static void hint_comma(const struct words *words, struct gi_err *err)
             snprintf(name, sizeof name, "%.*s", (int)strcspn(s + 1, ", |"), s + 1);
             s++;
             size_t used = strlen(err->text);
-            if (!gi_filter_find(name))
+            if (!is_step(name))
                 continue;
             snprintf(err->text + used, sizeof err->text - used,
                      "; if %s is a step: want | or a comma and a blank before it", name);
@@ -178,17 +185,57 @@ static void hint_comma(const struct words *words, struct gi_err *err)
         }
 }
 
-static enum gi_status make_step(struct gi_chain_step *step, const struct words *words,
-                                struct gi_err *err)
+/* Replaces an alias, as in "gray" for "convert --gray", by its words. */
+static enum gi_status expand_alias(struct words *words, struct gi_err *err)
+{
+    const struct gi_alias *alias = gi_alias_find(words->argv[0]);
+    if (!alias)
+        return GI_OK;
+    words->argv[0] = (char *)alias->words[0];
+    if (!alias->words[1])
+        return GI_OK;
+    if (!add_word(words, NULL))
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+    memmove(words->argv + 2, words->argv + 1, ((size_t)words->argc - 2) * sizeof *words->argv);
+    words->argv[1] = (char *)alias->words[1];
+    return GI_OK;
+}
+
+/* If the error is that a step has no such option, but the command run has it, says where the option
+ * is possible. */
+static void hint_common(const struct words *words, struct gi_err *err)
+{
+    struct gi_command run, convert;
+    if (!gi_command_find(&run, "run") || !gi_chain_command(&convert, gi_filter_find("convert")))
+        return;
+    for (int i = 1; i < words->argc; i++) {
+        const char *word = words->argv[i], *why = ": no such option";
+        size_t n = strcspn(word, "=");
+        if (n < 3 || strncmp(word, "--", 2) != 0 || strncmp(err->text, word, n) != 0 ||
+            strncmp(err->text + n, why, strlen(why)) != 0 ||
+            !gi_command_has_option(&run, word + 2, n - 2))
+            continue;
+        bool step = gi_command_has_option(&convert, word + 2, n - 2);
+        gi_fail(err, GI_E_USAGE, "%s: applies to the whole chain: want it after the chain%s%s",
+                word, step ? ", or the step convert " : "", step ? word : "");
+        return;
+    }
+}
+
+static enum gi_status make_step(struct gi_chain_step *step, struct words *words, struct gi_err *err)
 {
     if (words->argc == 0)
         return gi_fail(err, GI_E_USAGE, "is empty, want an operation");
-    enum gi_status status = find_operation(&step->filter, words->argv[0], err);
+    enum gi_status status = expand_alias(words, err);
+    if (!status)
+        status = find_operation(&step->filter, words->argv[0], err);
     if (status)
         return status;
     gi_chain_command(&step->command, step->filter);
     step->reporter = step->command.reporter;
     status = gi_args_read(&step->args, &step->command, words->argc, words->argv, err);
+    if (status == GI_E_USAGE)
+        hint_common(words, err);
     if (!status && step->args.help)
         status = gi_fail(err, GI_E_USAGE, "--help: want gpuimg help %s", step->filter->name);
     if (status || !step->reporter)
@@ -197,8 +244,7 @@ static enum gi_status make_step(struct gi_chain_step *step, const struct words *
     return GI_OK;
 }
 
-static enum gi_status add_step(struct gi_chain *chain, const struct words *words,
-                               struct gi_err *err)
+static enum gi_status add_step(struct gi_chain *chain, struct words *words, struct gi_err *err)
 {
     struct gi_chain_step *grown =
         realloc(chain->steps, ((size_t)chain->n + 1) * sizeof *chain->steps);

@@ -60,6 +60,35 @@ expect_error 2 'run: step 1: gaussian: --sigma 2,: want 0.1 to 250 px' run 'gaus
 # A comma and the name of an operation in quotes are text.
 expect_error 2 'run: step 1: gaussian: --sigma 2, edges: want 0.1 to 250 px*' run 'gaussian --sigma "2, edges"' in.pgm made.pgm
 
+# Aliases of commands are steps too.
+printf 'P6 2 2 255 abcdefxyz,.-' >hues.ppm
+while IFS=: read -r alias words; do
+    expect 0 gpuimg run "$words" hues.ppm a.pnm
+    for chain in "$alias" "invert | invert, $alias" $'invert\ninvert\n'"$alias"; do
+        expect 0 gpuimg run "$chain" hues.ppm b.pnm
+        check "the alias $alias is $words: $chain" cmp a.pnm b.pnm
+    done
+done <<'END'
+gray:convert --gray
+grayscale:convert --gray
+desaturate:convert --gray
+gray --depth 16:convert --gray --depth 16
+mirror:flip --h
+scale --size 1x1:resize --size 1x1
+thumbnail --size 1x1:resize --size 1x1
+contrast --percentiles 1,99:normalize --percentiles 1,99
+saturation --saturation 2:color --saturation 2
+brightness --value 9:add --value 9
+trim:crop --trim
+END
+
+# Common options belong after the chain.
+whole='applies to the whole chain: want it after the chain'
+expect_error 2 "run: step 2: median: --gray: $whole, or the step convert --gray" run 'invert | median --gray' in.pgm made.pgm
+expect_error 2 "run: step 1: median: --depth=16: $whole, or the step convert --depth=16" run 'median --depth=16' in.pgm made.pgm
+expect_error 2 "run: step 1: median: --quality: $whole" run 'median --quality 80' in.pgm made.pgm
+expect_error 2 'run: step 1: median: --qualitx: no such option*' run 'median --qualitx 80' in.pgm made.pgm
+
 # Analyses pass the image on and write the outputs of the single commands.
 expect 0 gpuimg gaussian in.pgm a.pgm --sigma 2
 expect 0 gpuimg extract a.pgm want.csv --at 60 --overlay want.png
