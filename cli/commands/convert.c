@@ -102,7 +102,10 @@ const struct gi_command gi_command_convert = {
     .operands = "INPUT OUTPUT",
     .summary = "Convert to another format or depth, or to gray",
     .manual = "The suffix of OUTPUT chooses its format. A prefix as in png:- overrides the "
-              "suffix, and --format overrides both. Samples change only if an option says so: "
+              "suffix, and --format overrides both. In lossless formats samples change only if an "
+              "option says so, or if the output's format cannot hold them. A JPEG or WebP is "
+              "decoded and encoded again with --quality, also for --strip alone; this changes "
+              "its samples (WebP is lossless at --quality 100). "
               "--depth changes their type, --gray makes the image gray (with --linear in linear "
               "light), and --background composites transparent pixels over a colour. gpuimg help "
               "common describes these options.\n\n"

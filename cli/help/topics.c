@@ -253,7 +253,8 @@ static const char *const limits_paragraphs[] = {
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
     "NOT YET. gpuimg can't do these yet: reading HEIC, AVIF and JPEG "
-    "XL; writing GIF, AVIF, HEIC, ICO, PDF, MP4 and progressive JPEG; {width} and {height} in "
+    "XL; writing GIF, AVIF, HEIC, ICO, PDF, MP4, progressive JPEG and PNG with a "
+    "palette; {width} and {height} in "
     "the names of outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a "
     "text; Canny edges; Fourier transforms. The message about such a file names another program "
     "for it.",

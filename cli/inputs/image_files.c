@@ -119,7 +119,8 @@ const struct gi_option gi_io_options[] = {
              "the result is composited over black"},
     {GI_OPTION("strip", CHOICE, struct gi_io_params, strip), .bare = "all", .default_text = "no",
      .choices = strip_choices,
-     .help = "Drop metadata of the input; --strip alone means --strip=all"},
+     .help = "Drop metadata of the input; --strip alone means --strip=all. A JPEG is encoded again "
+             "with --quality"},
     {GI_OPTION("linear", FLAG, struct gi_io_params, linear),
      .help = "Work in linear light: samples are decoded with the curves of the file's profile, "
              "or with that of sRGB, before the operation, and encoded again after it. Sample "

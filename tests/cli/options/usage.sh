@@ -148,9 +148,13 @@ expect_error 2 'blur: made.AVIF: *avifenc*' blur in.pgm made.AVIF
 expect_error 2 'blur: made.ico: *ImageMagick*' blur in.pgm made.ico
 expect_error 2 'blur: made.gif: *ImageMagick*' blur in.pgm made.gif
 # Help lists the tasks that are not possible yet, and a search finds them.
-for word in HEIC AVIF ICO PDF progressive width 16:9 deskewing Canny Fourier; do
+for word in HEIC AVIF ICO PDF progressive palette width 16:9 deskewing Canny Fourier; do
     check "help limits: $word" grep -q "NOT YET\..*$word" <(gpuimg help limits | tr '\n' ' ')
 done
+# JPEG and WebP are coded again, and quantize makes no palette; help says so.
+check "help convert: a JPEG is coded again" grep -q 'A JPEG or WebP is decoded and encoded again with --quality, also for --strip' <(gpuimg help convert | tr '\n' ' ')
+check "help common: --strip codes a JPEG again" grep -q 'Drop metadata [^()]* JPEG is encoded again with --quality' <(gpuimg help common | tr '\n' ' ' | tr -s ' ')
+check "help quantize: no palette is written" grep -q 'PNGs with a palette are not written' <(gpuimg help quantize | tr '\n' ' ')
 check "help finds it" grep -q limits <(gpuimg help fourier)
 expect_error 2 'blur: made.avi.x: no image format has this name*' blur in.pgm made.avi.x
 expect_error 2 'blur: made.pgm: one operand too many, did you mean --k 5?' blur in.pgm 5 made.pgm
