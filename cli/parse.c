@@ -144,6 +144,14 @@ static enum gi_status fail_option(const struct table *t, const struct gi_command
     return fail_unknown(t, command, word, code, err);
 }
 
+/* Reports that the argument of an option is missing. */
+static enum gi_status fail_argument(const struct gi_option *row, struct gi_err *err)
+{
+    const char *example = row->type == GI_OPT_TEXT ? row->form : NULL;
+    return gi_fail(err, GI_E_USAGE, "--%s: wants an argument: %s%s%s", row->name,
+                   gi_option_metavar(row), example ? ", for example " : "", example ? example : "");
+}
+
 static enum gi_status read_row(struct gi_args *args, const struct table *t, int index,
                                const char *text, struct gi_err *err)
 {
@@ -207,8 +215,7 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
         else if (t->json >= 0 && (code == CODE_JSON || code == 'j'))
             status = read_row(args, t, t->json, "json", err);
         else if (code == ':' && (row = row_of_code(t, optopt)) >= 0)
-            status = gi_fail(err, GI_E_USAGE, "--%s: wants an argument: %s", t->rows[row]->name,
-                             gi_option_metavar(t->rows[row]));
+            status = fail_argument(t->rows[row], err);
         else if (row >= 0)
             status = read_row(args, t, row, optarg, err);
         else

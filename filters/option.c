@@ -175,16 +175,30 @@ static bool read_value(void *value, const struct gi_option *row, const char *tex
     return false;
 }
 
+/* Makes ", for example 0.4" of 40% if a number with that value is possible, otherwise "". */
+static const char *number_of_percent(const struct gi_option *row, const char *text, char *buffer,
+                                     size_t nbytes)
+{
+    const char *end;
+    double v;
+    buffer[0] = '\0';
+    if (text && row->type == GI_OPT_REAL && has_range(row) && gi_number_read(&v, text, &end) &&
+        strcmp(end, "%") == 0 && in_range(row, v / 100))
+        snprintf(buffer, nbytes, ", for example %.10g", v / 100);
+    return buffer;
+}
+
 enum gi_status gi_option_read(void *params, const struct gi_option *row, const char *text,
                               struct gi_err *err)
 {
-    char want[512];
+    char want[512], example[64];
     if (row->type != GI_OPT_FLAG && !text)
         return gi_fail(err, GI_E_USAGE, "--%s: a value is missing: want %s", row->name,
                        gi_option_want(row, want, sizeof want));
     if ((row->type == GI_OPT_FLAG && text) || !read_value((char *)params + row->offset, row, text))
-        return gi_fail(err, GI_E_USAGE, "--%s %s: want %s", row->name, text,
-                       gi_option_want(row, want, sizeof want));
+        return gi_fail(err, GI_E_USAGE, "--%s %s: want %s%s", row->name, text,
+                       gi_option_want(row, want, sizeof want),
+                       number_of_percent(row, text, example, sizeof example));
     return GI_OK;
 }
 

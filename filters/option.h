@@ -69,7 +69,7 @@ struct gi_option {
     const char *unit; /* "px", "samples"; NULL: none */
     bool picture;     /* IMAGE: --gray and --linear apply to it as to the input */
     bool amount;      /* LEVEL: an amount, not a level, so that "otsu" is not allowed */
-    const char *form; /* EXTENT: the forms that are allowed; NULL: all forms */
+    const char *form; /* EXTENT: the forms that are allowed; NULL: all forms. TEXT: an example */
     bool at_least;    /* EXTENT: "^" may follow two sides */
     bool labels;      /* IMAGE: may be GI_U32 */
     bool drawn; /* CONTENT: may also be an image of one channel. It is read as "WxH:", followed by 1

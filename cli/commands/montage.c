@@ -45,7 +45,7 @@ static const struct gi_option options[] = {
      .help = "Keep the samples of images of 16 bits and of floats. Without this option each of "
              "these images is stretched from its 0.1th and 99.9th percentile to black and white, "
              "because it might be black otherwise"},
-    {GI_OPTION("label", TEXT, struct montage_params, label), .metavar = "TEXT",
+    {GI_OPTION("label", TEXT, struct montage_params, label), .metavar = "TEXT", .form = "'{name}'",
      .help = "Write this text under each image. Fields: {name} is the name of the input, {stem} "
              "the name without suffix, {dir} its folder, {index} its number from 1, {page} the "
              "number of its page from 0, {date} as for --out of batches"},

@@ -84,9 +84,9 @@ enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *er
             return gi_fail(err, GI_E_USAGE,
                            "%s %s: %s: want {dir}, {tree}, {stem}, {ext}, {name}, {date}%s", option,
                            naming->template, at,
-                           naming->channel ? ", {index} or {channel}"
-                           : naming->pages ? ", {index} or {page}"
-                                           : " or {index}");
+                           naming->channel ? ", {index}, {index:04} or {channel}"
+                           : naming->pages ? ", {index}, {index:04} or {page}"
+                                           : ", {index} or {index:04}");
         channel |= field == CHANNEL;
         if (field == PAGE && strchr(at, '/'))
             return gi_fail(err, GI_E_USAGE, "%s %s: want {page} in the name of the file", option,

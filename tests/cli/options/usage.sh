@@ -96,6 +96,10 @@ expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -z in.pgm 
 expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -vz in.pgm made.pgm
 expect_error 2 'blur: --max: could be any of --max-pixels, --max-bytes, --max-device-bytes' blur in.pgm made.pgm --max 3
 expect_error 2 'blur: --k: wants an argument: N' blur in.pgm made.pgm --k
+expect_error 2 "montage: --label: wants an argument: TEXT, for example '{name}'" montage in.pgm made.pgm --label
+# A percentage where a number is wanted: the message has the number, unless it is out of range.
+expect_error 2 'composite: --opacity 40%: want 0 to 1, for example 0.4' composite in.pgm made.pgm --with in.pgm --opacity 40%
+expect_error 2 'composite: --opacity 140%: want 0 to 1' composite in.pgm made.pgm --with in.pgm --opacity 140%
 expect_error 2 'blur: --strict takes no argument (--strict=yes)' blur in.pgm made.pgm --strict=yes
 expect_error 2 'blur: --help takes no argument' blur --help=yes
 expect_error 2 'blur: --k 4: want odd, 1 to 4001 px' blur in.pgm made.pgm --k 4
