@@ -92,10 +92,11 @@ const struct gi_command gi_command_pages = {
     .name = "pages",
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT...",
-    .summary = "Join images into a TIFF of several pages, or a video",
+    .summary = "Join images into a multi-page TIFF, or a video",
     .manual =
         "Each input becomes a page of the file of --out, in the order of the inputs. Each page "
-        "of a TIFF of several pages becomes a page of its own. Pages may differ in size, depth and "
+        "of a TIFF of several pages becomes a page of its own. Pages may differ in "
+        "size, depth and "
         "channels, and keep their metadata. Several images are read and encoded at a time. The "
         "file appears as a whole or not at all: an input that cannot be read ends the command. "
         "It is a BigTIFF if it exceeds 4 GB.\n\n"

@@ -239,6 +239,8 @@ const struct gi_command gi_command_stack = {
               "treated like any other channel. The command fails if an image cannot be read, or "
               "if the images do not all have the same size, sample type and number of "
               "channels.\n\n"
+              "Each page of a TIFF counts as an image. --method max gives the maximum intensity "
+              "projection (MIP) of the pages.\n\n"
               "Every file is read once. The methods \"mean\", \"min\", \"max\" and \"sum\" only "
               "need memory for a few images. The methods \"median\" and \"sigma-clip\" need all "
               "images at once: if these take more than --memory, the decoded images are stored "
@@ -249,6 +251,7 @@ const struct gi_command gi_command_stack = {
               "In a chain (gpuimg help run), the step stack --images N stacks N images that are "
               "side by side in one image: image k begins at column k * width / N, rounded down.",
     .examples = "gpuimg stack night/*.tif mean.tif\n"
+                "gpuimg stack --method max pages.tif projection.tif\n"
                 "gpuimg stack --method sigma-clip --kappa 2.5 frames/*.png clean.png\n"
                 "gpuimg stack --method sum --recursive darks sum.pfm",
     .min_operands = 1,

@@ -96,7 +96,7 @@ static const char *const batch_paragraphs[] = {
     "With --table the only input may be a stream: the table names its images or planes by their "
     "number. A report has a line per image or frame, with the field \"stream\", and then a line "
     "for the whole stream. With --report a single PNM image counts as a stream too.",
-    "PAGES. A TIFF of several pages becomes a TIFF of as many pages: 'gpuimg gaussian stack.tif "
+    "PAGES. A multi-page TIFF becomes a TIFF of as many pages: 'gpuimg gaussian stack.tif "
     "out.tif'. Pages may differ in size, depth and channels. Brackets select pages, counted from "
     "0: stack.tif[3], 'stack.tif[0-7]' or 'stack.tif[*]' for all; a file whose name has these "
     "brackets comes first. Smaller versions and masks of pages, as in a pyramid, are left out "

@@ -64,9 +64,12 @@ const struct gi_filter gi_filter_undistort = {
     .group = GI_GROUP_GEOMETRY,
     .planes = GI_PLANES_RGB,
     .summary = "Correct lens distortion with a camera calibration",
-    .examples = "gpuimg undistort frame.png straight.png --camera camera.yml\n"
-                "gpuimg undistort frame.jpg straight.jpg --camera camera.json -i bicubic\n"
-                "gpuimg undistort frame.png out.png --camera camera.yml --border clamp",
+    .examples =
+        "gpuimg undistort frame.png straight.png --camera camera.yml\n"
+        "gpuimg undistort frame.jpg straight.jpg --camera camera.json -i bicubic\n"
+        "gpuimg undistort frame.png out.png --camera camera.yml --border clamp\n"
+        "gpuimg undistort frame.png out.png --camera '{\"K\": [[900, 0, 640], [0, 900, 360], "
+        "[0, 0, 1]], \"D\": [-0.3, 0.1, 0, 0]}'",
     .manual = "The result is the image that the same camera would give without distortion, like "
               "that of OpenCV's undistort. --camera is a file of OpenCV's FileStorage, JSON or "
               "YAML. It holds the 3 x 3 camera matrix under the name camera_matrix, "

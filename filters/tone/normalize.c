@@ -210,18 +210,22 @@ const struct gi_filter gi_filter_normalize = {
     .examples = "gpuimg normalize in.png out.png\n"
                 "gpuimg normalize in.png out.png --percentiles 1,99\n"
                 "gpuimg normalize faded.jpg out.png --percentiles 0.5,99.5 --per-channel",
-    .manual = "The sample value lo at the lower percentile becomes black, and hi at the upper "
-              "percentile becomes white. By default these are the minimum and the maximum of the "
-              "image. A colour sample v becomes full scale * (v - lo) / (hi - lo), rounded. "
-              "Samples below lo become black and samples above hi become white; in float images "
-              "these samples get values below 0 and above 1.\n\n"
-              "In a colour image the percentiles are those of the luma, so that colours keep "
-              "their hue if no sample is cut off. With --per-channel each channel has "
-              "percentiles of its own. Alpha does not change. An image with lo = hi does not "
-              "change either.\n\n"
-              "Transparent pixels count; NaN and infinite samples do not. The percentile p of n "
-              "sorted samples is the sample at index (n - 1) * p / 100, counted from 0, with "
-              "linear interpolation (numpy's default).",
+    .manual =
+        "The sample value lo at the lower percentile becomes black, and hi at the upper "
+        "percentile becomes white. By default these are the minimum and the maximum of the "
+        "image. A colour sample v becomes full scale * (v - lo) / (hi - lo), rounded. "
+        "Samples below lo become black and samples above hi become white; in float images "
+        "these samples get values below 0 and above 1.\n\n"
+        "Each image and each page of a TIFF has percentiles of its own. For one range for "
+        "all of them, gpuimg stats --table - --total prints the minimum and maximum of all, and "
+        "gpuimg levels with --black and --white stretches each image by them.\n\n"
+        "In a colour image the percentiles are those of the luma, so that colours keep "
+        "their hue if no sample is cut off. With --per-channel each channel has "
+        "percentiles of its own. Alpha does not change. An image with lo = hi does not "
+        "change either.\n\n"
+        "Transparent pixels count; NaN and infinite samples do not. The percentile p of n "
+        "sorted samples is the sample at index (n - 1) * p / 100, counted from 0, with "
+        "linear interpolation (numpy's default).",
     .options = options,
     .params_nbytes = sizeof(struct normalize_params),
     .check = check,

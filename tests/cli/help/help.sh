@@ -40,6 +40,15 @@ sauvola:local-threshold
 Non_Local:nlmeans
 rolling ball:background
 summed area:integral
+projection:stack
+mip:stack
+multi-page:pages
+1-bit:common
+micron:extract
+micrometre:extract
+channels first:common
+rescale:resize
+barrel:undistort
 usm:sharpen
 resume:batch
 max-pixels:common
@@ -57,6 +66,8 @@ for pair in affine/matrix remap/map; do
     check "help ${pair%/*}: --${pair#*/} is required" required "${pair%/*}" "${pair#*/}"
 done
 check "help blur: an alias does not read as the default" not grep -q '(also.*default)' <(gpuimg help blur)
+check "help float64: the pages that say it" grep -qx 'In the text of: common, limits' <(gpuimg help float64)
+check "help multi-page: also in batch" grep -q '^In the text of: .*batch' <(gpuimg help multi-page)
 check "help sauvola: the choice" grep -q '^    --method sauvola ' <(gpuimg help sauvola)
 expect 0 gpuimg help means colour
 check "words of different places are found" test -s out
