@@ -121,6 +121,9 @@ static enum gi_status fail_unknown(const struct table *t, const struct gi_comman
     const char *nearest = gi_option_nearest(command, name);
     if (nfits > 1)
         return gi_fail(err, GI_E_USAGE, "%.*s: could be any of %s", (int)n, word, fits);
+    if (strcmp(name, "page") == 0 || strcmp(name, "pages") == 0)
+        return gi_fail(err, GI_E_USAGE, "%.*s: no such option, pages are chosen as x.tif[0-2]",
+                       (int)n, word);
     if (nearest)
         return gi_fail(err, GI_E_USAGE,
                        "%.*s: no such option, did you mean --%s? (try gpuimg help %s)", (int)n,

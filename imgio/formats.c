@@ -233,6 +233,7 @@ static const struct {
      "ffmpeg -i - OUT.mp4"},
     {" pdf ", "img2pdf makes it of PNG, JPEG or TIFF files"},
     {" avif heic jxl ", "write a PNG, and convert it by avifenc, heif-enc or cjxl"},
+    {" tar tgz ", "--tar is for tars of images, as in gpuimg blur --tar IN.tar OUT.tar"},
     {" gif ico jp2 ", "write a PNG, and convert it by ImageMagick"},
 };
 

@@ -151,6 +151,11 @@ struct gi_selection {
  * scan.tif, "scan.tif[0-7]" is its first eight images and "scan.tif[*]" is all its images, unless
  * there is a file with that whole name. */
 size_t gi_path_file(const char *path, struct gi_selection *selection);
+/* Returns the end of the error for a path that names no file. If its brackets choose images of a
+ * file in another form, as in "scan.tif[0:2]", it tells the form that is wanted; otherwise it is
+ * "".
+ */
+const char *gi_path_hint(const char *path);
 
 /* Reads the image at `path`, where "-" is standard input. If the file holds several images,
  * options->image or the path (gi_path_file()) must tell the number of the image to read

@@ -61,6 +61,16 @@ size_t gi_path_file(const char *path, struct gi_selection *selection)
     return (size_t)(open - path);
 }
 
+const char *gi_path_hint(const char *path)
+{
+    const char *open = strrchr(path, '[');
+    size_t n = open ? strspn(open + 1, "0123456789:,-* ") : 0;
+    char *file = n && strcmp(open + 1 + n, "]") == 0 ? strndup(path, (size_t)(open - path)) : NULL;
+    bool exists = file && access(file, F_OK) == 0;
+    free(file);
+    return exists ? "; pages are chosen as x.tif[0-2]" : "";
+}
+
 static const struct gi_format *format_of(const void *bytes, size_t nbytes)
 {
     for (int i = 0; gi_formats[i]; i++)

@@ -172,8 +172,11 @@ enum gi_status gi_source_open(struct gi_source *source, const char *path,
     if (strcmp(path, "-") == 0)
         return open_fd(source, STDIN_FILENO, limits, err);
     int fd = gi_input_open(path);
-    if (fd < 0)
-        return gi_fail(err, gi_status_of_errno(errno), "%s", strerror(errno));
+    if (fd < 0) {
+        int why = errno;
+        return gi_fail(err, gi_status_of_errno(why), "%s%s", strerror(why),
+                       why == ENOENT ? gi_path_hint(path) : "");
+    }
     enum gi_status status = open_fd(source, fd, limits, err);
     close(fd);
     return status;

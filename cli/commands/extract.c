@@ -53,7 +53,8 @@ static const struct gi_option output_options[] = {
      .help = "Write a list of the pixels of all regions in raster order, with x, y and value, as "
              ".csv or .npy (a structured array)"},
     {GI_OPTION("pixel-size", TEXT, struct gi_extract_output, pixel_size), .metavar = "LENGTH",
-     .help = "Side of a pixel with its unit, as in 0.32um: areas, perimeters, centroids, axes "
+     .help = "Side of a pixel with its unit, as in 0.32um (micrometres or microns): areas, "
+             "perimeters, centroids, axes "
              "and diameters are then in that unit, and the names of their columns end in it; "
              "bounding boxes stay in pixels"},
     GI_COMPRESSION_OPTION(struct gi_extract_output),
@@ -158,9 +159,11 @@ enum gi_status gi_extract_pixel_size(double *size, const char **unit, const char
     if (!text)
         return GI_OK;
     *size = strtod(text, &end);
-    *unit = end;
-    size_t n = strspn(end, letters);
-    if (end == text || !(*size > 0 && *size < 1e9) || n < 1 || n > 8 || end[n])
+    *unit = end + strspn(end, " ");
+    if (strcmp(*unit, "\u00b5m") == 0 || strcmp(*unit, "\u03bcm") == 0) /* both are written as mu */
+        *unit = "um";
+    size_t n = strspn(*unit, letters);
+    if (end == text || !(*size > 0 && *size < 1e9) || n < 1 || n > 8 || (*unit)[n])
         return gi_fail(err, GI_E_USAGE,
                        "--pixel-size %s: want a length above 0 with a unit, as in 0.32um", text);
     return GI_OK;

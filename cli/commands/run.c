@@ -1,7 +1,9 @@
 /* gpuimg run: applies a chain of operations to an image. Between the operations the image stays on
  * its device.
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/run/chain.h"
 #include "cli/run/driver.h"
@@ -52,6 +54,9 @@ static enum gi_status read_chain(struct gi_chain *chain, const char *text, bool 
 {
     const struct gi_device_params *device = params[SET_DEVICE];
     enum gi_status status = gi_chain_read(chain, text, err);
+    size_t used = strlen(err->text);
+    if (status == GI_E_USAGE && access(text, F_OK) == 0)
+        snprintf(err->text + used, sizeof err->text - used, "; a file of steps needs --file");
     return status ? status : gi_chain_load(chain, taken, params[SET_IO], device->threads, err);
 }
 

@@ -22,7 +22,7 @@ static const struct gi_choice depth_choices[] = {
     {"8", NULL, "whole numbers, 0 to 255"},
     {"16", NULL, "whole numbers, 0 to 65535"},
     {"float", NULL, "32-bit float, 0 to 1"},
-    {"1", NULL, "one bit, for masks of black and white: png, tiff and pbm"},
+    {"1", NULL, "one bit (1-bit, bilevel), for masks of black and white: png, tiff and pbm"},
     {0},
 };
 
@@ -43,7 +43,7 @@ const struct gi_choice gi_compression_choices[] = {
 
 static const struct gi_choice layout_choices[] = {
     {"hwc", NULL, "(height, width, channels)"},
-    {"chw", NULL, "(channels, height, width)"},
+    {"chw", NULL, "channels first: (channels, height, width)"},
     {0},
 };
 
@@ -363,8 +363,10 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
         char *file = strndup(inputs[i], gi_path_file(inputs[i], &selection));
         if (file && strcmp(file, "-") != 0 && stat(file, &st) != 0 &&
             (errno == ENOENT || errno == ENOTDIR)) {
+            int why = errno;
             *err = (struct gi_err){0};
-            status = gi_fail(err, GI_E_IO, "%s: %s", inputs[i], strerror(errno));
+            status = gi_fail(err, GI_E_IO, "%s: %s%s", inputs[i], strerror(why),
+                             gi_path_hint(inputs[i]));
         }
         free(file);
     }

@@ -223,7 +223,10 @@ def test_shapes():
     c.check("boxes in pixels", scaled["bbox"] == plain["bbox"] and scaled["circularity"] == plain["circularity"])
     rows = list(csv.DictReader(io.StringIO(c.run("extract", c.path("in.pgm"), "--descriptors", "--pixel-size", "2mm").decode())))
     c.check("csv in mm", float(rows[0]["area_mm2"]) == 4 * plain["area"] and "bbox_x" in rows[0] and "feret_diameter_mm" in rows[0])
-    for wrong in ("0.5", "um", "0um", "-1um", "1 um", "nanum", "1u/m"):
+    for micrometres in ("0.25 um", "0.25\u00b5m", "0.25 \u03bcm"):
+        same = extracted(image, "--at", 100, "--descriptors", "--pixel-size", micrometres)[0]["regions"][0]
+        c.check(f"{micrometres} is 0.25um", same == scaled)
+    for wrong in ("0.5", "um", "0um", "-1um", "1 ", "nanum", "1u/m", "1\u00b5", "1\u00b5m2"):
         c.run("extract", c.path("in.pgm"), "--pixel-size", wrong, status=2)
 
 

@@ -55,6 +55,9 @@ expect_error 2 'run: step 1: gaussian: --sigma 2,edges: want 0.1 to 250 px; if e
 expect_error 2 'run: step 1: gaussian,edges: no such operation*; if edges is a step: want | or a comma and a blank before it' run 'gaussian,edges' in.pgm made.pgm
 expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run 'gaussian, edgez' in.pgm made.pgm
 expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run $'gaussian --sigma 2\nedgez' in.pgm made.pgm
+echo invert >steps.txt
+expect_error 2 'run: step 1: steps.txt: no such operation; a file of steps needs --file' run steps.txt in.pgm made.pgm
+expect_error 2 'run: step 1: steps.txt: no such operation; a file of steps needs --file' run steps.txt in.pgm --out-dir made
 expect_error 2 'run: step 2: blur,: no such operation*' run 'edges, blur,' in.pgm made.pgm
 expect_error 2 'run: step 1: gaussian: --sigma 2,: want 0.1 to 250 px' run 'gaussian --sigma 2\, edges' in.pgm made.pgm
 # A comma and the name of an operation in quotes are text.
