@@ -213,7 +213,9 @@ const struct gi_filter gi_filter_normalize = {
     .manual =
         "The sample value lo at the lower percentile becomes black, and hi at the upper "
         "percentile becomes white. By default these are the minimum and the maximum of the "
-        "image. A colour sample v becomes full scale * (v - lo) / (hi - lo), rounded. "
+        "image, so without --percentiles an image that has black and white samples already does "
+        "not change; photographs need 0.5,99.5. A colour sample v becomes full scale * (v - lo) / "
+        "(hi - lo), rounded. "
         "Samples below lo become black and samples above hi become white; in float images "
         "these samples get values below 0 and above 1.\n\n"
         "Each image and each page of a TIFF has percentiles of its own. For one range for "

@@ -159,6 +159,7 @@ done
 check "help convert: a JPEG is coded again" grep -q 'A JPEG or WebP is decoded and encoded again with --quality, also for --strip' <(gpuimg help convert | tr '\n' ' ')
 check "help common: --strip codes a JPEG again" grep -q 'Drop metadata [^()]* JPEG is encoded again with --quality' <(gpuimg help common | tr '\n' ' ' | tr -s ' ')
 check "help quantize: no palette is written" grep -q 'PNGs with a palette are not written' <(gpuimg help quantize | tr '\n' ' ')
+check "help normalize: the default may change nothing" grep -q 'without --percentiles an image that has black and white .* does not change; photographs need 0.5,99.5' <(gpuimg help normalize | tr '\n' ' ')
 check "help finds it" grep -q limits <(gpuimg help fourier)
 expect_error 2 'blur: made.avi.x: no image format has this name*' blur in.pgm made.avi.x
 expect_error 2 'blur: made.pgm: one operand too many, did you mean --k 5?' blur in.pgm 5 made.pgm
