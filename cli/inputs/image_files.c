@@ -209,6 +209,15 @@ static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path
     return same ? io->ahead : NULL;
 }
 
+static bool is_pnm(const char *format)
+{
+    static const char *const names[] = {"pbm", "pgm", "ppm", "pnm", "pam"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(format, names[i]) == 0)
+            return true;
+    return false;
+}
+
 enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
                               struct gi_file_info *info, const char *path,
                               const struct gi_io_params *io, const struct gi_loading *loading,
@@ -250,8 +259,11 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         status = gi_load(image, metadata, info, path, &options, &warning, err);
     if (status)
         return status;
+    bool more =
+        warning.status == GI_E_UNSUPPORTED && loading->alone && info && is_pnm(info->format);
     if (*warning.text && !image->coded)
-        gi_cli_warn("%s", warning.text);
+        gi_cli_warn("%s%s", warning.text,
+                    more ? "; use {index:03} in the name of the output for all" : "");
     status = io->header_only ? GI_OK : convert(image, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);

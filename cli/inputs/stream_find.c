@@ -83,7 +83,7 @@ static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *o
         *more = false;
     if (!status && *more && target == ONE_IMAGE)
         return gi_fail(err, GI_E_USAGE,
-                       "%s: %s holds one image, and more come through %s: want {index} in its "
+                       "%s: %s holds one image, and more come through %s: want {index:03} in its "
                        "name, -, a TIFF or a file of PNM",
                        output, gi_save_format(output, stream->io.format),
                        gi_reader_name(stream->reader));

@@ -174,6 +174,7 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
                                  .pages = item->source.pages,
                                  .page = item->source.page,
                                  .together = item->source.together,
+                                 .alone = imaging->options.one && item->line.output,
                                  .coded = coded,
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,

@@ -37,7 +37,7 @@ for format in $formats; do
     check "$format: a report has a line per image" test "$(grep -c '"status": "done"' r.jsonl)" -ge 3
     # A file holds one image of these formats.
     expect 2 piped invert - made.$format
-    check "$format: a file holds one image" test "$(<err)" = "gpuimg: invert: made.$format: $name holds one image, and more come through standard input: want {index} in its name, -, a TIFF or a file of PNM"
+    check "$format: a file holds one image" test "$(<err)" = "gpuimg: invert: made.$format: $name holds one image, and more come through standard input: want {index:03} in its name, -, a TIFF or a file of PNM"
     # The last image is cut off: the others are delivered.
     head -c -30 $images >cut.$format
     images=cut.$format

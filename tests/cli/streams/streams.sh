@@ -46,7 +46,20 @@ same "by a prefix" got want
 gpuimg blur <(cat grays.pgm) - --format pgm >got
 same "from a pipe with a name" got want
 expect 0 gpuimg blur grays.pgm out.png
-check "if only one image is read, a warning says so" grep -q 'holds more images; only the first is read' err
+check "if only one image is read, a warning says so" grep -qx 'gpuimg: warning: blur: grays.pgm: holds more images; only the first is read; use {index:03} in the name of the output for all' err
+expect 0 gpuimg blur grays.pgm 'out-%03d.png'
+check "printf's form of a number is no field, and the warning names the field" grep -qF 'only the first is read; use {index:03} in' err
+expect 0 bash -c '"$0" blur - piped.png <grays.pgm' "$GPUIMG"
+check "the same warning for standard input" grep -qF 'only the first is read; use {index:03} in' err
+gpuimg blur a.pgm want-1.png
+gpuimg blur b.pgm want-2.png
+expect 0 gpuimg blur grays.pgm 'all-{index:03}.png'
+same "the first of all" all-001.png want-1.png
+same "the second of all" all-002.png want-2.png
+expect 0 gpuimg stats grays.pgm
+check "where there is no output, the warning does not name {index}" grep -qx 'gpuimg: warning: stats: grays.pgm: holds more images; only the first is read' err
+expect 0 gpuimg add a.pgm added.png --with grays.pgm
+check "nor for a further input" grep -qx 'gpuimg: warning: add: grays.pgm: holds more images; only the first is read' err
 
 for f in a b; do gpuimg convert $f.pgm - --format pgm --depth 16; done >want
 cat grays.pgm | gpuimg convert --depth 16 - - >got
