@@ -1,5 +1,6 @@
 /* gpuimg compare of many pairs, from a list or from two folders.
  * SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,8 @@ struct pairs {
     struct gi_io_params io;
     struct gi_imaging *imaging;
     bool json;
-    size_t json_flags; /* flags for jansson */
-    size_t n, different;
+    size_t json_flags;                    /* flags for jansson */
+    size_t n, different, missing, failed; /* `failed` are errors other than a missing file */
     void *const *params;
     struct gi_junit *junit;
 };
@@ -194,6 +195,14 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     return status;
 }
 
+/* Returns whether the message ends in the text of the system's error that a file does not exist. */
+static bool is_missing(const char *why)
+{
+    const char *text = strerror(ENOENT);
+    size_t n = strlen(why), length = strlen(text);
+    return n > length && strcmp(why + n - length, text) == 0;
+}
+
 static void note(struct gi_text_batch *rows, const struct gi_item *item)
 {
     struct pairs *pairs = (struct pairs *)(void *)rows;
@@ -204,6 +213,8 @@ static void note(struct gi_text_batch *rows, const struct gi_item *item)
                      differs ? GI_E_DIFFERENT : item->line.status, why);
     pairs->n += row;
     pairs->different += differs;
+    pairs->missing += item->line.status && is_missing(why);
+    pairs->failed += item->line.status && !is_missing(why);
     if (differs && !pairs->io.quiet)
         gi_cli_log("%s", why);
 }
@@ -225,6 +236,18 @@ static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_para
     if (strcmp(table.path, "-") == 0 && isatty(STDOUT_FILENO))
         pairs->json_flags = JSON_ENSURE_ASCII; /* as in gi_json_print() */
     return status ? status : gi_table_writer_new(&pairs->rows.writer, &table, err);
+}
+
+/* If pairs failed, prints how many there are of each outcome. */
+static void print_outcomes(const struct pairs *pairs)
+{
+    char failed[64] = "";
+    if (pairs->failed)
+        snprintf(failed, sizeof failed, "%zu failed, ", pairs->failed);
+    if (pairs->missing || pairs->failed)
+        gi_cli_log("%zu differ%s, %zu missing, %s%zu match%s", pairs->different,
+                   pairs->different == 1 ? "s" : "", pairs->missing, failed,
+                   pairs->n - pairs->different, pairs->n - pairs->different == 1 ? "es" : "");
 }
 
 /* After the last pair. */
@@ -285,6 +308,8 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     if (!status)
         status =
             gi_text_batch_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
+    if (!p->tar && !pairs.io.quiet)
+        print_outcomes(&pairs);
     status = judge_all(&pairs, status, err);
     gi_image_free(&mask);
     gi_table_writer_abandon(&pairs.rows.writer); /* not NULL if nothing ran */

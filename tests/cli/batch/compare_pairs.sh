@@ -19,6 +19,18 @@ gpuimg blur a/two.png b/two.png --k 3
 expect 1 gpuimg compare a/ b/ --threads 3
 check 'a pair that differs is named' grep -q '^gpuimg: compare: a/two.png and b/two.png: [0-9]* of 273280 samples differ$' err
 check 'pairs that differ are counted' grep -qx 'gpuimg: compare: 1 of 4 pairs differ' err
+check 'without failures there is no further count' test "$(wc -l <err)" = 2
+# Pairs that differ, miss a file, are are damaged and match are counted apart.
+cp -r a c
+rm c/one.png
+expect 2 gpuimg compare c b
+check 'a missing file is not a difference' test "$(tail -n 2 err)" = $'gpuimg: compare: 1 of 4 pairs failed\ngpuimg: compare: 1 differs, 1 missing, 2 match'
+echo damaged >c/sub/three.png
+expect 2 gpuimg compare c b
+check 'a damaged file is counted apart' test "$(tail -n 1 err)" = 'gpuimg: compare: 1 differs, 1 missing, 1 failed, 1 matches'
+expect 2 gpuimg compare c b -q
+check '-q does not print the counts' test "$(grep -c missing, err)" = 0
+rm -r c
 expect 0 gpuimg compare a b --min-ssim 0.5
 # -q prints nothing, --diff writes a picture per pair, --junit a test case per pair.
 expect 1 gpuimg compare a b -q
