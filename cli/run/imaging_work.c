@@ -3,9 +3,12 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/run/imaging.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "cli/inputs/names.h"
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/level_check.h"
@@ -214,6 +217,19 @@ static bool coding_of(void *self, struct gi_coding *coding, const struct gi_imag
                               &target->io);
 }
 
+/* For batches with --no-clobber. Refuses an output that exists before the image is decoded. The
+ * output is checked again when it is opened. */
+static enum gi_status check_existing(const struct gi_item *item, const struct gi_io_params *io,
+                                     struct gi_err *err)
+{
+    struct stat st;
+    const char *output = item->line.output;
+    if (!io->no_clobber || !output || gi_naming_is_many(output) || stat(output, &st) ||
+        !S_ISREG(st.st_mode))
+        return GI_OK;
+    return gi_fail(err, GI_E_IO, "%s: %s", output, strerror(EEXIST));
+}
+
 /* Writes the tables of the chain first and the image last. Either all of these files appear or
  * none. */
 static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
@@ -230,7 +246,9 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
     enum gi_status status = GI_OK;
     if (item->source.format)
         target.io.format = item->source.format;
-    if (!options->one)
+    if (!options->one && !into_memory)
+        status = check_existing(item, &io, err);
+    if (!status && !options->one)
         status = gi_imaging_pages(imaging, item, into_memory, &taken, err);
     if (status || taken)
         return status;

@@ -262,4 +262,14 @@ cp in/a.png .hidden
 expect 0 gpuimg invert .hidden --out-dir dots/ --suffix .png
 check "the suffix is appended to .hidden" test -s dots/.hidden.png
 
+# --no-clobber looks for the output before the image is decoded: of a damaged image only the existing output is reported.
+head -c 200 in/a.png >cut.png
+mkdir kept
+echo mine >kept/cut.png
+expect 1 gpuimg invert cut.png in/b.png --out-dir kept --no-clobber
+check "--no-clobber precedes decoding" test "$(<err)" = $'gpuimg: invert: kept/cut.png: File exists\ngpuimg: invert: 1 of 2 files failed'
+check "--no-clobber keeps the file and writes the others" test "$(<kept/cut.png)" = mine -a -s kept/b.png
+expect 1 gpuimg invert cut.png --out-dir kept
+check "without it the damage is reported" grep -q 'cut.png: .*ends early' err
+
 finish
