@@ -10,9 +10,7 @@
 #include "kernels/morphology.h"
 
 enum {
-    THREADS = 256,
     SCRATCH_NBYTES = 8 << 20, /* bytes per scratch image, so that two fit in the L2 cache */
-    ROWS_MAX = 32768,         /* of a grid */
 };
 
 struct passes_args {
@@ -52,10 +50,10 @@ static __device__ unsigned border_word(const struct passes_args *args, size_t wo
  * high. A thread computes one word in each row of a group. Row i of the result is the minimum of
  * the group's source rows from i on and of the next group's rows before i. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
     min_max_down(const __grid_constant__ struct passes_args args, int words)
 {
-    int word = (int)(blockIdx.x * THREADS + threadIdx.x), height = args.height;
+    int word = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x), height = args.height;
     if (word >= words)
         return;
     unsigned value = border_word<T>(&args, (size_t)word);
@@ -84,11 +82,11 @@ static __global__ void __launch_bounds__(THREADS)
 /* Copies rows y0 and following of min_max_down()'s result to scratch memory, with halo columns on
  * both sides. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
     min_max_spread(const __grid_constant__ struct passes_args args, T *to, size_t pitch, int y0,
                    int rows)
 {
-    int channels = args.src.channels, x = (int)(blockIdx.x * THREADS + threadIdx.x);
+    int channels = args.src.channels, x = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x);
     if (x >= args.src.width + args.width - 1)
         return;
     int xi = gi_border_index(x - args.anchor_x, args.src.width, args.src.border);
@@ -105,20 +103,11 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS)
-    min_max_double(T *to, const T *from, size_t pitch, int n, int shift, int rows)
-{
-    int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-    for (int y = (int)blockIdx.y; i < n && y < rows; y += (int)gridDim.y)
-        to[y * pitch + i] = min(from[y * pitch + i], from[y * pitch + i + shift]);
-}
-
-template <typename T>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
     min_max_store(const __grid_constant__ struct passes_args args, const T *from, size_t pitch,
                   int shift, int y0, int rows)
 {
-    int i = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
+    int i = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x), channels = args.src.channels;
     bool keep = args.keep_alpha && i % channels == channels - 1;
     for (int y = (int)blockIdx.y; i < args.src.width * channels && y < rows; y += (int)gridDim.y) {
         T v = min(from[y * pitch + i], from[y * pitch + i + shift]);
@@ -127,11 +116,6 @@ static __global__ void __launch_bounds__(THREADS)
             v = ((const T *)(args.src.data + (size_t)(y0 + y) * args.src.stride))[i];
         ((T *)(args.dst.data + (size_t)(y0 + y) * args.dst.stride))[i] = v;
     }
-}
-
-static dim3 grid_of(long long n, long long rows)
-{
-    return dim3(ceil_div(n, THREADS), rows < ROWS_MAX ? (unsigned)rows : (unsigned)ROWS_MAX);
 }
 
 template <typename T>
@@ -151,12 +135,13 @@ static enum gi_status along(struct gi_cuda_queue *cu, const struct passes_args *
     for (long long y = 0; y < args->src.height; y += band, m = 1) {
         int rows = (int)(band < args->src.height - y ? band : args->src.height - y);
         T *a = (T *)scratch, *b = a + pitch * (size_t)band;
-        min_max_spread<T><<<grid_of(args->src.width + width - 1LL, rows), THREADS, 0, cu->stream>>>(
-            *args, a, pitch, (int)y, rows);
+        min_max_spread<T>
+            <<<min_max_grid(args->src.width + width - 1LL, rows), MIN_MAX_THREADS, 0, cu->stream>>>(
+                *args, a, pitch, (int)y, rows);
         GI_CUDA_LAUNCHED();
         for (long long left = n + sides; 2 * m < width; m *= 2) {
             left -= (long long)m * channels;
-            min_max_double<T><<<grid_of(left, rows), THREADS, 0, cu->stream>>>(
+            min_max_double<T><<<min_max_grid(left, rows), MIN_MAX_THREADS, 0, cu->stream>>>(
                 b, a, pitch, (int)left, m * channels, rows);
             GI_CUDA_LAUNCHED();
             T *swap = a;
@@ -164,8 +149,8 @@ static enum gi_status along(struct gi_cuda_queue *cu, const struct passes_args *
             b = swap;
         }
         int shift = width > 1 ? (width - m) * channels : 0;
-        min_max_store<T>
-            <<<grid_of(n, rows), THREADS, 0, cu->stream>>>(*args, a, pitch, shift, (int)y, rows);
+        min_max_store<T><<<min_max_grid(n, rows), MIN_MAX_THREADS, 0, cu->stream>>>(
+            *args, a, pitch, shift, (int)y, rows);
         GI_CUDA_LAUNCHED();
     }
     return GI_OK;
@@ -176,9 +161,8 @@ static enum gi_status passes(struct gi_cuda_queue *cu, const struct passes_args 
                              struct gi_err *err)
 {
     int words = ceil_div((long long)args->src.width * args->src.channels * (int)sizeof(T), 4);
-    min_max_down<T>
-        <<<grid_of(words, ceil_div(args->src.height, args->height)), THREADS, 0, cu->stream>>>(
-            *args, words);
+    min_max_down<T><<<min_max_grid(words, ceil_div(args->src.height, args->height)),
+                      MIN_MAX_THREADS, 0, cu->stream>>>(*args, words);
     GI_CUDA_LAUNCHED();
     return along<K>(cu, args, err);
 }

@@ -43,6 +43,28 @@ template <typename T> static __device__ __forceinline__ unsigned least(unsigned 
     return sizeof(T) == 2 ? __vminu2(a, b) : min(a, b);
 }
 
+enum {
+    MIN_MAX_THREADS = 256,
+    MIN_MAX_ROWS = 32768, /* of a grid */
+};
+
+static inline dim3 min_max_grid(long long n, long long rows)
+{
+    return dim3(ceil_div(n, MIN_MAX_THREADS),
+                rows < MIN_MAX_ROWS ? (unsigned)rows : (unsigned)MIN_MAX_ROWS);
+}
+
+/* Doubles the pixels of which each of n samples per row is the minimum. `shift` is the number of
+ * samples that those of `from` cover. */
+template <typename T>
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
+    min_max_double(T *to, const T *from, size_t pitch, int n, int shift, int rows)
+{
+    int i = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x);
+    for (int y = (int)blockIdx.y; i < n && y < rows; y += (int)gridDim.y)
+        to[y * pitch + i] = min(from[y * pitch + i], from[y * pitch + i + shift]);
+}
+
 /* Returns the border mode, with its values rounded to samples. */
 static inline struct gi_border_spec min_max_border(const struct gi_image *src,
                                                    const struct gi_border_spec *border)

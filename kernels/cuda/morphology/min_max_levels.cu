@@ -9,9 +9,7 @@
 #include "kernels/morphology.h"
 
 enum {
-    THREADS = 256,
     RUNS_PER_LAUNCH = 512,
-    ROWS_MAX = 32768,           /* of a grid */
     PIXELS_PER_RUN = 7,         /* mean from which this is quicker than to load every pixel */
     LEVEL_NBYTES = 8 << 20,     /* of a level, so that two fit in the L2 cache */
     LEVEL_NBYTES_MAX = 1 << 28, /* of a level, if the rows of the structuring element need more */
@@ -47,11 +45,11 @@ struct level_runs {
 
 /* Makes level 0. Row i of it is row y0 + top + i, or row i of the whole image. */
 template <typename T, typename K>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
     levels_spread(const __grid_constant__ struct levels_args args, K *to, int pixels)
 {
     const struct source &src = args.src;
-    int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = src.channels;
+    int x = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x), channels = src.channels;
     if (x >= pixels)
         return;
     int xi = gi_border_index((long long)x - args.left, src.width, src.border);
@@ -68,24 +66,14 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Makes a level of n samples a row from the level below, whose samples cover `shift` samples. */
-template <typename K>
-static __global__ void __launch_bounds__(THREADS)
-    levels_double(K *to, const K *from, size_t pitch, int n, int shift, int rows)
-{
-    int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-    for (int y = (int)blockIdx.y; i < n && y < rows; y += (int)gridDim.y)
-        to[y * pitch + i] = min(from[y * pitch + i], from[y * pitch + i + shift]);
-}
-
 /* Folds the runs of a level into dst. */
 template <typename T, typename K>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
     levels_fold(const __grid_constant__ struct levels_args args,
                 const __grid_constant__ struct level_runs part, const K *level)
 {
     const struct source &src = args.src;
-    int sample = (int)(blockIdx.x * THREADS + threadIdx.x), channels = src.channels;
+    int sample = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x), channels = src.channels;
     if (sample >= src.width * channels)
         return;
     level += sample + args.left * channels;
@@ -129,11 +117,6 @@ static struct level_run level_run_of(const struct levels_args *args,
     return {run->y, row + run->first * channels, row + (run->last + 1 - (1 << level)) * channels};
 }
 
-static dim3 grid_of(long long n, int rows)
-{
-    return dim3(ceil_div(n, THREADS), (unsigned)(rows < ROWS_MAX ? rows : ROWS_MAX));
-}
-
 /* Computes args->rows rows of the result. a and b hold a level each. */
 template <typename T, typename K>
 static enum gi_status band(struct gi_cuda_queue *cu, const struct levels_args *args,
@@ -142,8 +125,8 @@ static enum gi_status band(struct gi_cuda_queue *cu, const struct levels_args *a
 {
     int channels = args->src.channels, pixels = args->src.width + args->left + args->right;
     int done = 0;
-    levels_spread<T, K>
-        <<<grid_of(pixels, args->level_rows), THREADS, 0, cu->stream>>>(*args, a, pixels);
+    levels_spread<T, K><<<min_max_grid(pixels, args->level_rows), MIN_MAX_THREADS, 0, cu->stream>>>(
+        *args, a, pixels);
     GI_CUDA_LAUNCHED();
     for (int level = 0; level < levels; level++) {
         struct level_runs part = {0, done == 0, false, {}};
@@ -154,8 +137,8 @@ static enum gi_status band(struct gi_cuda_queue *cu, const struct levels_args *a
                 continue;
             done += part.n;
             part.end = done == spec->nruns;
-            levels_fold<T, K><<<grid_of((long long)args->src.width * channels, args->rows), THREADS,
-                                0, cu->stream>>>(*args, part, a);
+            levels_fold<T, K><<<min_max_grid((long long)args->src.width * channels, args->rows),
+                                MIN_MAX_THREADS, 0, cu->stream>>>(*args, part, a);
             GI_CUDA_LAUNCHED();
             part.n = 0;
             part.begin = false;
@@ -163,7 +146,7 @@ static enum gi_status band(struct gi_cuda_queue *cu, const struct levels_args *a
         if (level == levels - 1)
             break;
         int n = (pixels - (2 << level) + 1) * channels;
-        levels_double<K><<<grid_of(n, args->level_rows), THREADS, 0, cu->stream>>>(
+        min_max_double<K><<<min_max_grid(n, args->level_rows), MIN_MAX_THREADS, 0, cu->stream>>>(
             b, a, args->pitch, n, channels << level, args->level_rows);
         GI_CUDA_LAUNCHED();
         K *swap = a;
