@@ -323,7 +323,8 @@ class Torture:
             said = ["gpuimg: " + said[0]]  # the loader of libraries ends the process itself
         batch = FOLDERS.intersection(case.words)
         if batch:  # a line for its file, then counts
-            more = r": (1 of 1 \w+ failed|was not written|is not written: the machine failed, not its inputs: try again)$"
+            counts = r"1 of 1 \w+ failed|0 differ, 0 missing, 1 failed, 0 match"
+            more = rf": ({counts}|was not written|is not written: the machine failed, not its inputs: try again)$"
             said = said[:1] + [s for s in said[1:] if not re.search(more, s)]
         if len(said) != 1 or not said[0].startswith("gpuimg: "):
             return f"ended {done.returncode} and said {said[:4]}"
