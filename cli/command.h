@@ -101,12 +101,23 @@ void gi_args_free(struct gi_args *args);
  * (cli/help/suggestion.c). */
 const char *gi_command_nearest(const char *name);
 const char *gi_option_nearest(const struct gi_command *command, const char *name);
+/* Return a sentence on what to use in place of the unknown name, or NULL if there is none. It comes
+ * before a suggestion. */
+const char *gi_command_advice(const char *name);
+const char *gi_option_advice(const struct gi_command *command, const char *name);
+/* Returns what to write in place of the value `text` that the option refused, or NULL. */
+const char *gi_value_advice(const struct gi_command *command, const char *option, const char *text);
+/* Returns whether another program has a command of this name that is known here. */
+bool gi_command_is_synonym(const char *name);
+/* Writes the advice or the suggestion for the unknown command `name` as the end of a message: ",
+ * did you mean blur?", or "" if there is none. Returns buffer. */
+const char *gi_command_hint(char *buffer, size_t nbytes, const char *name);
 /* Returns whether the command has an option with that name of `n` characters, without dashes. */
 bool gi_command_has_option(const struct gi_command *command, const char *name, size_t n);
 
 /* Looks up the name number `index` that another program has for a command. *word becomes this name,
- * and *means the command here with the same meaning, perhaps followed by an option. Both texts are
- * static. Returns false past the end. */
+ * and *means the command here with the same meaning, perhaps followed by an option, or "help" and
+ * the page that explains more. Both texts are static. Returns false past the end. */
 bool gi_synonym_at(const char **word, const char **means, int index);
 
 /* Returns how many letters must be changed, inserted or deleted, or neighbours swapped, to turn a

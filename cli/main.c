@@ -90,14 +90,14 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
 /* Reports an unknown command `name`. */
 static enum gi_status fail_command(const char *name, struct gi_err *err)
 {
-    const char *nearest = gi_command_nearest(name);
-    if (strcmp(name, "-") == 0 || access(name, F_OK) == 0)
+    char hint[512];
+    if (strcmp(name, "-") == 0 || (access(name, F_OK) == 0 && !gi_command_is_synonym(name)))
         return gi_fail(err, GI_E_USAGE,
                        "%s: is a file, want a command before it, as in gpuimg info %s (try gpuimg "
                        "help)",
                        name, name);
-    return gi_fail(err, GI_E_USAGE, "%s: no such command%s%s%s (try gpuimg help)", name,
-                   nearest ? ", did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return gi_fail(err, GI_E_USAGE, "%s: no such command%s (try gpuimg help)", name,
+                   gi_command_hint(hint, sizeof hint, name));
 }
 
 /* Ends the process. Exiting at once loses nothing, because all outputs have been committed and

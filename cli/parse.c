@@ -12,6 +12,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,9 +122,9 @@ static enum gi_status fail_unknown(const struct table *t, const struct gi_comman
     const char *nearest = gi_option_nearest(command, name);
     if (nfits > 1)
         return gi_fail(err, GI_E_USAGE, "%.*s: could be any of %s", (int)n, word, fits);
-    if (strcmp(name, "page") == 0 || strcmp(name, "pages") == 0)
-        return gi_fail(err, GI_E_USAGE, "%.*s: no such option, pages are chosen as x.tif[0-2]",
-                       (int)n, word);
+    const char *advice = gi_option_advice(command, name);
+    if (advice)
+        return gi_fail(err, GI_E_USAGE, "%.*s: no such option, %s", (int)n, word, advice);
     if (nearest)
         return gi_fail(err, GI_E_USAGE,
                        "%.*s: no such option, did you mean --%s? (try gpuimg help %s)", (int)n,
@@ -196,6 +197,16 @@ static enum gi_status check_dashes(const struct table *t, int argc, char **argv,
     return GI_OK;
 }
 
+/* Adds to the error of a refused value what to write instead, if that is known. */
+static void add_advice(const struct gi_command *command, const struct gi_option *row,
+                       const char *text, struct gi_err *err)
+{
+    const char *advice = text ? gi_value_advice(command, row->name, text) : NULL;
+    size_t used = strlen(err->text);
+    if (advice)
+        snprintf(err->text + used, sizeof err->text - used, "; %s", advice);
+}
+
 static enum gi_status read_words(struct gi_args *args, const struct table *t,
                                  const struct gi_command *command, int argc, char **argv,
                                  struct gi_err *err)
@@ -223,6 +234,8 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
             status = read_row(args, t, row, optarg, err);
         else
             status = fail_option(t, command, argv[word], optopt, err);
+        if (status && row >= 0)
+            add_advice(command, t->rows[row], optarg, err);
         if (status || args->help)
             return status;
     }
@@ -269,8 +282,8 @@ static const struct gi_option *option_of_operand(const struct gi_args *args,
     for (const struct gi_option *row = command->sets[0].rows; row->name && command->filter; row++) {
         bool size = row->type == GI_OPT_EXTENT || row->type == GI_OPT_RECT;
         bool amount = row->type == GI_OPT_INT || row->type == GI_OPT_ODD ||
-                      row->type == GI_OPT_REAL || row->type == GI_OPT_LEVEL ||
-                      strcmp(row->name, "value") == 0;
+                      row->type == GI_OPT_REAL || row->type == GI_OPT_REALS ||
+                      row->type == GI_OPT_LEVEL || strcmp(row->name, "value") == 0;
         bool fits = row->type == GI_OPT_IMAGE ? images && access(text, F_OK) == 0
                     : size                    ? sized && (*end == 'x' || *end == '%')
                                               : amount && plain;
@@ -280,10 +293,23 @@ static const struct gi_option *option_of_operand(const struct gi_args *args,
     return NULL;
 }
 
+/* Returns whether the operand after the input is the name of a new picture, and so meant for --plot
+ * of `command`. */
+static bool is_plot(const struct gi_args *args, const struct gi_command *command, const char *text)
+{
+    const char *dot = strrchr(text, '.');
+    return args->noperands == 2 && gi_command_has_option(command, "plot", strlen("plot")) && dot &&
+           (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".svg") == 0) &&
+           access(text, F_OK) != 0;
+}
+
 static enum gi_status fail_operand(const struct gi_args *args, const struct gi_command *command,
                                    struct gi_err *err)
 {
     const char *text = args->operands[command->max_operands];
+    if (is_plot(args, command, text))
+        return gi_fail(err, GI_E_USAGE, "%s: one operand too many, did you mean --plot %s?", text,
+                       text);
     for (int i = command->max_operands; i >= 0; i--) {
         const struct gi_option *row = option_of_operand(args, command, i);
         if (row)

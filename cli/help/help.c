@@ -220,12 +220,10 @@ static enum gi_status explain(const char *words, bool man, struct gi_err *err)
     }
     if (!man && gi_help_search(stdout, words))
         return GI_OK;
-    const char *nearest = gi_command_nearest(words);
-    return gi_fail(err, GI_E_USAGE, "%s: no such command%s%s%s", words,
-                   nearest ? ", did you mean "
-                   : man   ? ""
-                           : ", and no help has this text",
-                   nearest ? nearest : "", nearest ? "?" : "");
+    char hint[512];
+    gi_command_hint(hint, sizeof hint, words);
+    return gi_fail(err, GI_E_USAGE, "%s: no such command%s", words,
+                   *hint || man ? hint : ", and no help has this text");
 }
 
 static enum gi_status run_help(const struct gi_command *self, void *const *params, char **operands,

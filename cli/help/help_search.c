@@ -79,10 +79,12 @@ static int score_option(const struct gi_option *row, const char *word)
 static int score_synonyms(const char *name, const char *word)
 {
     const char *synonym, *means;
-    for (int i = 0; gi_synonym_at(&synonym, &means, i); i++)
+    for (int i = 0; gi_synonym_at(&synonym, &means, i); i++) {
+        means += strncmp(means, "help ", 5) == 0 ? 5 : 0; /* "help batch" means the topic */
         if (strlen(synonym) == strlen(word) && match(synonym, word) &&
             strcspn(means, " ") == strlen(name) && strncmp(means, name, strlen(name)) == 0)
             return 2 * IN_SYNONYM;
+    }
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* Suggestions for unknown commands and options: names that begin with the word, other programs'
- * names, and names that differ by a typing error, but never a name with another meaning.
+ * names, and names that differ by a typing error, but never a name with another meaning. A word for
+ * what gpuimg does in another way, or not yet, has a sentence instead.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -12,12 +13,40 @@ struct synonym {
     const char *word, *means;
 };
 
+/* A sentence on what to use in place of an unknown command or option. */
+struct advice {
+    const char *place; /* of a command: the help page that explains more; of an option: the command
+                          that lacks it, or NULL for any */
+    const char *word, *sentence;
+};
+
+static const char no_colour_maps[] =
+    "colour maps are not there yet; gpuimg run 'normalize | color --matrix "
+    "\"3 0 0 0; 3 0 0 -1; 3 0 0 -2\"' IN OUT makes black, red, yellow and white (hot)";
+static const char no_dry_run[] =
+    "there is no dry run, but options and the names of outputs are checked before any work, and "
+    "--no-clobber replaces no file";
+static const char no_watershed[] =
+    "objects that touch can't be separated yet: gpuimg extract counts them as one";
+static const char outlines[] =
+    "gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT "
+    "draws boxes around objects";
+static const char time_of_batch[] =
+    "to estimate the time of a batch run it on about 100 files with --progress, whose last line "
+    "has the images per second";
+static const char despeckle[] = "median --threshold (in masks remove-small; for dark specks gpuimg "
+                                "run 'invert | remove-small | invert')";
+static const char colours[] =
+    "palette (counts them), quantize (reduces them) or color (changes them)";
+
 static const struct synonym commands[] = {
     {"adaptive", "local-threshold"},
     {"adaptive-threshold", "local-threshold"},
     {"adaptivethreshold", "local-threshold"},
     {"append", "montage"},
+    {"auto-orient", "orient"},
     {"autocontrast", "normalize"},
+    {"autoorient", "orient"},
     {"average", "stack (of many images) or blur"},
     {"barrel", "undistort"},
     {"batch", "help batch"},
@@ -30,22 +59,27 @@ static const struct synonym commands[] = {
     {"clip", "levels"},
     {"closing", "close"},
     {"cmp", "compare"},
-    {"colormap", "palette"},
+    {"colors", colours},
+    {"colours", colours},
     {"components", "extract"},
     {"contrast-stretch", "normalize"},
     {"conv", "convolve"},
+    {"count", "extract (of objects) or palette (of colours)"},
     {"createclahe", "clahe"},
     {"cumsum", "cumulative"},
     {"denoise", "nlmeans"},
-    {"despeckle", "median --threshold"},
     {"deskew", "rotate"},
+    {"despeckle", despeckle},
     {"diff", "compare"},
     {"dilation", "dilate"},
+    {"dominant", "palette"},
     {"equalise", "equalize"},
     {"equalize_adapthist", "clahe"},
     {"equalizehist", "equalize"},
     {"erosion", "erode"},
+    {"every", "help batch (--shard)"},
     {"exif", "info"},
+    {"flatten", "convert --background"},
     {"gpus", "devices"},
     {"histeq", "equalize"},
     {"identify", "info"},
@@ -54,6 +88,7 @@ static const struct synonym commands[] = {
     {"label", "extract"},
     {"laplace", "edges --operator laplace"},
     {"laplacian", "edges --operator laplace"},
+    {"log", "help batch (--report)"},
     {"majority", "mode"},
     {"man", "help --man"},
     {"max", "dilate"},
@@ -65,48 +100,88 @@ static const struct synonym commands[] = {
     {"mip", "stack --method max"},
     {"modal", "mode"},
     {"mogrify", "help batch"},
+    {"multipage", "pages"},
     {"niblack", "local-threshold --method niblack"},
     {"normalise", "normalize"},
     {"opening", "open"},
     {"otsu", "threshold"},
     {"overlay", "composite"},
+    {"particles", "extract"},
     {"percentile", "rank --percent"},
-    {"pipeline", "run"},
     {"pincushion", "undistort"},
+    {"pipeline", "run"},
     {"posterize", "quantize"},
     {"prewitt", "edges --operator prewitt"},
     {"projection", "stack --method max"},
     {"psnr", "compare"},
+    {"python", "run (in Python: import gpuimg)"},
     {"regions", "extract"},
+    {"regression", "compare"},
     {"rescale", "resize"},
+    {"retry", "help batch (--resume)"},
     {"rolling-ball", "background"},
     {"sauvola", "local-threshold --method sauvola"},
     {"scharr", "edges --operator scharr"},
     {"sepia", "color --sepia"},
+    {"slope", "edges --scale 0.125"},
     {"smooth", "gaussian"},
     {"sobel", "edges --operator sobel"},
+    {"speck", despeckle},
+    {"specks", despeckle},
     {"ssim", "compare"},
+    {"straighten", "rotate"},
     {"strip", "convert --strip"},
     {"sum", "stats"},
     {"tile", "montage"},
     {"unsharp", "sharpen"},
     {"unsharp-mask", "sharpen"},
     {"usm", "sharpen"},
+    {"validate", "info --check"},
+    {"verify", "info --check"},
     {"watermark", "composite"},
+    {"white-balance", "color --balance gray"},
+    {"whitebalance", "color --balance gray"},
+    {0},
+};
+
+static const struct advice command_advice[] = {
+    {"gradient", "boundary", outlines},
+    {"color", "colormap", no_colour_maps},
+    {"color", "colour-map", no_colour_maps},
+    {"color", "colourmap", no_colour_maps},
+    {"gradient", "contour", outlines},
+    {"gradient", "contours", outlines},
+    {"help batch", "dry-run", no_dry_run},
+    {"help batch", "estimate", time_of_batch},
+    {"color", "false-color", no_colour_maps},
+    {"color", "false-colour", no_colour_maps},
+    {"color", "heatmap", no_colour_maps},
+    {"color", "lut", no_colour_maps},
+    {"gradient", "outline", outlines},
+    {"gradient", "outlines", outlines},
+    {"color", "pseudocolor", no_colour_maps},
+    {"color", "pseudocolour", no_colour_maps},
+    {"color", "viridis", no_colour_maps},
+    {"extract", "watershed", no_watershed},
     {0},
 };
 
 bool gi_synonym_at(const char **word, const char **means, int index)
 {
-    if (index < 0 || (size_t)index >= sizeof commands / sizeof *commands - 1)
+    int nsynonyms = sizeof commands / sizeof *commands - 1,
+        nadvice = sizeof command_advice / sizeof *command_advice - 1;
+    if (index < 0 || index >= nsynonyms + nadvice)
         return false;
-    *word = commands[index].word;
-    *means = commands[index].means;
+    bool synonym = index < nsynonyms;
+    *word = synonym ? commands[index].word : command_advice[index - nsynonyms].word;
+    *means = synonym ? commands[index].means : command_advice[index - nsynonyms].place;
     return true;
 }
 
-/* `means` is suggested only for commands that have this option. */
+/* `means` is suggested only for commands that have this option. If a word occurs several times, the
+ * first row counts whose option the command has. */
 static const struct synonym options[] = {
+    {"R", "recursive"},
     {"background", "border-value"},
     {"buckets", "bins"},
     {"cpu", "device cpu"},
@@ -122,6 +197,7 @@ static const struct synonym options[] = {
     {"kernel-size", "k"},
     {"ksize", "k"},
     {"level", "threshold"},
+    {"log", "report FILE (a JSON object per input)"},
     {"mask-size", "k"},
     {"method", "operator"},
     {"min-size", "min-area"},
@@ -131,17 +207,55 @@ static const struct synonym options[] = {
     {"output-dir", "out-dir"},
     {"padding", "border"},
     {"r", "recursive"},
-    {"R", "recursive"},
     {"radius", "k (a side: 2 * radius + 1)"},
+    {"radius", "sigma"},
+    {"sampling-factor",
+     "quality (JPEG has chroma subsampling 4:2:0 below 90, and 4:4:4 from 90 on)"},
     {"silent", "quiet"},
     {"size", "k"},
+    {"skip-existing", "resume (with --report; --no-clobber makes an existing file an error)"},
     {"std", "sigma"},
     {"stddev", "sigma"},
     {"strength", "amount"},
+    {"subsampling", "quality (JPEG has chroma subsampling 4:2:0 below 90, and 4:4:4 from 90 on)"},
     {"threshold", "tolerance"},
+    {"tile", "columns"},
     {"tolerance", "max-diff"},
+    {"validate", "check"},
+    {"verify", "check"},
     {"weights", "kernel"},
     {"width", "size (WIDTHx)"},
+    {0},
+};
+
+static const struct advice option_advice[] = {
+    {"crop", "square",
+     "gpuimg resize --size 512x512 --fill makes squares, and gpuimg crop --size 512x512 --gravity "
+     "center cuts one out"},
+    {"normalize", "amount", "gpuimg levels --black 3% --white 97% gives more contrast"},
+    {"palette", "colors", "gpuimg run 'quantize --colors 5 | palette' IN finds the main colours"},
+    {NULL, "dry-run", no_dry_run},
+    {NULL, "page", "pages are chosen as x.tif[0-2]"},
+    {NULL, "pages", "pages are chosen as x.tif[0-2]"},
+    {0},
+};
+
+/* What to write in place of a value that an option refuses. */
+struct value_advice {
+    const char *command, *option;
+    bool percent; /* for percentages; otherwise for plain numbers */
+    const char *advice;
+};
+
+static const char share_of_scale[] = "10% of full scale is 25.5 in 8 bits and 6553.5 in 16 bits";
+static const char share_as_factor[] = "110% is the number 1.1";
+
+static const struct value_advice value_advice[] = {
+    {"add", "value", true, share_of_scale},
+    {"divide", "value", true, share_as_factor},
+    {"multiply", "value", true, share_as_factor},
+    {"pad", "border", false, "--margins 20 adds 20 pixels on each side"},
+    {"subtract", "value", true, share_of_scale},
     {0},
 };
 
@@ -216,20 +330,29 @@ static int badness(const char *candidate, const char *word)
     return distance <= 2 && 3 * (size_t)distance <= n ? distance : 99;
 }
 
-/* Returns the equivalent of `word` in the table, or NULL if there is none. */
-static const char *look_up(const struct synonym *synonyms, const char *word)
+const char *gi_command_advice(const char *name)
 {
-    for (const struct synonym *s = synonyms; s->word; s++)
-        if (strcmp(s->word, word) == 0)
-            return s->means;
+    for (const struct advice *a = command_advice; a->word; a++)
+        if (strcmp(a->word, name) == 0)
+            return a->sentence;
     return NULL;
+}
+
+bool gi_command_is_synonym(const char *name)
+{
+    const char *word, *means;
+    for (int i = 0; gi_synonym_at(&word, &means, i); i++)
+        if (strcmp(word, name) == 0)
+            return true;
+    return false;
 }
 
 const char *gi_command_nearest(const char *name)
 {
-    const char *nearest = look_up(commands, name);
-    if (nearest)
-        return nearest;
+    const char *nearest = NULL;
+    for (const struct synonym *s = commands; s->word; s++)
+        if (strcmp(s->word, name) == 0)
+            return s->means;
     int near = 99;
     struct gi_command command;
     for (int i = 0; gi_command_at(&command, i); i++) {
@@ -240,6 +363,18 @@ const char *gi_command_nearest(const char *name)
         }
     }
     return nearest;
+}
+
+const char *gi_command_hint(char *buffer, size_t nbytes, const char *name)
+{
+    const char *advice = gi_command_advice(name), *nearest = gi_command_nearest(name);
+    if (advice)
+        snprintf(buffer, nbytes, ", %s", advice);
+    else if (nearest)
+        snprintf(buffer, nbytes, ", did you mean %s?", nearest);
+    else
+        *buffer = '\0';
+    return buffer;
 }
 
 static bool is_name(const char *candidate, const char *name, size_t n)
@@ -256,12 +391,34 @@ bool gi_command_has_option(const struct gi_command *command, const char *name, s
     return false;
 }
 
+const char *gi_option_advice(const struct gi_command *command, const char *name)
+{
+    for (const struct advice *a = option_advice; a->word; a++)
+        if (strcmp(a->word, name) == 0 && (!a->place || strcmp(a->place, command->name) == 0))
+            return a->sentence;
+    return NULL;
+}
+
+const char *gi_value_advice(const struct gi_command *command, const char *option, const char *text)
+{
+    double number;
+    const char *end;
+    if (!gi_number_read(&number, text, &end))
+        return NULL;
+    for (const struct value_advice *a = value_advice; a->command; a++)
+        if (strcmp(a->command, command->name) == 0 && strcmp(a->option, option) == 0 &&
+            strcmp(end, a->percent ? "%" : "") == 0)
+            return a->advice;
+    return NULL;
+}
+
 const char *gi_option_nearest(const struct gi_command *command, const char *name)
 {
-    const char *nearest = look_up(options, name);
-    if (nearest && gi_command_has_option(command, nearest, strcspn(nearest, " ")))
-        return nearest;
-    nearest = NULL;
+    for (const struct synonym *s = options; s->word; s++)
+        if (strcmp(s->word, name) == 0 &&
+            gi_command_has_option(command, s->means, strcspn(s->means, " ")))
+            return s->means;
+    const char *nearest = NULL;
     int near = 99;
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {

@@ -162,9 +162,10 @@ static enum gi_status find_operation(const struct gi_filter **filter, const char
     if (*filter || gi_command_find(&command, name))
         return gi_fail(err, GI_E_USAGE, "%s: can't be a step of a chain (gpuimg help run)", name);
     const char *nearest = gi_command_nearest(name);
-    bool fits = nearest && gi_filter_find(nearest);
-    return gi_fail(err, GI_E_USAGE, "%s: no such operation%s%s%s", name,
-                   fits ? ", did you mean " : "", fits ? nearest : "", fits ? "?" : "");
+    char hint[512] = "";
+    if (gi_command_advice(name) || (nearest && gi_filter_find(nearest)))
+        gi_command_hint(hint, sizeof hint, name);
+    return gi_fail(err, GI_E_USAGE, "%s: no such operation%s", name, hint);
 }
 
 /* If a comma without a blank precedes the name of an operation, adds to the error how steps are

@@ -10,7 +10,7 @@ check "no command: help on stderr" grep -q '^Usage: gpuimg COMMAND' err
 check "no command: nothing on stdout" test ! -s out
 expect_error 2 'blurr: no such command, did you mean blur? (try gpuimg help)' blurr
 expect_error 2 'frobnicate: no such command (try gpuimg help)' frobnicate in.pgm made.pgm
-for guess in hist:histogram gauss:gaussian sobel:'edges --operator sobel' diff:compare blurring:blur minimum:erode despeckle:'median --threshold'; do
+for guess in hist:histogram gauss:gaussian sobel:'edges --operator sobel' diff:compare blurring:blur minimum:erode; do
     expect_error 2 "${guess%%:*}: no such command, did you mean ${guess#*:}? (try gpuimg help)" "${guess%%:*}"
 done
 for word in bar e; do # near in letters, not in meaning
@@ -34,10 +34,57 @@ pipeline:run
 histeq:equalize
 adaptive:local-threshold
 unsharp-mask:sharpen
-colormap:palette
 average:stack (of many images) or blur
 clip:levels
+straighten:rotate
+white-balance:color --balance gray
+whitebalance:color --balance gray
+auto-orient:orient
+autoorient:orient
+flatten:convert --background
+colors:palette (counts them), quantize (reduces them) or color (changes them)
+colours:palette (counts them), quantize (reduces them) or color (changes them)
+verify:info --check
+validate:info --check
+despeckle:median --threshold (in masks remove-small; for dark specks gpuimg run 'invert | remove-small | invert')
+speck:median --threshold (in masks remove-small; for dark specks gpuimg run 'invert | remove-small | invert')
+specks:median --threshold (in masks remove-small; for dark specks gpuimg run 'invert | remove-small | invert')
+slope:edges --scale 0.125
+count:extract (of objects) or palette (of colours)
+particles:extract
+multipage:pages
+regression:compare
+retry:help batch (--resume)
+log:help batch (--report)
+python:run (in Python: import gpuimg)
 END
+# Words for what gpuimg does in another way, or not yet.
+hot='normalize | color --matrix "3 0 0 0; 3 0 0 -1; 3 0 0 -2"'
+maps="colour maps are not there yet; gpuimg run '$hot' IN OUT makes black, red, yellow and white (hot)"
+outlines="gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT draws boxes around objects"
+no_dry_run='there is no dry run, but options and the names of outputs are checked before any work, and --no-clobber replaces no file'
+while IFS=: read -r words sentence; do
+    for word in $words; do
+        expect_error 2 "$word: no such command, $sentence (try gpuimg help)" "$word" in.pgm made.pgm
+    done
+done <<END
+colormap colourmap colour-map lut false-color false-colour pseudocolor pseudocolour viridis heatmap:$maps
+contour contours outline outlines boundary:$outlines
+watershed:objects that touch can't be separated yet: gpuimg extract counts them as one
+estimate:to estimate the time of a batch run it on about 100 files with --progress, whose last line has the images per second
+dry-run:$no_dry_run
+END
+expect_error 2 "run: step 2: viridis: no such operation, $maps" run 'blur | viridis' in.pgm made.pgm
+expect 0 gpuimg run "$hot" in.pgm hot.ppm
+check 'the recipe of a colour map gives black, red, yellow and white' test "$(python3 -c '
+low, high = min(gray := open("in.pgm", "rb").read()[-63:]), max(gray)
+scaled = [round(255 * (v - low) / (high - low)) for v in gray]
+hot = bytes(min(255, max(0, 3 * v - 255 * c)) for v in scaled for c in range(3))
+print(hot == open("hot.ppm", "rb").read()[-189:])')" = True
+expect 0 gpuimg run 'threshold | gradient' in.pgm outlines.pgm
+# A folder of the name does not hide the suggestion.
+mkdir diff
+expect_error 2 'diff: no such command, did you mean compare? (try gpuimg help)' diff in.pgm made.pgm
 gpuimg help | tr '\n' ' ' | tr -s ' ' >page
 while IFS=: read -r alias command; do
     # shellcheck disable=SC2086 # words
@@ -80,6 +127,30 @@ expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur in.pgm 
 expect_error 2 'blur: --boarder: no such option, did you mean --border? (try gpuimg help blur)' blur in.pgm made.pgm --boarder wrap
 expect_error 2 'blur: --radius: no such option, did you mean --k (a side: 2 \* radius + 1)? (try gpuimg help blur)' blur in.pgm made.pgm --radius 3
 expect_error 2 'edges: --radius: no such option (try gpuimg help edges)' edges in.pgm made.pgm --radius 3
+expect_error 2 'sharpen: --radius: no such option, did you mean --sigma? (try gpuimg help sharpen)' sharpen in.pgm made.pgm --radius 3
+chroma='JPEG has chroma subsampling 4:2:0 below 90, and 4:4:4 from 90 on'
+while IFS=: read -r command option means; do
+    expect_error 2 "$command: --$option: no such option, did you mean --$means? (try gpuimg help $command)" "$command" in.pgm made.pgm --"$option"
+done <<END
+montage:tile:columns
+convert:subsampling:quality ($chroma)
+convert:sampling-factor:quality ($chroma)
+blur:log:report FILE (a JSON object per input)
+blur:skip-existing:resume (with --report; --no-clobber makes an existing file an error)
+info:validate:check
+info:verify:check
+END
+while IFS=: read -r command name option sentence; do
+    expect_error 2 "$name: --$option: no such option, $sentence" "$command" in.pgm made.pgm --"$option"
+done <<END
+palette:palette:colors:gpuimg run 'quantize --colors 5 | palette' IN finds the main colours
+contrast:normalize:amount:gpuimg levels --black 3% --white 97% gives more contrast
+crop:crop:square:gpuimg resize --size 512x512 --fill makes squares, and gpuimg crop --size 512x512 --gravity center cuts one out
+blur:blur:dry-run:$no_dry_run
+END
+# What the option names of other programs are replaced by does what the message says.
+expect 0 gpuimg run 'quantize --colors 5 | palette' in.pgm
+check 'five main colours' grep -qE '^5 colours in 63 pixels' out
 mkdir folder
 for guess in -j:threads -r:recursive --outdir:out-dir '-o:out-dir (of one image the output is the last operand)'; do
     expect_error 2 "blur: ${guess%%:*}: no such option, did you mean --${guess#*:}? (try gpuimg help blur)" blur in.pgm "${guess%%:*}" made.pgm
@@ -97,6 +168,14 @@ expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -vz in.pgm
 expect_error 2 'blur: --max: could be any of --max-pixels, --max-bytes, --max-device-bytes' blur in.pgm made.pgm --max 3
 expect_error 2 'blur: --k: wants an argument: N' blur in.pgm made.pgm --k
 expect_error 2 "montage: --label: wants an argument: TEXT, for example '{name}'" montage in.pgm made.pgm --label
+expect_error 2 'pad: --border 20: want clamp, border, wrap, mirror or reflect101; --margins 20 adds 20 pixels on each side' pad in.pgm made.pgm --border 20
+expect_error 2 'pad: --border none: want clamp, border, wrap, mirror or reflect101' pad in.pgm made.pgm --border none
+for command in add subtract; do
+    expect_error 2 "$command: --value 10%: want 1 to 4 sample values *; 10% of full scale is 25.5 in 8 bits and 6553.5 in 16 bits" $command in.pgm made.pgm --value 10%
+done
+for command in multiply divide; do
+    expect_error 2 "$command: --value 110%: want 1 to 4 sample values *; 110% is the number 1.1" $command in.pgm made.pgm --value 110%
+done
 # A percentage where a number is wanted: the message has the number, unless it is out of range.
 expect_error 2 'composite: --opacity 40%: want 0 to 1, for example 0.4' composite in.pgm made.pgm --with in.pgm --opacity 40%
 expect_error 2 'composite: --opacity 140%: want 0 to 1' composite in.pgm made.pgm --with in.pgm --opacity 140%
@@ -139,12 +218,14 @@ expect_error 2 'blur: want INPUT OUTPUT, got in.pgm (*' blur in.pgm
 expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT); for many images use --out-dir' blur in.pgm made.pgm more.pgm
 expect_error 2 'blur: operand 2 is empty, want INPUT OUTPUT' blur in.pgm ''
 # A third operand that is the value of an option.
-for case in resize:size:800x600 resize:size:50% crop:size:5x5 blur:k:5 threshold:threshold:128 rotate:angle:2.3 gamma:gamma:2.2 add:with:in.pgm add:value:20; do
+for case in resize:size:800x600 resize:size:50% crop:size:5x5 blur:k:5 threshold:threshold:128 rotate:angle:2.3 gamma:gamma:2.2 pad:margins:20 add:with:in.pgm add:value:20; do
     IFS=: read -r command option value <<<"$case"
     expect_error 2 "$command: $value: one operand too many, did you mean --$option $value?" "$command" in.pgm made.pgm "$value"
 done
 expect_error 2 'add: made.pgm: one operand too many, did you mean --with in.pgm?' add in.pgm in.pgm made.pgm
 expect_error 2 'stats: in.pgm: one operand too many (usage: gpuimg stats INPUT \[TABLE]); for many images use --table' stats in.pgm in.pgm in.pgm
+expect_error 2 'histogram: made.png: one operand too many, did you mean --plot made.png?' histogram in.pgm made.png
+expect_error 2 'histogram: in.pgm: one operand too many (usage: gpuimg histogram INPUT); for many images use --table' histogram in.pgm in.pgm
 expect_error 2 'compare: --fuzz: no such option, did you mean --tolerance?*' compare in.pgm in.pgm --fuzz 2
 expect_error 2 'blur: made.mp4: *writes Y4M, which ffmpeg turns into it*' blur in.pgm made.mp4
 expect_error 2 'blur: made.pdf: *img2pdf*' blur in.pgm made.pdf
