@@ -64,11 +64,9 @@ void gi_print_safe(FILE *out, const char *text)
     }
 }
 
-/* Counts a warning. Returns whether it occurred before. */
+/* Counts a warning, which is given without its name. Returns whether it occurred before. */
 static bool occurred(const char *text)
 {
-    const char *colon = strstr(text, ": ");
-    text = colon ? colon + 2 : text;
     for (int i = 0; i < nwarnings; i++)
         if (strcmp(warnings[i].text, text) == 0) {
             warnings[i].more++;
@@ -104,19 +102,32 @@ void gi_cli_log(const char *format, ...)
     va_end(args);
 }
 
-void gi_cli_warn(const char *format, ...)
+/* Prints a warning, whose text without its name is `unnamed`, or counts it. */
+static void warn(const char *unnamed, const char *format, ...)
 {
-    char text[1024];
-    va_list args, copy;
+    va_list args;
     va_start(args, format);
-    va_copy(copy, args);
-    vsnprintf(text, sizeof text, format, copy);
-    va_end(copy);
     flockfile(stderr);
-    if (!is_quiet && !(counts_warnings && occurred(text)))
+    if (!is_quiet && !(counts_warnings && occurred(unnamed)))
         write_line("warning: ", format, args);
     funlockfile(stderr);
     va_end(args);
+}
+
+void gi_cli_warn(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const char *colon = strstr(text, ": ");
+    warn(colon ? colon + 2 : text, "%s", text);
+}
+
+void gi_cli_warn_of(const char *name, const char *warning)
+{
+    warn(warning, "%s: %s", name, warning);
 }
 
 void gi_cli_note(const char *format, ...)

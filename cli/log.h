@@ -11,9 +11,11 @@
 void gi_cli_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "gpuimg: warning: COMMAND: text", unless warnings are off. */
 void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for the text "NAME: WARNING". */
+void gi_cli_warn_of(const char *name, const char *warning);
 /* For batches. After gi_cli_count_warnings(), a warning that differs from an earlier warning only
- * in the name before its first ": " is counted and not printed. gi_cli_print_warnings() prints the
- * counts, and ends this. */
+ * in its NAME, or in the name before its first ": ", is counted and not printed.
+ * gi_cli_print_warnings() prints the counts, and ends this. */
 void gi_cli_count_warnings(void);
 void gi_cli_print_warnings(void);
 /* Prints a line for a person, in the form of gi_cli_log(). Prints it only if stderr is a terminal,

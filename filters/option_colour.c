@@ -3,6 +3,7 @@
 #include "filters/option_colour.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,43 @@ bool gi_colour_read(struct gi_colour *colour, const char *text)
         if (strcmp(text, names[i].name) == 0)
             return read_hex(colour, names[i].hex);
     return *text == '#' ? read_hex(colour, text) : read_samples(colour, text);
+}
+
+/* Prints a colour as its name, as "#rrggbb", as "#rrggbbaa" or as numbers. Returns buffer. */
+static const char *print(char buffer[128], const struct gi_colour *colour)
+{
+    struct gi_colour named;
+    int used = 0, n = colour->named && colour->v[3] == 1 ? 3 : colour->n;
+    for (size_t i = 0; colour->named && i < sizeof names / sizeof *names; i++)
+        if (read_hex(&named, names[i].hex) && !memcmp(named.v, colour->v, sizeof named.v))
+            return names[i].name;
+    if (colour->named)
+        used = snprintf(buffer, 128, "#");
+    for (int i = 0; i < n; i++)
+        used += colour->named ? snprintf(buffer + used, 128 - (size_t)used, "%02x",
+                                         (unsigned)(255 * colour->v[i] + 0.5))
+                              : snprintf(buffer + used, 128 - (size_t)used, "%s%.10g", i ? "," : "",
+                                         colour->v[i]);
+    return buffer;
+}
+
+enum gi_status gi_colour_check(struct gi_err *warning, const struct gi_colour *colour,
+                               const char *option, const struct gi_image *image, struct gi_err *err)
+{
+    char text[128];
+    const double *v = colour->v;
+    if (gi_colour_channels(image) > 1)
+        return GI_OK;
+    if (!colour->named && colour->n > 2)
+        return gi_fail(err, GI_E_USAGE,
+                       "--%s %s: %d numbers for a gray image: want 1, or 2 with alpha", option,
+                       print(text, colour), colour->n);
+    if (colour->named && (v[0] != v[1] || v[1] != v[2]))
+        gi_fail(warning, GI_E_UNSUPPORTED,
+                "--%s %s: becomes gray in a gray image, %.3g%% of white, which is its luma (gpuimg "
+                "channels --order rrr makes the image RGB)",
+                option, print(text, colour), 100 * gi_luma(v));
+    return GI_OK;
 }
 
 static void named_pixel(float *pixel, const struct gi_colour *colour, const struct gi_image *image)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "imgio/image.h"
+#include "imgio/status.h"
 
 /* A colour: either sample values in sample units, or a named colour in fractions of full scale. */
 struct gi_colour {
@@ -20,6 +21,13 @@ struct gi_colour {
  * (https://www.w3.org/TR/css-color-4/#named-colors). For other texts returns false, and *colour is
  * undefined. */
 bool gi_colour_read(struct gi_colour *colour, const char *text);
+
+/* Checks that a colour, the value of --option, suits an image with these channels. Gray images take
+ * 1 number, or 2 with alpha. If a colour with a hue becomes gray there, stores that in *warning.
+ * Errors: GI_E_USAGE. */
+enum gi_status gi_colour_check(struct gi_err *warning, const struct gi_colour *colour,
+                               const char *option, const struct gi_image *image,
+                               struct gi_err *err);
 
 /* Converts a colour to a pixel of the type and channels of `image`. A single value is used for all
  * channels. If there are several values, but not enough, the last value is repeated for the

@@ -71,6 +71,7 @@ struct gi_side {
                                   in host memory. The caller frees it, also after an error */
     struct gi_image *shape; /* NULL, or an image that gets the shape of the step's first source. It
                                may be the same as `copy_out` */
+    struct gi_err *warning; /* NULL, or gets the warning of the step's plan, if the run succeeds */
     struct gi_ending *ending; /* of the last step: NULL if `dst` must have samples */
 };
 

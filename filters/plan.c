@@ -6,6 +6,18 @@
 
 #include "filters/filter.h"
 
+/* Checks the colours among the parameters against the channels of the first source. */
+static enum gi_status check_colours(struct gi_plan *plan, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (const struct gi_option *row = plan->filter->options; row && row->name && !status; row++)
+        if (row->type == GI_OPT_COLOUR)
+            status = gi_colour_check(&plan->warning,
+                                     (const void *)((const char *)plan->params + row->offset),
+                                     row->name, &plan->sources[0], err);
+    return status;
+}
+
 /* Checks that the result, and the arrays of an analysis, are within the limits. */
 static enum gi_status check_limits(const struct gi_plan *plan, struct gi_err *err)
 {
@@ -38,7 +50,9 @@ enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits 
     }
     plan->result = plan->sources[0];
     plan->result.shrunk = (struct gi_shrunk){0};
-    enum gi_status status = filter->plan ? filter->plan(plan, err) : GI_OK;
+    enum gi_status status = check_colours(plan, err);
+    if (!status && filter->plan)
+        status = filter->plan(plan, err);
     /* GI_E_MEMORY may mean that gi_plan_tables() found the result over its limits. */
     if ((!status || status == GI_E_MEMORY) && check_limits(plan, NULL))
         status = check_limits(plan, err);

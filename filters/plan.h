@@ -63,9 +63,11 @@ struct gi_plan {
     bool late;    /* the result depends on the measuring passes. Until gi_plan_settle() is called,
                      which must be before `run`, `result` has the shape of the first source */
     bool on_host; /* an analysis without primitives, with images in host memory */
-    size_t array_nbytes;  /* bytes of arrays as large as the image in an analysis' result */
-    void *tables;         /* one block from malloc(), owned by the plan; NULL: none */
-    size_t tables_nbytes; /* size of `tables`, set by gi_plan_tables() */
+    size_t array_nbytes;   /* bytes of arrays as large as the image in an analysis' result */
+    struct gi_err warning; /* set if parameters have a surprising effect on these sources. Its
+                              status is that of the error if warnings are errors */
+    void *tables;          /* one block from malloc(), owned by the plan; NULL: none */
+    size_t tables_nbytes;  /* size of `tables`, set by gi_plan_tables() */
 };
 
 /* Arguments of a measuring pass. The images are on the queue's backend, as whole images or as bands

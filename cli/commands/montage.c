@@ -254,6 +254,7 @@ static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *e
     const struct sheet *sheet = self;
     struct gi_image shape = shape_of(sheet);
     struct gi_border_params border = sheet->params->border;
+    struct gi_err warning = {0};
     border.mode = GI_BORDER_VALUE;
     struct gi_border_spec paper = gi_border_spec_from(&border, &shape),
                           full = {.mode = GI_BORDER_VALUE};
@@ -263,6 +264,10 @@ static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *e
     gi_border_pixel(pixel, &paper, &shape);
     gi_border_pixel(opaque, &full, &shape);
     enum gi_status status = gi_limits_check(&sheet->job.io->limits, &shape, err);
+    if (!status)
+        status = gi_colour_check(&warning, &border.value, "background", &shape, err);
+    if (!status)
+        status = gi_cli_warn_or_fail(&warning, NULL, sheet->job.io, err);
     if (!status)
         status = gi_image_alloc(made, shape.width, shape.height, shape.channels, shape.type, err);
     if (status)

@@ -133,7 +133,8 @@ const struct gi_option gi_io_options[] = {
     {GI_OPTION("strict", FLAG, struct gi_io_params, strict),
      .help = "Fail, instead of printing a warning, if the output format cannot hold everything "
              "that the input has, or if 64-bit floats or integers of the input change when they "
-             "are rounded to 32-bit floats"},
+             "are rounded to 32-bit floats, or if an option has a surprising effect, such as a "
+             "colour on a gray image"},
     IO_INPUT,
     {0},
 };
@@ -190,13 +191,12 @@ static enum gi_status convert(struct gi_image *image, const struct gi_io_params 
     return status;
 }
 
-static enum gi_status read_background(double rgb[3], const char *text, struct gi_err *err)
+static enum gi_status read_background(struct gi_colour *colour, const char *text,
+                                      struct gi_err *err)
 {
-    struct gi_colour colour;
-    if (!gi_colour_read(&colour, text) || !colour.named || colour.v[3] != 1)
+    if (!gi_colour_read(colour, text) || !colour->named || colour->v[3] != 1)
         return gi_fail(err, GI_E_USAGE,
                        "--background %s: want a name such as white, #rgb or #rrggbb", text);
-    memcpy(rgb, colour.v, 3 * sizeof *rgb);
     return GI_OK;
 }
 
@@ -321,11 +321,11 @@ static enum gi_status check_g4(const char *path, const struct gi_io_params *io, 
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err)
 {
-    double rgb[3];
+    struct gi_colour colour;
     enum gi_status status = io->orientation > 1 ? gi_save_check_orientation(path, io->format, err)
                                                 : gi_save_check(path, io->format, err);
     if (!status && io->background)
-        status = read_background(rgb, io->background, err);
+        status = read_background(&colour, io->background, err);
     if (!status && io->compression == GI_COMPRESSION_G4)
         status = check_g4(path, io, err);
     if (status)
@@ -411,20 +411,44 @@ bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, 
     return gi_save_coding(coding, shape, path, &options);
 }
 
+enum gi_status gi_cli_warn_or_fail(const struct gi_err *warning, const char *name,
+                                   const struct gi_io_params *io, struct gi_err *err)
+{
+    if (warning->status && io->strict)
+        return gi_fail(err, warning->status, "--strict: %s", warning->text);
+    if (warning->status && name)
+        gi_cli_warn_of(name, warning->text);
+    else if (warning->status)
+        gi_cli_warn("%s", warning->text);
+    return GI_OK;
+}
+
+/* Reads --background for this image. */
+static enum gi_status background_for(struct gi_colour *colour, const struct gi_image *image,
+                                     const char *path, const struct gi_io_params *io,
+                                     struct gi_err *err)
+{
+    struct gi_err warning = {0};
+    enum gi_status status = read_background(colour, io->background, err);
+    if (!status && gi_has_alpha(image) && !io->gray)
+        status = gi_colour_check(&warning, colour, "background", image, err);
+    return status ? status : gi_cli_warn_or_fail(&warning, path, io, err);
+}
+
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
                               struct gi_err *err)
 {
-    double background[3];
+    struct gi_colour background;
     enum gi_status status =
-        io->background ? read_background(background, io->background, err) : GI_OK;
+        io->background ? background_for(&background, image, path, io, err) : GI_OK;
     if (!status && depth_types[io->depth] > image->type)
         status = check_converted(image, depth_types[io->depth], io, err);
     if (status)
         return status;
     struct gi_save_options options = save_options(io);
-    options.background = io->background ? background : NULL;
+    options.background = io->background ? background.v : NULL;
     options.parallel = parallel;
     struct gi_err warning = {0};
     struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};

@@ -78,6 +78,10 @@ struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_imag
 /* Returns full scale: that of the file, or that of `image` if --depth asks for another type. */
 unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
                        const struct gi_io_params *io);
+/* Prints a warning that is set, about the file `name`, or without a name if that is NULL. With
+ * --strict it is an error, whose text does not have the name. */
+enum gi_status gi_cli_warn_or_fail(const struct gi_err *warning, const char *name,
+                                   const struct gi_io_params *io, struct gi_err *err);
 /* Encodes an image with up to `threads` threads if the format allows that. */
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,

@@ -308,6 +308,21 @@ static enum gi_status run(struct gi_imaging *imaging, struct gi_line *line,
     return status;
 }
 
+/* Prints the warnings of the steps. With --strict the first of them is an error. */
+static enum gi_status warn(const struct gi_imaging *imaging, const struct gi_line *line,
+                           const struct gi_ready *ready, struct gi_err *err)
+{
+    int n = ready->chain->n;
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++) {
+        struct gi_err *warning = &ready->warnings[i];
+        if (warning->status && n > 1)
+            gi_err_prefix(warning, "step %d, %s", i + 1, ready->chain->steps[i].filter->name);
+        status = gi_cli_warn_or_fail(warning, line->input, imaging->options.io, err);
+    }
+    return status;
+}
+
 enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *item,
                                   struct gi_image *dst, const struct gi_image *src,
                                   const struct gi_ready *ready, struct gi_err *err)
@@ -321,6 +336,8 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
     gi_plans_give_back(imaging->plans, &use);
     if (status != GI_E_UNSUPPORTED && src->coded && src->coded->warning.status)
         gi_cli_warn("%s", src->coded->warning.text);
+    if (!status && ready && (status = warn(imaging, &item->line, ready, err)) && dst)
+        gi_image_free(dst);
     return status;
 }
 

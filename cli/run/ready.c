@@ -15,6 +15,7 @@ void gi_ready_free(struct gi_ready *ready)
     }
     free(ready->steps);
     free(ready->sides);
+    free(ready->warnings);
     free(ready->inputs);
 }
 
@@ -24,6 +25,7 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, struct gi_err *e
     const struct gi_chain_step *from = &ready->chain->steps[i];
     const struct gi_reporter *reporter = from->reporter;
     struct gi_side *side = &ready->sides[i];
+    side->warning = &ready->warnings[i];
     side->others = ready->steps[i].others = from->others;
     ready->steps[i].nothers = from->nothers;
     if (!reporter)
@@ -45,8 +47,9 @@ enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chai
     *ready = (struct gi_ready){.chain = chain,
                                .steps = calloc(n, sizeof *ready->steps),
                                .sides = calloc(n, sizeof *ready->sides),
+                               .warnings = calloc(n, sizeof *ready->warnings),
                                .inputs = calloc(n, sizeof *ready->inputs)};
-    if (!ready->steps || !ready->sides || !ready->inputs)
+    if (!ready->steps || !ready->sides || !ready->warnings || !ready->inputs)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
     enum gi_status status = GI_OK;
     for (int i = 0; i < chain->n && !status; i++) {

@@ -10,6 +10,7 @@ struct gi_ready {
     const struct gi_chain *chain;
     struct gi_step *steps;
     struct gi_side *sides;
+    struct gi_err *warnings; /* GI_OK: none */
     struct gi_image *inputs; /* first source of each step, or only its shape */
 };
 

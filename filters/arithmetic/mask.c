@@ -110,17 +110,19 @@ const struct gi_filter gi_filter_mask = {
                 "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"
                 "gpuimg mask photo.png out.png --with alpha.png --set\n"
                 "gpuimg mask photo.png out.png --with labels.png --label 3,7 --invert --fill black",
-    .manual = "By default the image becomes transparent where the mask is black: its alpha "
-              "becomes alpha * m, where m is the value of the mask, from 0 (black) to 1 (white). "
-              "If the mask has alpha, m is multiplied by it. An image without alpha gets an "
-              "alpha channel. With --set alpha becomes m. With --fill a pixel becomes m * image "
-              "+ (1 - m) * colour, where the image and the colour are weighted by their alpha. "
-              "Fully transparent pixels become black.\n\n"
-              "The mask may have another depth than the image. The mask may come from gpuimg "
-              "threshold or gpuimg extract. With --label the mask is a label image: the regions "
-              "with the given labels count as white and everything else as black. A label image "
-              "is a PNG, PGM or PFM file, or a .npy file of up to 32 bits.\n\n"
-              "The result is computed in float and rounded once, a tie to the even number.",
+    .manual =
+        "By default the image becomes transparent where the mask is black: its alpha "
+        "becomes alpha * m, where m is the value of the mask, from 0 (black) to 1 (white). "
+        "If the mask has alpha, m is multiplied by it. An image without alpha gets an "
+        "alpha channel. With --set alpha becomes m. With --fill a pixel becomes m * image "
+        "+ (1 - m) * colour, where the image and the colour are weighted by their alpha. "
+        "Fully transparent pixels become black. A colour such as red becomes its luma in a gray "
+        "image, with a warning.\n\n"
+        "The mask may have another depth than the image. The mask may come from gpuimg "
+        "threshold or gpuimg extract. With --label the mask is a label image: the regions "
+        "with the given labels count as white and everything else as black. A label image "
+        "is a PNG, PGM or PFM file, or a .npy file of up to 32 bits.\n\n"
+        "The result is computed in float and rounded once, a tie to the even number.",
     .options = options,
     .params_nbytes = sizeof(struct mask_params),
     .averages = true,
