@@ -176,9 +176,20 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 /* An image of one colour is not cropped. */
 static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_err *err)
 {
+    const struct crop_params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
     struct gi_bounds bounds = ((const struct crop_found *)state)->bounds;
-    if (bounds.bottom == 0)
-        bounds = (struct gi_bounds){0, 0, plan->sources[0].width, plan->sources[0].height};
+    if (bounds.bottom == 0) {
+        bounds = (struct gi_bounds){0, 0, src->width, src->height};
+        gi_fail(&plan->warning, GI_E_UNSUPPORTED,
+                "--trim: nothing is trimmed, because the image has one colour");
+    } else if (bounds.right - bounds.left == src->width &&
+               bounds.bottom - bounds.top == src->height) {
+        gi_fail(&plan->warning, GI_E_UNSUPPORTED,
+                "--trim: nothing is trimmed: no outer row or column has the colour of the upper "
+                "left pixel within --tolerance %.10g %% (a larger one may help)",
+                p->tolerance);
+    }
     return place_in(plan, &bounds, err);
 }
 
@@ -205,7 +216,7 @@ const struct gi_filter gi_filter_crop = {
     .summary = "Crop to a rectangle, or trim an empty border",
     .examples = "gpuimg crop photo.jpg part.png --size 400x300+120+80\n"
                 "gpuimg crop photo.jpg middle.png --size 50% --gravity center\n"
-                "gpuimg crop scan.png text.png --trim --tolerance 5",
+                "gpuimg crop scan.png text.png --trim --tolerance 25",
     .manual = "--size 400x300+120+80 takes 400 x 300 pixels at an offset of 120 pixels from the "
               "left and 80 from the top. Sizes such as 50%, 50%x and x300 are possible too, and "
               "offsets may be percentages. With --gravity the rectangle is in another corner, at "
@@ -216,7 +227,8 @@ const struct gi_filter gi_filter_crop = {
               "pixel with a sample that differs from the upper left pixel by more than "
               "--tolerance. In an image with alpha, colours are multiplied by alpha before they "
               "are compared, so that all fully transparent pixels are equal. An image of one "
-              "colour does not change.",
+              "colour does not change. Paper that is lit unevenly differs from its corner: scans "
+              "need a --tolerance of 20 to 30. If nothing is trimmed, there is a warning.",
     .options = options,
     .params_nbytes = sizeof(struct crop_params),
     .check = check,
