@@ -85,10 +85,14 @@ static size_t strip_images(const struct stack *stack, const struct gi_image *ima
 /* The first image says what all are. */
 static enum gi_status begin(struct stack *stack, const struct gi_image *image, struct gi_err *err)
 {
+    struct gi_err warning = {0};
     const struct gi_limits limits = {.max_bytes = stack->job.io->limits.max_bytes};
     struct gi_image result = result_of(stack, image);
     uint64_t share = stack->params->memory ? stack->params->memory : gi_memory_share();
     size_t n = strip_images(stack, image, share);
+    gi_stack_warn(&warning, &stack->params->stack, stack->job.n);
+    if (gi_cli_warn_or_fail(&warning, NULL, stack->job.io, err))
+        return err->status;
     stack->shape = *image;
     stack->shape.data = NULL;
     if (gi_limits_check(&limits, &result, err))
@@ -241,6 +245,10 @@ const struct gi_command gi_command_stack = {
               "channels.\n\n"
               "Each page of a TIFF counts as an image. --method max gives the maximum intensity "
               "projection (MIP) of the pages.\n\n"
+              "In a stack of few images no sample is many standard deviations away from the "
+              "median, because an outlier enlarges the deviation: at most 2.74 with 6 images and "
+              "3.1 with 8. They need --method sigma-clip --kappa 2; a --kappa that cannot "
+              "reject anything causes a warning.\n\n"
               "Every file is read once. The methods \"mean\", \"min\", \"max\" and \"sum\" only "
               "need memory for a few images. The methods \"median\" and \"sigma-clip\" need all "
               "images at once: if these take more than --memory, the decoded images are stored "

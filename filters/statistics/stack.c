@@ -33,6 +33,31 @@ static enum gi_status check(void *params, struct gi_err *err)
     return p->images ? GI_OK : gi_fail(err, GI_E_USAGE, "want --images N");
 }
 
+/* Returns the largest distance of one of n samples from the median, in standard deviations. The
+ * variance is smallest if as many of the others as the median allows are at the mean, and the rest
+ * are at the median; this gives sqrt(n (n - m) / (n - m - 1)) for m samples at the mean. */
+static double largest_distance(uint64_t n)
+{
+    double rest = (double)(n - (n > 3 ? (n - 3) / 2 : 0));
+    return n < 3 ? 1 : sqrt((double)n * rest / (rest - 1));
+}
+
+void gi_stack_warn(struct gi_err *warning, const struct gi_stack_params *params, uint64_t images)
+{
+    double most = largest_distance(images);
+    if (params->method != GI_STACK_SIGMA_CLIP || params->kappa < most)
+        return;
+    if (images < 3)
+        gi_fail(warning, GI_E_UNSUPPORTED,
+                "sigma-clip rejects nothing of %d image%s, want 3 or more", (int)images,
+                images == 1 ? "" : "s");
+    else
+        gi_fail(warning, GI_E_UNSUPPORTED,
+                "--kappa %.10g: rejects nothing, because no sample of %d images is more than %.3g "
+                "standard deviations from the median (try --kappa 2)",
+                params->kappa, (int)images, most);
+}
+
 static struct gi_stack spec_of(const struct gi_plan *plan, const struct gi_image *earlier)
 {
     const struct gi_stack_params *p = plan->params;
@@ -71,6 +96,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         plan->result.type = GI_U32;
     else if (p->method == GI_STACK_SUM)
         plan->result.type = GI_F32;
+    gi_stack_warn(&plan->warning, p, (uint64_t)p->images);
     plan->cost.other = cost_of(&spec, src->type);
     return GI_OK;
 }

@@ -25,8 +25,13 @@ struct gi_stack_params {
         GI_OPTION("kappa", REAL, params, kappa_member),                                            \
             .default_text = "3", .min = 0.1, .max = 100,                                           \
             .help = "For the method \"sigma-clip\": a sample counts if it is at most this many "   \
-                    "standard deviations away from the median; at most five passes are made"       \
+                    "standard deviations away from the median; at most five passes are made. "     \
+                    "3 rejects nothing below 8 images"                                             \
     }
+
+/* Sets *warning if sigma clipping of `images` images rejects no sample, whatever the samples are.
+ */
+void gi_stack_warn(struct gi_err *warning, const struct gi_stack_params *params, uint64_t images);
 
 extern const struct gi_choice gi_stack_methods[];
 extern const struct gi_filter gi_filter_stack;

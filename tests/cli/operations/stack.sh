@@ -162,6 +162,30 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$GPUIMG" stack -
         done
     done
 fi
+# sigma-clip warns if --kappa can reject nothing, whatever the samples are: one sample of 6 is at most sqrt(6 * 5 / 4) standard
+# deviations from the median (with the samples 0 0 0 0 1 5), one of 8 at most sqrt(8 * 6 / 5).
+printf 'P2 1 1 255  0\n' >zero.pgm
+printf 'P2 1 1 255  200\n' >bright.pgm
+reason() { echo "--kappa $1: rejects nothing, because no sample of $2 images is more than $3 standard deviations from the median (try --kappa 2)"; }
+zeros=(zero.pgm zero.pgm zero.pgm zero.pgm zero.pgm)
+expect 0 gpuimg stack --method sigma-clip "${zeros[@]}" bright.pgm out.pgm
+says 'sigma-clip of 6 images warns' "gpuimg: warning: stack: $(reason 3 6 2.74)"
+check 'sigma-clip of 6 images is the mean' test "$(samples 1 out.pgm)" = 33
+expect_error 1 "stack: --strict: $(reason 3 6 2.74)" stack --method sigma-clip bright.pgm "${zeros[@]}" made.pgm --strict
+expect 0 gpuimg stack --method sigma-clip --kappa 2 "${zeros[@]}" bright.pgm out.pgm
+check 'sigma-clip --kappa 2 rejects an outlier of 6 without a warning' test "$(samples 1 out.pgm)$(<err)" = 0
+expect 0 gpuimg stack --method sigma-clip --kappa 2.5 "${zeros[@]:1}" bright.pgm out.pgm
+says '2.5 of 5 images can reject' ''
+expect 0 gpuimg stack --method sigma-clip "${zeros[@]}" zero.pgm zero.pgm bright.pgm out.pgm
+check 'the default rejects an outlier of 8' test "$(samples 1 out.pgm)$(<err)" = 0
+expect 0 gpuimg stack --method mean zero.pgm bright.pgm out.pgm
+says 'the mean does not warn' ''
+expect 0 gpuimg stack --method sigma-clip zero.pgm bright.pgm out.pgm
+says 'sigma-clip of 2 images warns' 'gpuimg: warning: stack: sigma-clip rejects nothing of 2 images, want 3 or more'
+printf 'P2 6 1 255  0 0 0 0 0 200\n' >row.pgm
+expect 0 gpuimg run 'stack --images 6 --method sigma-clip' row.pgm out.pgm
+says 'sigma-clip of 6 images in a chain warns' "gpuimg: warning: run: row.pgm: $(reason 3 6 2.74)"
+
 mkdir disk
 if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
     expect 75 env TMPDIR=disk "$GPUIMG" stack --by median --memory 1M n1.pgm n2.pgm made.pgm
