@@ -78,8 +78,8 @@ enum gi_status gi_tiff_fax(void **bytes, size_t *nbytes, const void *rows, int w
                            struct gi_err *err);
 
 /* Writes a TIFF without libtiff, like gi_format.encode (tiff_write.c). Samples are deflated with a
- * predictor, or compressed by Group 4 (fax.c). They are in strips, or in tiles of a BigTIFF if the
- * samples exceed 4 GB. */
+ * predictor, stored with compression 0, or compressed by Group 4 (fax.c). They are in strips, or in
+ * tiles of a BigTIFF if the samples exceed 4 GB. */
 enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *err);

@@ -1,9 +1,9 @@
 /* Writes TIFF of 8 and 16 bits and float. Large images are written in tiles (TIFF 6.0, section 15),
  * other images in strips. Each strip is deflated after a predictor (TIFF 6.0 and its Technical
- * Notes 2 and 3), or holds bits compressed by CCITT Group 4 (fax.c). The file is a BigTIFF if
- * 32-bit offsets are too small. The directory precedes the strips and contains their lengths, so
- * all strips are in memory before the first strip is written. In this file tiles are called strips,
- * too.
+ * Notes 2 and 3), is stored as it is, or holds bits compressed by CCITT Group 4 (fax.c). The file
+ * is a BigTIFF if 32-bit offsets are too small. The directory precedes the strips and contains
+ * their lengths, so all strips are in memory before the first strip is written. In this file tiles
+ * are called strips, too.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
@@ -17,7 +17,8 @@
 
 enum {
     ENTRIES_MAX = 28,
-    GROUP_4 = 4, /* values of tags */
+    NO_COMPRESSION = 1, /* values of tags */
+    GROUP_4 = 4,
     DEFLATE = 8,
     PREDICT_HORIZONTAL = 2,
     PREDICT_FLOAT = 3,
@@ -47,6 +48,7 @@ struct writer {
     const struct gi_image *image; /* with one_bit: the packed bytes as an image (imgio/bits.h) */
     int width;                    /* pixels of a row */
     bool one_bit, fax;            /* fax: compressed by Group 4, as is usual with 0 for white */
+    bool stored;                  /* without compression and predictor */
     size_t row_nbytes;            /* of a strip */
     int strip_width, strip_rows, across, nstrips, level;
     bool tiles;
@@ -89,8 +91,8 @@ static void predict_float(uint8_t *to, const void *row, size_t n, size_t have,
         to[i] = (uint8_t)(to[i] - to[i - step]);
 }
 
-/* Applies the predictor to a strip and writes the result to `to`. Parts of a tile outside the image
- * are 0. Returns the number of bytes. */
+/* Applies the predictor, if there is one, to a strip and writes the result to `to`. Parts of a tile
+ * outside the image are 0. Returns the number of bytes. */
 static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
 {
     const struct gi_image *image = w->image;
@@ -98,19 +100,19 @@ static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
     int rows = image->height - y0 < w->strip_rows ? image->height - y0 : w->strip_rows;
     int width = image->width - x0 < w->strip_width ? image->width - x0 : w->strip_width;
     size_t channels = (size_t)image->channels, n = (size_t)w->strip_width * channels;
-    size_t have = (size_t)width * channels;
+    size_t have = (size_t)width * channels, sample = gi_type_nbytes(image->type);
     if (w->tiles)
         memset(to, 0, (size_t)w->strip_rows * w->row_nbytes);
     for (int y = 0; y < rows; y++, to += w->row_nbytes) {
         const char *row = gi_row(image, y0 + y);
-        row += (size_t)x0 * channels * gi_type_nbytes(image->type);
-        if (image->type == GI_F32)
-            predict_float(to, row, n, have, image);
-        else if (w->fax)
+        row += (size_t)x0 * channels * sample;
+        if (w->fax)
             for (size_t i = 0; i < have; i++)
                 to[i] = (uint8_t)~row[i];
-        else if (w->one_bit)
-            memcpy(to, row, have);
+        else if (w->one_bit || w->stored)
+            memcpy(to, row, have * sample);
+        else if (image->type == GI_F32)
+            predict_float(to, row, n, have, image);
         else
             predict_whole(to, row, have, image);
     }
@@ -125,6 +127,14 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
     if (w->fax)
         return gi_tiff_fax(&strip->bytes, &strip->nbytes, scratch, w->width,
                            (int)(nraw / w->row_nbytes), err);
+    if (w->stored) {
+        strip->bytes = malloc(nraw);
+        strip->nbytes = nraw;
+        if (!strip->bytes)
+            return gi_fail(err, GI_E_MEMORY, "out of memory");
+        memcpy(strip->bytes, scratch, nraw);
+        return GI_OK;
+    }
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(w->level);
     size_t room = c ? libdeflate_zlib_compress_bound(c, nraw) : 0;
     strip->bytes = c ? malloc(room) : NULL;
@@ -274,7 +284,7 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
     add_number(d, 256, LONG, 1, (uint64_t)w->width);
     add_number(d, 257, LONG, 1, (uint64_t)image->height);
     add_number(d, 258, SHORT, channels, w->one_bit ? 1 : 8 * gi_type_nbytes(image->type));
-    add_number(d, 259, SHORT, 1, w->fax ? GROUP_4 : DEFLATE);
+    add_number(d, 259, SHORT, 1, w->fax ? GROUP_4 : w->stored ? NO_COMPRESSION : DEFLATE);
     add_number(d, 262, SHORT, 1,
                w->fax                           ? MINISWHITE
                : gi_colour_channels(image) == 3 ? RGB
@@ -292,7 +302,7 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
         add_number(d, 296, SHORT, 1, UNIT_INCH);
     }
     add_texts(d, metadata, 300, 316);
-    if (!w->one_bit)
+    if (!w->one_bit && !w->stored)
         add_number(d, 317, SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
     if (w->tiles) {
         add_number(d, 322, LONG, 1, (uint64_t)w->strip_width);
@@ -365,6 +375,7 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
                        .width = image->width,
                        .one_bit = one_bit,
                        .fax = fax,
+                       .stored = options->compression == 0,
                        .tiles = tiles && !one_bit, /* an eighth of the bytes */
                        .level = options->compression == GI_COMPRESSION_AUTO ? GI_AUTO_LEVEL
                                                                             : options->compression};

@@ -336,7 +336,7 @@ TEST(tiles)
     for (int channels = 1; channels <= 4; channels++)
         for (int type = GI_U8; type <= GI_F32; type++) {
             struct gi_image image = random_image(700, 1100, channels, (enum gi_type)type, 5), back;
-            struct gi_save_options options = {.compression = 1};
+            struct gi_save_options options = {.compression = channels % 2};
             struct gi_sink *sink;
             assert_int_equal(gi_sink_open(&sink, path, false, NULL), GI_OK);
             assert_int_equal(gi_tiff_encode_tiles(sink, &image, NULL, &options, true, NULL), GI_OK);
@@ -352,31 +352,54 @@ TEST(tiles)
         }
 }
 
-TEST(there_and_back)
+/* Checks the tags of the compression in the file: none for level 0, else Deflate with the predictor
+ * of the sample type. */
+static void check_compression(int level, enum gi_type type)
+{
+    uint16_t compression = 0, predictor = PREDICTOR_NONE;
+    TIFF *tiff = TIFFOpen(path, "r");
+    assert_non_null(tiff);
+    TIFFGetField(tiff, TIFFTAG_COMPRESSION, &compression);
+    if (level)
+        TIFFGetField(tiff, TIFFTAG_PREDICTOR, &predictor);
+    TIFFClose(tiff);
+    assert_int_equal(compression, level ? COMPRESSION_ADOBE_DEFLATE : COMPRESSION_NONE);
+    assert_int_equal(predictor, !level           ? PREDICTOR_NONE
+                                : type == GI_F32 ? PREDICTOR_FLOATINGPOINT
+                                                 : PREDICTOR_HORIZONTAL);
+}
+
+static void check_there_and_back(int channels, enum gi_type type, int level)
 {
     unsigned char icc[200] = {0};
+    struct gi_image image = random_image(700, 203, channels, type, 4), back;
+    struct gi_metadata metadata = {.icc = icc,
+                                   .icc_nbytes = sizeof icc,
+                                   .dpi_x = 300,
+                                   .dpi_y = 150},
+                       got;
+    struct gi_save_options options = {.format = "tiff", .compression = level};
+    struct gi_err warning;
+    memcpy(icc + 16, channels < 3 ? "GRAY" : "RGB ", 4);
+    assert_int_equal(gi_save(&image, &metadata, path, &options, &warning, NULL), GI_OK);
+    assert_int_equal(warning.status, GI_OK);
+    check_compression(level, type);
+    assert_int_equal(gi_load(&back, &got, NULL, path, &strictly, &warning, NULL), GI_OK);
+    assert_same_image(&image, &back);
+    assert_int_equal(got.icc_nbytes, sizeof icc);
+    assert_memory_equal(got.icc, icc, sizeof icc);
+    assert_true(got.dpi_x == 300 && got.dpi_y == 150);
+    gi_metadata_free(&got);
+    gi_image_free(&back);
+    gi_image_free(&image);
+}
+
+TEST(there_and_back)
+{
     for (int channels = 1; channels <= 4; channels++)
-        for (int type = GI_U8; type <= GI_F32; type++) {
-            struct gi_image image = random_image(700, 203, channels, (enum gi_type)type, 4), back;
-            struct gi_metadata metadata = {.icc = icc,
-                                           .icc_nbytes = sizeof icc,
-                                           .dpi_x = 300,
-                                           .dpi_y = 150},
-                               got;
-            struct gi_save_options options = {.format = "tiff"};
-            struct gi_err warning;
-            memcpy(icc + 16, channels < 3 ? "GRAY" : "RGB ", 4);
-            assert_int_equal(gi_save(&image, &metadata, path, &options, &warning, NULL), GI_OK);
-            assert_int_equal(warning.status, GI_OK);
-            assert_int_equal(gi_load(&back, &got, NULL, path, &strictly, &warning, NULL), GI_OK);
-            assert_same_image(&image, &back);
-            assert_int_equal(got.icc_nbytes, sizeof icc);
-            assert_memory_equal(got.icc, icc, sizeof icc);
-            assert_true(got.dpi_x == 300 && got.dpi_y == 150);
-            gi_metadata_free(&got);
-            gi_image_free(&back);
-            gi_image_free(&image);
-        }
+        for (int type = GI_U8; type <= GI_F32; type++)
+            for (int level = 0; level <= 9; level += 3)
+                check_there_and_back(channels, (enum gi_type)type, level);
 }
 
 TEST(damage)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Masks of one bit per pixel, by CCITT Group 4 in TIFF: Pillow and ffmpeg, which has a decoder of its own, read them.
-# Sources: imgio/tiff/fax.c imgio/bits.c imgio/save.c
+# Masks of one bit per pixel, by CCITT Group 4 in TIFF: Pillow and ffmpeg, which has a decoder of its own, read them; and TIFF without compression.
+# Sources: imgio/tiff/fax.c imgio/tiff/tiff_write.c imgio/bits.c imgio/save.c
 . "$(dirname "$0")/../lib.sh"
 python=${PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
 if gpuimg list | grep -q 'tiff .*this build has no' || ! "$python" -c 'import PIL, numpy' 2>/dev/null; then
@@ -69,4 +69,18 @@ expect_error 1 'convert: made.tif: --compression g4: *pixel (0, 0) is 230: want 
 check "nothing is written then" test ! -e made.tif -a ! -e made.png
 expect 0 gpuimg threshold page-9.pgm bits.tif --threshold 128 --depth 1 --compression g4
 check "--depth 1 is the same" cmp bits.tif page-9.tif
+# --compression 0 stores samples of every depth, also those of pages.
+gpuimg threshold page-9.pgm want.pgm --threshold 128
+for depth in 1 8 16 float; do
+    expect 0 gpuimg threshold page-9.pgm "plain-$depth.tif" --threshold 50% --depth $depth --compression 0
+    check "--compression 0 --depth $depth" "$python" -c '
+import numpy as np, sys
+from PIL import Image
+image, bits = Image.open(sys.argv[1]), {"1": 1, "8": 8, "16": 16, "float": 32}[sys.argv[2]]
+tags = image.tag_v2
+assert tags[258] == (bits,) and tags[259] == 1 and tags.get(317, 1) == 1 and sum(tags[279]) == (9 * bits + 7) // 8 * 40, tags
+assert ((np.array(image).astype(float) > 0) == (np.array(Image.open("want.pgm")) > 0)).all()' "plain-$depth.tif" $depth
+done
+expect 0 gpuimg pages page-9.pgm page-2500.pgm --out doc.tif --compression 0
+check "--compression 0 of pages" "$python" -c 'from PIL import Image; i = Image.open("doc.tif"); assert i.tag_v2[259] == 1; i.seek(1); assert i.tag_v2[259] == 1; assert i.tobytes() == Image.open("page-2500.pgm").tobytes()'
 finish
