@@ -338,8 +338,10 @@ const struct gi_command gi_command_channels = {
               "{channel} stands for the letter.\n\n"
               "channels join INPUT... OUTPUT joins the channels of up to four images of the same "
               "size. With --order it takes only the named ones, where \"2k\" is the gray of the "
-              "second image. The options for many images do not apply, because the result is one "
-              "image.\n\n"
+              "second image. For example, \"k2kz\" makes a colour image of two gray ones: \"k\", "
+              "the gray of the first, becomes red, \"2k\", that of the second, becomes green, and "
+              "\"z\" makes blue zero. The options for many images do not apply, because the result "
+              "is one image.\n\n"
               "channels alpha INPUT MASK OUTPUT takes the colours from the first image and the "
               "alpha from the second image: the alpha of the second image if it has one, "
               "otherwise its gray. For many images the form is channels alpha INPUT... MASK "
@@ -348,6 +350,7 @@ const struct gi_command gi_command_channels = {
     .examples = "gpuimg channels photo.png bgr.png --order bgr\n"
                 "gpuimg channels split photo.png red.png green.png blue.png\n"
                 "gpuimg channels join red.png green.png blue.png photo.png\n"
+                "gpuimg channels join before.png after.png both.png --order k2kz\n"
                 "gpuimg channels alpha photo.png mask.png cut-out.png\n"
                 "gpuimg channels split photos/*.png --out 'out/{channel}/{name}'",
     .min_operands = 1,

@@ -110,7 +110,9 @@ const struct gi_command gi_command_convert = {
               "light), and --background composites transparent pixels over a colour. gpuimg help "
               "common describes these options.\n\n"
               "More than two operands of which the last is a TIFF are joined, as by gpuimg pages: "
-              "gpuimg convert a.png b.png doc.tif.",
+              "gpuimg convert a.png b.png doc.tif. The reverse is gpuimg convert doc.tif "
+              "'page-{page}.png': {page} counts from 0, as the brackets in doc.tif[0] do, and "
+              "{index} counts from 1.",
     .examples = "gpuimg convert photo.jpg photo.png\n"
                 "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
                 "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",

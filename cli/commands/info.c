@@ -30,7 +30,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("json", FLAG, struct info_params, json), .letter = 'j',
      .help = "Print one JSON object per line"},
     {GI_OPTION("check", FLAG, struct info_params, check),
-     .help = "Decode each file completely, to detect damage"},
+     .help = "Verify each file: decode it completely, to detect damage"},
     {GI_OPTION("hash", FLAG, struct info_params, hash),
      .help = "Decode each file and print a hash of its samples and their shape: equal images "
              "have equal hashes in every format"},

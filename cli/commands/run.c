@@ -134,10 +134,12 @@ const struct gi_command gi_command_run = {
         "--file the chain comes from a file and may have any number of lines. A chain has at "
         "most 1000 steps.\n\n"
         "For many images (see gpuimg help batch) a chain that ends in integral or cumulative "
-        "writes an array per image: .npy, or .pfm with --suffix .pfm. A chain that ends in "
-        "stats, histogram, palette or extract writes one table for all images with --table, or a "
-        "table per image with --out-dir or --out. INPUT may also be a stream of several images "
-        "or a Y4M video. With --tar, both INPUT and OUTPUT are tars.",
+        "writes an array per image: .npy, or .pfm with --suffix .pfm. A chain that ends in stats, "
+        "histogram, palette or extract writes one table for all images with --table, or a table "
+        "per image with --out-dir or --out. INPUT may also be a stream of several images or a Y4M "
+        "video. With --tar, both INPUT and OUTPUT are tars.\n\n"
+        "In Python, import gpuimg and call gpuimg.run(array, \"gaussian --sigma 2\"). make install "
+        "installs this module, and help(gpuimg) explains it.",
     .examples =
         "gpuimg run 'gaussian --sigma 2 | edges | threshold' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"

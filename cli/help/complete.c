@@ -331,7 +331,15 @@ const struct gi_command gi_command_completion = {
     .operands = "bash|zsh|fish",
     .summary = "Print a script that completes command lines in a shell",
     .manual = "The script asks gpuimg for the words that can come next: commands, options, their "
-              "values, and files.",
+              "values, and files. make install installs the scripts for all shells, and make "
+              "install PREFIX=$HOME/.local does so without root.\n\n"
+              "In bash the simple way is this line at the end of ~/.bashrc:\n\n"
+              "    source <(gpuimg completion bash)\n\n"
+              "If the package bash-completion is installed, the script may be a file instead, "
+              "which bash reads when it is needed:\n\n"
+              "    mkdir -p ~/.local/share/bash-completion/completions\n"
+              "    gpuimg completion bash >~/.local/share/bash-completion/completions/gpuimg\n\n"
+              "Both take effect in a new shell. For fish and zsh the folder must exist too.",
     .examples = "gpuimg completion bash >~/.local/share/bash-completion/completions/gpuimg\n"
                 "gpuimg completion zsh >\"${fpath[1]}/_gpuimg\"\n"
                 "gpuimg completion fish >~/.config/fish/completions/gpuimg.fish",

@@ -10,18 +10,22 @@
 /* The manuals. Each paragraph is a string, because compilers need not accept literals over 4095
  * bytes. */
 static const char *const batch_paragraphs[] = {
-    "INPUTS. With --out-dir, --out, --table or --files-from a command takes any number of "
-    "inputs, and the operand OUTPUT is left out. gpuimg info and gpuimg stack always take any "
-    "number of inputs. --files-from LIST adds the names in a file, one per line; with -0 the "
-    "names end with a zero byte, as find -print0 writes them. With --recursive an input may be a "
-    "folder: the image files in it and in the folders below it are taken, by their suffixes.",
+    "INPUTS. With --out-dir, --out, --table or --files-from a command takes any number of inputs, "
+    "and the operand OUTPUT is left out. gpuimg info and gpuimg stack always take any number of "
+    "inputs. --files-from LIST adds the names in a file, one per line; with -0 the names end with "
+    "a zero byte, as find -print0 writes them. With --recursive an input may be a folder: the "
+    "image files in it and in the folders below it are taken, by their suffixes. Every fifth file "
+    "of a numbered series is given by the stride of the shell's braces, as in "
+    "frame-{001..100..5}.png, and every fifth file of any list by --shard 1/5.",
     "OUTPUTS. --out-dir DIR writes each result into the folder DIR, under the name of its input. "
     "With --recursive the folder tree is kept below DIR. --suffix gives the results another "
     "suffix, and so another format. --out gives a template for their names, for example "
     "'{dir}/{stem}_small.{ext}'. If two inputs would have the same output, or an output would "
-    "replace an input, the command stops before any work. An output file appears whole or not at "
-    "all. If an input has several outputs, as with gpuimg channels split, either all of them "
-    "appear or none.",
+    "replace an input, the command stops before any work. There is no dry run, but options and "
+    "these names are checked before the first image. Existing files are replaced; --no-clobber "
+    "does not overwrite them, and counts them as failed. To skip existing results, use --report "
+    "FILE --resume from the first run on. An output file appears whole or not at all. If an input "
+    "has several outputs, as with gpuimg channels split, either all of them appear or none.",
     "TABLES. The commands stats, histogram, palette and extract, and chains that end in one of "
     "these, write tables. --table FILE writes one table for all inputs, with a column for the "
     "name of the input. Its format follows from the suffix: .csv, .jsonl (an object per input) "
@@ -34,14 +38,16 @@ static const char *const batch_paragraphs[] = {
     "GPUs that --device names, such as cuda:all or cuda:0,2. GPUs also decode sequential JPEGs of "
     "8 bits and encode JPEGs, with the bytes of libjpeg-turbo, and encode PNGs with the default "
     "--compression. Each output has the same bytes as if its image had a command of its own. "
-    "Tables are in the order of the inputs. --memory "
-    "limits the memory of the images in progress. On a terminal a line shows the progress, the "
-    "rates, and the stage that limits the speed; --progress prints this line if standard error "
-    "is no terminal.",
+    "Tables are in the order of the inputs. --memory limits the memory of the images in progress. "
+    "On a terminal a line shows the progress, the rates, and the stage that limits the speed; "
+    "--progress prints this line if standard error is no terminal. To estimate how fast a batch "
+    "will be, run it on about 100 of its files with --progress, whose last line has the images per "
+    "second.",
     "FAILURES. If a file is bad, or --recursive cannot read a folder, the name is printed on "
     "standard error, the others are processed, and the exit status is 1. With --fail-fast the "
-    "command stops at the first bad file. If the machine failed, not a file (exit status 75), no "
-    "--table is written, and an older table stays.",
+    "command stops at the first bad file. To retry, repeat a command that had --report FILE with "
+    "--resume: it skips what is done and tries failed files again. If the machine failed, not a "
+    "file (exit status 75), no --table is written, and an older table stays.",
     "EXIT STATUS. 0: everything is done. 1: a file failed. 2: the command line is wrong, and "
     "nothing was done. 75: the machine failed and not a file, for example because of a full "
     "disk, an I/O error, lack of memory, a lost device, or because the folder of an output is "
@@ -252,12 +258,13 @@ static const char *const limits_paragraphs[] = {
     "32-bit floats (gpuimg help common).",
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
-    "NOT YET. gpuimg can't do these yet: reading HEIC, AVIF and JPEG "
-    "XL; writing GIF, AVIF, HEIC, ICO, PDF, MP4, progressive JPEG and PNG with a "
-    "palette; {width} and {height} in "
-    "the names of outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a "
-    "text; Canny edges; Fourier transforms. The message about such a file names another program "
-    "for it.",
+    "NOT YET. gpuimg can't do these yet: reading HEIC, AVIF and JPEG XL; writing GIF, AVIF, HEIC, "
+    "ICO, PDF, MP4, progressive JPEG and PNG with a palette; {width} and {height} in the names of "
+    "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
+    "edges; Fourier transforms; colour maps (LUTs such as viridis: gpuimg help color has another "
+    "way); separating objects that are touching (watershed); output of 2 or 4 bits per sample; "
+    "keeping an image as it is stored, without turning it upright by its EXIF orientation. The "
+    "message about a file in one of these formats names another program for it.",
     NULL,
 };
 

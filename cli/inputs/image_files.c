@@ -102,21 +102,23 @@ const struct gi_option gi_io_options[] = {
              "the suffix or a prefix as in png:- decides. gpuimg list has the names"},
     {GI_OPTION("quality", INT, struct gi_io_params, quality), .default_text = "90", .min = 1,
      .max = 100,
-     .help = "Quality of JPEG and WebP. At 90 and above, JPEG stores colour at full resolution; "
-             "at 100, WebP is lossless"},
+     .help =
+         "Quality of JPEG and WebP. Below 90, JPEG has chroma subsampling 4:2:0 (colour at half "
+         "the resolution), and from 90 on 4:4:4 (no subsampling); at 100, WebP is lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
     {GI_OPTION("dpi", REAL, struct gi_io_params, dpi), .min = 1, .max = 100000,
      .unit = "pixels per inch",
-     .help = "Resolution to store in PNG, JPEG and TIFF files; by default the resolution of the "
-             "input"},
+     .help =
+         "Resolution (pixel density) to store in PNG, JPEG and TIFF files; by default that of the "
+         "input"},
     {GI_OPTION("depth", CHOICE, struct gi_io_params, depth), .also = "bits", .default_text = "same",
      .choices = depth_choices,
      .help = "Sample type of the output: the result is converted to it last"},
     {WORK_DEPTH},
     {GI_OPTION("background", TEXT, struct gi_io_params, background), .metavar = "COLOUR",
-     .help = "Composite the result over this colour (for example white, #rgb or #rrggbb) and "
-             "drop alpha. Without this option alpha is kept; if the output format has no alpha, "
-             "the result is composited over black"},
+     .help = "Flatten: composite the result over this colour (for example white, #rgb or "
+             "#rrggbb) and drop alpha. Without this option alpha is kept; if the output format has "
+             "no alpha, the result is composited over black"},
     {GI_OPTION("strip", CHOICE, struct gi_io_params, strip), .bare = "all", .default_text = "no",
      .choices = strip_choices,
      .help = "Drop metadata of the input; --strip alone means --strip=all. A JPEG is encoded again "
@@ -127,7 +129,7 @@ const struct gi_option gi_io_options[] = {
              "values in options are then in the range 0 to 1. Possible for operations that mix "
              "pixels, for chains and for --gray"},
     {GI_OPTION("no-clobber", FLAG, struct gi_io_params, no_clobber),
-     .help = "Do not replace a file that exists; that is an error"},
+     .help = "Do not overwrite existing files: an output that exists is an error"},
     {GI_OPTION("durable", FLAG, struct gi_io_params, durable),
      .help = "Wait until the output is safe on the disk (fsync) before it gets its name"},
     {GI_OPTION("strict", FLAG, struct gi_io_params, strict),

@@ -70,9 +70,9 @@
         GI_OPTION("report", PATH, struct gi_batch_params, report),                                 \
             .metavar = "FILE",                                                                     \
             .help =                                                                                \
-                "Write a report to this file, with a JSON object per line: the first line "        \
-                "describes the batch, and then each input has a line when it is finished. With "   \
-                "--tar there is a line per member, named TAR:MEMBER, and after the lines of "      \
+                "Write a report (a log) to this file, with a JSON object per line: the first "     \
+                "line describes the batch, and then each input has a line when it is finished. "   \
+                "With --tar there is a line per member, named TAR:MEMBER, and after the lines of " \
                 "its members a line for the tar. For a stream there is a line per image or "       \
                 "frame, and then a line for the stream"                                            \
     }

@@ -17,7 +17,8 @@ const struct gi_filter gi_filter_add = {
                 "gpuimg add a.png mean.png --with b.png --scale 0.5\n"
                 "gpuimg add in.png brighter.png --value 20",
     .manual = "out = (a + b) * scale + offset, where a is a sample of the input and b is a "
-              "sample of the second image or of --value.\n\n"
+              "sample of the second image or of --value. gpuimg help levels has an example for a "
+              "brighter image with more contrast and saturation.\n\n"
               "If the two images have different depths, the samples of the second image are "
               "first scaled to the depth of the input, without rounding: 255 in 8 bits is 65535 "
               "in 16 bits and 1 in floats. A gray second image is used for all colours. The "

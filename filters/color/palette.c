@@ -78,7 +78,9 @@ const struct gi_filter gi_filter_palette = {
     .manual = "Prints a row for each colour that occurs: its samples, the number of its pixels "
               "and their share of the image. The most frequent colour comes first; equally "
               "frequent ones are sorted by their samples. All channels of a pixel, including "
-              "alpha, are its colour. The input must have 8 or 16 bits.",
+              "alpha, are its colour. The input must have 8 or 16 bits.\n\n"
+              "A photograph has thousands of colours that hardly differ. gpuimg run 'quantize "
+              "--colors 5 | palette' photo.jpg prints its five main colours (dominant colours).",
     .options = options,
     .params_nbytes = sizeof(struct gi_palette_params),
     .plan = plan,

@@ -47,8 +47,10 @@ const struct gi_filter gi_filter_orient = {
     .group = GI_GROUP_GEOMETRY,
     .summary = "Turn upright by the EXIF orientation, or write this tag",
     .manual = "A camera stores in EXIF how a picture must be turned to be upright. All commands "
-              "of gpuimg turn an image in this way when they read it, and write upright images. "
-              "So gpuimg orient without options writes an upright copy.\n\n"
+              "of gpuimg turn an image in this way when they read it, and write upright images. So "
+              "gpuimg orient without options writes an upright copy. No option turns this off yet: "
+              "to keep an image as it is stored, delete its orientation first (exiftool "
+              "-Orientation= photo.jpg).\n\n"
               "--orientation N is for files whose EXIF orientation is missing or wrong. The "
               "image is turned as EXIF orientation N says, after the orientation in the file has "
               "been applied.\n\n"

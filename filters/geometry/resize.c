@@ -412,8 +412,11 @@ const struct gi_filter gi_filter_resize = {
               "does. The version \"pillow-12\" (12.2 and 12.3) does so if the height is reduced "
               "and the image is over 100 times as high as wide. The version \"pillow-11\" (12.1 "
               "and earlier) never does.\n\n"
-              "The last example has the bytes of torchvision's Resize(256) and CenterCrop(224) "
-              "of a PIL image in RGB.",
+              "The last example has the bytes of torchvision's Resize(256) and CenterCrop(224) of "
+              "a PIL image in RGB. All commands turn a photograph upright by its EXIF orientation "
+              "first, as PIL's ImageOps.exif_transpose() does; Image.open() alone leaves it as it "
+              "is stored. There is no option for that yet: for the bytes of the stored image, "
+              "delete the orientation first (exiftool -Orientation= photo.jpg).",
     .options = options,
     .params_nbytes = sizeof(struct resize_params),
     .averages = true,

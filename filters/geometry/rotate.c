@@ -104,7 +104,9 @@ const struct gi_filter gi_filter_rotate = {
     .summary = "Rotate by any angle; multiples of 90 degrees are exact",
     .examples = "gpuimg rotate in.jpg out.jpg --angle 90\n"
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"
-                "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic",
+                "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic\n"
+                "gpuimg run 'rotate --angle 2 | crop --size 95% --gravity center' photo.jpg "
+                "straight.jpg",
     .manual = "The image is rotated counterclockwise around its middle, or around --center. "
               "Multiples of 90 degrees without --center only move pixels, and swap width and "
               "height as needed. In all other cases pixels are interpolated where necessary, and "
@@ -115,6 +117,11 @@ const struct gi_filter gi_filter_rotate = {
               "--border-value, by default 0, which is black, or transparent in an image with "
               "alpha. Other --border modes fill them from the image. Colours are weighted by "
               "alpha.\n\n"
+              "To straighten a photograph, rotate it by a small angle, and crop it so that no "
+              "empty corners are left, as in the last example. The largest inscribed rectangle of "
+              "the same aspect ratio has 1 / (cos a + r sin a) times the sides of the image, less "
+              "a pixel, where a is the angle and r the longer side divided by the shorter one: for "
+              "2 degrees and 3:2 these are 95%.\n\n"
               "Positions in the input are computed in fixed point, with 40 bits of fraction. "
               "Pillow, OpenCV and scipy rotate in the same direction.",
     .options = options,

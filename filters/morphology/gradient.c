@@ -20,7 +20,9 @@ const struct gi_filter gi_filter_gradient = {
                 "gpuimg gradient in.png out.png --k 5 --gray\n"
                 "gpuimg gradient mask.png outline.png --size 3x3",
     .manual = "The morphological gradient is dilate(in) - erode(in): the maximum minus the "
-              "minimum of the samples under the structuring element, which is large at edges.\n\n"
+              "minimum of the samples under the structuring element, which is large at edges. "
+              "gpuimg run 'threshold | gradient' draws the outlines (contours, boundaries) of "
+              "objects.\n\n"
               "gpuimg help erode describes the structuring element and the treatment of "
               "NaN. " GI_FLAT_DIFFERENCE_ALPHA
               " With --border border the difference can be negative. It is then 0 in 8- and "

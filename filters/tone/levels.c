@@ -96,12 +96,16 @@ const struct gi_filter gi_filter_levels = {
     .summary = "Adjust levels: black point, white point and gamma",
     .examples = "gpuimg levels in.png out.png --black 5% --white 95%\n"
                 "gpuimg levels in.png brighter.png --gamma 1.4\n"
-                "gpuimg levels scan.png clean.png --white otsu",
+                "gpuimg levels scan.png clean.png --white otsu\n"
+                "gpuimg run 'levels --black 3% --white 92% --gamma 1.15 | color --saturation 1.3' "
+                "photo.jpg vivid.jpg",
     .manual = "Samples at --black become black and samples at --white become white; the samples "
-              "between these two levels are stretched, and --gamma makes them brighter or "
-              "darker. Each level is a sample value, a percentage of full scale (50%), or "
-              "\"otsu\", which is the threshold that Otsu's method finds between dark and bright "
-              "pixels.\n\n"
+              "between these two levels are stretched, and --gamma makes them brighter or darker. "
+              "Each level is a sample value, a percentage of full scale (50%), or \"otsu\", which "
+              "is the threshold that Otsu's method finds between dark and bright pixels. The last "
+              "example makes a photograph brighter, with more contrast and more saturation (gpuimg "
+              "help color). gpuimg normalize takes the levels from the image itself, and gpuimg "
+              "add --value adds the same to all samples.\n\n"
               "A colour sample v becomes out-black + (out-white - out-black) * t^(1 / gamma), "
               "where t = (v - black) / (white - black) is limited to the range 0 to 1. All "
               "colour channels have the same levels, and alpha does not change. If white is "

@@ -78,6 +78,19 @@ def test_rotate(image):
                 np.array_equal(got, np.rot90(image, n)), "is not numpy's rot90")
 
 
+def test_straighten():
+    """The crop that help rotate gives for an image of 3:2 has no empty corners, and a larger one has."""
+    white = np.full((200, 300), 255, np.uint8)
+    for angle in (1.3, 2, -3, 5, 10, 30, 45):
+        turned_image = c.filter(white, "rotate", "--angle", angle)
+        a = np.deg2rad(abs(angle))
+        scale = 1 / (np.cos(a) + 1.5 * np.sin(a))
+        for less, empty in (1, False), (-6, True):
+            size = f"{int(300 * scale) - less}x{int(200 * scale) - less}"
+            got = c.filter(turned_image, "crop", "--size", size, "--gravity", "center")
+            c.check(f"rotate {angle}: empty corners in {size}", (got < 255).any() == empty)
+
+
 def test_expand(image):
     h, w = image.shape[:2]
     got = c.filter(image, "rotate", "--angle", 30, "--expand")
@@ -311,6 +324,7 @@ for picture in walk():
     test_remap(picture)
     if picture.ndim == 2:
         test_scipy(picture)
+test_straighten()
 test_opencv()
 test_opencv_others()
 c.end()

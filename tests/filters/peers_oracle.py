@@ -61,6 +61,12 @@ def test_convolution():
                 same(f"OpenCV's {operator} {component}", got, opencv(image, cv2.CV_32F, dx, 1 - dx, borderType=CLAMP))
             if scipy:
                 same(f"scipy's {operator} {component}", got, scipy(image, dx, mode="nearest"))
+    y, x = np.mgrid[0:40, 0:50]
+    waves = (100 + 80 * np.sin(x / 15) * np.cos(y / 20)).astype(np.float32)
+    slope = np.hypot(*np.gradient(waves.astype(np.float64)))[1:-1, 1:-1]  # up to 5.3 per pixel
+    for operator, scale in (("sobel", 0.125), ("scharr", 0.03125), ("prewitt", 0.1666667)):
+        got = c.filter(waves, "edges", "--operator", operator, "--scale", scale)
+        within(f"slope per pixel by {operator}", got[1:-1, 1:-1], slope, 0.01)
     got = c.filter(image, "edges", "--operator", "laplacian")
     same("OpenCV's Laplacian", got, cv2.Laplacian(image, cv2.CV_32F, borderType=CLAMP))
     same("scipy's laplace", got, ndimage.laplace(image, mode="nearest"))

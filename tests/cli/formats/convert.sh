@@ -16,6 +16,13 @@ check "conversion to PNG and back gives the same file" cmp back.pgm in.pgm
 expect 0 gpuimg convert in.pgm got.png --depth 16
 check "--depth" grep -q '16 bits' <(gpuimg info got.png)
 expect 0 gpuimg convert in.pgm got.jpg --quality 30
+for quality in 89:22,11,11 90:11,11,11; do
+    expect 0 gpuimg convert rgb.ppm got.jpg --quality ${quality%:*}
+    check "the sampling factors of quality ${quality%:*}" test "$(python3 -c '
+data = open("got.jpg", "rb").read()
+frame = data[data.index(b"\xff\xc0"):]
+print(*(f"{frame[11 + 3 * i]:x}" for i in range(frame[9])), sep=",")')" = "${quality#*:}"
+done
 expect 2 gpuimg convert in.pgm made.xyz
 expect_error 2 'convert: want INPUT OUTPUT, got in.pgm *' convert in.pgm
 

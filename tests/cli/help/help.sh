@@ -53,6 +53,51 @@ usm:sharpen
 resume:batch
 max-pixels:common
 slurm:cluster
+straighten:rotate
+subsampling:common
+dominant:palette
+flatten:convert
+regression:compare
+overwrite:common
+existing files:common
+retry:batch
+multipage:pages
+verify:info
+log:batch
+density:common
+dpi:common
+watershed:extract
+count:extract
+particles:extract
+contour:gradient
+outlines:gradient
+viridis:color
+lut:color
+false colour:color
+heatmap:color
+every:batch
+slope:edges
+python:run
+estimate:batch
+dry-run:batch
+orientation:orient
+END
+check "help 4:2:0: the option" grep -q '^    --quality ' <(gpuimg help 4:2:0)
+# Words that only the texts of pages have.
+while IFS=: read -r words pages; do
+    check "help $words: the text of $pages" grep -qE "^In the text of: (.*, )?$pages(,|$)" <(gpuimg help "$words")
+done <<'END'
+main colours:palette
+skip-existing:batch
+touching:extract
+stride:batch
+fifth:batch
+install:completion
+how fast:batch
+inscribed:rotate
+corners:rotate
+watershed:limits
+viridis:limits
 END
 check "help resume: the option" grep -q '^    --resume ' <(gpuimg help resume)
 not() { ! "$@"; }
@@ -220,6 +265,14 @@ echo "${COMPREPLY[@]}"
 EOF
 export PATH=$dir:$PATH
 expect_stdout 'gaussian' bash ask.bash gpuimg gau
+# The line for ~/.bashrc, as help has it, in a new shell with an empty home.
+mkdir clean
+gpuimg help completion | grep -x '    source <(gpuimg completion bash)' >clean/.bashrc
+check "completion by a line in ~/.bashrc" grep -q 'complete -F _gpuimg gpuimg' <(HOME=$PWD/clean bash -i -c 'complete -p gpuimg' 2>/dev/null)
+# The commands for the package bash-completion, which reads this file when gpuimg is typed.
+gpuimg help completion | sed -nE 's/^    (mkdir .*|gpuimg completion bash >.*)/\1/p' >commands.bash
+HOME=$PWD/clean expect 0 bash commands.bash
+check "completion by a file in the home" cmp _gpuimg.bash clean/.local/share/bash-completion/completions/gpuimg
 expect_stdout 'wrap' bash ask.bash gpuimg blur --border = w
 expect_stdout '--border --border-value' bash ask.bash gpuimg blur --bor
 expect_stdout 'compopt -o default' bash ask.bash gpuimg blur in
