@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     WORDS_MAX = 16,
@@ -44,6 +45,26 @@ static int plain(char c)
     return c == '-' || c == '_' || c == '\n' ? ' ' : tolower((unsigned char)c);
 }
 
+/* Returns whether `a` continues behind "colo" as "colour" does, and `b` as "color" does. */
+static bool is_colour(const char *a, size_t na, const char *b, size_t nb)
+{
+    return nb >= 4 && a[na] == 'u' && b[nb] == 'r' && strncasecmp(b + nb - 4, "colo", 4) == 0;
+}
+
+/* Returns how many characters of `text` are equal to all of `word`, or -1. The spellings colour and
+ * color are equal. */
+static int match_here(const char *text, const char *word)
+{
+    size_t t = 0, w = 0;
+    for (; word[w]; t++, w++) {
+        t += is_colour(text, t, word, w);
+        w += is_colour(word, w, text, t);
+        if (plain(text[t]) != plain(word[w]))
+            return -1;
+    }
+    return (int)t;
+}
+
 /* Returns 2 if a word in `text` is equal to `word`, 1 if a word in `text` begins with `word`, and
  * otherwise 0. `text` may be NULL. */
 static int match(const char *text, const char *word)
@@ -51,10 +72,8 @@ static int match(const char *text, const char *word)
     int best = 0;
     bool inside = false;
     for (; text && *text && best < 2; inside = isalnum((unsigned char)*text++)) {
-        size_t n = 0;
-        while (word[n] && text[n] && plain(text[n]) == plain(word[n]))
-            n++;
-        if (!inside && !word[n])
+        int n = inside ? -1 : match_here(text, word);
+        if (n >= 0)
             best = isalnum((unsigned char)text[n]) ? 1 : 2;
     }
     return best;

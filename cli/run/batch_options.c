@@ -82,8 +82,8 @@
         GI_OPTION("resume", FLAG, struct gi_batch_params, resume),                                 \
             .help =                                                                                \
                 "Continue an earlier run and its --report: skip the inputs that it finished, "     \
-                "unless the size or time of the input or its output has changed. With --tar and "  \
-                "without --report, skip the tars that exist"                                       \
+                "unless the size or time of the input or its output has changed, and try failed "  \
+                "ones again (retry). With --tar and without --report, skip the tars that exist"    \
     }
 
 #define TAR                                                                                        \

@@ -140,7 +140,7 @@ CONTENT = {
 }
 # Examples that need a large picture, or gray ones.
 LARGE = ("crop photo.jpg part.png",)
-GRAY = {"channels join": ("red.png", "green.png", "blue.png"), "channels alpha": ("mask.png",), "mask": ("labels.png",)}
+GRAY = {"channels join": ("red.png", "green.png", "blue.png", "before.png", "after.png"), "channels alpha": ("mask.png",), "mask": ("labels.png",)}
 FOLDERS = {"before/", "after/", "crops/", "photos", "darks", "slices"}
 
 

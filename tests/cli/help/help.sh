@@ -74,6 +74,8 @@ outlines:gradient
 viridis:color
 lut:color
 false colour:color
+false color:color
+colour:color
 heatmap:color
 every:batch
 slope:edges
@@ -81,6 +83,9 @@ python:run
 estimate:batch
 dry-run:batch
 orientation:orient
+autorotate:orient
+speed:batch
+objects:extract
 END
 check "help 4:2:0: the option" grep -q '^    --quality ' <(gpuimg help 4:2:0)
 # Words that only the texts of pages have.
@@ -88,6 +93,8 @@ while IFS=: read -r words pages; do
     check "help $words: the text of $pages" grep -qE "^In the text of: (.*, )?$pages(,|$)" <(gpuimg help "$words")
 done <<'END'
 main colours:palette
+main colors:palette
+lookup table:color
 skip-existing:batch
 touching:extract
 stride:batch

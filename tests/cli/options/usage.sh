@@ -41,6 +41,13 @@ white-balance:color --balance gray
 whitebalance:color --balance gray
 auto-orient:orient
 autoorient:orient
+auto-rotate:orient
+autorotate:orient
+segment:extract
+segmentation:extract
+blobs:extract
+objects:extract
+speed:help batch
 flatten:convert --background
 colors:palette (counts them), quantize (reduces them) or color (changes them)
 colours:palette (counts them), quantize (reduces them) or color (changes them)
@@ -68,7 +75,7 @@ while IFS=: read -r words sentence; do
         expect_error 2 "$word: no such command, $sentence (try gpuimg help)" "$word" in.pgm made.pgm
     done
 done <<END
-colormap colourmap colour-map lut false-color false-colour pseudocolor pseudocolour viridis heatmap:$maps
+colormap colourmap colour-map lut false-color false-colour pseudocolor pseudocolour viridis jet thermal heatmap:$maps
 contour contours outline outlines boundary:$outlines
 watershed:objects that touch can't be separated yet: gpuimg extract counts them as one
 estimate:to estimate the time of a batch run it on about 100 files with --progress, whose last line has the images per second
