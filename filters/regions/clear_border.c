@@ -27,6 +27,9 @@ const struct gi_filter gi_filter_clear_border = {
               "that are not black. Every region (connected component) of the foreground that "
               "touches the border of the image becomes black, and everything else does not "
               "change.\n\n"
+              "On a page of black on white the paper is the foreground and touches the border. To "
+              "remove black regions there invert the page before and after: gpuimg run 'invert | "
+              "clear-border | invert' page.tif clean.tif.\n\n"
               "Alpha does not change. NaN is background.\n\n"
               "The result is that of scikit-image's clear_border().",
     .options = options,

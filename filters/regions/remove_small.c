@@ -4,8 +4,9 @@
 
 static const struct gi_option options[] = {
     {GI_OPTION("area", SIZE, struct gi_choose_params, area), .letter = 'a', .unit = "px",
-     .help = "Remove regions of fewer pixels than this; by default 64, or no limit if "
-             "--keep-largest is given"},
+     .help =
+         "Remove regions (specks) of fewer pixels than this, which despeckles a mask; by default "
+         "64, or no limit if --keep-largest is given"},
     {GI_OPTION("keep-largest", INT, struct gi_choose_params, keep_largest), .min = 1,
      .max = 2147483647, .unit = "regions",
      .help = "Keep only this many regions, the largest; if several are equally large, the first "
@@ -86,6 +87,9 @@ const struct gi_filter gi_filter_remove_small = {
               "fewer than --area pixels becomes black, and everything else does not change. "
               "--keep-largest N keeps only the N largest regions instead. With both options a "
               "region must have at least --area pixels and be one of the N largest.\n\n"
+              "On a page of black text on white the paper is the foreground, so black specks stay. "
+              "Invert the page before and after: gpuimg run 'invert | remove-small --area 5 | "
+              "invert' page.tif clean.tif.\n\n"
               "Alpha does not change. NaN is background.\n\n"
               "The result is that of scikit-image's remove_small_objects(), whose default "
               "connectivity is 4.",

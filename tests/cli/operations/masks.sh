@@ -25,4 +25,22 @@ check "fill-holes in place" test "$(row place.pgm 3)" = '0 0 7 255 7 0 0 0 0'
 expect_error 2 'remove-small: --keep-largest 0: want 1 to 2147483647 regions' remove-small mask.pgm made.pgm --keep-largest 0
 expect_error 2 'clear-border: --connectivity 6: want 4 or 8' clear-border mask.pgm made.pgm --connectivity 6
 check "no image appears after a refusal" test ! -e made.pgm
+
+# A page of black on white: the chains that help names work on what is black.
+printf 'P2 8 5 255  255 255 255 255 255 255 255 0  255 0 0 0 255 255 255 0  255 0 255 0 255 0 255 255  255 0 0 0 255 255 255 255  255 255 255 255 255 255 255 255\n' >page.pgm
+rows() { tail -c 40 out.pgm | od -An -v -tu1 -w8 | sed 's/ *255/./g; s/ *0/#/g' | xargs; }
+white='........'
+while IFS=: read -r command want; do
+    chain="invert | $command | invert"
+    expect 0 gpuimg run "$chain" page.pgm out.pgm --device cpu
+    check "$chain" test "$(rows)" = "$want"
+    check "help of $command names the chain" grep -qF "gpuimg run '$chain' page.tif" <(gpuimg help "${command%% *}" | tr -s '\n ' ' ')
+done <<END
+remove-small --area 5:$white .###.... .#.#.... .###.... $white
+fill-holes:.......# .###...# .###.#.. .###.... $white
+clear-border:$white .###.... .#.#.#.. .###.... $white
+END
+for word in speck specks despeckle; do
+    check "help $word finds remove-small" grep -q '^  remove-small ' <(gpuimg help $word)
+done
 finish
