@@ -222,7 +222,7 @@ static const struct synonym options[] = {
      "quality (JPEG has chroma subsampling 4:2:0 below 90, and 4:4:4 from 90 on)"},
     {"silent", "quiet"},
     {"size", "k"},
-    {"skip-existing", "resume (with --report; --no-clobber makes an existing file an error)"},
+    {"skip-existing", "no-clobber (or --resume with --report)"},
     {"std", "sigma"},
     {"stddev", "sigma"},
     {"strength", "amount"},

@@ -20,10 +20,16 @@ static void summarize(const struct gi_feed *feed, const struct gi_batch_params *
     const char *to = prints ? NULL : params->table ? params->table : params->out_dir;
     bool folder = to && !params->table && to[strlen(to) - 1] != '/';
     double rate = (double)done / (seconds > 0 ? seconds : 1e-3);
-    gi_cli_note("%s%llu %s%s%s%s in %.1f s, %.*f %s/s, %llu failed",
-                params->table ? "table of " : "", (unsigned long long)done, unit,
-                to ? " written to " : "", to ? to : "", folder ? "/" : "", seconds,
-                rate < 9.95 ? 1 : 0, rate, unit, (unsigned long long)tally->failed);
+    char skipped[64] = "";
+    if (tally->skipped)
+        snprintf(skipped, sizeof skipped, ", %llu skipped because %s",
+                 (unsigned long long)tally->skipped,
+                 params->resume ? "the report has them" : "they exist");
+    gi_cli_note("%s%llu %.*s%s%s%s in %.1f s, %.*f %s/s%s, %llu failed",
+                params->table ? "table of " : "", (unsigned long long)done,
+                (int)strlen(unit) - (done == 1), unit, to ? " written to " : "", to ? to : "",
+                folder ? "/" : "", seconds, rate < 9.95 ? 1 : 0, rate, unit, skipped,
+                (unsigned long long)tally->failed);
 }
 
 enum gi_status gi_feed_run(const struct gi_feed *feed, const struct gi_work_on *work,

@@ -13,6 +13,7 @@
 #include "cli/inputs/tar_inputs.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/log.h"
+#include "cli/run/output.h"
 #include "imgio/imgio.h"
 
 /* Takes this task's share of the list. Shards and {index} use positions in the sorted list, so that
@@ -37,6 +38,14 @@ static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *er
 static size_t place_of(const struct gi_batch_files *files, size_t i)
 {
     return files->share ? (size_t)(files->share[i] - files->list.inputs) : i;
+}
+
+/* Returns whether input i is skipped, because its output exists and --no-clobber keeps it. With a
+ * report, which says what became of each input, that is an error instead. */
+static bool is_kept(const struct gi_batch_files *files, size_t i, const char *output)
+{
+    return files->skips_existing && !files->a_file_a_page && !files->list.inputs[i].why &&
+           gi_output_exists(output);
 }
 
 /* For each input, makes the name of the further input that belongs to it. */
@@ -73,6 +82,8 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
         files->results = job->work->results;
     if (files->results == GI_BATCH_A_FILE_A_CHANNEL)
         files->naming.channel = "";
+    files->skips_existing =
+        files->results == GI_BATCH_A_FILE && !p->report && gi_batch_is_no_clobber(job);
     files->times = p->report || gi_progress_shows(p->progress);
     if (p->resume && !p->report)
         return gi_fail(err, GI_E_USAGE, "--resume: want --report with the earlier run's report");
@@ -338,7 +349,7 @@ enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)
     return gi_naming_folders(&files->naming, &files->list, err);
 }
 
-/* Returns the next input that an earlier run has not finished. */
+/* Returns the next input that an earlier run has not finished and that is not skipped. */
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_batch_files *files = self;
@@ -351,7 +362,8 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         item->line.output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
         if (files->named && !item->line.output)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        if (files->named && gi_report_has(&files->report, input, item->line.output))
+        if (files->named && (gi_report_has(&files->report, input, item->line.output) ||
+                             is_kept(files, i, item->line.output)))
             continue;
         item->line.other = files->others.n ? files->others.inputs[i].path : NULL;
         item->line.beside = files->beside.n ? files->beside.inputs[i].path : NULL;
@@ -444,14 +456,16 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
     return err->status;
 }
 
-/* Returns the number of inputs that an earlier run has finished. */
-static uint64_t count_done(const struct gi_batch_files *files)
+/* Returns the number of inputs that an earlier run has finished or that are skipped. */
+static uint64_t count_skipped(const struct gi_batch_files *files)
 {
     uint64_t n = 0;
-    for (size_t i = 0; files->params->resume && files->named && i < files->n; i++) {
+    bool any = files->named && (files->params->resume || files->skips_existing);
+    for (size_t i = 0; any && i < files->n; i++) {
         size_t place = place_of(files, i);
         char *output = gi_naming_output(&files->naming, &files->list, place);
-        n += output && gi_report_has(&files->report, files->list.inputs[place].path, output);
+        n += output && (gi_report_has(&files->report, files->list.inputs[place].path, output) ||
+                        is_kept(files, place, output));
         free(output);
     }
     return n;
@@ -472,7 +486,7 @@ enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on
         files->feed.n = n;
     } else if (files->feed.self == files) {
         files->feed.n = files->n;
-        files->feed.skipped = count_done(files);
+        files->feed.skipped = count_skipped(files);
     }
     return gi_feed_run(&files->feed, work, files->params, threads, err);
 }

@@ -18,7 +18,8 @@ struct gi_batch_files {
     struct gi_list others; /* the second image of each pair; empty if inputs are no pairs */
     struct gi_list beside; /* one further input per entry of `list`; empty if there are none */
     enum gi_batch_results results;
-    bool a_file_a_page; /* there is an output per page of an input */
+    bool skips_existing; /* inputs whose output exists are skipped (--no-clobber) */
+    bool a_file_a_page;  /* there is an output per page of an input */
     /* The file that --junit names, for the command compare; NULL if there is none. */
     const char *junit;
     const char *unit;        /* what messages count: "pairs"; NULL: "files" */

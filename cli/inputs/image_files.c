@@ -129,7 +129,8 @@ const struct gi_option gi_io_options[] = {
              "values in options are then in the range 0 to 1. Possible for operations that mix "
              "pixels, for chains and for --gray"},
     {GI_OPTION("no-clobber", FLAG, struct gi_io_params, no_clobber),
-     .help = "Do not overwrite existing files: an output that exists is an error"},
+     .help = "Do not overwrite existing files: an output that exists is an error. A batch without "
+             "--report skips the inputs of such outputs"},
     {GI_OPTION("durable", FLAG, struct gi_io_params, durable),
      .help = "Wait until the output is safe on the disk (fsync) before it gets its name"},
     {GI_OPTION("strict", FLAG, struct gi_io_params, strict),

@@ -259,6 +259,13 @@ struct gi_io_params *gi_batch_io(const struct gi_batch_job *job)
     return job->params[input >= 0 ? input : gi_command_set(job->command, gi_io_options)];
 }
 
+bool gi_batch_is_no_clobber(const struct gi_batch_job *job)
+{
+    const struct gi_chain *chain = job->chain;
+    const struct gi_chain_step *last = chain && chain->n ? &chain->steps[chain->n - 1] : NULL;
+    return last && last->reporter ? gi_chain_no_clobber(last) : gi_batch_io(job)->no_clobber;
+}
+
 bool gi_tables_have_suffix(const char *suffix, bool arrays)
 {
     return strcasecmp(suffix, arrays ? "npy" : "csv") == 0 ||

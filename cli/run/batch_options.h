@@ -87,6 +87,10 @@ struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
 /* Returns the options for devices; NULL if the command has no such options. */
 const struct gi_device_params *gi_batch_device(const struct gi_batch_job *job);
 
+/* Returns whether --no-clobber was given, to the command or to the analysis that its chain ends
+ * in. */
+bool gi_batch_is_no_clobber(const struct gi_batch_job *job);
+
 /* Sets *suffix to the suffix that --suffix gives. If --suffix was not given, *suffix becomes .csv
  * for tables and .npy for arrays. Errors: GI_E_USAGE if tables or arrays can't have this suffix. */
 enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err);

@@ -23,7 +23,8 @@ struct gi_feed {
     const struct gi_feed_kind *kind;
     void *self;
     uint64_t n;       /* number of items; 0: unknown */
-    uint64_t skipped; /* number of items that are left out because an earlier run finished them */
+    uint64_t skipped; /* number of items that are left out because an earlier run finished them, or
+                         because --no-clobber keeps their outputs */
     /* Number of items per unit that the progress line counts (planes per frame); 0 means 1. */
     int items;
     bool single; /* yields one item: no other is asked for */

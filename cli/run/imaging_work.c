@@ -13,6 +13,7 @@
 #include "cli/process.h"
 #include "cli/run/level_check.h"
 #include "cli/run/ready.h"
+#include "cli/run/output.h"
 #include "cli/run/timing.h"
 #include "kernels/parallel.h"
 #include "kernels/ways.h"
@@ -217,15 +218,13 @@ static bool coding_of(void *self, struct gi_coding *coding, const struct gi_imag
                               &target->io);
 }
 
-/* For batches with --no-clobber. Refuses an output that exists before the image is decoded. The
- * output is checked again when it is opened. */
+/* For batches with --no-clobber and --report, which skip nothing. Refuses an output that exists
+ * before the image is decoded. The output is checked again when it is opened. */
 static enum gi_status check_existing(const struct gi_item *item, const struct gi_io_params *io,
                                      struct gi_err *err)
 {
-    struct stat st;
     const char *output = item->line.output;
-    if (!io->no_clobber || !output || gi_naming_is_many(output) || stat(output, &st) ||
-        !S_ISREG(st.st_mode))
+    if (!io->no_clobber || !output || gi_naming_is_many(output) || !gi_output_exists(output))
         return GI_OK;
     return gi_fail(err, GI_E_IO, "%s: %s", output, strerror(EEXIST));
 }

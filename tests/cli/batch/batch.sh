@@ -262,13 +262,25 @@ cp in/a.png .hidden
 expect 0 gpuimg invert .hidden --out-dir dots/ --suffix .png
 check "the suffix is appended to .hidden" test -s dots/.hidden.png
 
-# --no-clobber looks for the output before the image is decoded: of a damaged image only the existing output is reported.
+# --no-clobber looks for the output before the image is decoded. It skips inputs whose output exists. With a report that is an
+# error, also of a damaged image.
 head -c 200 in/a.png >cut.png
 mkdir kept
 echo mine >kept/cut.png
-expect 1 gpuimg invert cut.png in/b.png --out-dir kept --no-clobber
-check "--no-clobber precedes decoding" test "$(<err)" = $'gpuimg: invert: kept/cut.png: File exists\ngpuimg: invert: 1 of 2 files failed'
+expect 0 gpuimg invert cut.png in/b.png --out-dir kept --no-clobber
+check "--no-clobber skips without a word" test ! -s err
 check "--no-clobber keeps the file and writes the others" test "$(<kept/cut.png)" = mine -a -s kept/b.png
+expect 0 gpuimg invert cut.png in/b.png --out-dir kept --no-clobber
+check "--no-clobber may skip all" test "$(<kept/cut.png)" = mine
+gpuimg convert in/a.png kept/b.png --force
+expect 0 gpuimg invert cut.png in/b.png in/a.png --out-dir kept --no-clobber --progress
+check "--no-clobber: the progress counts what is skipped" grep -q '^gpuimg: invert: 3/3 files, ' err
+check "--no-clobber keeps an output of another command" cmp kept/b.png <(gpuimg convert in/a.png png:-)
+expect 1 gpuimg invert cut.png in/b.png --out-dir kept --no-clobber --report kept.jsonl
+check "with a report an existing output is an error" test "$(<err)" = $'gpuimg: invert: kept/cut.png: File exists\ngpuimg: invert: kept/b.png: File exists\ngpuimg: invert: 2 of 2 files failed' -o "$(<err)" = $'gpuimg: invert: kept/b.png: File exists\ngpuimg: invert: kept/cut.png: File exists\ngpuimg: invert: 2 of 2 files failed'
+expect 1 gpuimg invert nowhere.png in/b.png --out-dir kept --no-clobber
+check "a missing input is still an error" grep -q 'nowhere.png: No such file' err
+rm kept/cut.png
 expect 1 gpuimg invert cut.png --out-dir kept
 check "without it the damage is reported" grep -q 'cut.png: .*ends early' err
 

@@ -153,12 +153,12 @@ done
 expect 1 gpuimg histogram in/a.png late.png in/q*.png --bins 2 --table all.csv --threads 8
 check 'without --fail-fast the table has the other rows' test "$(sed 1d all.csv | cut -d, -f 1 | uniq | wc -l)" = 21
 
-# --no-clobber applies to tables too: to one table before any work, to one per input when it is written.
+# --no-clobber applies to tables too: to one table before any work, and of one per input those that exist are skipped.
 echo mine >told.csv
 expect_error 1 'histogram: told.csv: File exists' histogram in/q1.png --table told.csv --no-clobber
 mkdir each
 echo mine >each/q1.csv
-expect 1 gpuimg histogram in/q1.png in/q2.png --out-dir each --no-clobber
+expect 0 gpuimg histogram in/q1.png in/q2.png --out-dir each --no-clobber
 check '--no-clobber keeps them' test "$(cat told.csv each/q1.csv)" = $'mine\nmine' -a -s each/q2.csv
 
 # If the machine fails, not a file, no table appears and an older one is unchanged. Reading /proc/self/mem is an I/O error.

@@ -17,6 +17,9 @@ if [[ $(script -qec 'echo yes' /dev/null </dev/null 2>/dev/null) == yes* ]]; the
     check "a folder" grep -qxE 'gpuimg: blur: 3 images written to web/ in [0-9.]+ s, [0-9.]+ images/s, 0 failed' out
     terminal blur 1.pgm missing.pgm 3.pgm --out-dir web/
     check "a failure is counted" grep -qxE 'gpuimg: blur: 2 images written to web/ in [0-9.]+ s, [0-9.]+ images/s, 1 failed' out
+    rm web/2.pgm
+    terminal blur 1.pgm 2.pgm 3.pgm --out-dir web --no-clobber
+    check "existing outputs are skipped and counted" grep -qxE 'gpuimg: blur: 1 image written to web/ in [0-9.]+ s, [0-9.]+ images/s, 2 skipped because they exist, 0 failed' out
     terminal stats 1.pgm 2.pgm --table all.csv
     check "a table" grep -qxE 'gpuimg: stats: table of 2 images written to all.csv in [0-9.]+ s, [0-9.]+ images/s, 0 failed' out
     terminal blur 1.pgm 2.pgm --out '{stem}_b.pgm'

@@ -143,7 +143,7 @@ montage:tile:columns
 convert:subsampling:quality ($chroma)
 convert:sampling-factor:quality ($chroma)
 blur:log:report FILE (a JSON object per input)
-blur:skip-existing:resume (with --report; --no-clobber makes an existing file an error)
+blur:skip-existing:no-clobber (or --resume with --report)
 info:validate:check
 info:verify:check
 END
