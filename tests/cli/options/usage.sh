@@ -240,7 +240,7 @@ expect_error 2 'blur: made.AVIF: *avifenc*' blur in.pgm made.AVIF
 expect_error 2 'blur: made.ico: *ImageMagick*' blur in.pgm made.ico
 expect_error 2 'blur: made.gif: *ImageMagick*' blur in.pgm made.gif
 # Help lists the tasks that are not possible yet, and a search finds them.
-for word in HEIC AVIF ICO PDF progressive palette width 16:9 deskewing Canny Fourier; do
+for word in HEIC AVIF ICO PDF progressive palette width 16:9 deskewing Canny Fourier viridis watershed EXIF "2 or 4 bits"; do
     check "help limits: $word" grep -q "NOT YET\..*$word" <(gpuimg help limits | tr '\n' ' ')
 done
 # JPEG and WebP are coded again, and quantize makes no palette; help says so.
