@@ -11,6 +11,7 @@
 
 #include "filters/filter.h"
 #include "imgio/imgio.h"
+#include "kernels/rules.h"
 
 /* Maximum bytes of a file. The largest mask has 4001 x 4001 samples, and each takes a digit and a
  * blank. */

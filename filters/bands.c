@@ -4,6 +4,7 @@
  * and every step sees the image's borders where they are. Bands do not change a byte of the result.
  * SPDX-License-Identifier: MIT */
 #include "filters/execution.h"
+#include "kernels/kernels.h"
 
 /* Rows of a step's result. `image` owns the memory, and `view` refers to the requested rows in
  * it. */

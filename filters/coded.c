@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/execution.h"
 #include "kernels/codec.h"
+#include "kernels/kernels.h"
 
 /* Replaces an image on the device by the image in another layout. */
 static enum gi_status turn(struct gi_queue *queue, struct gi_image *image, int layout,

@@ -8,7 +8,6 @@
 #include "filters/option.h"
 #include "filters/plan.h"
 #include "imgio/image.h"
-#include "kernels/kernels.h"
 
 /* The heading of the help that lists a command. */
 enum gi_group {

@@ -1,6 +1,7 @@
 /* Measures whether an image has fully transparent pixels.
  * SPDX-License-Identifier: MIT */
 #include "filters/opacity.h"
+#include "kernels/kernels.h"
 #include "kernels/statistics.h"
 
 /* The result of a measuring pass. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "filters/convolution/kernel_text.h"
+#include "kernels/rules.h"
 
 const struct gi_choice gi_footprint_shapes[] = {
     {"rect", NULL, "the whole square, or the rectangle of --size"},

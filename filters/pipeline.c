@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "filters/execution.h"
+#include "kernels/kernels.h"
 
 enum { START, STOP, MARKS }; /* of the stopwatch */
 

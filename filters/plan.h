@@ -7,9 +7,10 @@
 #define GI_FILTERS_PLAN_H
 
 #include "imgio/image.h"
-#include "kernels/kernels.h"
+#include "kernels/border.h"
 
 struct gi_filter;
+struct gi_queue;
 
 enum { GI_SOURCES_MAX = 4 };
 

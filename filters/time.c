@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "filters/execution.h"
+#include "kernels/kernels.h"
 
 enum { START, DONE, MARKS }; /* of the stopwatch */
 enum { SOURCES = 64, TRIES = 3 };

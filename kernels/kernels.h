@@ -16,21 +16,10 @@
 #include "kernels/device.h"
 #include "kernels/parallel.h"
 #include "kernels/primitives.h"
-#include "kernels/rules.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Declares the types of a primitive: for box, gi_box_fn is the type of the function, and
- * gi_box_result and gi_box_spec are the types of its arguments. */
-#define GI_PRIMITIVE_TYPES(name, samples, shape, result_type, spec_type)                           \
-    typedef result_type gi_##name##_result;                                                        \
-    typedef spec_type gi_##name##_spec;                                                            \
-    typedef enum gi_status gi_##name##_fn(struct gi_queue *queue, gi_##name##_result *result,      \
-                                          const struct gi_image *src,                              \
-                                          const gi_##name##_spec *spec, struct gi_err *err);
-GI_PRIMITIVES(GI_PRIMITIVE_TYPES)
 
 struct gi_ways;
 struct gi_kernels {

@@ -25,6 +25,8 @@
 #ifndef GI_KERNELS_PRIMITIVES_H
 #define GI_KERNELS_PRIMITIVES_H
 
+#include "imgio/image.h"
+
 /* clang-format off */
 
 /* On both sides. */
@@ -93,5 +95,17 @@
 #define GI_PRIMITIVES(P) GI_PRIMITIVES_CPU(P) GI_PRIMITIVES_CUDA(P) GI_PRIMITIVES_BOTH(P)
 
 /* clang-format on */
+
+struct gi_queue;
+
+/* Declares the types of a primitive: for box, gi_box_fn is the type of the function, and
+ * gi_box_result and gi_box_spec are the types of its arguments. */
+#define GI_PRIMITIVE_TYPES(name, samples, shape, result_type, spec_type)                           \
+    typedef result_type gi_##name##_result;                                                        \
+    typedef spec_type gi_##name##_spec;                                                            \
+    typedef enum gi_status gi_##name##_fn(struct gi_queue *queue, gi_##name##_result *result,      \
+                                          const struct gi_image *src,                              \
+                                          const gi_##name##_spec *spec, struct gi_err *err);
+GI_PRIMITIVES(GI_PRIMITIVE_TYPES)
 
 #endif

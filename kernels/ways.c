@@ -1,6 +1,7 @@
 /* Chooses the way that runs, and keeps the forced ways and the log of the ways that ran.
  * SPDX-License-Identifier: MIT */
 #include "kernels/ways.h"
+#include "kernels/kernels.h"
 
 #include <pthread.h>
 #include <stdio.h>

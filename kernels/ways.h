@@ -6,7 +6,8 @@
 #ifndef GI_KERNELS_WAYS_H
 #define GI_KERNELS_WAYS_H
 
-#include "kernels/kernels.h"
+#include "kernels/device.h"
+#include "kernels/primitives.h"
 
 #ifdef __cplusplus
 extern "C" {

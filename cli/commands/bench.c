@@ -14,6 +14,7 @@
 #include "cli/run/rates.h"
 #include "cli/log.h"
 #include "filters/pipeline.h"
+#include "kernels/kernels.h"
 
 enum {
     COVER_NBYTES = 128 << 20, /* bytes of all images that are used in turn, more than the caches */

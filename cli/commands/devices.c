@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/log.h"
+#include "kernels/kernels.h"
 
 enum { DEVICES_MAX = 64 };
 

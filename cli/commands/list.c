@@ -8,6 +8,7 @@
 #include "cli/help/option_text.h"
 #include "cli/json.h"
 #include "imgio/imgio.h"
+#include "kernels/kernels.h"
 #include "kernels/ways.h"
 
 #include <string.h>

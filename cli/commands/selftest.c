@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "filters/pipeline.h"
+#include "kernels/kernels.h"
 
 enum {
     BACKENDS_MAX = 32,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/command.h"
+#include "kernels/device.h"
 
 /* One set of parameters for a filter. */
 struct gi_variant {

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/commands/selftest.h"
 #include "filters/pipeline.h"
+#include "kernels/kernels.h"
 
 enum {
     /* Pieces per operation; more if few operations are named, see PIECES_LEAST. */

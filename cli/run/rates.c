@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "imgio/imgio.h"
+#include "kernels/kernels.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,6 +11,7 @@
 #include "imgio/coded.h"
 #include "imgio/imgio.h"
 #include "kernels/codec.h"
+#include "kernels/kernels.h"
 #include "kernels/parallel.h"
 
 enum {

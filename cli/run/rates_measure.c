@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/run/rates.h"
+#include "kernels/kernels.h"
 
 /* The times of one step in milliseconds. Each is the shortest of three runs. */
 struct step_times {

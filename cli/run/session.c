@@ -12,6 +12,7 @@
 #include "cli/run/session_estimate.h"
 #include "cli/run/timing.h"
 #include "cli/log.h"
+#include "kernels/kernels.h"
 #include "kernels/ways.h"
 
 /* Minimum number of images per GPU that may wait. If more wait, `auto` lets the CPU compute some of

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/kernels.h"
 #include "kernels/ways.h"
 
 static void *open_device(void *arg)

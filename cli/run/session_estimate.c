@@ -6,6 +6,7 @@
 
 #include "cli/log.h"
 #include "cli/run/rates.h"
+#include "kernels/kernels.h"
 
 struct gi_estimate gi_session_estimate(const struct gi_session_job *job, int images, int threads,
                                        struct gi_device *cuda)

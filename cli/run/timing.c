@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/log.h"
+#include "kernels/kernels.h"
 #include "kernels/ways.h"
 
 enum { STAGES_MAX = 1024, USES_MAX = 64, HOST = -1, COPIES = -2 };

@@ -2,6 +2,7 @@
  * and `pointwise` compute the results.
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
 #include "kernels/arithmetic.h"
+#include "kernels/kernels.h"
 
 struct composite_params {
     const char *with;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/binary.h"
 #include "filters/statistics/exact.h"
+#include "kernels/kernels.h"
 
 struct flat_field_params {
     const char *flat, *dark;

@@ -6,6 +6,7 @@
 
 #include "filters/arithmetic/binary.h"
 #include "filters/regions/labels.h"
+#include "kernels/kernels.h"
 
 struct mask_params {
     const char *with;

@@ -10,6 +10,7 @@
 
 #include "filters/statistics/exact.h"
 #include "kernels/geometry.h"
+#include "kernels/kernels.h"
 
 /* Reads "X,Y" as a rectangle of one pixel. */
 static bool read_point(struct gi_balance *balance, const char *text)

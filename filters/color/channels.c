@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "kernels/color.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

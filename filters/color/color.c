@@ -10,6 +10,7 @@
 #include "filters/color/pca.h"
 #include "filters/color/spaces.h"
 #include "filters/convolution/kernel_text.h"
+#include "kernels/kernels.h"
 
 struct color_params {
     const char *text, *balance_text; /* --matrix, --balance */

@@ -3,6 +3,7 @@
 #include "filters/color/gray.h"
 #include "filters/filter.h"
 #include "kernels/color.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

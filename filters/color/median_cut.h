@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "kernels/kernels.h"
 #include "kernels/color.h"
 
 /* Chooses at most `most` colours. `counts` has the number of pixels of each of `n` colours, which

@@ -2,6 +2,7 @@
  * the host sorts by frequency.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/palette.h"
+#include "kernels/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 
 #include "filters/statistics/exact.h"
 #include "kernels/arithmetic.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 enum { SWEEPS = 32 /* more than enough, because convergence is quadratic */ };

@@ -7,6 +7,7 @@
 
 #include "filters/color/median_cut.h"
 #include "filters/filter.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 struct quantize_params {

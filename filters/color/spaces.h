@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "kernels/kernels.h"
 #include "kernels/color.h"
 
 enum gi_space {

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
+#include "kernels/kernels.h"
 
 struct blur_params {
     int k;

@@ -8,6 +8,7 @@
 #include "filters/filter.h"
 #include "filters/convolution/kernel_text.h"
 #include "kernels/convolution.h"
+#include "kernels/kernels.h"
 
 /* A kernel has rank one if its weights differ from the product of a row and a column by at most
  * this fraction of the largest weight. */

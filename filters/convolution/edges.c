@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "kernels/convolution.h"
+#include "kernels/kernels.h"
 
 enum operator_name { SOBEL, SCHARR, PREWITT, LAPLACIAN };
 enum part { MAGNITUDE, X, Y };

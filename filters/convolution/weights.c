@@ -2,6 +2,7 @@
  * directions.
  * SPDX-License-Identifier: MIT */
 #include "filters/convolution/weights.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 

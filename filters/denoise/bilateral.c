@@ -8,6 +8,7 @@
 #include "filters/filter.h"
 #include "filters/tone/otsu.h"
 #include "kernels/denoise.h"
+#include "kernels/kernels.h"
 
 struct bilateral_params {
     double sigma; /* pixels */

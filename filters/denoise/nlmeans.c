@@ -7,6 +7,7 @@
 #include "filters/filter.h"
 #include "filters/tone/otsu.h"
 #include "kernels/denoise.h"
+#include "kernels/kernels.h"
 
 struct nlmeans_params {
     struct gi_level strength;

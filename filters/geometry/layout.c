@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/layout.h"
 #include "kernels/geometry.h"
+#include "kernels/kernels.h"
 
 enum gi_status gi_layout_plan(struct gi_plan *plan, int layout, struct gi_err *err)
 {

@@ -4,6 +4,7 @@
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
 #include "kernels/geometry.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 

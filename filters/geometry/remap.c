@@ -2,6 +2,7 @@
  * coordinates are absolute, or relative to the position of the result pixel (optical flow).
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
+#include "kernels/kernels.h"
 
 struct remap_params {
     const char *map, *map_y;

@@ -3,6 +3,7 @@
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
 #include "filters/geometry/resample_weights.h"
+#include "kernels/kernels.h"
 
 enum like { LIKE_ITSELF, LIKE_PILLOW_13, LIKE_PILLOW_12, LIKE_PILLOW_11 };
 

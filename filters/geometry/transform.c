@@ -1,6 +1,7 @@
 /* Geometric transforms: options, costs, and the source rows that result rows depend on.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>

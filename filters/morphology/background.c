@@ -5,6 +5,7 @@
 
 #include "filters/filter.h"
 #include "filters/tone/otsu.h"
+#include "kernels/kernels.h"
 #include "kernels/morphology.h"
 
 struct background_params {

@@ -1,6 +1,7 @@
 /* Flat morphology: plans and runs erosions and dilations with a structuring element.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 

@@ -4,6 +4,7 @@
 #include "filters/rank/rank_plan.h"
 #include "filters/tone/otsu.h"
 #include "kernels/arithmetic.h"
+#include "kernels/kernels.h"
 
 static const struct gi_option options[] = {
     {GI_OPTION("threshold", LEVEL, struct gi_rank_params, threshold), .letter = 't', .amount = true,

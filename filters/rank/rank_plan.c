@@ -1,6 +1,7 @@
 /* Plans and runs rank filters in a neighbourhood of any shape.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank_plan.h"
+#include "kernels/kernels.h"
 
 /* Returns the cost of the implementation, which uses sorting networks, column histograms, or
  * sliding histograms. During planning it is not known yet whether fully transparent pixels require

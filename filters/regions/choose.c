@@ -7,6 +7,7 @@
 #include "filters/regions/extract.h"
 #include "filters/tone/luma.h"
 #include "filters/tone/otsu.h"
+#include "kernels/kernels.h"
 
 const struct gi_choice gi_connectivity_choices[] = {
     {"4", NULL, "pixels that share a side"},

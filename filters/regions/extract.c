@@ -12,6 +12,7 @@
 #include "filters/tone/otsu.h"
 #include "kernels/arithmetic.h"
 #include "kernels/color.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 static enum gi_status check(void *params, struct gi_err *err)

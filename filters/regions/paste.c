@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/paste.h"
 #include "kernels/color.h"
+#include "kernels/kernels.h"
 #include "kernels/regions.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "kernels/kernels.h"
 #include "kernels/statistics.h"
 
 /* Returns a * 2^unit / divisor, where divisor > 0. The result is correctly rounded if it is a

@@ -13,6 +13,7 @@
 
 #include "filters/statistics/order.h"
 #include "filters/tone/luma.h"
+#include "kernels/kernels.h"
 
 /* Order statistics of a channel: minimum and maximum of all samples, minimum and maximum of the
  * finite samples, and two neighbouring ranks each for the median and every percentile. */

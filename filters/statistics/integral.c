@@ -3,6 +3,7 @@
  * multiples of a power of 2.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/integral.h"
+#include "kernels/kernels.h"
 #include "kernels/statistics.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
  * exact in integers of 128 bits, and their difference has no cancellation error.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/order.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "kernels/kernels.h"
 #include "kernels/statistics.h"
 
 /* Computes mean and population deviation in sample units. Both are NAN if nothing was counted. `lo`

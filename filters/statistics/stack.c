@@ -1,6 +1,7 @@
 /* Stacks of images: one image from many, by statistics of the samples at each position.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stack.h"
+#include "kernels/kernels.h"
 #include "kernels/statistics.h"
 
 #include <math.h>

@@ -12,6 +12,7 @@
 #include "filters/statistics/order.h"
 #include "kernels/arithmetic.h"
 #include "kernels/color.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 enum {

@@ -8,6 +8,7 @@
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
 #include "kernels/geometry.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 /* 16-bit tables take 128 KiB per tile. */

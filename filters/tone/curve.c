@@ -1,6 +1,7 @@
 /* Applies tone curves by look-up tables.
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/curve.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 #include <float.h>

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "filters/tone/curve.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 struct gamma_params {

@@ -1,6 +1,7 @@
 /* Inversion: full scale minus the sample.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 struct invert_params {

@@ -7,6 +7,7 @@
 #include "filters/filter.h"
 #include "filters/tone/luma.h"
 #include "filters/tone/otsu.h"
+#include "kernels/kernels.h"
 #include "kernels/morphology.h"
 #include "kernels/tone.h"
 

@@ -1,6 +1,7 @@
 /* The luma of an image, for operations that evaluate a colour pixel by one number.
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/luma.h"
+#include "kernels/kernels.h"
 
 enum gi_status gi_judge_make(struct gi_queue *queue, struct gi_image *judge,
                              const struct gi_image *src, bool by_luma, struct gi_err *err)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "kernels/kernels.h"
+#include "kernels/device.h"
 
 /* Returns whether `src` is evaluated by its luma. This is so if it has colour and `per_channel` is
  * not set. */

@@ -6,6 +6,7 @@
 #include "filters/statistics/order.h"
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
+#include "kernels/kernels.h"
 
 struct normalize_params {
     struct gi_reals percentiles;

@@ -4,6 +4,7 @@
 #include "filters/tone/otsu.h"
 
 #include "filters/tone/luma.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>

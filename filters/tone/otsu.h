@@ -5,7 +5,6 @@
 #include "filters/option.h"
 #include "filters/plan.h"
 #include "filters/statistics/order.h"
-#include "kernels/kernels.h"
 
 /* Checks that the level is a number or a percentage above 0. The level is the value of an option
  * --`name` that does not take "otsu". Errors: GI_E_USAGE. */

@@ -5,6 +5,7 @@
 #include "filters/filter.h"
 #include "filters/tone/luma.h"
 #include "filters/tone/otsu.h"
+#include "kernels/kernels.h"
 #include "kernels/tone.h"
 
 struct threshold_params {

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "kernels/kernels.h"
+#include "kernels/device.h"
 #include "kernels/parallel.h"
 #include "kernels/ways.h"
 

@@ -8,8 +8,9 @@
 #include <cuda_runtime.h>
 #include <pthread.h>
 
-#include "kernels/kernels.h"
+#include "kernels/device.h"
 #include "kernels/parallel.h"
+#include "kernels/rules.h"
 #include "kernels/ways.h"
 
 enum {

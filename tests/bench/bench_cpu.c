@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "kernels/regions.h"
 #include "tests/bench/request.h"

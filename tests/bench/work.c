@@ -1,6 +1,7 @@
 /* The work that the bench programs can do: names, weights, and lower bounds of the cost.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
+#include "kernels/kernels.h"
 #include "tests/bench/request.h"
 #include "kernels/color.h"
 #include "kernels/convolution.h"

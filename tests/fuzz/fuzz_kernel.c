@@ -1,6 +1,7 @@
 /* Fuzzes the parser of weights in `convolve --kernel`.
  * Sources: filters/convolution/kernel_text*
  * SPDX-License-Identifier: MIT */
+#include "kernels/kernels.h"
 #include "small.h"
 
 #include <math.h>

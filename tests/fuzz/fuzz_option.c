@@ -2,6 +2,7 @@
  * the rest is the value.
  * Sources: filters/option* cli/parse.c
  * SPDX-License-Identifier: MIT */
+#include "kernels/kernels.h"
 #include "small.h"
 
 #include <math.h>

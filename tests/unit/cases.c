@@ -1,6 +1,7 @@
 /* What the tests of primitives and operations share.
  * SPDX-License-Identifier: MIT */
 #include "cases.h"
+#include "kernels/kernels.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "test.h"
-#include "kernels/kernels.h"
+#include "kernels/border.h"
+#include "kernels/device.h"
 
 enum {
     CASE_SIZES = 6,

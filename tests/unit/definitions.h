@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "kernels/kernels.h"
+#include "kernels/device.h"
 #include "kernels/border.h"
 #include "kernels/color.h"
 #include "kernels/convolution.h"

@@ -3,6 +3,7 @@
 #include "jpeg_device.h"
 
 #include "imgio/exif.h"
+#include "kernels/kernels.h"
 
 static struct gi_queue *queues[2]; /* of the CPU and of CUDA */
 

@@ -1,5 +1,6 @@
 /* The walk over primitives (primitives.h).
  * SPDX-License-Identifier: MIT */
+#include "kernels/kernels.h"
 #include "primitives.h"
 
 #include <pthread.h>

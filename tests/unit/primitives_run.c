@@ -1,5 +1,6 @@
 /* One run of a primitive in the walk over primitives (primitives.h).
  * SPDX-License-Identifier: MIT */
+#include "kernels/kernels.h"
 #include "primitives.h"
 
 /* Every primitive by its name, with one signature for all. The functions of GI_PRIMITIVES differ

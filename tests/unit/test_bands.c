@@ -4,6 +4,7 @@
 #include "filter_cases.h"
 #include "filters/regions/extract.h"
 #include "filters/statistics/histogram.h"
+#include "kernels/kernels.h"
 
 /* The limits and the counters of the small backend. */
 static struct {

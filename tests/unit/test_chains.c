@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 #include "filter_cases.h"
+#include "kernels/kernels.h"
 #include "walk_case.h"
 
 #include <unistd.h>

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
 #include "test.h"
 #include "filters/pipeline.h"
 #include "filters/statistics/compare.h"

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "cases.h"
+#include "kernels/kernels.h"
 
 enum { SEED = 7 };
 

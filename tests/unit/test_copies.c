@@ -4,6 +4,7 @@
  * Sources: device
  * SPDX-License-Identifier: MIT */
 #include "cases.h"
+#include "kernels/kernels.h"
 
 enum { SEED = 20261122, TICKETS = 40 };
 

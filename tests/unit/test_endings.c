@@ -7,6 +7,7 @@
 
 #include "filter_cases.h"
 #include "imgio/imgio.h"
+#include "kernels/kernels.h"
 
 /* What the caller answers when it is asked for the file. */
 struct asked {

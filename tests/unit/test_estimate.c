@@ -6,6 +6,7 @@
 #include "filter_cases.h"
 
 #include "imgio/coded.h"
+#include "kernels/kernels.h"
 
 enum { SMALLEST = 64, LARGEST = 32768 }; /* regions count pixels in 32 bits */
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "filters/regions/extract.h"
+#include "kernels/kernels.h"
 
 static struct gi_extract_params defaults(void)
 {

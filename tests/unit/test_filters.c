@@ -4,6 +4,7 @@
  * Sources: filters kernels/cpu
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
+#include "kernels/kernels.h"
 
 #include <time.h>
 

@@ -3,6 +3,7 @@
  * Sources: codec kernels/jpeg_encode imgio/coded
  * SPDX-License-Identifier: MIT */
 #include "jpeg_cases.h"
+#include "kernels/kernels.h"
 #include "primitives.h"
 #include "kernels/codec.h"
 

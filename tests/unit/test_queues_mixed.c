@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "imgio_folder.h"
+#include "kernels/kernels.h"
 #include "walk_case.h"
 
 #include "cli/commands.h"

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "filters/statistics/exact.h"
+#include "kernels/kernels.h"
 #include "primitives.h"
 #include "kernels/statistics.h"
 

@@ -3,6 +3,7 @@
  * Sources: regions
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
+#include "kernels/kernels.h"
 #include "patterns.h"
 #include "kernels/regions.h"
 

@@ -1,6 +1,7 @@
 /* Every way of the primitive that remaps pixels by random coordinate maps gives exactly the result
  * that its definition gives.
  * Sources: geometry SPDX-License-Identifier: MIT */
+#include "kernels/kernels.h"
 #include "primitives.h"
 #include "definitions.h"
 #include "kernels/geometry.h"

@@ -4,6 +4,7 @@
 #include "filter_cases.h"
 #include "definitions.h"
 #include "filters/tone/otsu.h"
+#include "kernels/kernels.h"
 
 /* OpenCV and scikit-image give the same thresholds for these counts. */
 TEST(test_otsu)

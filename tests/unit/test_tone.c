@@ -4,6 +4,7 @@
  * Sources: tone filters/tone/levels.c kernels/cpu/color/luma.c
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
+#include "kernels/kernels.h"
 #include "primitives.h"
 #include "kernels/statistics.h"
 #include "kernels/tone.h"

@@ -4,6 +4,7 @@
  *     kernels/cuda/cuda.h
  * SPDX-License-Identifier: MIT */
 #include "cases.h"
+#include "kernels/kernels.h"
 #include "kernels/ways.h"
 #include "kernels/convolution.h"
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "kernels/cpu/common/simd.h"
-#include "kernels/kernels.h"
 
 /* Adds the sum of the next block to the sum s of the earlier blocks; the carry is 0 at first. */
 static inline GI_VEC vec_add_block(GI_VEC s, GI_VEC *carry, GI_VEC block)

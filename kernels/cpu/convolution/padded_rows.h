@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/rules.h"
 
 /* How an image is cut into jobs: strips of columns times bands of rows. */
 struct gi_tiling {

@@ -1,6 +1,7 @@
 /* Connected components labelling by runs: numbers the roots, then fills the rows of labels.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/regions/bit_runs.h"
+#include "kernels/kernels.h"
 
 /* Replaces parents by final labels, and returns the number of final labels. A parent has a smaller
  * label than its children. */

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "kernels/kernels.h"
 #include "kernels/regions.h"
 
 struct region_slot {

@@ -5,6 +5,7 @@
  * the rest of the group is read from padding and written to padding.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
+#include "kernels/kernels.h"
 
 enum { GROUP = 4 /* samples of a thread */ };
 

@@ -6,6 +6,7 @@
 #include "kernels/cuda/common/radix_sort.h"
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/color.h"
+#include "kernels/kernels.h"
 
 enum { TABLE_BITS = 24, SIDE_BITS = 12 /* maximum log2 of the table's width */, THREADS = 256 };
 

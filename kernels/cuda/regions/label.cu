@@ -17,6 +17,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/regions/label.h"
 #include "kernels/cuda/regions/block_scan.h"
+#include "kernels/kernels.h"
 
 enum {
     SEAM_THREADS = 256,
