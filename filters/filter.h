@@ -46,6 +46,12 @@ struct gi_filter {
     bool averages;   /* the operation averages pixels, so that --linear is useful */
     enum gi_planes planes;
 
+    /* Changes parameters that hold for the plane `luma` was made for, to those that give the same
+     * region of a plane of chroma. A sample of chroma covers dx x dy pixels of luma. Returns false
+     * if no parameters do that exactly; frames are processed as RGB then. NULL if parameters hold
+     * for planes of all sizes. */
+    bool (*subsample)(void *params, const struct gi_plan *luma, int dx, int dy);
+
     /* Checks options against each other before any file is read, and fills in values that follow
      * from others. NULL if there is nothing to check. Errors: GI_E_USAGE. */
     enum gi_status (*check)(void *params, struct gi_err *err);

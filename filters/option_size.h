@@ -43,6 +43,12 @@ bool gi_extent_read(struct gi_extent *extent, const char *text);
  * *rect is undefined. */
 bool gi_rect_read(struct gi_rect *rect, const char *text);
 
+/* Returns a length of n pixels. */
+static inline struct gi_length gi_length_of(int n)
+{
+    return (struct gi_length){.value = n};
+}
+
 /* Returns a length, which must not be open, in pixels. 100% is `whole`. The result is rounded half
  * up and limited to the range from -GI_PIXELS_MAX to GI_PIXELS_MAX. */
 int gi_length_pixels(const struct gi_length *length, int whole);

@@ -44,6 +44,9 @@ uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline);
 
 /* Returns the shape of the last result; `data` is NULL. */
 struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline);
+/* Returns the plan of step i, which belongs to the pipeline, or NULL if the step follows a late
+ * plan. */
+const struct gi_plan *gi_pipeline_plan(const struct gi_pipeline *pipeline, int i);
 
 /* How the result of a pipeline can leave the device encoded, which takes much less memory than its
  * samples. */

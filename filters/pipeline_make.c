@@ -140,6 +140,11 @@ struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline)
     return pipeline->plans[pipeline->n - 1].result;
 }
 
+const struct gi_plan *gi_pipeline_plan(const struct gi_pipeline *pipeline, int i)
+{
+    return i < pipeline->n ? &pipeline->plans[i] : NULL;
+}
+
 /* Makes a copy of the pipeline for this run, in which plans can be settled. */
 static enum gi_status need_own(struct gi_execution *execution, struct gi_err *err)
 {

@@ -25,6 +25,9 @@ void gi_stream_free(struct gi_stream **out)
     gi_report_close(&stream->report);
     for (int i = 0; i < GI_Y4M_PLANES; i++)
         gi_image_free(&stream->planes[i]);
+    for (int i = 0; stream->chroma_params && i < stream->chain->n; i++)
+        free(stream->chroma_params[i]);
+    free(stream->chroma_params);
     gi_reader_close(&stream->reader);
     free(stream->first.at);
     free(stream);

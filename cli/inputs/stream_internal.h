@@ -50,6 +50,8 @@ struct gi_stream {
     struct gi_y4m video, made;           /* Y4M: headers of input and output */
     uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: bytes that the chain needs for each plane */
     int plane;                           /* next plane */
+    /* Y4M: an entry per step, the parameters for chroma, NULL if they are those of luma; or NULL */
+    void **chroma_params;
 
     const struct gi_chain *chain;
     struct gi_imaging *imaging;

@@ -22,24 +22,67 @@ static void untag(void *tag)
     free(plane);
 }
 
-/* Plans the chain for a plane of this shape. Sets *result to the shape of the result, and *nbytes
- * to the bytes of memory that are needed besides the plane. */
-static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
-                                 const struct gi_ready *ready, const struct gi_image *shape,
-                                 const struct gi_limits *limits, struct gi_err *err)
+static bool is_chroma(const struct gi_y4m *video, int plane)
 {
+    return plane > 0 && plane < 3 && (video->shift_x || video->shift_y);
+}
+
+/* Makes the parameters of chroma from the plans of luma. *fits becomes false if there are none. */
+static enum gi_status subsample(struct gi_stream *stream, const struct gi_pipeline *luma,
+                                bool *fits, struct gi_err *err)
+{
+    const struct gi_chain *chain = stream->chain;
+    const struct gi_y4m *video = &stream->video;
+    stream->chroma_params = calloc((size_t)chain->n, sizeof *stream->chroma_params);
+    for (int i = 0; stream->chroma_params && i < chain->n; i++) {
+        const struct gi_filter *filter = chain->steps[i].filter;
+        const struct gi_plan *plan = gi_pipeline_plan(luma, i);
+        if (!filter->subsample)
+            continue;
+        void *params = malloc(filter->params_nbytes);
+        stream->chroma_params[i] = params;
+        if (!params)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: parameters of a plane");
+        memcpy(params, chain->steps[i].args.params[GI_SET_STEP_FILTER], filter->params_nbytes);
+        if (!plan || !filter->subsample(params, plan, 1 << video->shift_x, 1 << video->shift_y))
+            *fits = false;
+    }
+    return stream->chroma_params ? GI_OK
+                                 : gi_fail(err, GI_E_MEMORY, "out of memory: parameters of planes");
+}
+
+/* Gives the steps the parameters of this plane. */
+static void use_plane(struct gi_ready *ready, const struct gi_stream *stream, int plane)
+{
+    bool chroma = stream->chroma_params && is_chroma(&stream->video, plane);
+    for (int i = 0; chroma && i < ready->chain->n; i++)
+        if (stream->chroma_params[i])
+            ready->steps[i].params = stream->chroma_params[i];
+}
+
+/* Plans the chain for a plane. Sets *result to the shape of the result. Plane 0 decides on the
+ * parameters of chroma. */
+static enum gi_status plan_plane(struct gi_stream *stream, struct gi_image *result,
+                                 struct gi_ready *ready, int plane, bool *fits, struct gi_err *err)
+{
+    struct gi_image shape = gi_y4m_plane(&stream->video, plane);
     struct gi_pipeline *pipeline;
     int failed = -1;
-    enum gi_status status = gi_pipeline_new_within(&pipeline, limits, ready->steps, ready->chain->n,
-                                                   shape, &failed, err);
+    use_plane(ready, stream, plane);
+    enum gi_status status = gi_pipeline_new_within(&pipeline, &stream->io.limits, ready->steps,
+                                                   ready->chain->n, &shape, &failed, err);
     if (status)
         return ready->chain->n > 1 && failed >= 0 ? gi_err_prefix(err, "step %d, %s", failed + 1,
                                                                   ready->steps[failed].filter->name)
                                                   : status;
     *result = gi_pipeline_result(pipeline);
-    *nbytes = gi_pipeline_nbytes(pipeline);
+    stream->made_nbytes[plane] = gi_pipeline_nbytes(pipeline);
+    if (plane == 0 && !stream->luma_only && is_chroma(&stream->video, 1))
+        status = subsample(stream, pipeline, fits, err);
     gi_pipeline_free(&pipeline);
-    if (result->channels != 1 || result->type != shape->type)
+    if (status)
+        return status;
+    if (result->channels != 1 || result->type != shape.type)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "a plane of Y4M has to stay one channel of its depth, and this chain makes "
                        "another image of it");
@@ -48,7 +91,7 @@ static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
 
 /* Computes the size of the output. *fits becomes false if the sizes of its planes are not
  * consistent. */
-static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready *ready, bool *fits,
+static enum gi_status plan_video(struct gi_stream *stream, struct gi_ready *ready, bool *fits,
                                  struct gi_err *err)
 {
     const struct gi_y4m *video = &stream->video;
@@ -56,10 +99,8 @@ static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready
     enum gi_status status = GI_OK;
     stream->made = *video;
     for (int i = 0; i < (stream->luma_only ? 1 : video->nplanes) && !status && *fits; i++) {
-        struct gi_image shape = gi_y4m_plane(video, i);
         struct gi_err fault = {0};
-        status =
-            plan_plane(&result, &stream->made_nbytes[i], ready, &shape, &stream->io.limits, &fault);
+        status = plan_plane(stream, &result, ready, i, fits, &fault);
         if (!status && i == 0) {
             stream->made.width = result.width;
             stream->made.height = result.height;
@@ -107,7 +148,7 @@ static enum gi_status begin_planes(struct gi_stream *stream, struct gi_err *err)
         return gi_err_prefix(err, "%s", gi_reader_name(stream->reader));
     if (!fits) {
         gi_cli_warn("%s: the sizes of luma and chroma would not fit, so its frames go through as "
-                    "RGB, %d x %d pixels of luma",
+                    "RGB, which rounds samples, %d x %d pixels of luma",
                     gi_reader_name(stream->reader), stream->made.width, stream->made.height);
         stream->made = (struct gi_y4m){0};
         stream->by_frame = true;
@@ -233,6 +274,8 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     if (stream->luma_only && plane->number)
         return replace_chroma(stream, item, &want, err);
     status = gi_ready_make(&ready, stream->chain, err);
+    if (!status)
+        use_plane(&ready, stream, plane->number);
     if (!status)
         status = gi_imaging_compute(stream->imaging, item, &made, &plane->image, &ready, err);
     gi_ready_free(&ready);

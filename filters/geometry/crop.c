@@ -119,6 +119,23 @@ static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *wit
     return GI_OK;
 }
 
+/* The rectangle of luma in pixels of chroma. */
+static bool subsample(void *params, const struct gi_plan *luma, int dx, int dy)
+{
+    struct crop_params *p = params;
+    const struct place *place = luma->tables;
+    if (p->trim || place->left % dx || place->top % dy)
+        return false;
+    p->size = (struct gi_rect){{gi_length_of((luma->result.width + dx - 1) / dx),
+                                gi_length_of((luma->result.height + dy - 1) / dy), false},
+                               true,
+                               gi_length_of(place->left / dx),
+                               gi_length_of(place->top / dy)};
+    p->gravity = GI_NORTHWEST;
+    p->clip = false;
+    return true;
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct crop_params *p = plan->params;
@@ -233,6 +250,7 @@ const struct gi_filter gi_filter_crop = {
     .options = options,
     .params_nbytes = sizeof(struct crop_params),
     .check = check,
+    .subsample = subsample,
     .plan = plan,
     .needs = needs,
     .measure = measure,

@@ -312,6 +312,22 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
+/* The size of luma's result in pixels of chroma, if chroma has whole numbers of them. */
+static bool subsample(void *params, const struct gi_plan *luma, int dx, int dy)
+{
+    struct resize_params *p = params;
+    const struct gi_image *src = &luma->sources[0], *dst = &luma->result;
+    if (p->fill || p->pad || src->width % dx || src->height % dy || dst->width % dx ||
+        dst->height % dy)
+        return false;
+    p->size =
+        (struct gi_extent){gi_length_of(dst->width / dx), gi_length_of(dst->height / dy), false};
+    p->shorter = 0;
+    p->fit = p->no_enlarge = false;
+    p->stretch = true;
+    return true;
+}
+
 /* Returns which rows of the image are in rows y0 to y1 - 1 of the frame. If there are none, bottom
  * <= top. */
 static struct gi_span rows_within(const struct layout *l, int y0, int y1)
@@ -422,6 +438,7 @@ const struct gi_filter gi_filter_resize = {
     .params_nbytes = sizeof(struct resize_params),
     .averages = true,
     .check = check,
+    .subsample = subsample,
     .shrink = shrink,
     .plan = plan,
     .needs = needs,

@@ -274,7 +274,7 @@ if gpuimg list --commands | grep -qx transpose && gpuimg list --commands | grep 
     check "cropped planes give a video" grep -aq '^YUV4MPEG2 W16 H8 ' out.y4m
     python3 video.py make odd.y4m 422 16 8
     expect 0 gpuimg transpose odd.y4m out.y4m
-    check "planes that would not fit go through as frames" grep -q 'warning: transpose: odd.y4m: the sizes of luma and chroma would not fit, so its frames go through as RGB, 8 x 16 pixels of luma' err
+    check "planes that would not fit go through as frames" grep -q 'warning: transpose: odd.y4m: the sizes of luma and chroma would not fit, so its frames go through as RGB, which rounds samples, 8 x 16 pixels of luma' err
     { printf 'YUV4MPEG2 W8 H8 Cmono\n'; for i in 1 2; do printf 'FRAME\n'; head -c $((8 * i + 3)) /dev/zero; head -c $i <<<xx | tr -d '\n'; head -c $((61 - 9 * i)) /dev/zero; done; } >trim.y4m
     expect 1 gpuimg crop --trim trim.y4m made.y4m
     check "trimmed frames differ in size: no file appears" test ! -e made.y4m

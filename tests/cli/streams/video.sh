@@ -142,8 +142,26 @@ expect 0 gpuimg run 'convert --gray' in.y4m out.y4m
 holds "convert --gray: mono or neutral chroma" 'all(len(f) == 1 or np.abs(f[1].astype(int) - 128).max() <= 1 for f in frames("out.y4m"))'
 expect 0 gpuimg color in.y4m out.y4m --saturation 0
 holds "color: gray has neutral chroma" 'all(np.abs(f[1].astype(int) - 128).max() <= 1 for f in frames("out.y4m"))'
+# Rectangles and sizes in pixels of luma: chroma gets half of them, plane by plane, where that is exact.
+py 'r = np.random.default_rng(3); write("big.y4m", [[r.integers(16, 235, s).astype(np.uint8) for s in ((40, 60), (20, 30), (20, 30))] for _ in range(2)])'
+slices() { echo "all((p == q[y // d:-(-(y + h) // d), x // d:-(-(x + w) // d)]).all() for f, g in zip(frames('out.y4m'), frames('big.y4m')) for p, q, d in zip(f, g, (1, 2, 2)) for x, y, w, h in [($1)])"; }
+for rect in 30x20+10+6:10,6,30,20 31x13+10+6:10,6,31,13 50%x50%+10%+20%:6,8,30,20; do
+    expect 0 gpuimg crop big.y4m out.y4m --size "${rect%:*}"
+    check "crop ${rect%:*}: no warning" test ! -s err
+    holds "crop ${rect%:*}: the samples of the rectangle" "$(slices "${rect#*:}")"
+done
+expect 0 gpuimg crop big.y4m out.y4m --size 32x20 --gravity center
+holds "crop: a rectangle in the middle" "$(slices 14,10,32,20)"
+expect 0 gpuimg crop big.y4m out.y4m --size 30x20+11+6
+check "crop: chroma has no half pixels" grep -q 'warning: crop: big.y4m: the sizes of luma and chroma would not fit' err
+expect 0 gpuimg run 'crop --size 40x20+20+20 | resize --size 20x10' big.y4m out.y4m
+check "a chain of rectangles and sizes: no warning" test ! -s err
+py 'for i, p in enumerate(frames("big.y4m")[1]): d = 1 + (i > 0); Image.fromarray(p[20 // d:, 20 // d:]).save(f"plane{i}.png")'
+gpuimg resize plane0.png made0.png --size 20x10
+for i in 1 2; do gpuimg resize plane$i.png made$i.png --size 10x5; done
+holds "resize: each plane as an image" 'all((p == np.array(Image.open(f"made{i}.png"))).all() for i, p in enumerate(frames("out.y4m")[1]))'
 expect 0 gpuimg resize in.y4m out.y4m --size 21x11 --stretch
-check "a size that chroma does not fit is told" grep -q 'warning: resize: in.y4m: the sizes of luma and chroma would not fit, so its frames go through as RGB, 21 x 11 pixels of luma' err
+check "a size that chroma does not fit is told" grep -q 'warning: resize: in.y4m: the sizes of luma and chroma would not fit, so its frames go through as RGB, which rounds samples, 21 x 11 pixels of luma' err
 holds "resize: in pixels of luma" '[p.shape for p in frames("out.y4m")[2]] == [(11, 21), (6, 11), (6, 11)]'
 expect 0 gpuimg composite in.y4m out.y4m --with in-1.png
 holds "composite" 'np.abs(rgb(frames("out.y4m")[1]) * 255 - rgb(frames("in.y4m")[0]) * 255).mean() < 40 and len(frames("out.y4m")) == 3'
