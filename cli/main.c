@@ -72,6 +72,7 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
                           struct gi_err *err)
 {
     struct gi_args args;
+    double start = gi_now_ms();
     enum gi_status status = gi_args_read(&args, command, argc, argv, err);
     gi_cli_quiet(!status && is_quiet(command, &args));
     if (!status && args.help)
@@ -80,7 +81,7 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
         status = command->run(command, args.params, args.operands, args.noperands, err);
     int device = !status && !args.help ? gi_command_set(command, gi_device_options) : -1;
     if (device >= 0)
-        gi_timing_print(args.params[device]);
+        gi_timing_print(args.params[device], gi_now_ms() - start);
     if (!status)
         status = gi_ways_forced_ran(err);
     gi_args_free(&args);

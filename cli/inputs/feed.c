@@ -9,6 +9,7 @@
 #include "cli/run/memory_budget.h"
 #include "cli/run/progress.h"
 #include "cli/run/stop.h"
+#include "cli/run/timing.h"
 
 /* Prints what the batch did: "40 images written to web/ in 4.0 s, 10.0 images/s, 0 failed". */
 static void summarize(const struct gi_feed *feed, const struct gi_batch_params *params,
@@ -45,6 +46,7 @@ enum gi_status gi_feed_run(const struct gi_feed *feed, const struct gi_work_on *
     gi_memory_give_back();
     gi_stop_listen();
     gi_cli_count_warnings();
+    gi_timing_of_many();
     double start = gi_now_ms();
     struct gi_progress *progress =
         gi_progress_start(params->progress, gi_progress_of_engine, &watch);

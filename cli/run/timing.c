@@ -24,6 +24,7 @@ static struct {
     struct stage stages[STAGES_MAX];
     int n;
     int bands;
+    bool of_many;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* With the lock held. */
@@ -69,6 +70,11 @@ void gi_timing_bands(int bands)
     pthread_mutex_unlock(&table.lock);
 }
 
+void gi_timing_of_many(void)
+{
+    table.of_many = true;
+}
+
 /* Logs the ways that ran on a kind of device, such as "box small, histogram bytes x 3", and their
  * details on separate lines. */
 static void log_ways(const struct gi_kernels *k)
@@ -93,7 +99,7 @@ static void log_ways(const struct gi_kernels *k)
 
 static void print_stage(const struct stage *stage)
 {
-    fprintf(stderr, "%-10s %10.3f ms", stage->name, stage->ms);
+    fprintf(stderr, "%-16s %10.3f ms", stage->name, stage->ms);
     if (stage->nbytes > 0 && stage->ms > 0)
         fprintf(stderr, "  %12.0f bytes  %8.2f GB/s", stage->nbytes,
                 1e-6 * stage->nbytes / stage->ms);
@@ -104,7 +110,7 @@ static void print_stage(const struct stage *stage)
     putc('\n', stderr);
 }
 
-void gi_timing_print(const struct gi_device_params *device)
+void gi_timing_print(const struct gi_device_params *device, double elapsed_ms)
 {
     if (device->verbose || device->timing) {
         log_ways(gi_kernels_cpu());
@@ -116,5 +122,7 @@ void gi_timing_print(const struct gi_device_params *device)
         total += table.stages[i].ms;
     }
     if (table.n && device->timing)
-        fprintf(stderr, "%-10s %10.3f ms\n", "total", total);
+        fprintf(stderr, "%-16s %10.3f ms\n", table.of_many ? "sum over threads" : "total", total);
+    if (table.n && device->timing && table.of_many)
+        fprintf(stderr, "%-16s %10.3f ms\n", "elapsed", elapsed_ms);
 }

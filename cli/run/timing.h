@@ -20,7 +20,10 @@ void gi_timing_add_copies(const char *stage, double ms, int n);
 /* Records the number of bands of an image. The table shows the maximum. */
 void gi_timing_bands(int bands);
 
+/* Says, before other threads run, that there are many images. The times are then sums over the
+ * threads, whose stages overlap, and the table ends with the time that elapsed too. */
+void gi_timing_of_many(void);
+
 /* Prints to stderr what the options ask for: the ways that ran on each kind of device, and the
- * table. In a batch, the times in the table are sums over all images, although their stages overlap
- * in time. */
-void gi_timing_print(const struct gi_device_params *device);
+ * table. `elapsed_ms` is the time that the command took. */
+void gi_timing_print(const struct gi_device_params *device, double elapsed_ms);

@@ -47,13 +47,18 @@ expect 0 gpuimg blur in.pgm two.pgm three.pgm --out-dir batch --device cpu -v
 check "blur -v of three files: ways" test "$(grep -c 'ways cpu: box [a-z]* x 3$' err)" = 1
 expect 0 gpuimg run 'blur --k 9 | blur --k 5' in.pgm two.pgm --out-dir chain --device cpu --timing
 check "a batch of a chain: a row for each step" test "$(awk '$1 == "blur" && $3 == "ms"' err | wc -l)" = 2
-check "a batch --timing: each stage once, and their total" \
-    test "$(awk '$3 == "ms" {print $1}' err | grep -v blur | sort | tr '\n' ' ')" = 'decode download encode total upload '
-check "a batch --timing: the total is the sum" awk '$3 == "ms" && $1 == "total" {total = $2} $3 == "ms" && $1 != "total" {sum += $2}
+check "a batch --timing: each stage once" \
+    test "$(awk '$3 == "ms" {print $1}' err | grep -v blur | sort | tr '\n' ' ')" = 'decode download elapsed encode upload '
+check "a batch --timing: the sum over threads" awk '$3 == "ms" && $1 != "elapsed" {sum += $2} /^sum over threads / {total = $4}
     END {exit !(total > 0 && sum - total < 0.01 && total - sum < 0.01)}' err
+check "a batch --timing: the time that elapsed is last" test "$(tail -n 1 err | cut -d' ' -f1)" = elapsed
+gpuimg blur in.pgm --out-dir batch --device cpu --timing 2>err
+check "a batch --timing: elapsed is not the sum" test "$(awk '/^sum over/ {print $4} /^elapsed/ {print $2}' err | uniq | wc -l)" = 2
 cat in.pgm two.pgm three.pgm >stream.pgm
 expect 0 gpuimg blur in.pgm out.pgm --device cpu -v --timing
 check "one image: the ways once" test "$(grep -c 'ways cpu: box [a-z]*$' err)" = 1
+check "one image: the total is the sum" awk '$3 == "ms" && $1 == "total" {total = $2} $3 == "ms" && $1 != "total" {sum += $2}
+    END {exit !(total > 0 && sum - total < 0.01 && total - sum < 0.01)}' err
 check "one image: a row of blur" test "$(grep -cE '^blur +[0-9.]+ ms +[0-9]+ bytes' err)" = 1
 "$GPUIMG" blur - - --device cpu -v <stream.pgm >out 2>err
 check "a stream -v: ways" test "$(grep -c 'ways cpu: box [a-z]* x 3$' err)" = 1
