@@ -7,6 +7,7 @@
 #include "cli/run/level_check.h"
 #include "cli/run/ready.h"
 #include "cli/log.h"
+#include "filters/color/gray.h"
 
 /* The data of a plane, in the tag of its item. */
 struct plane {
@@ -122,11 +123,15 @@ enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
     const struct gi_io_params *io = &stream->io;
     const char *refused = io->depth && stream->to_video ? "--depth"
                           : io->work_depth              ? "--work-depth"
-                          : io->gray                    ? "--gray"
                                                         : NULL;
+    bool is_luma = stream->luma_only && io->gray != GI_GRAY_MEAN; /* --gray changes nothing */
     if (refused)
         return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
                        refused);
+    if (io->gray && !is_luma)
+        return gi_fail(err, GI_E_USAGE,
+                       "--gray: is not for Y4M video: leave it out, or begin with the step convert "
+                       "--gray, as in gpuimg run 'convert --gray | blur'");
     return gi_y4m_read_head(&stream->video, stream->reader, &io->limits, err);
 }
 
@@ -164,10 +169,10 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
             "%s: is a Y4M video, which goes through operations alone: want one of them, as in "
             "gpuimg run 'convert --gray'",
             gi_reader_name(stream->reader));
+    gi_video_choose(stream);
     enum gi_status status = gi_video_read_head(stream, err);
     if (status)
         return status;
-    gi_video_choose(stream);
     if (!stream->by_frame)
         status = begin_planes(stream, err);
     if (status)

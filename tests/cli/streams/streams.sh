@@ -253,7 +253,15 @@ check "interlaced video causes a warning" grep -q 'fields.y4m: is interlaced' er
 
 expect_error 1 'blur: in.y4m: is a Y4M video: it goes through operations*' blur in.y4m made.png
 expect_error 2 'blur: made.y4m: is for Y4M video, and a.pgm is none' blur a.pgm made.y4m
-expect_error 2 'blur: --gray: Y4M'\''s planes go as they are, want it without' blur in.y4m made.y4m --gray
+gray_video="--gray: is not for Y4M video: leave it out, or begin with the step convert --gray, as in gpuimg run 'convert --gray | blur'"
+expect_error 2 "blur: $gray_video" blur in.y4m made.y4m --gray
+expect_error 2 "threshold: $gray_video" threshold in.y4m made.y4m --gray=mean
+expect_error 2 "edges: $gray_video" edges in.y4m 'made-{index}.png' --gray
+for chain in edges threshold 'gaussian --sigma 1|edges'; do
+    gpuimg run "$chain" in.y4m want.y4m
+    expect 0 gpuimg run "$chain" in.y4m out.y4m --gray
+    same "$chain: brightness alone is gray anyway" out.y4m want.y4m
+done
 expect_error 1 'convert: in.y4m: is a Y4M video, which goes through operations alone: want one of them, as in gpuimg run '\''convert --gray'\''' convert in.y4m made.y4m
 expect_error 2 'blur: --depth: Y4M'\''s planes go as they are, want it without' blur in.y4m made.y4m --depth 16
 expect_error 2 'run: step 1, histogram: writes a table, and the input is a stream of images: want --table for one of all' run 'histogram' in.y4m made.y4m
