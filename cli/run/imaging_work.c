@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/inputs/names.h"
 #include "cli/log.h"
@@ -15,6 +14,7 @@
 #include "cli/run/ready.h"
 #include "cli/run/output.h"
 #include "cli/run/timing.h"
+#include "imgio/bits.h"
 #include "kernels/parallel.h"
 #include "kernels/ways.h"
 
@@ -144,6 +144,24 @@ static void results_free(struct results *results)
     gi_encoded_free(&results->ending.encoded);
 }
 
+/* Warns if an input of one bit per pixel is written with 8 to a format that can hold one, although
+ * the result is black and white. An image that a device has encoded has no samples to look at. */
+static void warn_of_bits(const struct gi_item *item, const struct gi_io_params *io,
+                         const struct results *results)
+{
+    const char *output = item->line.output,
+               *format = output ? gi_save_format(output, io->format) : NULL;
+    bool holds = format && (!strcmp(format, "png") || !strcmp(format, "tiff"));
+    struct gi_image packed;
+    if (!holds || results->info.bits != 1 || io->depth || io->compression == GI_COMPRESSION_G4 ||
+        !results->image.data)
+        return;
+    if (gi_bits_pack(&packed, &results->image, NULL) == GI_OK)
+        gi_cli_warn_of(item->line.input, "1 bit per pixel becomes 8, although the result is black "
+                                         "and white (--depth 1 keeps 1 bit)");
+    gi_image_free(&packed);
+}
+
 /* Loads the image of the item and runs the chain. The result may be encoded if the caller has set
  * results->ending. The caller frees the results, also after an error. */
 static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
@@ -160,6 +178,8 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     if (!status && chain && chain->n)
         status = compute(imaging, item, image, &results->info, wanted,
                          results->ending.coding_of ? &results->ending : NULL, &results->ready, err);
+    if (!status && wanted)
+        warn_of_bits(item, options->io, results);
     const char *writer = NULL;
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image))
         writer = gi_metadata_drop_sizes(&results->metadata);
