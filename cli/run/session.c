@@ -98,9 +98,9 @@ static enum gi_status fill(struct gi_session *devices, const struct gi_device_pa
                                       .max_bytes = (size_t)device->max_device_bytes,
                                       .yields = !devices->one,
                                       .keeps = !devices->one};
-    /* A queue of the CPU computes in the thread that has taken the queue, and any thread may take
-     * one. */
-    int most = devices->one ? 1 : gi_session_threads(devices) + GI_QUEUES_A_GPU * GI_DEVICES_MAX;
+    /* A queue of the CPU computes in the thread that has taken the queue. There are more threads
+     * than --threads says if there are GPUs, and the others wait. */
+    int most = devices->one ? 1 : devices->threads;
     enum gi_status status =
         gi_session_device_init(&devices->cpu, gi_kernels_cpu(), &options, most, err);
     if (!status && !devices->one && !gi_session_device_wait(&devices->cpu)) {

@@ -212,6 +212,53 @@ TEST(auto_waits_until_a_gpu_is_open)
     assert_false(runs_first_on_a_gpu(1 << 30));
 }
 
+/* An operation that copies slowly and counts the threads that run it at once. */
+static int inside, most_inside;
+
+static enum gi_status run_slowly(const struct gi_plan *plan, struct gi_queue *queue,
+                                 const struct gi_work *work, struct gi_err *err)
+{
+    int n = __atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST);
+    for (int most = most_inside; n > most;)
+        if (__atomic_compare_exchange_n(&most_inside, &most, n, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            break;
+    usleep(2000);
+    enum gi_status status = queue->k->copy(queue, work->dst, work->srcs, err);
+    __atomic_sub_fetch(&inside, 1, __ATOMIC_SEQ_CST);
+    return status;
+}
+
+/* If `auto` declines the GPUs, the threads that were meant to feed them do not compute. */
+TEST(no_more_threads_compute_than_asked_for)
+{
+    static const struct gi_filter slow = {.name = "slow", .run = run_slowly};
+    const struct gi_device_params device = {.device = "auto", .threads = 2};
+    const struct gi_step step = {.filter = &slow};
+    struct work work;
+    pthread_t threads[THREADS];
+    make_work(&work);
+    gi_pipeline_free(&work.pipeline);
+    assert_int_equal(gi_pipeline_new(&work.pipeline, &step, 1, &work.srcs[0], NULL, NULL), GI_OK);
+    assert_int_equal(gi_session_new(&work.session, &device, 10, NULL), GI_OK);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, worker, &work), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < RUNS; i++) {
+        case_equal(&work.made[i], &work.srcs[i % IMAGES], "of the session");
+        gi_image_free(&work.made[i]);
+    }
+    assert_int_equal(fakes[0].calls[UPLOAD], 0);
+    assert_int_equal(most_inside, 2);
+    gi_session_free(&work.session);
+    gi_pipeline_free(&work.pipeline);
+    for (int i = 0; i < IMAGES; i++) {
+        gi_image_free(&work.srcs[i]);
+        gi_image_free(&work.want[i]);
+    }
+}
+
 TEST(all_are_lost)
 {
     struct work work;
