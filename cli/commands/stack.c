@@ -247,7 +247,7 @@ const struct gi_command gi_command_stack = {
               "projection (MIP) of the pages.\n\n"
               "In a stack of few images no sample is many standard deviations away from the "
               "median, because an outlier enlarges the deviation: at most 2.74 with 6 images and "
-              "3.1 with 8. They need --method sigma-clip --kappa 2; a --kappa that cannot "
+              "3.1 with 8. So few images need --method sigma-clip --kappa 2; a --kappa that cannot "
               "reject anything causes a warning.\n\n"
               "Every file is read once. The methods \"mean\", \"min\", \"max\" and \"sum\" only "
               "need memory for a few images. The methods \"median\" and \"sigma-clip\" need all "

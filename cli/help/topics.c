@@ -27,7 +27,9 @@ static const char *const batch_paragraphs[] = {
     "it holds. --report FILE --resume, from the first run on, skips what the same command has "
     "done, and --no-clobber with --report makes an existing file an error. An output file appears "
     "whole or not at all. If an input "
-    "has several outputs, as with gpuimg channels split, either all of them appear or none.",
+    "has several outputs, as with gpuimg channels split, either all of them appear or none, and "
+    "with --no-clobber "
+    "one that exists is an error.",
     "TABLES. The commands stats, histogram, palette and extract, and chains that end in one of "
     "these, write tables. --table FILE writes one table for all inputs, with a column for the "
     "name of the input. Its format follows from the suffix: .csv, .jsonl (an object per input) "
