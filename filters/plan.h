@@ -65,8 +65,9 @@ struct gi_plan {
                      which must be before `run`, `result` has the shape of the first source */
     bool on_host; /* an analysis without primitives, with images in host memory */
     size_t array_nbytes;   /* bytes of arrays as large as the image in an analysis' result */
-    struct gi_err warning; /* set if parameters have a surprising effect on these sources. Its
-                              status is that of the error if warnings are errors */
+    struct gi_err warning; /* has a text if parameters have a surprising effect on these sources.
+                              Its status is that of the error if warnings are errors, or GI_OK if
+                              this warning never is one */
     void *tables;          /* one block from malloc(), owned by the plan; NULL: none */
     size_t tables_nbytes;  /* size of `tables`, set by gi_plan_tables() */
 };

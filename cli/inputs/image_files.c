@@ -419,9 +419,9 @@ enum gi_status gi_cli_warn_or_fail(const struct gi_err *warning, const char *nam
 {
     if (warning->status && io->strict)
         return gi_fail(err, warning->status, "--strict: %s", warning->text);
-    if (warning->status && name)
+    if (*warning->text && name)
         gi_cli_warn_of(name, warning->text);
-    else if (warning->status)
+    else if (*warning->text)
         gi_cli_warn("%s", warning->text);
     return GI_OK;
 }

@@ -316,7 +316,7 @@ static enum gi_status warn(const struct gi_imaging *imaging, const struct gi_lin
     enum gi_status status = GI_OK;
     for (int i = 0; i < n && !status; i++) {
         struct gi_err *warning = &ready->warnings[i];
-        if (warning->status && n > 1)
+        if (*warning->text && n > 1)
             gi_err_prefix(warning, "step %d, %s", i + 1, ready->chain->steps[i].filter->name);
         status = gi_cli_warn_or_fail(warning, line->input, imaging->options.io, err);
     }
