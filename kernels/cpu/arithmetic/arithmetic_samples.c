@@ -167,6 +167,7 @@ static inline uint16_t product_u8(uint16_t a, uint16_t b)
 #define LESSER(a, b)  ((a) < (b) ? (a) : (b))
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
 #define APART         GREATER(a, b) - LESSER(a, b)
+#define MEAN_DOWN     ((a & b) + ((a ^ b) >> 1)) /* the mean, rounded down */
 
 BOTH(add, a + LESSER(b, rest))
 BOTH(subtract, GREATER(a, b) - b)
@@ -176,6 +177,7 @@ BOTH(minimum, LESSER(a, b))
 BOTH(maximum, GREATER(a, b))
 BOTH(difference, APART)
 BOTH(outlier, APART > t ? b : a)
+BOTH(middle, MEAN_DOWN + ((a ^ b) & MEAN_DOWN & 1)) /* half to even */
 
 /* ---- both ---- */
 
@@ -240,6 +242,7 @@ static row_fn *const integer_rows[GI_ARITHMETIC_LAYER][2] = {
     [GI_ARITHMETIC_MINIMUM] = {minimum_bytes, minimum_words},
     [GI_ARITHMETIC_MAXIMUM] = {maximum_bytes, maximum_words},
     [GI_ARITHMETIC_OUTLIER] = {outlier_bytes, outlier_words},
+    [GI_ARITHMETIC_MIDDLE] = {middle_bytes, middle_words},
 };
 
 enum gi_status GI_CPU(arithmetic_by_integers)(struct gi_queue *queue, struct gi_image *dst,
