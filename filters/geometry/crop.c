@@ -205,7 +205,7 @@ static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_
                bounds.bottom - bounds.top == src->height) {
         gi_fail(&plan->warning, GI_E_UNSUPPORTED,
                 "--trim: nothing is trimmed: no outer row or column has the colour of the upper "
-                "left pixel within --tolerance %.10g %% (a larger one may help)",
+                "left pixel within --tolerance %.10g %% (try --tolerance 25)",
                 p->tolerance);
     }
     plan->warning.status = GI_OK; /* some images of a batch have nothing to trim */

@@ -22,7 +22,10 @@ const struct gi_filter gi_filter_gradient = {
     .manual = "The morphological gradient is dilate(in) - erode(in): the maximum minus the "
               "minimum of the samples under the structuring element, which is large at edges. "
               "gpuimg run 'threshold | gradient' draws the outlines (contours, boundaries) of "
-              "objects.\n\n"
+              "objects. These commands draw them in red on a gray image:\n\n"
+              "  gpuimg run 'threshold | gradient' cells.tif outline.png\n"
+              "  gpuimg run 'normalize | channels --order rrr | mask --with outline.png --invert "
+              "--fill red' cells.tif red.png --depth 8\n\n"
               "gpuimg help erode describes the structuring element and the treatment of "
               "NaN. " GI_FLAT_DIFFERENCE_ALPHA
               " With --border border the difference can be negative. It is then 0 in 8- and "

@@ -48,7 +48,7 @@ check "an image of one colour is not trimmed" test "$(gpuimg info out.pgm | cut 
 says "a trim of one colour warns" 'gpuimg: warning: crop: one-colour.pgm: --trim: nothing is trimmed, because the image has one colour'
 printf 'P2 3 3 100  9 20 5  30 90 30  7 20 3\n' >uneven.pgm
 expect 0 gpuimg crop uneven.pgm out.pgm --trim --tolerance 5
-says "a trim of nothing warns" 'gpuimg: warning: crop: uneven.pgm: --trim: nothing is trimmed: no outer row or column has the colour of the upper left pixel within --tolerance 5 % (a larger one may help)'
+says "a trim of nothing warns" 'gpuimg: warning: crop: uneven.pgm: --trim: nothing is trimmed: no outer row or column has the colour of the upper left pixel within --tolerance 5 % (try --tolerance 25)'
 expect 0 gpuimg crop uneven.pgm out.pgm --trim --tolerance 25
 check "a trim with a larger tolerance" test "$(gpuimg info out.pgm | cut -d, -f2)$(<err)" = ' 1 x 1'
 expect 0 gpuimg crop uneven.pgm out.pgm --size 3x3

@@ -67,7 +67,7 @@ python:run (in Python: import gpuimg)
 END
 # Words for what gpuimg does in another way, or not yet.
 hot='normalize | color --matrix "3 0 0 0; 3 0 0 -1; 3 0 0 -2"'
-maps="colour maps are not there yet; gpuimg run '$hot' IN OUT makes black, red, yellow and white (hot)"
+maps="colour maps are not there yet; gpuimg run '$hot' IN OUT --work-depth 16 --depth 8 makes black, red, yellow and white (hot)"
 outlines="gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT draws boxes around objects"
 no_dry_run='there is no dry run, but options and the names of outputs are checked before any work, and --no-clobber replaces no file'
 while IFS=: read -r words sentence; do
