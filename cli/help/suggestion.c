@@ -21,9 +21,8 @@ struct advice {
 };
 
 static const char no_colour_maps[] =
-    "colour maps are not there yet; gpuimg run 'normalize | color --matrix "
-    "\"3 0 0 0; 3 0 0 -1; 3 0 0 -2\"' IN OUT --work-depth 16 --depth 8 makes black, red, "
-    "yellow and white (hot)";
+    "colour maps are not there yet; gpuimg run 'normalize | convert --depth 8 | color --matrix "
+    "\"3 0 0 0; 3 0 0 -1; 3 0 0 -2\"' IN OUT makes black, red, yellow and white (hot)";
 static const char no_dry_run[] =
     "there is no dry run, but options and the names of outputs are checked before any work, and "
     "--no-clobber replaces no file";

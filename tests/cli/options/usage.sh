@@ -66,8 +66,8 @@ log:help batch (--report)
 python:run (in Python: import gpuimg)
 END
 # Words for what gpuimg does in another way, or not yet.
-hot='normalize | color --matrix "3 0 0 0; 3 0 0 -1; 3 0 0 -2"'
-maps="colour maps are not there yet; gpuimg run '$hot' IN OUT --work-depth 16 --depth 8 makes black, red, yellow and white (hot)"
+hot='normalize | convert --depth 8 | color --matrix "3 0 0 0; 3 0 0 -1; 3 0 0 -2"'
+maps="colour maps are not there yet; gpuimg run '$hot' IN OUT makes black, red, yellow and white (hot)"
 outlines="gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT draws boxes around objects"
 no_dry_run='there is no dry run, but options and the names of outputs are checked before any work, and --no-clobber replaces no file'
 while IFS=: read -r words sentence; do
@@ -88,6 +88,11 @@ low, high = min(gray := open("in.pgm", "rb").read()[-63:]), max(gray)
 scaled = [round(255 * (v - low) / (high - low)) for v in gray]
 hot = bytes(min(255, max(0, 3 * v - 255 * c)) for v in scaled for c in range(3))
 print(hot == open("hot.ppm", "rb").read()[-189:])')" = True
+# Floats outside 0 to 1: 100, 400, 700 and 1000 are stretched to 0, 85, 170 and 255 first.
+{ printf 'Pf\n4 1\n-1.0\n'; printf '\0\0\310B\0\0\310C\0\0/D\0\0zD'; } >heights.pfm
+expect 0 gpuimg run "$hot" heights.pfm hot.ppm
+check "false colours of floats: no warning" test ! -s err
+check "false colours of floats" test "$(tail -c 12 hot.ppm | od -An -tu1 | tr -s ' \n' ' ')" = ' 0 0 0 255 0 0 255 255 0 255 255 255 '
 expect 0 gpuimg run 'threshold | gradient' in.pgm outlines.pgm
 # A folder of the name does not hide the suggestion.
 mkdir diff
