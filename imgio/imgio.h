@@ -322,6 +322,10 @@ bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, cons
  * there is none. */
 const char *gi_save_format(const char *path, const char *format);
 
+/* Returns the percentage of float samples outside 0 to 1, which become black and white in integers.
+ * NaN does not count. */
+int gi_image_outside(const struct gi_image *image);
+
 /* Checks that gi_save() would find a format, so that a command can be refused before anything is
  * computed. Errors: GI_E_USAGE, with a text that lists the formats that can be written. */
 enum gi_status gi_save_check(const char *path, const char *format, struct gi_err *err);

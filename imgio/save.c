@@ -205,9 +205,7 @@ static int metadata_losses(const char **losses, const struct gi_format *format,
     return n;
 }
 
-/* Returns the percentage of float samples outside 0 to 1, which black and white replace in a file
- * of integers. NaN does not count. */
-static int outside(const struct gi_image *image)
+int gi_image_outside(const struct gi_image *image)
 {
     uint64_t n = 0, all = (uint64_t)image->height * gi_row_samples(image);
     for (int y = 0; y < image->height; y++) {
@@ -234,7 +232,7 @@ static void list_losses(char *words, size_t size, const struct gi_format *format
                  type_words(type));
         losses[n++] = samples;
     }
-    if (image->type == GI_F32 && type != GI_F32 && (cut = outside(image)) >= MANY) {
+    if (image->type == GI_F32 && type != GI_F32 && (cut = gi_image_outside(image)) >= MANY) {
         snprintf(range, sizeof range,
                  "samples outside 0 to 1 (%d %% are cut off: try gpuimg normalize)", cut);
         losses[n++] = range;

@@ -172,13 +172,21 @@ static enum gi_status check_converted(const struct gi_image *shape, enum gi_type
 }
 
 /* Applies --work-depth and --gray. Frees the image on an error. */
-static enum gi_status convert(struct gi_image *image, const struct gi_io_params *io,
-                              struct gi_err *err)
+static enum gi_status convert(struct gi_image *image, const char *path,
+                              const struct gi_io_params *io, struct gi_err *err)
 {
     struct gi_image want = gi_cli_shape(io, image), made;
-    enum gi_status status = GI_OK;
-    if (gi_image_nbytes(&want) > gi_image_nbytes(image) &&
-        (status = check_converted(&want, want.type, io, err)))
+    struct gi_err cuts = {0};
+    int cut = image->type == GI_F32 && want.type != GI_F32 ? gi_image_outside(image) : 0;
+    if (cut)
+        gi_fail(&cuts, GI_E_UNSUPPORTED,
+                "--work-depth %s: samples outside 0 to 1 are cut off: %d %%",
+                depth_choices[io->work_depth].name, cut);
+    enum gi_status status =
+        gi_cli_warn_or_fail(&cuts, path, io, err) ? gi_err_prefix(err, "%s", path) : GI_OK;
+    if (!status && gi_image_nbytes(&want) > gi_image_nbytes(image))
+        status = check_converted(&want, want.type, io, err);
+    if (status)
         gi_image_free(image);
     if (!status && image->type != want.type) {
         status = gi_image_convert(&made, image, want.type, err);
@@ -267,7 +275,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
     if (*warning.text && !image->coded)
         gi_cli_warn("%s%s", warning.text,
                     more ? "; use {index:03} in the name of the output for all" : "");
-    status = io->header_only ? GI_OK : convert(image, io, err);
+    status = io->header_only ? GI_OK : convert(image, path, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);
     if (!status && metadata && io->gray)

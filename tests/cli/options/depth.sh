@@ -82,6 +82,15 @@ expect 0 gpuimg gaussian deep.ppm got.png --linear --depth 8
 check "--linear --depth 8 has 8 bits" grep -q '8 bits' <(gpuimg info got.png)
 check "--linear --depth 8 is within a step" gpuimg compare got.png <(gpuimg convert whole.png png:- --depth 8) --max-diff 1
 
+# Floats that --work-depth makes integers: samples outside 0 to 1 are lost, which is told.
+{ printf 'Pf\n2 1\n-1.0\n'; printf '\0\0\310B\0\0\0?'; } >floats.pfm # 100 and 0.5
+expect 0 gpuimg normalize floats.pfm got.pgm --work-depth 8
+says "--work-depth cuts off" 'gpuimg: warning: normalize: floats.pfm: --work-depth 8: samples outside 0 to 1 are cut off: 50 %'
+expect_error 1 'normalize: floats.pfm: --strict: --work-depth 8: samples outside 0 to 1 are cut off: 50 %' normalize floats.pfm none.pgm --work-depth 8 --strict
+check "--strict writes nothing" test ! -e none.pgm
+expect 0 gpuimg normalize floats.pfm got.pgm --depth 8
+says "--depth after normalize cuts off nothing" ''
+
 # An output that is deeper than the input is computed in its depth.
 gpuimg convert want.pgm eight.pgm
 gpuimg convert eight.pgm wide.pgm --depth 16
