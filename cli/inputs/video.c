@@ -61,10 +61,32 @@ static void use_plane(struct gi_ready *ready, const struct gi_stream *stream, in
             ready->steps[i].params = stream->chroma_params[i];
 }
 
+/* Returns whether each step that has parameters of its own for chroma gets a plane of chroma that
+ * is subsampled as the video is. After a transposition of 4:2:2 it is not. */
+static bool is_subsampled(const struct gi_stream *stream, const struct gi_pipeline *luma,
+                          const struct gi_pipeline *chroma)
+{
+    for (int i = 0; i < stream->chain->n; i++) {
+        const struct gi_plan *of_luma = gi_pipeline_plan(luma, i),
+                             *of_chroma = gi_pipeline_plan(chroma, i);
+        if (!stream->chroma_params[i] || !of_luma || !of_chroma)
+            continue;
+        struct gi_y4m video = stream->video;
+        video.width = of_luma->sources[0].width;
+        video.height = of_luma->sources[0].height;
+        struct gi_image want = gi_y4m_plane(&video, 1);
+        if (of_chroma->sources[0].width != want.width ||
+            of_chroma->sources[0].height != want.height)
+            return false;
+    }
+    return true;
+}
+
 /* Plans the chain for a plane. Sets *result to the shape of the result. Plane 0 decides on the
- * parameters of chroma. */
+ * parameters of chroma; its pipeline becomes *luma, which the caller frees. */
 static enum gi_status plan_plane(struct gi_stream *stream, struct gi_image *result,
-                                 struct gi_ready *ready, int plane, bool *fits, struct gi_err *err)
+                                 struct gi_ready *ready, int plane, struct gi_pipeline **luma,
+                                 bool *fits, struct gi_err *err)
 {
     struct gi_image shape = gi_y4m_plane(&stream->video, plane);
     struct gi_pipeline *pipeline;
@@ -80,7 +102,12 @@ static enum gi_status plan_plane(struct gi_stream *stream, struct gi_image *resu
     stream->made_nbytes[plane] = gi_pipeline_nbytes(pipeline);
     if (plane == 0 && !stream->luma_only && is_chroma(&stream->video, 1))
         status = subsample(stream, pipeline, fits, err);
-    gi_pipeline_free(&pipeline);
+    else if (is_chroma(&stream->video, plane))
+        *fits = is_subsampled(stream, *luma, pipeline);
+    if (plane == 0)
+        *luma = pipeline;
+    else
+        gi_pipeline_free(&pipeline);
     if (status)
         return status;
     if (result->channels != 1 || result->type != shape.type)
@@ -96,12 +123,13 @@ static enum gi_status plan_video(struct gi_stream *stream, struct gi_ready *read
                                  struct gi_err *err)
 {
     const struct gi_y4m *video = &stream->video;
-    struct gi_image result;
+    struct gi_image result = {0};
+    struct gi_pipeline *luma = NULL;
     enum gi_status status = GI_OK;
     stream->made = *video;
     for (int i = 0; i < (stream->luma_only ? 1 : video->nplanes) && !status && *fits; i++) {
         struct gi_err fault = {0};
-        status = plan_plane(stream, &result, ready, i, fits, &fault);
+        status = plan_plane(stream, &result, ready, i, &luma, fits, &fault);
         if (!status && i == 0) {
             stream->made.width = result.width;
             stream->made.height = result.height;
@@ -110,11 +138,12 @@ static enum gi_status plan_video(struct gi_stream *stream, struct gi_ready *read
         bool differs = result.width != want.width || result.height != want.height;
         if (i > 0 && status != GI_E_MEMORY && (status || differs)) {
             *fits = false;
-            return GI_OK;
+            status = GI_OK;
         }
         if (status)
             *err = fault;
     }
+    gi_pipeline_free(&luma);
     return status;
 }
 

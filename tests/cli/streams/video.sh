@@ -160,6 +160,11 @@ py 'for i, p in enumerate(frames("big.y4m")[1]): d = 1 + (i > 0); Image.fromarra
 gpuimg resize plane0.png made0.png --size 20x10
 for i in 1 2; do gpuimg resize plane$i.png made$i.png --size 10x5; done
 holds "resize: each plane as an image" 'all((p == np.array(Image.open(f"made{i}.png"))).all() for i, p in enumerate(frames("out.y4m")[1]))'
+# A transposition of 4:2:2 halves the other side of chroma, which the step after it has to know.
+py 'write("side.y4m", [[np.full((32, 32), 128, np.uint8), np.tile(np.arange(90, 122, 2, dtype=np.uint8), (32, 1)), np.full((32, 16), 128, np.uint8)]], "422")'
+expect 0 gpuimg run 'transpose | crop --size 16x8+0+8' side.y4m out.y4m
+holds "transposed 4:2:2: the chroma of the rectangle" 'np.abs(frames("out.y4m")[0][1].astype(int) - (90 + (8 + np.arange(8)) // 2 * 2)[:, None]).max() <= 2'
+check "transposed 4:2:2: a warning" grep -q 'warning: run: side.y4m: the sizes of luma and chroma would not fit' err
 expect 0 gpuimg resize in.y4m out.y4m --size 21x11 --stretch
 check "a size that chroma does not fit is told" grep -q 'warning: resize: in.y4m: the sizes of luma and chroma would not fit, so its frames go through as RGB, which rounds samples, 21 x 11 pixels of luma' err
 holds "resize: in pixels of luma" '[p.shape for p in frames("out.y4m")[2]] == [(11, 21), (6, 11), (6, 11)]'
