@@ -312,18 +312,26 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* The size of luma's result in pixels of chroma, if chroma has whole numbers of them. */
+/* Returns whether a side of chroma, a sample per d pixels of luma, scales exactly as luma does. */
+static bool scales_alike(int from, int to, int d)
+{
+    return from == to || (from % d == 0 && to % d == 0);
+}
+
+/* The size of luma's result in pixels of chroma, if chroma has whole numbers of them or does not
+ * change. */
 static bool subsample(void *params, const struct gi_plan *luma, int dx, int dy)
 {
     struct resize_params *p = params;
     const struct gi_image *src = &luma->sources[0], *dst = &luma->result;
-    if (p->fill || p->pad || src->width % dx || src->height % dy || dst->width % dx ||
-        dst->height % dy)
+    bool same = dst->width == src->width && dst->height == src->height;
+    if (((p->fill || p->pad) && !same) || !scales_alike(src->width, dst->width, dx) ||
+        !scales_alike(src->height, dst->height, dy))
         return false;
-    p->size =
-        (struct gi_extent){gi_length_of(dst->width / dx), gi_length_of(dst->height / dy), false};
+    p->size = (struct gi_extent){gi_length_of((dst->width + dx - 1) / dx),
+                                 gi_length_of((dst->height + dy - 1) / dy), false};
     p->shorter = 0;
-    p->fit = p->no_enlarge = false;
+    p->fit = p->fill = p->pad = p->no_enlarge = false;
     p->stretch = true;
     return true;
 }

@@ -160,6 +160,9 @@ py 'for i, p in enumerate(frames("big.y4m")[1]): d = 1 + (i > 0); Image.fromarra
 gpuimg resize plane0.png made0.png --size 20x10
 for i in 1 2; do gpuimg resize plane$i.png made$i.png --size 10x5; done
 holds "resize: each plane as an image" 'all((p == np.array(Image.open(f"made{i}.png"))).all() for i, p in enumerate(frames("out.y4m")[1]))'
+expect 0 gpuimg resize in.y4m out.y4m --size 60x60 --no-enlarge
+check "resize: no change of an odd size" test ! -s err
+holds "resize: an odd size that stays keeps its samples" 'all((p == q).all() for f, g in zip(frames("out.y4m"), frames("in.y4m")) for p, q in zip(f, g))'
 # A transposition of 4:2:2 halves the other side of chroma, which the step after it has to know.
 py 'write("side.y4m", [[np.full((32, 32), 128, np.uint8), np.tile(np.arange(90, 122, 2, dtype=np.uint8), (32, 1)), np.full((32, 16), 128, np.uint8)]], "422")'
 expect 0 gpuimg run 'transpose | crop --size 16x8+0+8' side.y4m out.y4m
