@@ -39,7 +39,7 @@ bool gi_output_has_folder(const char *path)
 bool gi_output_exists(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return stat(gi_output_file(path), &st) == 0 && S_ISREG(st.st_mode);
 }
 
 enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err *err)

@@ -11,7 +11,8 @@ const char *gi_output_file(const char *path);
  * accepted. The check leaves no file behind. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err *err);
 
-/* Returns whether --no-clobber keeps a file at `path`: a regular file, of any content. */
+/* Returns whether --no-clobber keeps a file at `path`, which may have a prefix: a regular file, of
+ * any content. */
 bool gi_output_exists(const char *path);
 
 /* Returns whether the folder of `path` exists and can be reached; true for "-". If it returns
