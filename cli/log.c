@@ -127,7 +127,7 @@ void gi_cli_warn(const char *format, ...)
 
 void gi_cli_warn_of(const char *name, const char *warning)
 {
-    warn(warning, "%s: %s", name, warning);
+    warn(warning, "%s: %s", strcmp(name, "-") == 0 ? "standard input" : name, warning);
 }
 
 void gi_cli_note(const char *format, ...)

@@ -11,7 +11,7 @@
 void gi_cli_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "gpuimg: warning: COMMAND: text", unless warnings are off. */
 void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same for the text "NAME: WARNING". */
+/* The same for the text "NAME: WARNING". The name "-" is standard input. */
 void gi_cli_warn_of(const char *name, const char *warning);
 /* For batches. After gi_cli_count_warnings(), a warning that differs from an earlier warning only
  * in its NAME, or in the name before its first ": ", is counted and not printed.

@@ -80,8 +80,9 @@ enum gi_status gi_colour_check(struct gi_err *warning, const struct gi_colour *c
     if (colour->named && (v[0] != v[1] || v[1] != v[2]))
         gi_fail(warning, GI_E_UNSUPPORTED,
                 "--%s %s: becomes gray in a gray image, %.3g%% of white, which is its luma (gpuimg "
-                "channels --order rrr makes the image RGB)",
-                option, print(text, colour), 100 * gi_luma(v));
+                "channels --order %s makes the image RGB)",
+                option, print(text, colour), 100 * gi_luma(v),
+                gi_has_alpha(image) ? "rrra" : "rrr");
     return GI_OK;
 }
 

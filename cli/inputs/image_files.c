@@ -443,7 +443,8 @@ static enum gi_status background_for(struct gi_colour *colour, const struct gi_i
     enum gi_status status = read_background(colour, io->background, err);
     if (!status && gi_has_alpha(image) && !io->gray)
         status = gi_colour_check(&warning, colour, "background", image, err);
-    return status ? status : gi_cli_warn_or_fail(&warning, path, io, err);
+    const char *name = is_stdout(path) ? "standard output" : gi_output_file(path);
+    return status ? status : gi_cli_warn_or_fail(&warning, name, io, err);
 }
 
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,

@@ -61,6 +61,9 @@ check "a batch warns once" test "$(grep -c '^gpuimg: warning: pad: gray2\?.pgm: 
 cat gray.pgm gray2.pgm gray.pgm | gpuimg pad --by 1 - - --border-value red 2>err >out.pgm
 check "a stream warns once" test "$(grep -c 'becomes gray' err) $(grep -c '2 more: --border-value red' err)" = '2 1'
 
+gpuimg pad --by 1 - out.png --border-value red <gray.pgm 2>err
+check "standard input is named" grep -q '^gpuimg: warning: pad: standard input: --border-value red: becomes gray' err
+
 # Commands that have colours and are no operations, and the background that every command has.
 expect 0 gpuimg montage gray.pgm gray2.pgm out.png --cell 4x4 --background red
 check "montage of gray images" grep -q '^gpuimg: warning: montage: --background red: becomes gray' err
@@ -70,6 +73,9 @@ says "montage with a colour image" ''
 gpuimg channels gray.pgm alpha.png --order ro
 expect 0 gpuimg convert alpha.png out.png --background red
 check "--background of gray with alpha" grep -q '^gpuimg: warning: convert: out.png: --background red: becomes gray' err
+check "gray with alpha: the advice keeps alpha" grep -q '(gpuimg channels --order rrra makes the image RGB)$' err
+gpuimg convert alpha.png png:- --background red 2>err >out.png
+check "--background to standard output" grep -q '^gpuimg: warning: convert: standard output: --background red: becomes gray' err
 expect_error 1 'convert: --strict: --background red: becomes gray *' convert alpha.png made.png --background red --strict
 expect 0 gpuimg convert gray.pgm out.png --background red
 says "--background without alpha" ''
