@@ -17,6 +17,7 @@ enum { WARNINGS_MAX = 32 };
 static struct {
     char text[1024];
     unsigned long long more; /* times after the first */
+    bool varies;             /* in some of them numbers are others */
 } warnings[WARNINGS_MAX];
 static int nwarnings;
 static bool counts_warnings;
@@ -64,16 +65,33 @@ void gi_print_safe(FILE *out, const char *text)
     }
 }
 
+/* Returns whether the texts are equal except for the digits of numbers. */
+static bool is_alike(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    for (;; a++, b++) {
+        size_t na = strspn(a, digits), nb = strspn(b, digits);
+        a += na;
+        b += nb;
+        if (!na != !nb || *a != *b)
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
 /* Counts a warning, which is given without its name. Returns whether it occurred before. */
 static bool occurred(const char *text)
 {
     for (int i = 0; i < nwarnings; i++)
-        if (strcmp(warnings[i].text, text) == 0) {
+        if (is_alike(warnings[i].text, text)) {
             warnings[i].more++;
+            warnings[i].varies = warnings[i].varies || strcmp(warnings[i].text, text) != 0;
             return true;
         }
     if (nwarnings < WARNINGS_MAX) {
         snprintf(warnings[nwarnings].text, sizeof warnings->text, "%s", text);
+        warnings[nwarnings].varies = false;
         warnings[nwarnings++].more = 0;
     }
     return false;
@@ -153,7 +171,8 @@ void gi_cli_print_warnings(void)
     counts_warnings = false;
     for (int i = 0; i < nwarnings; i++)
         if (warnings[i].more)
-            gi_cli_warn("%llu more: %s", warnings[i].more, warnings[i].text);
+            gi_cli_warn("%llu more%s: %s", warnings[i].more,
+                        warnings[i].varies ? ", with other numbers" : "", warnings[i].text);
     nwarnings = 0;
     funlockfile(stderr);
 }

@@ -14,7 +14,7 @@ void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for the text "NAME: WARNING". The name "-" is standard input. */
 void gi_cli_warn_of(const char *name, const char *warning);
 /* For batches. After gi_cli_count_warnings(), a warning that differs from an earlier warning only
- * in its NAME, or in the name before its first ": ", is counted and not printed.
+ * in its NAME, or in the name before its first ": ", and in numbers, is counted and not printed.
  * gi_cli_print_warnings() prints the counts, and ends this. */
 void gi_cli_count_warnings(void);
 void gi_cli_print_warnings(void);

@@ -88,6 +88,9 @@ expect 0 gpuimg normalize floats.pfm got.pgm --work-depth 8
 says "--work-depth cuts off" 'gpuimg: warning: normalize: floats.pfm: --work-depth 8: samples outside 0 to 1 are cut off: 50 %'
 expect_error 1 'normalize: floats.pfm: --strict: --work-depth 8: samples outside 0 to 1 are cut off: 50 %' normalize floats.pfm none.pgm --work-depth 8 --strict
 check "--strict writes nothing" test ! -e none.pgm
+{ printf 'Pf\n4 1\n-1.0\n'; printf '\0\0\310B\0\0\0?\0\0\0?\0\0\0?'; } >more.pfm
+expect 0 gpuimg normalize floats.pfm more.pfm more.pfm --out '{index}.pgm' --work-depth 8
+check "a batch counts warnings that differ in a number" test "$(grep -c 'are cut off' err) $(grep -Ec 'normalize: 2 more, with other numbers: --work-depth 8: samples' err)" = '2 1'
 expect 0 gpuimg normalize floats.pfm got.pgm --depth 8
 says "--depth after normalize cuts off nothing" ''
 
