@@ -6,6 +6,8 @@
 #include "kernels/geometry.h"
 #include "kernels/kernels.h"
 
+#include <stdio.h>
+
 enum like { LIKE_ITSELF, LIKE_TORCHVISION };
 
 struct crop_params {
@@ -191,6 +193,26 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
+/* Warns that nothing is trimmed, because all pixels are equal to the upper left pixel (`uniform`),
+ * or because no outer row or column is. Some images of a batch have nothing to trim, so this is
+ * never an error. */
+static void warn(struct gi_err *warning, double tolerance, bool uniform)
+{
+    enum { LARGE = 25 /* percent */ };
+    char within[64];
+    snprintf(within, sizeof within, " within --tolerance %.10g %%", tolerance);
+    if (uniform)
+        gi_fail(warning, GI_E_UNSUPPORTED,
+                "--trim: nothing is trimmed, because the image has one colour%s",
+                tolerance > 0 ? within : "");
+    else
+        gi_fail(warning, GI_E_UNSUPPORTED,
+                "--trim: nothing is trimmed: no outer row or column has the colour of the upper "
+                "left pixel%s%s",
+                within, tolerance < LARGE ? " (try --tolerance 25)" : "");
+    warning->status = GI_OK;
+}
+
 /* An image of one colour is not cropped. */
 static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_err *err)
 {
@@ -199,16 +221,11 @@ static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_
     struct gi_bounds bounds = ((const struct crop_found *)state)->bounds;
     if (bounds.bottom == 0) {
         bounds = (struct gi_bounds){0, 0, src->width, src->height};
-        gi_fail(&plan->warning, GI_E_UNSUPPORTED,
-                "--trim: nothing is trimmed, because the image has one colour");
+        warn(&plan->warning, p->tolerance, true);
     } else if (bounds.right - bounds.left == src->width &&
                bounds.bottom - bounds.top == src->height) {
-        gi_fail(&plan->warning, GI_E_UNSUPPORTED,
-                "--trim: nothing is trimmed: no outer row or column has the colour of the upper "
-                "left pixel within --tolerance %.10g %% (try --tolerance 25)",
-                p->tolerance);
+        warn(&plan->warning, p->tolerance, false);
     }
-    plan->warning.status = GI_OK; /* some images of a batch have nothing to trim */
     return place_in(plan, &bounds, err);
 }
 

@@ -51,6 +51,11 @@ expect 0 gpuimg crop uneven.pgm out.pgm --trim --tolerance 5
 says "a trim of nothing warns" 'gpuimg: warning: crop: uneven.pgm: --trim: nothing is trimmed: no outer row or column has the colour of the upper left pixel within --tolerance 5 % (try --tolerance 25)'
 expect 0 gpuimg crop uneven.pgm out.pgm --trim --tolerance 25
 check "a trim with a larger tolerance" test "$(gpuimg info out.pgm | cut -d, -f2)$(<err)" = ' 1 x 1'
+expect 0 gpuimg crop uneven.pgm out.pgm --trim --tolerance 90
+says "a trim of similar colours" 'gpuimg: warning: crop: uneven.pgm: --trim: nothing is trimmed, because the image has one colour within --tolerance 90 %'
+printf 'P2 3 3 100  50 0 0  0 90 30  0 99 99\n' >apart.pgm
+expect 0 gpuimg crop apart.pgm out.pgm --trim --tolerance 40
+says "a trim of nothing with a large tolerance" 'gpuimg: warning: crop: apart.pgm: --trim: nothing is trimmed: no outer row or column has the colour of the upper left pixel within --tolerance 40 %'
 expect 0 gpuimg crop uneven.pgm out.pgm --size 3x3
 says "no warning without --trim" ''
 expect 0 gpuimg crop uneven.pgm out.pgm --trim --strict
