@@ -283,11 +283,10 @@ static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
         gi_fail(err, gi_sink_status_of(why), "%s: %s",
                 failed->sink ? failed->sink->name : failed->name, strerror(why));
     for (; i-- > 0;) {
-        struct member *m = &bundle->members[i];
+        const struct member *m = &bundle->members[i];
         if (m->moved)
             gi_temporary_undo(m->sink ? m->sink->temporary : m->temporary, target_of(m),
                               m->exchanged);
-        m->moved = false;
     }
     return status;
 }
