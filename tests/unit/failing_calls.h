@@ -82,6 +82,13 @@ ssize_t pread(int fd, void *bytes, size_t n, off_t at)
                                   : syscall(SYS_pread64, fd, bytes, fault_now && n ? 1 : n, at);
 }
 
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+    bool fault_now = fails("pwrite");
+    return fault_now && fault.why ? -1
+                                  : syscall(SYS_pwrite64, fd, bytes, fault_now && n ? 1 : n, at);
+}
+
 /* _FORTIFY_SOURCE replaces read() by this function. */
 ssize_t __read_chk(int fd, void *bytes, size_t n, size_t room);
 ssize_t __read_chk(int fd, void *bytes, size_t n, size_t room)
