@@ -140,6 +140,17 @@ def composite(dtype, shape, other_shape):
     agree("composite --tile", got, join(shown(c2, a2, dtype), a2, 1 if got.ndim == 2 else got.shape[2]), dtype)
 
 
+def neutral():
+    """Over an opaque image, a layer whose blended colour is the image's own changes nothing, to the bit, at any opacity."""
+    image = c.rng.random((40, 256), np.float32)
+    full = {"multiply": 1, "screen": 0, "darken": 1, "lighten": 0, "difference": 0}
+    for mode in ("over", "atop", *full):
+        layer = np.full_like(image, full[mode]) if mode in full else image
+        for opacity in (0.1, 0.3, 0.7):
+            got = run(image, "composite", "--mode", mode, "--opacity", opacity, with_=layer)
+            c.check(f"composite {mode}: a neutral layer of opacity {opacity}", np.array_equal(got, image))
+
+
 def transparent(dtype, channels):
     """W3C's premultiplied colour is 0 where alpha is: pixels whose stored alpha is 0 are black, also by rounding."""
     a, b = (random_image(c.rng, (40, 256, channels), dtype) for _ in "ab")
@@ -205,6 +216,7 @@ composite(np.uint16, (29, 37, 3), (17, 40, 4))
 composite(np.uint16, (29, 37, 2), (17, 20, 3))
 transparent(np.uint8, 4)
 transparent(np.uint16, 2)
+neutral()
 mask(np.uint8, (23, 41, 4))
 mask(np.uint16, (23, 41, 3))
 peers()
