@@ -465,4 +465,35 @@ TEST(test_many_that_wrap)
     free(none);
 }
 
+/* The rows that border wrap takes from past an end are rows of the step's source. A source that is
+ * made with another border, from two images or by a map can't be made from rows that repeat. */
+TEST(test_before_a_wrap)
+{
+    static const char *const words[][4] = {
+        {"blur", "k=5", "border=clamp"}, {"blend", "with=b.png"}, {"resize", "size=23x61"}};
+    const struct gi_filter *wrap = gi_filter_find("blur");
+    void *last = case_params(wrap, (const char *const[]){"k=5", "border=wrap", NULL});
+    struct gi_image src = image_of(23, 90, 3, GI_U8), other = image_of(23, 90, 3, GI_U8);
+    memset(gi_row(&other, 0), 200, gi_row_nbytes(&other));
+    for (int i = 0; i < 3; i++) {
+        const struct gi_filter *filter = gi_filter_find(words[i][0]);
+        void *params = case_params(filter, words[i] + 1);
+        struct gi_step steps[] = {
+            {.filter = filter, .params = params, .others = &other, .nothers = i == 1},
+            {.filter = wrap, .params = last}};
+        struct gi_side sides[] = {{.others = &other}, {0}};
+        struct gi_pipeline *pipeline;
+        struct gi_image whole, cut;
+        assert_int_equal(gi_pipeline_new(&pipeline, steps, 2, &src, NULL, NULL), GI_OK);
+        queue->k = gi_kernels_cpu();
+        assert_int_equal(gi_pipeline_run(pipeline, queue, &whole, &src, sides, NULL, NULL), GI_OK);
+        take(35, 90);
+        assert_int_equal(gi_pipeline_run(pipeline, queue, &cut, &src, sides, NULL, NULL), GI_OK);
+        assert_true(small.uploads > 1 && case_is_equal(&whole, &cut));
+        gi_pipeline_free(&pipeline);
+        gi_image_free(&whole), gi_image_free(&cut), free(params);
+    }
+    gi_image_free(&src), gi_image_free(&other), free(last);
+}
+
 TEST_FRAME(.first = open_cpu, .last = close_cpu)
