@@ -137,6 +137,21 @@ TEST(test_most_pixels)
     assert_string_equal(err.text, "131072 x 65536 pixels: regions want at most 4294967294 in all");
 }
 
+/* A plan counts the label image, of 4 bytes per pixel, against --max-bytes if any result needs
+ * it. */
+TEST(test_array_nbytes)
+{
+    struct gi_image shape = {.width = 300, .height = 20, .channels = 1, .type = GI_U8};
+    for (int i = 0; i < 4; i++) {
+        struct gi_extract_params p = defaults();
+        struct gi_plan plan;
+        p.labels = i == 1, p.points = i == 2, p.descriptors = i == 3;
+        assert_int_equal(gi_plan_make(&plan, &gi_filter_extract, &p, &shape, 1, NULL), GI_OK);
+        assert_int_equal(plan.array_nbytes, i ? 4 * 300 * 20 : 0);
+        gi_plan_free(&plan);
+    }
+}
+
 TEST(test_mask)
 {
     uint8_t samples[H * W], on[H * W] = {0};
