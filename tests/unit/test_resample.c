@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "primitives.h"
 #include "definitions.h"
+#include "filter_cases.h"
 #include "kernels/geometry.h"
 
 enum { TAPS_MAX = 150, RESULTS_MAX = 700 };
@@ -323,6 +324,31 @@ static const int once[][2] = {{1, 1}, {0, 0}}, often[][2] = {{1, 1}, {2, 1}, {3,
                                                              {6, 1}, {7, 1}, {8, 1}, {0, 0}};
 static const int ratios[][2] = {{2, 2},  {2, 4},  {2, 8},  {2, 12}, {4, 4},
                                 {4, 24}, {8, 16}, {8, 48}, {1, 6},  {0, 0}};
+
+/* Pillow 12.3 resamples columns first if the image is more than 100 times as high as wide and
+ * becomes lower: "self.size[1] > self.size[0] * 100 and size[1] < self.size[1]" (PIL/Image.py). */
+TEST(columns_first)
+{
+    static const struct {
+        int width, height, lower;
+        bool first;
+    } sides[] = {{2, 201, 1, true},   {2, 201, 150, true},  {2, 201, 0, false}, {2, 201, -1, false},
+                 {2, 200, 1, false},  {2, 199, 1, false},   {1, 101, 1, true},  {1, 100, 1, false},
+                 {30, 3001, 1, true}, {30, 3000, 1, false}, {201, 2, 1, false}};
+    const struct gi_filter *resize = gi_filter_find("resize");
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        struct gi_image src = {.width = sides[i].width, .height = sides[i].height, .channels = 1};
+        char size[32];
+        snprintf(size, sizeof size, "size=3x%d", src.height - sides[i].lower);
+        void *params = case_params(
+            resize, (const char *const[]){size, "stretch", "filter=box", "like=pillow-12", NULL});
+        struct gi_plan plan = case_plan(resize, params, &src);
+        const struct gi_resample *spec = plan.tables;
+        assert_int_equal(spec->columns_first, sides[i].first);
+        gi_plan_free(&plan);
+        free(params);
+    }
+}
 
 static const struct walk_row rows[] = {
     WALK_ROW("resample", "any", draw_any, define, .sizes = often),
