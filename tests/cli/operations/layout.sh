@@ -240,4 +240,20 @@ for by in 20.37,0.41 0.41,-20.37; do
     check "the border's value is exact" test "$(tail -c 256 out.pfm | od -An -v -tx4 -w4 | sort -u)" = ' 3e99999a'
 done
 
+# Positions that no fixed-point matrix can hold are positions beyond the image, on the right side of it: with border clamp they
+# have the pixels of that side.
+printf 'P2 3 3 255  1 2 3 4 5 6 7 8 9\n' >nine.pgm
+while IFS=: read -r matrix want; do
+    made "$want" affine nine.pgm out.pgm --inverse --matrix "$matrix" --border clamp
+done <<'END'
+5e6 0 0; 0 1 0:1 3 3 4 6 6 7 9 9
+1 5e6 0; 0 1 0:1 2 3 6 6 6 9 9 9
+1 -5e6 0; 0 1 0:1 2 3 4 4 4 7 7 7
+1 0 1e7; 0 1 0:3 3 3 6 6 6 9 9 9
+1 0 0; 5e6 1 0:1 8 9 4 8 9 7 8 9
+1 0 0; 0 5e6 0:1 2 3 7 8 9 7 8 9
+1 0 0; 0 -5e6 0:1 2 3 1 2 3 1 2 3
+1 0 0; 0 1 1e7:7 8 9 7 8 9 7 8 9
+END
+
 finish
