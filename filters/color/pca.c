@@ -38,7 +38,7 @@ static enum gi_status turn_colours(struct gi_queue *queue, struct gi_image *dst,
 }
 
 /* Halves float samples, so that their differences do not overflow. If a colour of a pixel is not
- * finite, all colours of the pixel become NaN. `spare` is overwritten. */
+ * finite, no colour of the pixel stays finite. `spare` is overwritten. */
 static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struct gi_image *spare,
                             const struct gi_image *band, struct gi_err *err)
 {
