@@ -5,6 +5,7 @@
 #include "cli/run/device_options.h"
 #include "cli/run/output.h"
 #include "cli/log.h"
+#include "cli/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -222,11 +223,7 @@ static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path
 
 static bool is_pnm(const char *format)
 {
-    static const char *const names[] = {"pbm", "pgm", "ppm", "pnm", "pam"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(format, names[i]) == 0)
-            return true;
-    return false;
+    return gi_text_is_one_of("pbm pgm ppm pnm pam", format, strlen(format));
 }
 
 enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
