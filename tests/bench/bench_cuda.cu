@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/cuda/common/measure.h"
+#include "kernels/kernels.h"
 #include "tests/bench/bench_cuda.h"
 
 #ifndef BENCH_NPP
