@@ -3,15 +3,27 @@
 #include "filters/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "filters/filter.h"
 
-/* Checks the colours among the parameters against the channels of the first source. */
+/* Returns whether the border mode, if the operation has one, uses the value of --border-value. */
+static bool uses_border_value(const struct gi_plan *plan)
+{
+    for (const struct gi_option *row = plan->filter->options; row && row->name; row++)
+        if (row->type == GI_OPT_CHOICE && row->choices == gi_border_choices)
+            return *(const int *)((const char *)plan->params + row->offset) == GI_BORDER_VALUE;
+    return true;
+}
+
+/* Checks the colours among the parameters that have an effect against the channels of the first
+ * source. */
 static enum gi_status check_colours(struct gi_plan *plan, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
+    bool border = uses_border_value(plan);
     for (const struct gi_option *row = plan->filter->options; row && row->name && !status; row++)
-        if (row->type == GI_OPT_COLOUR)
+        if (row->type == GI_OPT_COLOUR && (border || strcmp(row->name, "border-value") != 0))
             status = gi_colour_check(&plan->warning,
                                      (const void *)((const char *)plan->params + row->offset),
                                      row->name, &plan->sources[0], err);

@@ -42,6 +42,10 @@ expect 0 gpuimg pad --by 1 rgb.ppm out.png --border-value 65,0,0
 says "three numbers suit RGB" ''
 expect 0 gpuimg pad --by 1 rgb.ppm out.png --border-value red
 says "a colour suits RGB" ''
+for value in red 1,2,3; do
+    expect 0 gpuimg gaussian --sigma 1 gray.pgm out.png --border-value $value
+    says "--border-value $value without effect" ''
+done
 expect_error 1 'pad: --strict: --border-value red: becomes gray *' pad --by 1 gray.pgm made.png --border-value red --strict
 expect 0 gpuimg pad --by 1 gray.pgm out.png --border-value red --quiet
 says "--quiet prints no warning" ''
