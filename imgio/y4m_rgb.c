@@ -26,9 +26,23 @@ static bool names(const struct gi_y4m *video, const char *text)
     return false;
 }
 
+/* Returns whether the colours are those of BT.709. */
+static bool is_hd(const struct gi_y4m *video)
+{
+    return names(video, "709") || (!names(video, "601") && video->height >= 720);
+}
+
+void gi_y4m_keep_matrix(struct gi_y4m *video, const struct gi_y4m *from)
+{
+    static const char hd[] = " XMATRIX=709", sd[] = " XMATRIX=601";
+    size_t used = strlen(video->line);
+    if (video->nplanes >= 3 && is_hd(video) != is_hd(from) && used + sizeof hd <= GI_Y4M_LINE_MAX)
+        strcpy(video->line + used, is_hd(from) ? hd : sd);
+}
+
 static struct colour colour_of(const struct gi_y4m *video)
 {
-    bool hd = names(video, "709") || (!names(video, "601") && video->height >= 720);
+    bool hd = is_hd(video);
     double unit = (double)(1 << (video->bits - 8)), most = (double)((1 << video->bits) - 1);
     struct colour c = {.red = hd ? 0.2126 : 0.299, .blue = hd ? 0.0722 : 0.114, .most = most};
     bool full = names(video, "COLORRANGE=FULL");

@@ -24,6 +24,10 @@ enum gi_status gi_y4m_from_image(struct gi_image planes[GI_Y4M_PLANES],
                                  const struct gi_image *image, const struct gi_y4m *video,
                                  struct gi_err *err);
 
+/* For a video with planes of `from` in another size: if its size means the other matrix, names the
+ * matrix of `from` in its header, unless the header line has no room. */
+void gi_y4m_keep_matrix(struct gi_y4m *video, const struct gi_y4m *from);
+
 /* Makes the header of an 8-bit video of that size and rate ("25", "30000/1001", or NULL for 25
  * frames per second). The video has the format 4:2:0, or only luma if `gray`. Errors: GI_E_USAGE
  * for the rate. */

@@ -143,6 +143,8 @@ static enum gi_status plan_video(struct gi_stream *stream, struct gi_ready *read
         if (status)
             *err = fault;
     }
+    if (!stream->luma_only)
+        gi_y4m_keep_matrix(&stream->made, video);
     gi_pipeline_free(&luma);
     return status;
 }

@@ -163,6 +163,17 @@ holds "resize: each plane as an image" 'all((p == np.array(Image.open(f"made{i}.
 expect 0 gpuimg resize in.y4m out.y4m --size 60x60 --no-enlarge
 check "resize: no change of an odd size" test ! -s err
 holds "resize: an odd size that stays keeps its samples" 'all((p == q).all() for f, g in zip(frames("out.y4m"), frames("in.y4m")) for p, q in zip(f, g))'
+# Planes of a video of 720 rows keep the matrix of BT.709 in a smaller one, and those of a small video BT.601.
+for rows in 720 360; do
+    py "write('wide.y4m', [[np.full(($rows, 16), 90, np.uint8), np.full(($rows // 2, 8), 100, np.uint8), np.full(($rows // 2, 8), 190, np.uint8)]])"
+    expect 0 gpuimg resize wide.y4m out.y4m --size 16x$((1080 - rows)) --stretch
+    check "resize from $rows rows: the planes" test ! -s err
+    gpuimg resize wide.y4m 'before-{index}.png' --size 100%
+    gpuimg resize out.y4m 'after-{index}.png' --size 100%
+    holds "resize from $rows rows: the same colours" 'Image.open("before-1.png").getpixel((3, 3)) == Image.open("after-1.png").getpixel((3, 3))'
+done
+expect 0 gpuimg resize wide.y4m out.y4m --size 16x180 --stretch
+check "a matrix that the size means is not named" test "$(head -1 out.y4m)" = 'YUV4MPEG2 W16 H180 F25:1 C420jpeg'
 # A transposition of 4:2:2 halves the other side of chroma, which the step after it has to know.
 py 'write("side.y4m", [[np.full((32, 32), 128, np.uint8), np.tile(np.arange(90, 122, 2, dtype=np.uint8), (32, 1)), np.full((32, 16), 128, np.uint8)]], "422")'
 expect 0 gpuimg run 'transpose | crop --size 16x8+0+8' side.y4m out.y4m
