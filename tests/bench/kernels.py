@@ -59,7 +59,8 @@ def expand(rows, inputs, worst):
 
 def request_of(row, size, **more):
     keys = ("work", "k", "type", "channels", "input", "alpha", "connectivity", "degrees", "interpolation", "to", "filter", "operation")
-    return {**{k: row[k] for k in keys if k in row}, "width": size, "height": size, **more}
+    to = {"to": max(1, int(row["part"] * size))} if "part" in row else {}
+    return {**{k: row[k] for k in keys if k in row}, **to, "width": size, "height": size, **more}
 
 
 def floor_us(answer):

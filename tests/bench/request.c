@@ -66,7 +66,6 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     request->runs = 15;
     request->degrees = 7;
     request->by = 2;
-    request->to = 4096;
     if (json_unpack(
             json,
             "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s, s?i, s?s, "
@@ -84,6 +83,8 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     if (w < 0 || t < 0 || c < 0 || a < 0 || f < 0 || i < 0)
         return refuse(err, "unknown work, type, input, alpha, filter or interpolation");
     request->filter = (enum gi_resample_filter)f;
+    if (request->to == 0)
+        request->to = request->picture.width > 1 ? request->picture.width / 2 : 1;
     request->peers = peers != 0;
     request->ways = ways != 0;
     request->interpolation = (enum gi_interpolation)i;

@@ -93,7 +93,7 @@ struct bench_request {
     int degrees;                         /* BENCH_ROTATE */
     enum gi_interpolation interpolation; /* maps */
     int by;                              /* BENCH_TREE: 2, 4 or 8 */
-    int to; /* BENCH_RESIZE: width of the result, whose height is in proportion */
+    int to; /* BENCH_RESIZE: width of the result, whose height is in proportion; default: half */
     enum gi_resample_filter filter;
     /* BENCH_OPERATION: the operation's name and options, as in "erode k=31 shape=disk". A flag is
      * written without a value. The value "other" means a second image. */
