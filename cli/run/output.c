@@ -85,7 +85,13 @@ bool gi_output_same(const char *a, const char *b)
     const char *name_a, *name_b;
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
         return strcmp(a, b) == 0;
-    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+    /* The descriptor keeps the inode of `a`. Another process may replace both files meanwhile, and
+     * `b` would get the number of an inode that nobody keeps. */
+    int held = open(a, O_PATH | O_CLOEXEC);
+    bool both = held >= 0 && fstat(held, &x) == 0 && stat(b, &y) == 0;
+    if (held >= 0)
+        close(held);
+    if (both)
         /* Two outputs may both be /dev/null or another device. */
         return x.st_dev == y.st_dev && x.st_ino == y.st_ino && !S_ISCHR(x.st_mode);
     char *folder_a = folder_of(a, &name_a), *folder_b = folder_of(b, &name_b);

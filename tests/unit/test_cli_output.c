@@ -4,6 +4,7 @@
 #include "imgio_util.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 
 #include "cli/command.h"
 #include "cli/run/output.h"
@@ -38,6 +39,36 @@ TEST(names_and_links)
         {"c.png", "a.png"}, {"none.png", "none.png"}, {"/dev/null", "/dev/null"}, {"c.png", "-"}};
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
         assert_int_equal(check(other[i][0], other[i][1], &err), GI_OK);
+    assert_int_equal(chdir("/"), 0);
+    remove_folder(folder);
+}
+
+/* Replaces both files again and again, so that each may get the inode that the other has had. */
+static void *replace(void *arg)
+{
+    const bool *stop = arg;
+    for (int i = 0; !__atomic_load_n(stop, __ATOMIC_RELAXED); i++) {
+        write_file("next", "n", 1);
+        rename("next", i % 2 ? "x.png" : "y.png");
+    }
+    return NULL;
+}
+
+TEST(files_that_are_replaced_differ)
+{
+    bool stop = false;
+    int same = 0;
+    pthread_t thread;
+    const char *folder = make_folder();
+    assert_int_equal(chdir(folder), 0);
+    write_file("x.png", "x", 1);
+    write_file("y.png", "y", 1);
+    assert_int_equal(pthread_create(&thread, NULL, replace, &stop), 0);
+    for (int i = 0; i < 100000; i++)
+        same += gi_output_same("x.png", "y.png");
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    assert_int_equal(same, 0);
     assert_int_equal(chdir("/"), 0);
     remove_folder(folder);
 }
