@@ -40,12 +40,14 @@ static size_t place_of(const struct gi_batch_files *files, size_t i)
     return files->share ? (size_t)(files->share[i] - files->list.inputs) : i;
 }
 
-/* Returns whether input i is skipped, because its output exists and --no-clobber keeps it. With a
- * report, which says what became of each input, that is an error instead. */
-static bool is_kept(const struct gi_batch_files *files, size_t i, const char *output)
+/* Returns whether input i needs no work: an earlier run has finished it, or --no-clobber keeps its
+ * output. With a report, which says what became of each input, the latter is an error instead. */
+static bool is_done(const struct gi_batch_files *files, size_t i, const char *output)
 {
-    return files->skips_existing && !files->a_file_a_page && !files->list.inputs[i].why &&
-           gi_output_exists(output);
+    const struct gi_input *input = &files->list.inputs[i];
+    bool skips = files->skips_existing && !files->a_file_a_page && !input->why;
+    return gi_report_has(&files->report, input->path, output) ||
+           (skips && gi_output_exists(output));
 }
 
 /* For each input, makes the name of the further input that belongs to it. */
@@ -362,8 +364,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         item->line.output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
         if (files->named && !item->line.output)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        if (files->named && (gi_report_has(&files->report, input, item->line.output) ||
-                             is_kept(files, i, item->line.output)))
+        if (files->named && is_done(files, i, item->line.output))
             continue;
         item->line.other = files->others.n ? files->others.inputs[i].path : NULL;
         item->line.beside = files->beside.n ? files->beside.inputs[i].path : NULL;
@@ -464,8 +465,7 @@ static uint64_t count_skipped(const struct gi_batch_files *files)
     for (size_t i = 0; any && i < files->n; i++) {
         size_t place = place_of(files, i);
         char *output = gi_naming_output(&files->naming, &files->list, place);
-        n += output && (gi_report_has(&files->report, files->list.inputs[place].path, output) ||
-                        is_kept(files, place, output));
+        n += output && is_done(files, place, output);
         free(output);
     }
     return n;

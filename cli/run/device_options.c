@@ -21,8 +21,7 @@ const struct gi_option gi_device_options[] = {
              "bands of rows. The default is all free memory"},
     {GI_OPTION("timing", FLAG, struct gi_device_params, timing),
      .help = "Print the time of each stage in milliseconds on standard error. For many images the "
-             "times "
-             "are sums over the threads, and the time that elapsed is printed too"},
+             "times are sums over the threads, and the time that elapsed is printed too"},
     {GI_OPTION("verbose", FLAG, struct gi_device_params, verbose), .letter = 'v',
      .help = "Print the chosen device and the reason for the choice on standard error"},
     {0},

@@ -85,8 +85,8 @@ bool gi_output_same(const char *a, const char *b)
     const char *name_a, *name_b;
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
         return strcmp(a, b) == 0;
-    /* The descriptor keeps the inode of `a`. Another process may replace both files meanwhile, and
-     * `b` would get the number of an inode that nobody keeps. */
+    /* While the descriptor is open, the number of the inode of `a` is not given to another file.
+     * Otherwise `b` could get it if another process replaces both files between the two calls. */
     int held = open(a, O_PATH | O_CLOEXEC);
     bool both = held >= 0 && fstat(held, &x) == 0 && stat(b, &y) == 0;
     if (held >= 0)
