@@ -157,25 +157,38 @@ for ((i = 0; i < 1000; i++)); do
     cp "small.${f#*.}" "many/$f"
     echo old >"old/$f"
 done
-start=$EPOCHREALTIME
-expect 0 gpuimg gaussian --sigma 2 many/* --out-dir all --report all.jsonl
-took=$((${EPOCHREALTIME/./} - ${start/./}))
-tree all >all.sums
-killed=0
-for ((round = 0; round < 10; round++)); do
-    rm -rf res res.jsonl
-    cp -r old res
-    "$GPUIMG" gaussian --sigma 2 many/* --out-dir res --report res.jsonl 2>/dev/null &
-    sleep "$(printf '%d.%06d' $((us = SRANDOM % took, us / 1000000)) $((us % 1000000)))"
-    kill -9 $! 2>/dev/null
-    wait $! 2>/dev/null
-    (($? == 137)) && ((killed++))
-    : >res/.gpuimg-0123456789abcdef
-    gpuimg gaussian --sigma 2 many/* --out-dir res --report res.jsonl --resume 2>err
-    status=$?
-    if ((status == 0)) && cmp -s all.sums <(tree res); then pass; else fail "killed and resumed, round $round" "$status $(<err)"; fi
-done
-check 'some runs were killed' test $killed -gt 0
+killed_runs() { # killed_runs DEVICE: ten runs on the device, each killed and resumed, give the bytes of the whole run
+    local start took round killed=0 status us
+    rm -rf all all.jsonl
+    start=$EPOCHREALTIME
+    expect 0 gpuimg gaussian --sigma 2 many/* --out-dir all --report all.jsonl --device "$1"
+    took=$((${EPOCHREALTIME/./} - ${start/./}))
+    if [[ -e all.sums ]]; then
+        check "the bytes of $1 are the CPU's" cmp -s all.sums <(tree all)
+    else
+        tree all >all.sums
+    fi
+    for ((round = 0; round < 10; round++)); do
+        rm -rf res res.jsonl
+        cp -r old res
+        "$GPUIMG" gaussian --sigma 2 many/* --out-dir res --report res.jsonl --device "$1" 2>/dev/null &
+        sleep "$(printf '%d.%06d' $((us = SRANDOM % took, us / 1000000)) $((us % 1000000)))"
+        kill -9 $! 2>/dev/null
+        wait $! 2>/dev/null
+        (($? == 137)) && ((killed++))
+        : >res/.gpuimg-0123456789abcdef
+        gpuimg gaussian --sigma 2 many/* --out-dir res --report res.jsonl --resume --device "$1" 2>err
+        status=$?
+        if ((status == 0)) && cmp -s all.sums <(tree res); then pass; else fail "killed and resumed on $1, round $round" "$status $(<err)"; fi
+    done
+    check "some runs on $1 were killed" test $killed -gt 0
+}
+killed_runs cpu
+if gpuimg invert small.png one.png --device cuda 2>/dev/null; then
+    killed_runs cuda
+else
+    skip 'killed runs on CUDA: no CUDA device'
+fi
 rm -rf many old all
 
 # A temporary file that another process is writing is not removed.
