@@ -8,7 +8,7 @@
 #include "filters/statistics/compare.h"
 #include "imgio/imgio.h"
 
-enum { SIDE_MAX = 400, TRIES = 12, MANY_TRIES = 1000 };
+enum { SIDE_MAX = 400, TRIES = 12 };
 /* The maximum of a case's estimated seconds on one thread. A case that takes longer is replaced by
  * another random case. */
 static const double SECONDS_MAX = 0.01;
@@ -213,17 +213,6 @@ void draw_case(struct walk_case *c, int number, uint64_t seed)
         steps = case_between(&c->seed, 1, STEPS_MAX);
         for (int i = 0; i < TRIES && c->n < steps && !c->pair.data; i++)
             add(c, gi_filters[case_between(&c->seed, 0, nfilters - 1)]);
-    }
-}
-
-void draw_single(struct walk_case *c, const struct gi_filter *filter, int number, uint64_t seed)
-{
-    *c = (struct walk_case){.number = number, .seed = seed};
-    for (int i = 0; !c->n; i++) {
-        if (i == MANY_TRIES)
-            fail_msg("%s: no options go together", filter->name);
-        draw_source(c, SIDE_MAX);
-        add(c, filter);
     }
 }
 

@@ -26,8 +26,5 @@ struct walk_case {
 /* Makes a random case. If no operation can be found for the image, its sides are halved. */
 void draw_case(struct walk_case *c, int number, uint64_t seed);
 
-/* Makes a case of a single step of this operation. */
-void draw_single(struct walk_case *c, const struct gi_filter *filter, int number, uint64_t seed);
-
 /* Frees the case. If `keep`, the files of its images are not removed. */
 void free_case(struct walk_case *c, bool keep);
