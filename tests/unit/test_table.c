@@ -237,3 +237,17 @@ TEST(test_border_values)
     border = gi_border_spec_from(&p, &floats);
     assert_true(border.value[0] == 1 && border.value[1] == 0 && border.value[2] == 0);
 }
+
+/* If no plan can be made, a caller that passes no gi_err still gets the status. */
+TEST(test_refused_without_err)
+{
+    const struct gi_filter *stats = gi_filter_find("stats");
+    void *params = case_params(stats, (const char *const[]){"labels=labels.npy", NULL});
+    struct gi_image shapes[2] = {{.width = 9, .height = 4, .channels = 1, .type = GI_U8},
+                                 {.width = 4, .height = 9, .channels = 1, .type = GI_U8}};
+    struct gi_err err = {0};
+    struct gi_plan plan;
+    assert_int_equal(gi_plan_make(&plan, stats, params, shapes, 2, &err), GI_E_UNSUPPORTED);
+    assert_int_equal(gi_plan_make(&plan, stats, params, shapes, 2, NULL), GI_E_UNSUPPORTED);
+    free(params);
+}
