@@ -232,7 +232,7 @@ expect 75 gpuimg gaussian in/000.jpg --out-dir res3 --report /dev/full
 
 # A device is lost: the exit status is 75, existing outputs are complete, and the next run makes the rest.
 rm -rf res res.jsonl
-expect 75 env GPUIMG_FAULT=cpu:0@20 "$GPUIMG" gaussian --sigma 2 in/* --out-dir res --report res.jsonl --threads 2
+expect 75 env GPUIMG_FAULT=cpu:0@20 "$GPUIMG" gaussian --sigma 2 in/* --out-dir res --report res.jsonl --threads 2 --device cpu
 check 'a lost device is named' grep -q '^gpuimg: gaussian: in/0[0-9]*.[jp][pn]g: lost, as GPUIMG_FAULT asks' err
 check 'no image is started after the loss' test "$(field status res.jsonl | sort | uniq -c | tr -s ' \n' ' ')" = \
     " 19 done $(field status res.jsonl | grep -c failed) failed "
@@ -257,7 +257,7 @@ check 'and these are four of twenty images' test $((5 * $(stat -c %s out))) = "$
 
 # The device refuses one launch: that image fails, the others are done, and the next run makes it.
 rm -rf res res.jsonl
-expect 75 env GPUIMG_FAULT=cpu:0@20:launch "$GPUIMG" gaussian --sigma 2 in/* --out-dir res --report res.jsonl --threads 2
+expect 75 env GPUIMG_FAULT=cpu:0@20:launch "$GPUIMG" gaussian --sigma 2 in/* --out-dir res --report res.jsonl --threads 2 --device cpu
 check 'a refused launch is named' grep -q '^gpuimg: gaussian: in/[0-9]*.[jp][pn]g: not launched, as GPUIMG_FAULT asks' err
 check 'one image fails' test "$(field status res.jsonl | sort | uniq -c | tr -s ' \n' ' ')" = \
     " $(($(ls in | wc -l) - 1)) done 1 failed "
