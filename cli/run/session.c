@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/process.h"
+#include "cli/run/backoff.h"
 #include "cli/run/rates.h"
 #include "cli/run/session_device.h"
 #include "cli/run/session_estimate.h"
@@ -35,6 +36,7 @@ struct gi_session {
     pthread_cond_t changed; /* signals that a queue is idle, or a device opened or lost */
     struct gi_session_device cpu, *gpus;
     int ngpus;
+    struct gi_backoff coded; /* of JPEGs that GPUs decode */
     int waiting;             /* number of threads that wait for a queue */
     double opening_until_ms; /* `auto` lets images wait until a GPU is open, up to this time */
     int waiting_most; /* of them for each GPU, before `auto` gives images to the CPU; 0: not known
@@ -259,7 +261,8 @@ bool gi_session_decodes(struct gi_session *devices)
     pthread_mutex_lock(&devices->lock);
     note_open(devices);
     bool undecided = devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->decided;
-    bool decodes = undecided || count_live(devices) > 0 || waits_for_opening(devices);
+    bool decodes = undecided || waits_for_opening(devices) ||
+                   (count_live(devices) > 0 && gi_backoff_next(&devices->coded));
     pthread_mutex_unlock(&devices->lock);
     return decodes;
 }
@@ -309,10 +312,13 @@ static struct gi_queue *take(struct gi_session *devices, const struct gi_session
     return queue;
 }
 
+/* `refused`: of a coded image, 1 if the device refused it, else 0; of other images -1. */
 static void give_back(struct gi_session *devices, struct gi_session_device *member,
-                      struct gi_queue *queue)
+                      struct gi_queue *queue, int refused)
 {
     pthread_mutex_lock(&devices->lock);
+    if (refused >= 0 && member != &devices->cpu)
+        gi_backoff_note(&devices->coded, refused);
     gi_session_device_give(member, queue);
     pthread_cond_signal(&devices->changed);
     pthread_mutex_unlock(&devices->lock);
@@ -344,7 +350,7 @@ static enum gi_status run_one_of_many(struct gi_session *devices, const struct g
         enum gi_status status =
             queue ? gi_session_device_run(member, queue, job, &fault) : fault.status;
         if (queue)
-            give_back(devices, member, queue);
+            give_back(devices, member, queue, job->src->coded ? status == GI_E_UNSUPPORTED : -1);
         bool of_gpu = member && member->k->kind == GI_DEVICE_CUDA;
         if (status == GI_E_DEVICE && of_gpu) {
             drop(devices, member, &fault);

@@ -9,6 +9,7 @@
 
 #include "cli/run/session.h"
 #include "kernels/cpu/device/host.h"
+#include "kernels/codec.h"
 #include "kernels/convolution.h"
 
 enum { DEVICES = 3, NEVER = 1 << 30 };
@@ -25,7 +26,8 @@ struct fake {
     /* If not 0, only call number `refuses_at` of `stage` fails, like a launch that CUDA refuses. */
     int refuses_at;
     bool lost;
-    int queues, most; /* number of open queues, and how many queues fit in memory */
+    int decodes, refused_decodes; /* number of JPEGs to decode, of which the first are refused */
+    int queues, most;             /* number of open queues, and how many queues fit in memory */
 };
 
 static struct fake fakes[DEVICES];
@@ -60,6 +62,17 @@ static enum gi_status convolve(struct gi_queue *queue, struct gi_image *dst,
 {
     enum gi_status status = call(queue, KERNEL, err);
     return status ? status : gi_kernels_cpu()->convolve_separable(queue, dst, src, spec, err);
+}
+
+static enum gi_status jpeg_decode(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_jpeg_decode *spec,
+                                  struct gi_err *err)
+{
+    struct fake *fake = (struct fake *)(uintptr_t)queue->k;
+    int n = __atomic_add_fetch(&fake->decodes, 1, __ATOMIC_RELAXED);
+    usleep(2000);
+    return n <= fake->refused_decodes ? gi_fail(err, GI_E_UNSUPPORTED, "does not synchronise")
+                                      : gi_kernels_cpu()->jpeg_decode(queue, dst, src, spec, err);
 }
 
 /* Frees the device's image even if the download fails, like a real device. */
@@ -138,6 +151,7 @@ static int fresh(void **state)
     cuda.upload = upload;
     cuda.download = download;
     cuda.convolve_separable = convolve;
+    cuda.jpeg_decode = jpeg_decode;
     for (int i = 0; i < DEVICES; i++)
         fakes[i] = (struct fake){.table = cuda, .opens = true, .fails_at = NEVER, .most = NEVER};
     return 0;

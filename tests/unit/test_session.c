@@ -1,8 +1,8 @@
 /* When devices are lost, can't be opened or run short of memory in a batch over several devices,
  * the remaining devices continue and the bytes stay the same. Without any device the batch ends
  * with the status that asks for another run.
- * Sources: cli/run/session* cli/run/session_device* cli/run/imaging* cli/run/ready*
- * SPDX-License-Identifier: MIT */
+ * Sources: cli/run/backoff.h cli/run/session* cli/run/session_device* cli/run/imaging*
+ * cli/run/ready* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "imgio_folder.h"
 #include "fake_cuda.h"
 
+#include "cli/run/backoff.h"
 #include "cli/run/imaging.h"
 #include "cli/commands.h"
 #include "imgio/imgio.h"
@@ -311,7 +312,8 @@ static enum gi_status gpuimg(const char *line)
     struct gi_err err = {0};
     assert_true(gi_command_find(&command, words[0]));
     enum gi_status status = gi_args_read(&args, &command, n, words, &err);
-    assert_int_equal(status, GI_OK);
+    if (status)
+        fail_msg("%s", err.text);
     status = command.run(&command, args.params, args.operands, args.noperands, &err);
     gi_args_free(&args);
     return status;
@@ -402,6 +404,46 @@ TEST(a_batch_without_devices_is_tried_again)
     assert_int_equal(fakes[1].calls[UPLOAD] + fakes[2].calls[UPLOAD], FILES - done);
     assert_int_equal(lines_that_log("done"), FILES);
     assert_int_equal(system("diff -r session-cpu session-out"), 0);
+}
+
+/* Runs the JPEGs of a folder on one device that refuses the first n of them. Returns how many of
+ * them the device was asked to decode. */
+static int decodes_if_refused(int n)
+{
+    fresh(NULL);
+    fakes[0].refused_decodes = n;
+    assert_int_equal(system("rm -rf session-out"), 0);
+    assert_int_equal(
+        gpuimg("gaussian --recursive session-jpeg --out-dir session-out --threads 2 --device cuda"),
+        GI_OK);
+    assert_int_equal(system("diff -r session-coded session-out"), 0);
+    return fakes[0].decodes;
+}
+
+/* JPEGs whose scans a device refuses are soon decoded by the CPU at once. If the device decodes the
+ * next, it gets all again. */
+TEST(refused_jpegs_are_left_to_the_cpu)
+{
+    struct gi_backoff backoff = {0};
+    for (int refused = 1; refused < 8; refused++) {
+        assert_true(gi_backoff_next(&backoff));
+        gi_backoff_note(&backoff, true);
+        for (int i = 1; i < 1 << (refused < 5 ? refused : 5); i++)
+            assert_false(gi_backoff_next(&backoff));
+    }
+    assert_true(gi_backoff_next(&backoff));
+    assert_false(gi_backoff_next(&backoff)); /* another attempt is not answered yet */
+    gi_backoff_note(&backoff, false);
+    assert_true(gi_backoff_next(&backoff) && gi_backoff_next(&backoff));
+
+    assert_int_equal(gpuimg("convert --recursive session-in --out-dir session-jpeg --suffix .jpg"),
+                     GI_OK);
+    assert_int_equal(
+        gpuimg("gaussian --recursive session-jpeg --out-dir session-coded --device cpu"), GI_OK);
+    /* 22 threads ask for an image before the first is refused. */
+    assert_in_range(decodes_if_refused(FILES), 1, 30);
+    assert_in_range(decodes_if_refused(1), FILES - 22, FILES);
+    assert_int_equal(decodes_if_refused(0), FILES);
 }
 
 TEST_FRAME(.first = make_files, .last = leave_folder, .before = fresh)
