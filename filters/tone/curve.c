@@ -26,20 +26,37 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type)
     return sum;
 }
 
-void gi_curve_fill(void *table, enum gi_type type, const double *to)
+/* Rounds a part of a curve. */
+static void round_part(uint16_t *restrict rounded, const double *restrict to, double most)
 {
     const double whole = 0x1p52; /* added, it leaves no fractions */
-    int n = gi_curve_values(type);
-    for (int v = 0; v < n; v++) {
-        double limited = to[v] > 0 ? to[v] < n - 1 ? to[v] : n - 1 : 0;
-        uint16_t rounded = (uint16_t)(int)((limited + whole) - whole);
-        if (type == GI_U8)
-            ((uint8_t *)table)[v] = (uint8_t)rounded;
-        else if (type == GI_U16)
-            ((uint16_t *)table)[v] = rounded;
-        else
-            ((float *)table)[v] = (float)(to[v] / 65535);
+    for (int v = 0; v < GI_CURVE_PART; v++) {
+        double limited = to[v] < most ? to[v] : most;
+        limited = to[v] > 0 ? limited : 0;
+        rounded[v] = (uint16_t)(int)((limited + whole) - whole);
     }
+}
+
+static void divide_part(float *restrict table, const double *restrict to)
+{
+    for (int v = 0; v < GI_CURVE_PART; v++)
+        table[v] = (float)(to[v] / 65535);
+}
+
+void gi_curve_fill(void *table, enum gi_type type, const double *to)
+{
+    uint16_t rounded[GI_CURVE_PART];
+    int n = gi_curve_values(type);
+    for (int v = 0; v < n; v += GI_CURVE_PART)
+        if (type == GI_F32)
+            divide_part((float *)table + v, to + v);
+        else if (type == GI_U16)
+            round_part((uint16_t *)table + v, to + v, n - 1);
+        else {
+            round_part(rounded, to, n - 1);
+            for (int i = 0; i < n; i++)
+                ((uint8_t *)table)[i] = (uint8_t)rounded[i];
+        }
 }
 
 enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,

@@ -11,6 +11,9 @@ static inline int gi_curve_values(enum gi_type type)
     return type == GI_U8 ? 256 : 65536;
 }
 
+/* Every number of values is a multiple of this. Loops of constant length are vectorised. */
+enum { GI_CURVE_PART = 256 };
+
 /* Adds the number of samples of channel c with the value v to counts[c * gi_curve_values() + v].
  * Float samples outside 0 to 1 are not counted. Errors: those of the primitive `histogram`. */
 enum gi_status gi_curve_count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,

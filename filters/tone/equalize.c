@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "filters/statistics/order.h"
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
 
@@ -49,15 +48,19 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
  * fewer than two values. Samples of such a channel are unchanged. */
 static bool fill_curve(double *to, const uint64_t *counts, enum gi_type type)
 {
-    uint64_t total = gi_curve_total(counts, type);
-    int n = gi_curve_values(type), least = total ? gi_counts_value(counts, 0) : 0;
-    uint64_t above = total - counts[least], sum = 0;
-    float scale = above ? (float)(n - 1) / (float)above : 0;
-    for (int v = 0; v < n; v++) {
-        sum += v > least ? counts[v] : 0;
-        to[v] = above ? (double)((float)sum * scale) : v;
-    }
-    return above > 0;
+    int n = gi_curve_values(type), least = 0;
+    while (least < n - 1 && !counts[least])
+        least++;
+    int64_t sum = 0;
+    for (int v = 0; v < n; v++)
+        to[v] = (double)(sum += v > least ? (int64_t)counts[v] : 0);
+    float scale = sum ? (float)(n - 1) / (float)sum : 0;
+    for (int v = 0; v < n && sum; v += GI_CURVE_PART)
+        for (int i = 0; i < GI_CURVE_PART; i++)
+            to[v + i] = (double)((float)to[v + i] * scale);
+    for (int v = 0; v < n && !sum; v++)
+        to[v] = v;
+    return sum > 0;
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,

@@ -133,34 +133,56 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Computes the curve. It maps v to the value at which the reference has the same fraction of
- * samples up to that value as the image has up to v. Between the values of the reference it is
- * interpolated linearly. */
-static void fill_curve(double *to, const uint64_t *counts, uint64_t total, const uint64_t *like,
-                       uint64_t like_total, int n)
+/* The values that occur in the reference, and the fraction of samples up to each. The fraction
+ * after the last value is infinite. */
+struct reference {
+    int n;
+    uint16_t *values;
+    double *shares;
+};
+
+/* Sets shares[v] to the fraction of the samples that are at most v. Returns whether there are
+ * samples. */
+static bool fill_shares(double *shares, const uint64_t *counts, int n)
 {
-    int before = -1, at = 0;
-    uint64_t sum = 0, up;
-    while (!like[at])
-        at++;
-    up = like[at];
-    double low = 0, high = (double)up / (double)like_total; /* shares up to `before` and `at` */
+    int64_t sum = 0;
+    for (int v = 0; v < n; v++)
+        shares[v] = (double)(sum += (int64_t)counts[v]);
+    double total = (double)sum;
+    for (int v = 0; v < n; v += GI_CURVE_PART)
+        for (int i = 0; i < GI_CURVE_PART; i++)
+            shares[v + i] /= total;
+    return sum > 0;
+}
+
+static bool fill_reference(struct reference *like, const uint64_t *counts, int n)
+{
+    bool any = fill_shares(like->shares, counts, n);
+    like->n = 0;
     for (int v = 0; v < n; v++) {
-        sum += counts[v];
-        double share = (double)sum / (double)total;
-        while (up < like_total && high <= share) {
-            before = at;
-            low = high;
-            do
-                at++;
-            while (!like[at]);
-            up += like[at];
-            high = (double)up / (double)like_total;
+        like->values[like->n] = (uint16_t)v;
+        like->shares[like->n] = like->shares[v];
+        like->n += counts[v] != 0;
+    }
+    like->shares[like->n] = INFINITY;
+    return any;
+}
+
+/* Computes the curve from the shares of the image, which it replaces. It maps v to the value at
+ * which the reference has the same fraction of samples up to that value as the image has up to v.
+ * Between the values of the reference it is interpolated linearly. */
+static void fill_curve(double *to, const struct reference *like, int n)
+{
+    for (int v = 0, at = 0; v < n; v++) {
+        while (like->shares[at] <= to[v])
+            at++;
+        if (at == 0 || at == like->n) {
+            to[v] = like->values[at ? at - 1 : 0];
+            continue;
         }
-        if (before < 0 || share >= high)
-            to[v] = at;
-        else
-            to[v] = (double)(at - before) / (high - low) * (share - low) + (double)before;
+        double low = like->shares[at - 1], high = like->shares[at];
+        int before = like->values[at - 1];
+        to[v] = (double)(like->values[at] - before) / (high - low) * (to[v] - low) + (double)before;
     }
 }
 
@@ -192,18 +214,17 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     int n = values_of(plan), channels = gi_colour_channels(src);
     unsigned stays = 0;
     const uint64_t *counts = work->state, *found = counts + n * src->channels;
-    double *to = malloc((size_t)n * (size_t)channels * sizeof *to);
+    size_t size = (size_t)n * (size_t)channels, room = size + (size_t)n + 1;
+    double *to = malloc(room * sizeof *to + (size_t)n * sizeof(uint16_t));
     if (!to)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);
-    for (int c = 0; c < channels; c++) {
-        const uint64_t *like = (given ? given : found) + c * n;
-        uint64_t total = gi_curve_total(counts + c * n, src->type);
-        uint64_t like_total = gi_curve_total(like, src->type);
-        if (total && like_total)
-            fill_curve(to + c * n, counts + c * n, total, like, like_total, n);
+    struct reference like = {0, (uint16_t *)(to + room), to + size};
+    for (int c = 0; c < channels; c++)
+        if (fill_shares(to + c * n, counts + c * n, n) &&
+            fill_reference(&like, (given ? given : found) + c * n, n))
+            fill_curve(to + c * n, &like, n);
         else /* floats, none of them from 0 to 1 */
             stays |= 1u << c;
-    }
     enum gi_status status = gi_curve_run(queue, work, &(struct gi_curve){to, true, stays}, err);
     free(to);
     return status;
