@@ -1,6 +1,6 @@
 /* Histograms. Samples become bin indices, a block at a time. Several private tables count the bins,
  * so that equal neighbours do not wait for each other's store. Each band adds its tables to the
- * result by atomic 64-bit additions.
+ * result, by atomic 64-bit additions if there are several bands.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/bit_rows.h"
 #if GI_LEVEL_avx512
@@ -80,6 +80,30 @@ static bool range_bins_estimate(uint32_t *bins, const float *v, int n,
     return all & SEARCH;
 }
 
+/* Returns whether the range begins with 0 and the width of a bin is a power of 2, so that the
+ * product of a float and 1 / width is exact. */
+static bool is_exact_in_floats(const struct gi_histogram_spec *spec)
+{
+    int power = 0;
+    double width = spec->hi / spec->nbins;
+    return spec->lo == 0 && width * spec->nbins == spec->hi && frexp(width, &power) == 0.5 &&
+           abs(power) < 100;
+}
+
+static void bins_by_product(uint32_t *bins, const float *v, int n,
+                            const struct gi_histogram_spec *spec)
+{
+    const float hi = (float)spec->hi, scale = (float)(spec->nbins / spec->hi);
+    const int last = spec->nbins - 1;
+    for (int i = 0; i < n; i++) {
+        float limited = v[i] > 0 ? v[i] : 0;
+        int bin = (int)((limited < hi ? limited : hi) * scale);
+        bin = bin < last ? bin : last;
+        bin = v[i] >= 0 ? bin : last + 1;
+        bins[i] = (uint32_t)(v[i] <= hi ? bin : last + 1);
+    }
+}
+
 static void bins_of_range(uint32_t *bins, const float *v, int n,
                           const struct gi_histogram_spec *spec)
 {
@@ -110,6 +134,8 @@ static void bins_of(uint32_t *bins, const void *row, size_t at, int n, enum gi_t
     else if (type == GI_U16)
         for (int i = 0; i < n; i++)
             bins[i] = ((const uint16_t *)row)[at + (size_t)i];
+    else if (spec->key == GI_KEY_RANGE && is_exact_in_floats(spec))
+        bins_by_product(bins, (const float *)row + at, n, spec);
     else if (spec->key == GI_KEY_RANGE)
         bins_of_range(bins, (const float *)row + at, n, spec);
     else
@@ -285,9 +311,12 @@ static void add_tables(const struct histogram_job *job, uint32_t *table)
         for (int more = t + histograms; more < job->tables; more += histograms)
             for (size_t i = 0; i < nbins; i++)
                 sums[i] += table[(size_t)more * (nbins + 1) + i];
-        for (size_t i = 0; i < nbins; i++)
+        uint64_t *counts = job->counts + (size_t)t * nbins;
+        for (size_t i = 0; i < nbins && job->bands == 1; i++)
+            counts[i] += sums[i];
+        for (size_t i = 0; i < nbins && job->bands > 1; i++)
             if (sums[i])
-                __atomic_fetch_add(&job->counts[(size_t)t * nbins + i], sums[i], __ATOMIC_RELAXED);
+                __atomic_fetch_add(&counts[i], sums[i], __ATOMIC_RELAXED);
     }
 }
 

@@ -76,15 +76,32 @@ PIXELS(pixels_u16, uint16_t)
 ROW(table_u8, uint8_t, pixels_u8, op->one_table ? bytes_by_vectors(op, out, src, n) : 0)
 ROW(table_u16, uint16_t, pixels_u16, 0)
 
+enum { BLOCK = 240 }; /* samples: a multiple of all numbers of channels */
+
+/* Computes all bins of a block before the first look-up, so that they are computed by vectors. */
+static void block_f32(const struct pointwise *op, float *out, const float *in, size_t n)
+{
+    int bins[BLOCK];
+    float v[BLOCK]; /* `out` may be `in` */
+    size_t channels = (size_t)op->src->channels;
+    for (size_t i = 0; i < n; i++) {
+        float limited = in[i] > 0 ? in[i] : 0;
+        limited = limited < 1 ? limited : 1;
+        int bin = (int)(limited * 65536.0f);
+        bins[i] = bin < 65535 ? bin : 65535;
+    }
+    for (size_t c = 0; c < channels; c++) {
+        const float *table = op->table[c];
+        for (size_t i = c; i < n; i += channels)
+            v[i] = table ? table[bins[i]] : in[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = in[i] == in[i] ? v[i] : NAN;
+}
+
 void GI_CPU(table_f32)(const struct pointwise *op, void *out, const void *src, size_t pixels)
 {
-    size_t channels = (size_t)op->src->channels;
-    const float *from = src;
-    float *to = out;
-    for (size_t i = 0; i < pixels; i++, from += channels, to += channels)
-        for (size_t c = 0; c < channels; c++) {
-            const float *table = op->table[c];
-            float v = table ? table[gi_unit_bin(from[c])] : from[c];
-            to[c] = from[c] == from[c] ? v : NAN;
-        }
+    size_t n = pixels * (size_t)op->src->channels;
+    for (size_t at = 0; at < n; at += BLOCK)
+        block_f32(op, (float *)out + at, (const float *)src + at, n - at < BLOCK ? n - at : BLOCK);
 }
