@@ -162,25 +162,36 @@ static void show_stage(const struct gi_imaging *imaging, const char *name)
         gi_watch_stage(imaging->options.one, name);
 }
 
+/* Returns whether the chain is a single analysis whose report shows the image. */
+static bool reports_samples(const struct gi_chain *chain)
+{
+    const struct gi_chain_step *step = &chain->steps[0];
+    return chain->n == 1 && step->reporter && step->reporter->wants_image &&
+           step->reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]);
+}
+
+/* `for_chain`: the chain runs on the image, which may stay coded. */
 static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, struct gi_image *image,
-                           struct gi_metadata *metadata, struct gi_file_info *info, bool coded,
+                           struct gi_metadata *metadata, struct gi_file_info *info, bool for_chain,
                            struct gi_err *err)
 {
     double start = gi_now_ms();
+    gi_item_note_input(item);
     struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture};
-    struct gi_loading loading = {.bytes = item->source.bytes,
-                                 .nbytes = item->source.nbytes,
-                                 .pages = item->source.pages,
-                                 .page = item->source.page,
-                                 .together = item->source.together,
-                                 .alone = imaging->options.one && item->line.output,
-                                 .coded = coded,
-                                 .parallel = &imaging->parallel,
-                                 .listener = &listener,
-                                 .allocator = gi_session_allocator(imaging->devices)};
+    struct gi_loading loading = {
+        .bytes = item->source.bytes,
+        .nbytes = item->source.nbytes,
+        .pages = item->source.pages,
+        .page = item->source.page,
+        .together = item->source.together,
+        .alone = imaging->options.one && item->line.output,
+        .coded = for_chain && imaging->plans && !reports_samples(imaging->options.chain) &&
+                 gi_session_decodes(imaging->devices, item->line.input_nbytes),
+        .parallel = &imaging->parallel,
+        .listener = &listener,
+        .allocator = gi_session_allocator(imaging->devices)};
     show_stage(imaging, "decode");
-    gi_item_note_input(item);
     enum gi_status status =
         gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
@@ -203,21 +214,11 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     return load(imaging, item, image, metadata, info, false, err);
 }
 
-/* Returns whether the chain is a single analysis whose report shows the image. */
-static bool reports_samples(const struct gi_chain *chain)
-{
-    const struct gi_chain_step *step = &chain->steps[0];
-    return chain->n == 1 && step->reporter && step->reporter->wants_image &&
-           step->reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]);
-}
-
 enum gi_status gi_imaging_load_for_chain(struct gi_imaging *imaging, struct gi_item *item,
                                          struct gi_image *image, struct gi_metadata *metadata,
                                          struct gi_file_info *info, struct gi_err *err)
 {
-    bool coded = imaging->plans && gi_session_decodes(imaging->devices) &&
-                 !reports_samples(imaging->options.chain);
-    return load(imaging, item, image, metadata, info, coded, err);
+    return load(imaging, item, image, metadata, info, true, err);
 }
 
 enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *item,

@@ -21,8 +21,9 @@
 enum { WAITING_A_GPU = 4 };
 
 enum {
-    MANY = 1000,         /* the assumed number of images if their number is unknown */
-    OPENING_MS_MAX = 800 /* maximum time that images wait until a GPU is open */
+    MANY = 1000,            /* the assumed number of images if their number is unknown */
+    OPENING_MS_MAX = 800,   /* maximum time that images wait until a GPU is open */
+    LARGE_NBYTES = 10000000 /* a core decodes such a JPEG in the 0.3 s in which CUDA opens */
 };
 
 struct gi_session {
@@ -39,8 +40,7 @@ struct gi_session {
     struct gi_backoff coded; /* of JPEGs that GPUs decode */
     int waiting;             /* number of threads that wait for a queue */
     double opening_until_ms; /* `auto` lets images wait until a GPU is open, up to this time */
-    int waiting_most; /* of them for each GPU, before `auto` gives images to the CPU; 0: not known
-                       */
+    int waiting_most; /* of them per GPU, before `auto` gives images to the CPU; 0: not known */
 };
 
 /* Starts to open all GPUs, each on a thread of its own. */
@@ -253,11 +253,11 @@ static void weigh(struct gi_session *devices, const struct gi_session_job *job)
                 gi_session_waiting(job, devices->threads, devices->gpus[i].device, WAITING_A_GPU);
 }
 
-bool gi_session_decodes(struct gi_session *devices)
+bool gi_session_decodes(struct gi_session *devices, uint64_t nbytes)
 {
     bool forced = gi_ways_forces("jpeg_decode");
     if (forced || devices->one)
-        return forced;
+        return forced || (devices->choice == GI_CHOOSE_CUDA && nbytes >= LARGE_NBYTES);
     pthread_mutex_lock(&devices->lock);
     note_open(devices);
     bool undecided = devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->decided;

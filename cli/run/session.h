@@ -28,10 +28,11 @@ int gi_session_threads(const struct gi_session *devices);
  * NULL if images come one at a time, because plain memory is best for them. */
 const struct gi_allocator *gi_session_allocator(struct gi_session *devices);
 
-/* Returns whether images stay coded (gi_load_options.coded): if GPUIMG_WAY forces a way of
- * jpeg_decode, if a GPU is open that decodes them, or if `auto` has not yet decided whether to open
- * one. A single image is decoded by the CPU, while CUDA is opened. */
-bool gi_session_decodes(struct gi_session *devices);
+/* Returns whether an image in a file of nbytes stays coded (gi_load_options.coded): if GPUIMG_WAY
+ * forces a way of jpeg_decode, if a GPU is open that decodes it, or if `auto` has not yet decided
+ * whether to open one. With --device cuda a single image stays coded only if the CPU would decode
+ * it for longer than CUDA takes to open; else the CPU decodes it meanwhile. */
+bool gi_session_decodes(struct gi_session *devices, uint64_t nbytes);
 
 /* Runs gi_pipeline_run() on the next free queue. Many threads may call this at once. A GPU that is
  * lost (GI_E_DEVICE) gets no more images, which is logged, and another device processes the image;

@@ -446,4 +446,29 @@ TEST(refused_jpegs_are_left_to_the_cpu)
     assert_int_equal(decodes_if_refused(0), FILES);
 }
 
+/* Runs a single JPEG of a size on the CPU and on CUDA. Returns how often CUDA was asked to decode.
+ */
+static int decodes_alone(int width, int height)
+{
+    uint64_t seed = 11;
+    struct gi_image image;
+    const struct gi_save_options options = {.quality = 100};
+    fresh(NULL);
+    assert_int_equal(gi_image_alloc(&image, width, height, 1, GI_U8, NULL), GI_OK);
+    case_fill(&image, &seed);
+    assert_int_equal(gi_save(&image, NULL, "session.jpg", &options, NULL, NULL), GI_OK);
+    gi_image_free(&image);
+    assert_int_equal(gpuimg("invert session.jpg session-cpu.pgm --device cpu"), GI_OK);
+    assert_int_equal(gpuimg("invert session.jpg session-cuda.pgm --device cuda"), GI_OK);
+    assert_int_equal(system("cmp session-cpu.pgm session-cuda.pgm"), 0);
+    return fakes[0].decodes;
+}
+
+/* The CPU decodes a single JPEG while CUDA is opened, unless that would take longer. */
+TEST(a_large_jpeg_alone_is_decoded_on_the_device)
+{
+    assert_int_equal(decodes_alone(400, 300), 0);
+    assert_int_equal(decodes_alone(4000, 3000), 1);
+}
+
 TEST_FRAME(.first = make_files, .last = leave_folder, .before = fresh)
