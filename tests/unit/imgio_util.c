@@ -13,6 +13,46 @@ const char *corpora(const char *folder)
     return NULL;
 }
 
+const char *in_corpus(const char *folder, const char *name)
+{
+    static char paths[2][2048];
+    static int turn;
+    const char *root = corpora(folder);
+    char *path = paths[turn++ % 2];
+    if (!root)
+        skip();
+    snprintf(path, sizeof paths[0], "%s/%s", root, name);
+    return path;
+}
+
+void need_programs(const char *names)
+{
+    char command[256];
+    snprintf(command, sizeof command, "for p in %s; do command -v $p || exit; done >/dev/null",
+             names);
+    if (system(command) == 0)
+        return;
+    print_message("skipped: want the programs %s\n", names);
+    skip();
+}
+
+bool format_is_built_in(const char *name)
+{
+    const struct gi_format_info *format;
+    for (int i = 0; (format = gi_format_at(i)); i++)
+        if (strcmp(format->name, name) == 0)
+            return !format->missing;
+    return false;
+}
+
+void need_format(const char *name)
+{
+    if (format_is_built_in(name))
+        return;
+    print_message("skipped: this build has no library for %s\n", name);
+    skip();
+}
+
 struct bytes read_stream(FILE *file)
 {
     struct bytes b = {NULL, 0};
@@ -145,6 +185,40 @@ enum gi_status load_bytes(struct gi_image *image, const void *bytes, size_t n,
         assert_true(strncmp(err->text, "test: ", 6) == 0);
     }
     return status;
+}
+
+struct gi_image decode_or_fail(const void *bytes, size_t n)
+{
+    struct gi_image image;
+    struct gi_err err;
+    if (load_bytes(&image, bytes, n, &strictly, NULL, &err))
+        fail_msg("%s", err.text);
+    return image;
+}
+
+void assert_refused(const void *bytes, size_t n, enum gi_status status, const char *says)
+{
+    struct gi_image image;
+    struct gi_err err;
+    enum gi_status got = load_bytes(&image, bytes, n, &strictly, NULL, &err);
+    if (!got || (status && got != status) || !strstr(err.text, says))
+        fail_msg("status %d, \"%s\"; want status %d, \"%s\"", got, err.text, status, says);
+}
+
+void save_or_fail(const struct gi_image *image, const char *path, struct gi_save_options options)
+{
+    struct gi_err err = {0};
+    if (gi_save(image, NULL, path, &options, NULL, &err))
+        fail_msg("%s", err.text);
+}
+
+void check_round_trip(struct gi_image image, const char *path, struct gi_save_options options)
+{
+    save_or_fail(&image, path, options);
+    struct gi_image back = load_or_fail(path);
+    assert_same_image(&image, &back);
+    gi_image_free(&back);
+    gi_image_free(&image);
 }
 
 void check_cuts(struct bytes file, size_t until, size_t step)

@@ -22,6 +22,16 @@ static const struct gi_load_options partially = {
  * NULL. */
 const char *corpora(const char *folder);
 
+/* Returns the path of a file of a corpus, valid until the second call after this one. If the corpus
+ * is missing, skips the test. */
+const char *in_corpus(const char *folder, const char *name);
+/* Skips the test if a program is missing. `names` are separated by spaces. */
+void need_programs(const char *names);
+/* Returns whether the library of a format was there when this was built. need_format() skips the
+ * test otherwise. */
+bool format_is_built_in(const char *name);
+void need_format(const char *name);
+
 struct bytes {
     unsigned char *at;
     size_t n;
@@ -50,6 +60,15 @@ struct gi_image load_or_fail(const char *path);
 enum gi_status load_bytes(struct gi_image *image, const void *bytes, size_t n,
                           const struct gi_load_options *options, struct gi_err *warning,
                           struct gi_err *err);
+/* Loads from memory as load_bytes() does. If that fails, fails the test with the message. */
+struct gi_image decode_or_fail(const void *bytes, size_t n);
+/* Tests that the bytes are refused with this status (any, if it is GI_OK), and with a message that
+ * contains `says`. */
+void assert_refused(const void *bytes, size_t n, enum gi_status status, const char *says);
+/* Writes the image. If that fails, fails the test with the message. */
+void save_or_fail(const struct gi_image *image, const char *path, struct gi_save_options options);
+/* Tests that the image is the same after it was written and read. Frees the image. */
+void check_round_trip(struct gi_image image, const char *path, struct gi_save_options options);
 /* Tests every proper prefix of the file: it must be refused or, if partial images are allowed,
  * accepted with a warning. Prefixes of `until` or more bytes are left out, because they may be
  * whole images. Beyond 400 bytes only every `step`-th prefix is tried. */

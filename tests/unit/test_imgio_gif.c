@@ -6,15 +6,6 @@
 
 static char path[128];
 
-static bool missing(void)
-{
-    const struct gi_format_info *format;
-    for (int i = 0; (format = gi_format_at(i)); i++)
-        if (strcmp(format->name, "gif") == 0)
-            return format->missing;
-    return true;
-}
-
 /* A file under construction. */
 struct made {
     unsigned char at[1 << 16];
@@ -122,10 +113,7 @@ static void put_frame(struct made *m, const struct frame *f)
 
 static void check_frame(const struct made *m, const struct frame *f, int width, int height)
 {
-    struct gi_image image;
-    struct gi_err warning, err;
-    if (load_bytes(&image, m->at, m->n, &strictly, &warning, &err))
-        fail_msg("%s", err.text);
+    struct gi_image image = decode_or_fail(m->at, m->n);
     bool alpha = f->transparent >= 0 || f->width < width || f->height < height;
     int colours = f->gray ? 1 : 3;
     assert_true(image.width == width && image.height == height && image.type == GI_U8);
@@ -146,8 +134,7 @@ static void check_frame(const struct made *m, const struct frame *f, int width, 
 
 TEST(frames)
 {
-    if (missing())
-        skip();
+    need_format("gif");
     for (int bits = 1; bits <= 8; bits++)
         for (int form = 0; form < 32; form++) {
             struct frame f = {0, 0, 21, 19, bits, form & 1 ? 1 : -1, form & 2, form & 4, form & 8};
@@ -168,8 +155,7 @@ TEST(frames)
  * skipped. */
 TEST(odd_files)
 {
-    if (missing())
-        skip();
+    need_format("gif");
     struct frame f = {3, 2, 21, 19, 4, -1, false, false, false};
     struct made m = {0};
     struct gi_image image;
@@ -197,43 +183,33 @@ TEST(odd_files)
     struct made empty = {0}, bare = {0}, few = {0};
     put_head(&empty, 8, 8, &f);
     put(&empty, 1, 0x3b);
-    assert_int_equal(load_bytes(&image, empty.at, empty.n, &strictly, NULL, &err), GI_E_FORMAT);
-    assert_non_null(strstr(err.text, "no image"));
+    assert_refused(empty.at, empty.n, GI_E_FORMAT, "no image");
     f.own_palette = true; /* the palette is missing */
     put_head(&bare, 8, 8, &f);
     f.own_palette = false;
     put_frame(&bare, &f);
-    assert_int_equal(load_bytes(&image, bare.at, bare.n, &strictly, NULL, &err), GI_E_FORMAT);
-    assert_non_null(strstr(err.text, "palette"));
+    assert_refused(bare.at, bare.n, GI_E_FORMAT, "palette");
     f.bits = 1;
     put_head(&few, 24, 21, &f);
     f.bits = 4;
     put_frame(&few, &f);
-    assert_int_equal(load_bytes(&image, few.at, few.n, &strictly, NULL, &err), GI_E_FORMAT);
-    assert_non_null(strstr(err.text, "beyond its palette"));
+    assert_refused(few.at, few.n, GI_E_FORMAT, "beyond its palette");
 }
 
 TEST(as_netpbm)
 {
-    if (missing())
-        skip();
-    if (system("command -v pamtogif ppmquant >/dev/null 2>&1") != 0) {
-        print_message("skipped: no netpbm\n");
-        skip();
-    }
+    need_format("gif");
+    need_programs("pamtogif ppmquant");
     struct gi_image image = random_image(301, 203, 3, GI_U8, 3), want, got;
-    struct gi_save_options options = {.format = "ppm"};
-    char ppm[160], command[900];
-    snprintf(ppm, sizeof ppm, "%s/a.ppm", folder);
-    assert_int_equal(gi_save(&image, NULL, ppm, &options, NULL, NULL), GI_OK);
+    char command[900];
+    save_or_fail(&image, in_folder("a.ppm"), (struct gi_save_options){0});
     for (int interlaced = 0; interlaced < 2; interlaced++) {
         snprintf(command, sizeof command,
                  "cd %s && ppmquant 200 a.ppm >q.ppm 2>/dev/null && pamtogif %s q.ppm >a.gif "
                  "2>/dev/null",
                  folder, interlaced ? "-interlace" : "");
         assert_int_equal(system(command), 0);
-        snprintf(ppm, sizeof ppm, "%s/q.ppm", folder);
-        want = load_or_fail(ppm);
+        want = load_or_fail(in_folder("q.ppm"));
         got = load_or_fail(path);
         assert_same_image(&want, &got);
         gi_image_free(&want);
@@ -244,8 +220,7 @@ TEST(as_netpbm)
 
 TEST(damage)
 {
-    if (missing())
-        skip();
+    need_format("gif");
     for (int interlaced = 0; interlaced < 2; interlaced++) {
         struct frame f = {2, 1, 40, 33, 5, 3, interlaced, interlaced, false};
         struct made m = {0};
@@ -263,8 +238,7 @@ TEST(damage)
 /* A screen of 65535 x 65535 pixels takes only 13 bytes of the file. */
 TEST(bomb)
 {
-    if (missing())
-        skip();
+    need_format("gif");
     struct frame f = {0, 0, 3, 3, 2, -1, false, false, false};
     struct made m = {0};
     struct gi_image image;
@@ -280,14 +254,8 @@ TEST(bomb)
 /* The message of a build without giflib. */
 TEST(left_out)
 {
-    struct gi_image image;
-    struct gi_err err;
-    if (!missing())
-        return;
-    assert_int_equal(load_bytes(&image, "GIF89a", 6, &strictly, NULL, &err), GI_E_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "giflib"));
-    print_message("skipped: this build has no giflib\n");
-    skip();
+    if (!format_is_built_in("gif"))
+        assert_refused("GIF89a", 6, GI_E_UNSUPPORTED, "giflib");
 }
 
 TEST_PATH(path, "a.gif")

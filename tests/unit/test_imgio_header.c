@@ -1,7 +1,7 @@
 /* Loading only the header gives the same shape, type and metadata as loading the whole file.
  * Sources: imgio
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 static const struct gi_load_options header_only = {.limits = {1, 1}, .header_only = true};
 
@@ -49,13 +49,10 @@ TEST(corpus)
         "pngsuite", "jpeg/exif-orientation", "jpeg/libjpeg-turbo", "pnm", "bmpsuite/g", "tga"};
     int n = 0;
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        const char *folder = corpora(folders[i]);
-        DIR *dir = folder ? opendir(folder) : NULL;
-        if (!dir)
-            skip();
+        DIR *dir = opendir(in_corpus(folders[i], ""));
+        assert_non_null(dir);
         for (struct dirent *entry; (entry = readdir(dir));) {
-            char path[2048];
-            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            const char *path = in_corpus(folders[i], entry->d_name);
             if (entry->d_type != DT_REG)
                 continue;
             struct bytes file = read_file(path);
@@ -74,9 +71,7 @@ TEST(made)
     unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0";
     struct gi_metadata metadata = {.exif = exif, .exif_nbytes = sizeof exif};
     struct gi_image image = random_image(13, 7, 1, GI_U8, 1);
-    const char *tmp = make_folder();
-    char path[128];
-    snprintf(path, sizeof path, "%s/a", tmp);
+    const char *path = in_folder("a");
     const struct gi_format_info *format;
     for (int i = 0; (format = gi_format_at(i)); i++) {
         struct gi_save_options options = {.format = format->name, .quality = 90};
@@ -99,5 +94,6 @@ TEST(made)
         free(file.at);
     }
     gi_image_free(&image);
-    remove_folder(tmp);
 }
+
+TEST_FRAME(.first = setup, .last = teardown)

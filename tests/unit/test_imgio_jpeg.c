@@ -2,7 +2,7 @@
  * here.
  * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include "imgio/exif.h"
 #include "jpeg_cases.h"
@@ -23,43 +23,27 @@ static struct gi_image parse_djpeg(struct bytes pnm)
     return image;
 }
 
-static bool has_djpeg(void)
-{
-    if (system("command -v djpeg >/dev/null") == 0)
-        return true;
-    print_message("skipped: no program djpeg (package libjpeg-turbo-progs)\n");
-    return false;
-}
-
 TEST(as_djpeg)
 {
     static const char *const names[] = {"testorig.jpg", "testimgint.jpg", "testimgari.jpg"};
-    const char *folder = corpora("jpeg/libjpeg-turbo");
-    if (!folder || !has_djpeg())
-        skip();
-    char path[2048];
+    need_programs("djpeg");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        const char *path = in_corpus("jpeg/libjpeg-turbo", names[i]);
         struct gi_image image = load_or_fail(path);
         struct gi_image oracle = parse_djpeg(run_command("djpeg '%s'", path));
         assert_same_image(&image, &oracle);
         gi_image_free(&oracle);
         gi_image_free(&image);
     }
-    struct gi_image image;
-    struct gi_err err;
-    snprintf(path, sizeof path, "%s/monkey12.jpg", folder);
-    assert_int_equal(gi_load(&image, NULL, NULL, path, &strictly, NULL, &err), GI_E_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "12 bits"));
+    struct bytes file = read_file(in_corpus("jpeg/libjpeg-turbo", "monkey12.jpg"));
+    assert_refused(file.at, file.n, GI_E_UNSUPPORTED, "12 bits");
+    free(file.at);
 }
 
 TEST(made_as_djpeg)
 {
-    if (!has_djpeg())
-        skip();
-    const char *tmp = make_folder();
-    char path[128];
-    snprintf(path, sizeof path, "%s/a.jpg", tmp);
+    need_programs("djpeg");
+    const char *path = in_folder("a.jpg");
     for (size_t i = 0; i < JPEG_RECIPES; i++) {
         struct gi_image source = random_image(jpeg_recipes[i].width, jpeg_recipes[i].height,
                                               jpeg_recipes[i].channels, GI_U8, i);
@@ -86,7 +70,6 @@ TEST(made_as_djpeg)
         gi_image_free(&source);
         free(file.at);
     }
-    remove_folder(tmp);
 }
 
 /* The inks of a file without Adobe's marker are not inverted. No ink is white, and full black is
@@ -98,8 +81,7 @@ TEST(plain_cmyk)
     static const uint8_t want[4][3] = {{255, 255, 255}, {0, 0, 0}, {0, 255, 255}, {255, 0, 0}};
     for (int adobe = 0; adobe < 2; adobe++)
         for (int i = 0; i < 4; i++) {
-            struct gi_image source, image;
-            struct gi_err err;
+            struct gi_image source;
             assert_int_equal(gi_image_alloc(&source, 8, 8, 4, GI_U8, NULL), GI_OK);
             for (int y = 0; y < 8; y++)
                 for (int x = 0; x < 32; x++)
@@ -107,7 +89,7 @@ TEST(plain_cmyk)
                         (uint8_t)(adobe ? 255 - inks[i][x % 4] : inks[i][x % 4]);
             struct bytes file = jpeg_make(
                 &source, &(struct jpeg_recipe){8, 8, 4, false, adobe, JCS_CMYK, 1, false}, 95);
-            assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_OK);
+            struct gi_image image = decode_or_fail(file.at, file.n);
             for (int c = 0; c < 3; c++)
                 assert_in_range(((uint8_t *)image.data)[c] + 2, want[i][c], want[i][c] + 4);
             gi_image_free(&image);
@@ -130,18 +112,15 @@ static double mean_difference(const struct gi_image *a, const struct gi_image *b
 
 TEST(orientations)
 {
-    const char *folder = corpora("jpeg/exif-orientation");
-    if (!folder)
-        skip();
     for (int shape = 0; shape < 2; shape++) {
         struct gi_image first = {0};
         for (int i = 1; i <= 8; i++) {
-            char path[2048];
+            char name[32];
             struct gi_image image;
             struct gi_metadata metadata;
             struct gi_file_info info;
-            snprintf(path, sizeof path, "%s/%s_%d.jpg", folder, shape ? "Portrait" : "Landscape",
-                     i);
+            snprintf(name, sizeof name, "%s_%d.jpg", shape ? "Portrait" : "Landscape", i);
+            const char *path = in_corpus("jpeg/exif-orientation", name);
             assert_int_equal(gi_load(&image, &metadata, &info, path, &strictly, NULL, NULL), GI_OK);
             assert_int_equal(info.orientation, i);
             assert_int_equal(gi_exif_orientation(metadata.exif, metadata.exif_nbytes), 1);
@@ -242,9 +221,7 @@ TEST(place_damage)
 
 TEST(round_trip)
 {
-    const char *tmp = make_folder();
-    char path[128];
-    snprintf(path, sizeof path, "%s/a.jpg", tmp);
+    const char *path = in_folder("a.jpg");
     unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
     unsigned char *icc = calloc(1, 100000); /* more than one marker segment holds */
     memcpy(icc + 16, "RGB ", 4);
@@ -278,7 +255,6 @@ TEST(round_trip)
     assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err), GI_E_UNSUPPORTED);
     assert_non_null(strstr(err.text, "65500"));
     gi_image_free(&image);
-    remove_folder(tmp);
 }
 
 /* Returns the number of restart markers, or -1 if one is out of order. Markers count modulo 8. */
@@ -303,20 +279,16 @@ TEST(strips)
         {700, 1025, 3, 50, true},  {65500, 33, 3, 95, true},  {65500, 40, 3, 50, true},
         {3, 65500, 3, 50, true},   {65500, 203, 1, 90, true}, {200, 200, 3, 90, false},
     };
-    const char *tmp = make_folder();
-    char path[128], plain[128];
-    snprintf(path, sizeof path, "%s/a.jpg", tmp);
-    snprintf(plain, sizeof plain, "%s/b.jpg", tmp);
+    const char *path = in_folder("a.jpg"), *plain = in_folder("b.jpg");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gi_image image =
             random_image(cases[i].width, cases[i].height, cases[i].channels, GI_U8, i);
-        struct gi_save_options options = {.quality = cases[i].quality};
         struct jpeg_recipe recipe = {.space = image.channels == 1 ? JCS_GRAYSCALE : JCS_YCbCr,
                                      .sampling =
                                          image.channels == 3 && cases[i].quality < 90 ? 2 : 1};
         struct bytes want = jpeg_make(&image, &recipe, cases[i].quality);
         write_file(plain, want.at, want.n);
-        assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+        save_or_fail(&image, path, (struct gi_save_options){.quality = cases[i].quality});
         struct gi_image a = load_or_fail(path), b = load_or_fail(plain);
         assert_same_image(&a, &b);
         struct bytes file = read_file(path);
@@ -328,7 +300,6 @@ TEST(strips)
         gi_image_free(&b);
         gi_image_free(&image);
     }
-    remove_folder(tmp);
 }
 
 TEST(damage)
@@ -343,3 +314,5 @@ TEST(damage)
         gi_image_free(&source);
     }
 }
+
+TEST_FRAME(.first = setup, .last = teardown)

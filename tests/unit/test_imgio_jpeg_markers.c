@@ -2,18 +2,24 @@
  * that are read.
  * Sources: imgio/jpeg*
  * SPDX-License-Identifier: MIT */
+#include "imgio_folder.h"
+
 #include "jpeg_cases.h"
 
-enum { STRAY = 20 }; /* more than libjpeg reads ahead */
+/* Returns a copy of `file` into which `n` bytes are inserted at `at`. */
+static struct bytes with_bytes(struct bytes file, size_t at, const void *bytes, size_t n)
+{
+    struct bytes longer = {malloc(file.n + n), file.n + n};
+    memcpy(longer.at, file.at, at);
+    memcpy(longer.at + at, bytes, n);
+    memcpy(longer.at + at + n, file.at + at, file.n - at);
+    return longer;
+}
 
-/* Returns a copy of `file` into which STRAY bytes are inserted at `at`. */
+/* Inserts 20 bytes that are no marker, which is more than libjpeg reads ahead. */
 static struct bytes with_stray(struct bytes file, size_t at)
 {
-    struct bytes longer = {malloc(file.n + STRAY), file.n + STRAY};
-    memcpy(longer.at, file.at, at);
-    memset(longer.at + at, 0x12, STRAY);
-    memcpy(longer.at + at + STRAY, file.at + at, file.n - at);
-    return longer;
+    return with_bytes(file, at, "twenty stray bytes, ", 20);
 }
 
 /* Returns the offset, at least `at`, of the next marker whose code is from `low` to `high`. */
@@ -27,11 +33,11 @@ static size_t find_marker(struct bytes file, size_t at, int low, int high)
 /* Stray bytes before the first scan only cause a warning, but stray bytes after it are damage. */
 TEST(stray_bytes)
 {
-    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), got;
     struct gi_err err, warning;
     for (int r = 2; r < 4; r++) {
         struct bytes file = jpeg_make(&source, &jpeg_recipes[r], 95);
-        assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
+        struct gi_image want = decode_or_fail(file.at, file.n);
         size_t at = 2, places = 0, sos = find_marker(file, 2, 0xda, 0xda);
         while (at < sos) {
             at += 2 + (size_t)(file.at[at + 2] << 8 | file.at[at + 3]);
@@ -45,8 +51,7 @@ TEST(stray_bytes)
         }
         assert_true(at == sos && places > 3);
         struct bytes stray = with_stray(file, find_marker(file, sos, 0xd9, 0xd9));
-        assert_int_equal(load_bytes(&got, stray.at, stray.n, &strictly, &warning, &err),
-                         GI_E_FORMAT);
+        assert_refused(stray.at, stray.n, GI_E_FORMAT, "");
         free(stray.at);
         free(file.at);
         gi_image_free(&want);
@@ -57,30 +62,14 @@ TEST(stray_bytes)
 /* In a file with restart markers, stray bytes between the strips are damage too. */
 TEST(stray_before_restart)
 {
-    const char *tmp = make_folder();
-    char path[128];
-    snprintf(path, sizeof path, "%s/a.jpg", tmp);
-    struct gi_image source = random_image(1000, 1203, 1, GI_U8, 2), got;
-    struct gi_save_options options = {.quality = 95};
-    struct gi_err err, warning;
-    assert_int_equal(gi_save(&source, NULL, path, &options, NULL, NULL), GI_OK);
-    struct bytes file = read_file(path);
+    struct gi_image source = random_image(1000, 1203, 1, GI_U8, 2);
+    save_or_fail(&source, in_folder("a.jpg"), (struct gi_save_options){.quality = 95});
+    struct bytes file = read_file(in_folder("a.jpg"));
     struct bytes stray = with_stray(file, find_marker(file, 2, 0xd0, 0xd7));
-    assert_int_equal(load_bytes(&got, stray.at, stray.n, &strictly, &warning, &err), GI_E_FORMAT);
+    assert_refused(stray.at, stray.n, GI_E_FORMAT, "");
     free(stray.at);
     free(file.at);
     gi_image_free(&source);
-    remove_folder(tmp);
-}
-
-/* Returns a copy of `file` into which `n` bytes are inserted at `at`. */
-static struct bytes with_bytes(struct bytes file, size_t at, const void *bytes, size_t n)
-{
-    struct bytes longer = {malloc(file.n + n), file.n + n};
-    memcpy(longer.at, file.at, at);
-    memcpy(longer.at + at, bytes, n);
-    memcpy(longer.at + at + n, file.at + at, file.n - at);
-    return longer;
 }
 
 /* Returns whether `at` is inside a segment, where bytes may look like a marker. */
@@ -102,11 +91,11 @@ static bool is_inside(struct bytes file, size_t at)
  * nothing. */
 TEST(fill_bytes)
 {
-    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), got;
     struct gi_err err, warning;
     for (int r = 2; r < 4; r++) { /* one scan, or several */
         struct bytes file = jpeg_make(&source, &jpeg_recipes[r], 95);
-        assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
+        struct gi_image want = decode_or_fail(file.at, file.n);
         int places = 0;
         /* Every 0xff before a nonzero byte begins a marker, because in a scan a zero follows
          * 0xff. */
@@ -242,3 +231,5 @@ TEST(told_once)
     free(inks.at);
     gi_image_free(&source);
 }
+
+TEST_FRAME(.first = setup, .last = teardown)

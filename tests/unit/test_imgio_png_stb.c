@@ -1,7 +1,7 @@
 /* stb_image, whose reader shares no code with libpng, reads the PNG files that we write.
  * Sources: imgio/png
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_PNG
@@ -18,8 +18,7 @@ static void check(const char *path, int width, int height, int channels, enum gi
                   int level)
 {
     struct gi_image image = random_image(width, height, channels, type, 29);
-    struct gi_save_options options = {.compression = level};
-    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    save_or_fail(&image, path, (struct gi_save_options){.compression = level});
     int w, h, n;
     void *got = type == GI_U16 ? (void *)stbi_load_16(path, &w, &h, &n, 0)
                                : (void *)stbi_load(path, &w, &h, &n, 0);
@@ -39,13 +38,12 @@ TEST(every_kind)
 {
     static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {67, 5}, {640, 1100}};
     static const int levels[] = {0, 2, 6, GI_COMPRESSION_AUTO};
-    const char *tmp = make_folder();
-    char path[128];
-    snprintf(path, sizeof path, "%s/a.png", tmp);
+    const char *path = in_folder("a.png");
     for (int channels = 1; channels <= 4; channels++)
         for (int type = GI_U8; type <= GI_U16; type++)
             for (int i = 0; i < 5; i++)
                 for (int k = 0; k < 4; k++)
                     check(path, sizes[i][0], sizes[i][1], channels, (enum gi_type)type, levels[k]);
-    remove_folder(tmp);
 }
+
+TEST_FRAME(.first = setup, .last = teardown)

@@ -1,17 +1,9 @@
 /* PNM, PAM and PFM: netpbm is the oracle for the corpus; all other files are made by hand.
  * Sources: imgio/pnm* imgio/pfm.c
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include <math.h>
-
-static bool has_netpbm(void)
-{
-    if (system("command -v pamdepth >/dev/null && command -v pfmtopam >/dev/null") == 0)
-        return true;
-    print_message("skipped: no netpbm\n");
-    return false;
-}
 
 /* Compares with the output of `command` for the file, which is a raw P5 or P6 with maxval 255 or
  * 65535. */
@@ -59,39 +51,27 @@ TEST(as_netpbm)
         {"hopper_16bit.pgm", "pamdepth -quiet 65535 '%s'"},
         {"hopper_16bit_plain.pgm", "pamdepth -quiet 65535 '%s'"},
     };
-    const char *folder = corpora("pnm");
-    if (!folder || !has_netpbm())
-        skip();
-    char path[2048];
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, files[i][0]);
-        compare(path, files[i][1]);
-    }
-    struct gi_image image;
-    snprintf(path, sizeof path, "%s/negative_size.ppm", folder);
-    assert_int_equal(gi_load(&image, NULL, NULL, path, &strictly, NULL, NULL), GI_E_FORMAT);
+    need_programs("pamdepth");
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        compare(in_corpus("pnm", files[i][0]), files[i][1]);
+    struct bytes file = read_file(in_corpus("pnm", "negative_size.ppm"));
+    assert_refused(file.at, file.n, GI_E_FORMAT, "");
+    free(file.at);
 }
 
 /* Compares PFM files with pfmtopam, which expects samples from 0 to 1 and writes 16 bits. So the
  * image is first scaled, and written as PFM. */
 TEST(pfm_as_netpbm)
 {
-    const char *folder = corpora("pnm");
-    if (!folder || !has_netpbm())
-        skip();
-    char path[2048];
-    snprintf(path, sizeof path, "%s/hopper.pfm", folder);
-    struct gi_image image = load_or_fail(path);
-    snprintf(path, sizeof path, "%s/hopper_be.pfm", folder);
-    struct gi_image other = load_or_fail(path);
+    need_programs("pfmtopam pamtopnm");
+    struct gi_image image = load_or_fail(in_corpus("pnm", "hopper.pfm"));
+    struct gi_image other = load_or_fail(in_corpus("pnm", "hopper_be.pfm"));
     assert_same_image(&image, &other);
     for (int y = 0; y < image.height; y++)
         for (int x = 0; x < image.width; x++)
             ((float *)gi_row(&image, y))[x] /= 256;
-    const char *tmp = make_folder();
-    snprintf(path, sizeof path, "%s/a.pfm", tmp);
-    struct gi_save_options options = {0};
-    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    const char *path = in_folder("a.pfm");
+    save_or_fail(&image, path, (struct gi_save_options){0});
     struct bytes pnm = run_command("pfmtopam -maxval=65535 '%s' | pamtopnm", path);
     int width, height, used;
     assert_int_equal(sscanf((char *)pnm.at, "P5 %d %d 65535%n", &width, &height, &used), 2);
@@ -105,7 +85,6 @@ TEST(pfm_as_netpbm)
     free(pnm.at);
     gi_image_free(&other);
     gi_image_free(&image);
-    remove_folder(tmp);
 }
 
 /* A handmade file, and its samples, which have 16 bits if `type` is GI_U16. */
@@ -159,10 +138,7 @@ TEST(hand_made)
 {
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
         const struct sample_file *file = &files[f];
-        struct gi_image image;
-        struct gi_err err;
-        if (load_bytes(&image, file->bytes, file->nbytes, &strictly, NULL, &err))
-            fail_msg("file %zu: %s", f, err.text);
+        struct gi_image image = decode_or_fail(file->bytes, file->nbytes);
         assert_int_equal(image.width, file->width);
         assert_int_equal(image.height, file->height);
         assert_int_equal(image.channels, file->channels);
@@ -198,9 +174,7 @@ TEST(scaling)
                 file[n++] = (unsigned char)(v >> 8);
             file[n++] = (unsigned char)v;
         }
-        struct gi_image image;
-        struct gi_err err;
-        assert_int_equal(load_bytes(&image, file, n, &strictly, NULL, &err), GI_OK);
+        struct gi_image image = decode_or_fail(file, n);
         for (unsigned v = 0; v <= maxval; v++) {
             unsigned got = full == 255 ? ((uint8_t *)image.data)[v] : ((uint16_t *)image.data)[v];
             assert_true(fabs((double)got - (double)v * full / maxval) <= 0.5);
@@ -243,15 +217,8 @@ TEST(refused)
         {FILE_BYTES("Pf 99999 99999 -1\nabcdabc"), GI_E_LIMIT, "--max-pixels"},
         {FILE_BYTES("P8 1 1 255\nabcd"), GI_E_FORMAT, "known format"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct gi_image image;
-        struct gi_err err;
-        enum gi_status got =
-            load_bytes(&image, cases[i].bytes, cases[i].nbytes, &strictly, NULL, &err);
-        if (got != cases[i].status || !strstr(err.text, cases[i].says))
-            fail_msg("%s: status %d, \"%s\", want \"%s\"", cases[i].bytes, got, err.text,
-                     cases[i].says);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_refused(cases[i].bytes, cases[i].nbytes, cases[i].status, cases[i].says);
 }
 
 /* In PFM, both byte orders are read, the bottom row comes first, and every bit pattern is kept. */
@@ -265,13 +232,9 @@ TEST(pfm)
                                        "\x7f\xc0\0\1\x7f\x80\0\0\x80\0\0\0";
     static const uint32_t want[2][3] = {{0x7fc00001, 0x7f800000, 0x80000000},
                                         {0x3f800000, 0x40000000, 0x40400000}};
-    struct gi_image image;
-    struct gi_err err;
     for (int order = 0; order < 2; order++) {
-        assert_int_equal(load_bytes(&image, order ? big : little,
-                                    (order ? sizeof big : sizeof little) - 1, &strictly, NULL,
-                                    &err),
-                         GI_OK);
+        struct gi_image image =
+            decode_or_fail(order ? big : little, (order ? sizeof big : sizeof little) - 1);
         assert_int_equal(image.channels, 3);
         for (int y = 0; y < 2; y++)
             assert_memory_equal(gi_row(&image, y), want[y], sizeof want[y]);
@@ -303,14 +266,12 @@ TEST(pfm_headers)
         {"Pf 1 1 ", GI_E_FORMAT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct gi_image image;
-        struct gi_err err;
-        enum gi_status status =
-            load_bytes(&image, cases[i].bytes, strlen(cases[i].bytes), &strictly, NULL, &err);
-        if (status != cases[i].want)
-            fail_msg("case %zu: %d, %s", i, status, status ? err.text : "");
-        if (!status)
-            gi_image_free(&image);
+        if (cases[i].want) {
+            assert_refused(cases[i].bytes, strlen(cases[i].bytes), cases[i].want, "");
+            continue;
+        }
+        struct gi_image image = decode_or_fail(cases[i].bytes, strlen(cases[i].bytes));
+        gi_image_free(&image);
     }
 }
 
@@ -342,9 +303,7 @@ TEST(streams)
  * samples than black and white are refused. */
 TEST(bitmaps)
 {
-    const char *folder = make_folder();
-    char path[256];
-    snprintf(path, sizeof path, "%s/a.pbm", folder);
+    const char *path = in_folder("a.pbm");
     struct gi_save_options options = {0};
     struct gi_image image;
     assert_int_equal(gi_image_alloc(&image, 10, 2, 1, GI_U8, NULL), GI_OK);
@@ -352,7 +311,7 @@ TEST(bitmaps)
         ((uint8_t *)gi_row(&image, 0))[x] = x % 3 ? 255 : 0;
         ((uint8_t *)gi_row(&image, 1))[x] = x == 9 ? 0 : 255;
     }
-    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    save_or_fail(&image, path, options);
     static const char want[] = "P4\n10 2\n\x92\x40\x00\x40";
     struct bytes file = read_file(path);
     assert_int_equal(file.n, sizeof want - 1);
@@ -365,9 +324,7 @@ TEST(bitmaps)
     struct gi_err err;
     assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err), GI_E_UNSUPPORTED);
     assert_non_null(strstr(err.text, "a.pbm: pbm holds black and white only, and row 1"));
-    assert_int_equal(count_files(folder), 1);
     gi_image_free(&image);
-    remove_folder(folder);
 }
 
 TEST(flips)
@@ -418,3 +375,5 @@ TEST(first_warning)
         gi_image_free(&image);
     }
 }
+
+TEST_FRAME(.before = setup, .after = teardown)

@@ -3,9 +3,11 @@
  * made here.
  * Sources: imgio/tga.c
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include "imgio_stb.h"
+
+static char path[128];
 
 /* stb_image reads every file of the corpus, because no file of it runs from right to left. */
 TEST(corpus)
@@ -16,14 +18,13 @@ TEST(corpus)
         skip();
     int n = 0;
     for (struct dirent *entry; (entry = readdir(dir));) {
-        char path[2048];
         const char *dot = strrchr(entry->d_name, '.');
         if (!dot || strcasecmp(dot, ".tga") != 0 || strcmp(entry->d_name, "32bit_pal.tga") == 0)
             continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        struct gi_image image = load_or_fail(path);
+        const char *name = in_corpus("tga", entry->d_name);
+        struct gi_image image = load_or_fail(name);
         int w = 0, h = 0, channels = 0;
-        unsigned char *want = stbi_load(path, &w, &h, &channels, image.channels);
+        unsigned char *want = stbi_load(name, &w, &h, &channels, image.channels);
         assert_non_null(want);
         assert_true(w == image.width && h == image.height);
         for (int y = 0; y < h; y++)
@@ -45,18 +46,16 @@ TEST(palette_with_alpha)
     static const unsigned char file[] = {0, 1, 1, 10, 0, 2, 0, 32, 0, 0, 0, 0, 2,  0,
                                          1, 0, 8, 0,  1, 2, 3, 4,  5, 6, 7, 8, 11, 10};
     static const uint8_t want[] = {7, 6, 5, 8, 3, 2, 1, 4};
-    struct gi_image image;
-    struct gi_err err;
-    assert_int_equal(load_bytes(&image, file, sizeof file, &strictly, NULL, &err), GI_OK);
+    struct gi_image image = decode_or_fail(file, sizeof file);
     assert_int_equal(image.channels, 4);
     assert_memory_equal(image.data, want, sizeof want);
     gi_image_free(&image);
     unsigned char beyond[sizeof file];
     memcpy(beyond, file, sizeof file);
     beyond[sizeof file - 1] = 12;
-    assert_int_equal(load_bytes(&image, beyond, sizeof file, &strictly, NULL, &err), GI_E_FORMAT);
+    assert_refused(beyond, sizeof file, GI_E_FORMAT, "");
     beyond[sizeof file - 1] = 9;
-    assert_int_equal(load_bytes(&image, beyond, sizeof file, &strictly, NULL, &err), GI_E_FORMAT);
+    assert_refused(beyond, sizeof file, GI_E_FORMAT, "");
 }
 
 /* TGA has no magic number, so bytes with an invalid header are of no known format. */
@@ -102,14 +101,12 @@ TEST(wide_indices)
     unsigned char file[] = {0, 1, 1,  10, 1, 2, 0, 24, 0, 0, 0,  0, 2,  0,
                             1, 0, 16, 0,  9, 9, 9, 7,  7, 7, 11, 1, 10, 1};
     static const uint8_t gray[] = {7, 9}, colour[] = {7, 7, 7, 8, 9, 9};
-    struct gi_image image;
-    struct gi_err err;
-    assert_int_equal(load_bytes(&image, file, sizeof file, &strictly, NULL, &err), GI_OK);
+    struct gi_image image = decode_or_fail(file, sizeof file);
     assert_int_equal(image.channels, 1);
     assert_memory_equal(image.data, gray, sizeof gray);
     gi_image_free(&image);
     file[20] = 8; /* red of the first colour */
-    assert_int_equal(load_bytes(&image, file, sizeof file, &strictly, NULL, &err), GI_OK);
+    image = decode_or_fail(file, sizeof file);
     assert_int_equal(image.channels, 3);
     assert_memory_equal(image.data, colour, sizeof colour);
     gi_image_free(&image);
@@ -143,9 +140,7 @@ TEST(origins)
                 file[n++] = order[i];
                 i += same - 1;
             }
-            struct gi_image image;
-            struct gi_err err;
-            assert_int_equal(load_bytes(&image, file, n, &strictly, NULL, &err), GI_OK);
+            struct gi_image image = decode_or_fail(file, n);
             for (int y = 0; y < 2; y++)
                 assert_memory_equal(gi_row(&image, y), want[y], 3);
             gi_image_free(&image);
@@ -156,21 +151,12 @@ TEST(origins)
 
 TEST(there_and_back)
 {
-    const char *tmp = make_folder();
-    char path[128];
-    snprintf(path, sizeof path, "%s/a.tga", tmp);
     for (int channels = 1; channels <= 4; channels++)
         for (int width = 1; width < 300; width += 37) {
-            struct gi_image image = random_image(width, 7, channels, GI_U8, 5), back;
-            struct gi_save_options options = {0};
+            struct gi_image image = random_image(width, 7, channels, GI_U8, 5);
             memset(gi_row(&image, 3), 9, gi_row_nbytes(&image)); /* a run */
-            assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
-            back = load_or_fail(path);
-            assert_same_image(&image, &back);
-            gi_image_free(&back);
-            gi_image_free(&image);
+            check_round_trip(image, path, (struct gi_save_options){0});
         }
-    remove_folder(tmp);
 }
 
 /* Byte 494, in the extension area, says whether alpha is used. Alpha is used if this byte is 3 or
@@ -187,15 +173,14 @@ TEST(attributes)
                  {0, HEAD + 30, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unsigned char file[N] = "\0\0\2\0\0\0\0\0\0\0\0\0\1\0\1\0\40\10\1\2\3\4";
-        struct gi_image image;
-        struct gi_err err = {0};
         file[HEAD + 4 + EXTENSION - 1] = (unsigned char)cases[i].kind;
         file[N - FOOTER] = (unsigned char)cases[i].at;
         memcpy(file + N - FOOTER + 8, "TRUEVISION-XFILE.", 18);
-        if (load_bytes(&image, file, N, &strictly, NULL, &err))
-            fail_msg("case %zu: %s", i, err.text);
+        struct gi_image image = decode_or_fail(file, N);
         if (image.channels != 3 + cases[i].alpha)
             fail_msg("case %zu: %d channels", i, image.channels);
         gi_image_free(&image);
     }
 }
+
+TEST_PATH(path, "a.tga")

@@ -2,7 +2,7 @@
  * leaves no thread and no file behind.
  * Sources: imgio/png imgio/jpeg* imgio/save.c
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "imgio_folder.h"
 
 #include "kernels/parallel.h"
 
@@ -42,9 +42,8 @@ static void save_by(const struct gi_parallel *parallel, const struct gi_image *i
 /* The bytes of the file depend neither on the number of threads nor on their order. */
 static void any_threads(const char *suffix)
 {
-    const char *tmp = make_folder();
     char path[128];
-    snprintf(path, sizeof path, "%s/a.%s", tmp, suffix);
+    snprintf(path, sizeof path, "%s/a.%s", folder, suffix);
     bool exact = strcmp(suffix, "png") == 0;
     for (int type = GI_U8; type <= (exact ? GI_U16 : GI_U8); type++) {
         struct gi_image image =
@@ -74,7 +73,6 @@ static void any_threads(const char *suffix)
         }
         gi_image_free(&image);
     }
-    remove_folder(tmp);
 }
 
 /* Reads a file with the given threads, and sets *said to the error or the warning. The result and
@@ -149,16 +147,14 @@ TEST(any_readers)
 /* Some threads can't be created, or a file can't be written while its strips are in progress. */
 TEST(threads_fail)
 {
-    const char *tmp = make_folder();
-    char path[128];
-    snprintf(path, sizeof path, "%s/a.png", tmp);
+    const char *path = in_folder("a.png");
     struct gi_image image = random_image(900, 1800, 4, GI_U8, 23);
     struct gi_parallel none = {NULL, 4, run_nothing};
     struct gi_save_options options = {.compression = 1, .parallel = &none};
     struct gi_err err = {0};
     assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err), GI_E_MEMORY);
     assert_non_null(strstr(err.text, "a.png: none today"));
-    assert_int_equal(count_files(tmp), 0);
+    assert_int_equal(count_files(folder), 0);
     struct gi_image small = gi_image_rows(&image, 0, 30); /* one strip: no thread is needed */
     assert_int_equal(gi_save(&small, NULL, path, &options, NULL, &err), GI_OK);
     struct gi_pool *pool;
@@ -170,7 +166,6 @@ TEST(threads_fail)
     assert_non_null(strstr(err.text, "/dev/full: No space left"));
     gi_pool_free(&pool);
     gi_image_free(&image);
-    remove_folder(tmp);
 }
 
 TEST(any_threads_png)
@@ -182,3 +177,5 @@ TEST(any_threads_jpg)
 {
     any_threads("jpg");
 }
+
+TEST_FRAME(.before = setup, .after = teardown)

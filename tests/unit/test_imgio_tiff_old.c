@@ -189,11 +189,8 @@ TEST(damaged_ycbcr)
         write_ycbcr(&kinds[i]);
         struct bytes file = read_file(path);
         check_flips(file, 2000, i);
-        for (size_t n = 0; n < file.n - 8; n += 1 + n / 40) {
-            struct gi_image image;
-            struct gi_err err;
-            assert_int_not_equal(load_bytes(&image, file.at, n, &strictly, NULL, &err), GI_OK);
-        }
+        for (size_t n = 0; n < file.n - 8; n += 1 + n / 40)
+            assert_refused(file.at, n, GI_OK, "");
         free(file.at);
     }
     static const float ranges[][6] = {{0, 0, 128, 255, 128, 255}, {0, 255, 128, 255, 255, 255}};
@@ -307,7 +304,7 @@ TEST(old_jpeg)
         gi_image_free(&image);
         check_flips(file, 1000, i);
         for (size_t n = 0; n < file.n - 8; n += 1 + n / 40)
-            assert_int_not_equal(load_bytes(&image, file.at, n, &strictly, NULL, &err), GI_OK);
+            assert_refused(file.at, n, GI_OK, "");
         free(samples);
         free(file.at);
         free(jpeg.at);
