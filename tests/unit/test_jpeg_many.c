@@ -9,7 +9,7 @@
 #include <math.h>
 #include <time.h>
 
-enum { MCU_BLOCKS_MAX = 10, FILES = 60 /* of `make test` */ };
+enum { FILES = 60 /* of `make test` */ };
 
 static uint64_t base, seed; /* base: seed at the beginning of each test */
 
@@ -19,25 +19,7 @@ static int files_to_make(void)
     return text ? atoi(text) : FILES;
 }
 
-/* ---- pictures ---- */
-
-/* Draws waves, squares, or areas of one colour, with noise of up to the given number of samples. */
-static void draw(struct gi_image *image, int kind, int noise)
-{
-    double fx = case_between(&seed, 1, 40) * 0.01, fy = case_between(&seed, 1, 40) * 0.01;
-    for (int y = 0; y < image->height; y++) {
-        double down = 100 * cos(fy * y);
-        unsigned char *row = gi_row(image, y);
-        for (int x = 0; x < image->width; x++)
-            for (int c = 0; c < image->channels; c++) {
-                int wave = 128 + (int)(((x * 7 + c * 50) % 256 / 128.0 - 1) * down * fx * 2.5);
-                int square = (x / 5 + y / 7 + c) % 2 ? 255 : 0, area = x > y ? 40 * c : 200;
-                int v = kind == 0 ? wave : kind == 1 ? square : kind == 2 ? area : 90;
-                v += noise ? case_between(&seed, -noise, noise) : 0;
-                row[x * image->channels + c] = (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v);
-            }
-    }
-}
+/* ---- files ---- */
 
 /* Sizes from 1 x 1 to 1021 x 733, mostly small ones. */
 static void draw_size(int *width, int *height, int turn)
@@ -55,35 +37,6 @@ static void draw_size(int *width, int *height, int turn)
     }
 }
 
-/* ---- files ---- */
-
-/* Draws sampling factors that fit in an MCU, and that every program decodes, because the larger
- * ones are multiples of the smaller ones. */
-static void draw_sampling(struct jpeg_compress_struct *cinfo)
-{
-    int n = cinfo->num_components, blocks, h[3], v[3];
-    bool whole;
-    do {
-        int hmax = 1, vmax = 1;
-        blocks = 0;
-        whole = true;
-        for (int i = 0; i < n; i++) {
-            bool plain = i > 0 && case_between(&seed, 0, 2);
-            h[i] = plain ? 1 : case_between(&seed, 1, 4);
-            v[i] = plain ? 1 : case_between(&seed, 1, 4);
-            hmax = h[i] > hmax ? h[i] : hmax;
-            vmax = v[i] > vmax ? v[i] : vmax;
-            blocks += h[i] * v[i];
-        }
-        for (int i = 0; i < n; i++)
-            whole = whole && hmax % h[i] == 0 && vmax % v[i] == 0;
-    } while (blocks > MCU_BLOCKS_MAX || !whole);
-    for (int i = 0; i < n; i++) {
-        cinfo->comp_info[i].h_samp_factor = h[i];
-        cinfo->comp_info[i].v_samp_factor = v[i];
-    }
-}
-
 /* A scan for each component, as `cjpeg -scans` writes them. */
 static const jpeg_scan_info one_by_one[3] = {
     {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
@@ -92,34 +45,20 @@ static const jpeg_scan_info one_by_one[3] = {
  * decodes. */
 static struct bytes make(int turn, bool *refused)
 {
-    struct gi_image image;
     struct jpeg_making made;
     struct jpeg_compress_struct *cinfo = &made.cinfo;
-    int width, height, kind = case_between(&seed, 0, 11);
+    int width, height;
     draw_size(&width, &height, turn);
-    bool gray = kind < 2;
-    assert_int_equal(gi_image_alloc(&image, width, height, gray ? 1 : 3, GI_U8, NULL), GI_OK);
-    draw(&image, case_between(&seed, 0, 3), case_between(&seed, 0, 4) * 12);
-    jpeg_begin(&made, &image, gray ? JCS_GRAYSCALE : JCS_RGB, 1 + turn * 37 % 100);
-    jpeg_set_colorspace(cinfo, gray ? JCS_GRAYSCALE : kind == 2 ? JCS_RGB : JCS_YCbCr);
-    if (kind == 3)
-        jpeg_set_quality(cinfo, 1 + turn * 37 % 100, FALSE); /* steps of 16 bits */
-    if (kind > 4 || kind == 1)
-        draw_sampling(cinfo);
-    *refused = true;
-    if (kind == 11 && turn % 3 == 0)
+    struct gi_image image = jpeg_picture(width, height, case_between(&seed, 0, 5) ? 3 : 1,
+                                         case_between(&seed, 0, 4) * 12, &seed);
+    jpeg_begin_random(&made, &image, 1 + turn * 37 % 100, &seed);
+    *refused = image.channels == 3 && case_between(&seed, 0, 9) == 0;
+    if (*refused && turn % 3 == 0)
         jpeg_simple_progression(cinfo);
-    else if (kind == 11 && turn % 3 == 1)
-        cinfo->arith_code = TRUE;
-    else if (kind == 11) {
-        cinfo->scan_info = one_by_one;
-        cinfo->num_scans = 3;
-    } else
-        *refused = false;
-    int restart = case_between(&seed, 0, 9);
-    cinfo->restart_interval = restart < 3 ? (unsigned)case_between(&seed, 1, 40) : 0;
-    cinfo->restart_in_rows = restart == 3 ? case_between(&seed, 1, 4) : 0;
-    cinfo->optimize_coding = case_between(&seed, 0, 2) == 0 && !cinfo->arith_code;
+    else if (*refused && turn % 3 == 1)
+        cinfo->arith_code = TRUE, cinfo->optimize_coding = FALSE;
+    else if (*refused)
+        cinfo->scan_info = one_by_one, cinfo->num_scans = 3;
     struct bytes file = jpeg_end(&made, &image);
     gi_image_free(&image);
     return file;
@@ -167,7 +106,7 @@ TEST(made_files)
 TEST(damaged_files)
 {
     struct jpeg_counts counts = {0};
-    int n = files_to_make() / 2;
+    int n = 4 * files_to_make();
     seed = base + 1;
     for (int turn = 0; turn < n; turn++) {
         char name[64];
@@ -229,7 +168,7 @@ static struct bytes make_periodic(int width, int height, int kind, bool halved, 
     struct jpeg_making made;
     struct jpeg_compress_struct *cinfo = &made.cinfo;
     assert_int_equal(gi_image_alloc(&image, width, height, 3, GI_U8, NULL), GI_OK);
-    draw(&image, kind, kind == 0 ? 20 : 0);
+    jpeg_draw(&image, kind, kind == 0 ? 20 : 0, &seed);
     jpeg_begin(&made, &image, JCS_RGB, 90);
     cinfo->comp_info[0].h_samp_factor = cinfo->comp_info[0].v_samp_factor = halved ? 2 : 1;
     for (int i = 0; flat_codes && i < 2; i++) {
