@@ -23,7 +23,7 @@ extern const char *const case_levels[CASE_LEVELS];
 
 /* Returns the seed of a random test, which is constant unless the environment variable SEED is set.
  * Prints the seed, which helps in loops over many seeds:
- * for n in $(seq 1000); do SEED=$n test_chains || echo $n; done */
+ * for n in $(seq 1000); do SEED=$n test_walk || echo $n; done */
 uint64_t case_seed(void);
 
 /* case_random() returns the upper bits of a linear congruential generator (Knuth's MMIX constants).
