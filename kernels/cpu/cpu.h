@@ -59,3 +59,26 @@ enum gi_status GI_CPU(roofline)(struct gi_queue *queue, struct gi_roofline *roof
     extern const struct gi_##name##_way GI_CPU(name##_ways)[GI_WAYS_MAX];
 GI_PRIMITIVES_BOTH(GI_CPU_DECLARE)
 GI_PRIMITIVES_CPU(GI_CPU_DECLARE)
+
+/* The table of a primitive that has one way. */
+#define GI_CPU_ONE_WAY(name, way, run)                                                             \
+    const struct gi_##name##_way GI_CPU(name##_ways)[GI_WAYS_MAX] = {                              \
+        {{way, "everything"}, NULL, run}}
+
+/* The work of a primitive that makes its rows one by one. */
+struct gi_cpu_rows {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const void *spec;
+};
+
+/* Defines the only way of such a primitive. make_row(work, y, scratch) makes row y. */
+#define GI_CPU_BY_ROWS(name, spec_type, make_row)                                                  \
+    static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,                    \
+                                  const struct gi_image *src, const spec_type *spec,               \
+                                  struct gi_err *err)                                              \
+    {                                                                                              \
+        struct gi_cpu_rows work = {dst, src, spec};                                                \
+        return gi_pool_run(gi_cpu_pool(queue), dst->height, make_row, &work, 0, err);              \
+    }                                                                                              \
+    GI_CPU_ONE_WAY(name, "rows", by_rows)

@@ -242,6 +242,4 @@ static enum gi_status sequential(struct gi_queue *queue, struct gi_image *result
     return status;
 }
 
-const struct gi_jpeg_decode_way GI_CPU(jpeg_decode_ways)[GI_WAYS_MAX] = {
-    {{"sequential", "everything"}, NULL, sequential},
-};
+GI_CPU_ONE_WAY(jpeg_decode, "sequential", sequential);

@@ -205,6 +205,4 @@ static enum gi_status by_blocks(struct gi_queue *queue, struct gi_jpeg_scan *sca
     return status;
 }
 
-const struct gi_jpeg_encode_way GI_CPU(jpeg_encode_ways)[GI_WAYS_MAX] = {
-    {{"blocks", "everything"}, NULL, by_blocks},
-};
+GI_CPU_ONE_WAY(jpeg_encode, "blocks", by_blocks);

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-struct convert_work {
-    struct gi_image *dst;
-    const struct gi_image *src;
-};
-
 /* Returns v * full rounded half to even, or 0 if v is NaN. The product is exact in double. */
 static inline double scaled(float v, double full)
 {
@@ -57,7 +52,7 @@ static void from_floats(void *to, enum gi_type type, const float *in, size_t n)
 
 static void convert_row(void *arg, int y, void *scratch)
 {
-    const struct convert_work *work = arg;
+    const struct gi_cpu_rows *work = arg;
     const struct gi_image *src = work->src;
     enum gi_type type = work->dst->type;
     size_t n = gi_row_samples(src);
@@ -73,13 +68,4 @@ static void convert_row(void *arg, int y, void *scratch)
         from_floats(to, type, from, n);
 }
 
-static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, const void *spec, struct gi_err *err)
-{
-    struct convert_work work = {dst, src};
-    return gi_pool_run(gi_cpu_pool(queue), src->height, convert_row, &work, 0, err);
-}
-
-const struct gi_convert_way GI_CPU(convert_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, by_rows},
-};
+GI_CPU_BY_ROWS(convert, void, convert_row);

@@ -103,6 +103,4 @@ LUMA(luma_u8, GI_U8)
 LUMA(luma_u16, GI_U16)
 LUMA(luma_f32, GI_F32)
 
-const struct gi_luma_way GI_CPU(luma_ways)[GI_WAYS_MAX] = {
-    {{"groups", "everything"}, NULL, GI_CPU(luma_by_groups)},
-};
+GI_CPU_ONE_WAY(luma, "groups", GI_CPU(luma_by_groups));

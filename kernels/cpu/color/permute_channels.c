@@ -58,6 +58,4 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(gi_cpu_pool(queue), dst->height, permute_channels_row, &work, 0, err);
 }
 
-const struct gi_permute_channels_way GI_CPU(permute_channels_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, by_rows},
-};
+GI_CPU_ONE_WAY(permute_channels, "rows", by_rows);

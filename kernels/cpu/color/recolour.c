@@ -55,6 +55,4 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(pool, job.tiling.nstrips * job.tiling.nbands, recolour_tile, &job, 0, err);
 }
 
-const struct gi_recolour_way GI_CPU(recolour_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, by_rows},
-};
+GI_CPU_ONE_WAY(recolour, "rows", by_rows);

@@ -102,6 +102,4 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return GI_CPU(sweep)(queue, &sweep, err);
 }
 
-const struct gi_convolve_2d_way GI_CPU(convolve_2d_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, by_rows},
-};
+GI_CPU_ONE_WAY(convolve_2d, "rows", by_rows);

@@ -269,6 +269,4 @@ static enum gi_status rows(struct gi_queue *queue, struct gi_image *dst, const s
                        lay_out(&w, &b, NULL), err);
 }
 
-const struct gi_bilateral_way GI_CPU(bilateral_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, rows},
-};
+GI_CPU_ONE_WAY(bilateral, "rows", rows);

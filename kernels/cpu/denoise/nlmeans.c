@@ -330,6 +330,4 @@ static enum gi_status offsets(struct gi_queue *queue, struct gi_image *dst,
                        nlmeans_tile, &b, lay_out(&w, &b, NULL), err);
 }
 
-const struct gi_nlmeans_way GI_CPU(nlmeans_ways)[GI_WAYS_MAX] = {
-    {{"offsets", "everything"}, NULL, offsets},
-};
+GI_CPU_ONE_WAY(nlmeans, "offsets", offsets);

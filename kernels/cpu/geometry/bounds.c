@@ -102,6 +102,4 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_bounds *bounds,
     return status;
 }
 
-const struct gi_bounds_way GI_CPU(bounds_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, by_rows},
-};
+GI_CPU_ONE_WAY(bounds, "rows", by_rows);

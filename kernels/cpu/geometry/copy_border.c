@@ -70,6 +70,4 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(gi_cpu_pool(queue), dst->height, make_row, &work, 0, err);
 }
 
-const struct gi_copy_border_way GI_CPU(copy_border_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, by_rows},
-};
+GI_CPU_ONE_WAY(copy_border, "rows", by_rows);

@@ -7,12 +7,6 @@
 
 enum { BLOCK = 512 /* pixels */ };
 
-struct ignore_transparent_work {
-    struct gi_image *dst;
-    const struct gi_image *src;
-    const struct gi_ignore_transparent *spec;
-};
-
 /* Processes rows of `n` pixels in a local block, which cannot alias the rows. So the loops are
  * vectorised even if the result replaces the filtered row. */
 #define ROWS(name, sample, channels)                                                               \
@@ -63,25 +57,16 @@ static off_fn *const off[GI_F32 + 1][2] = {
 
 static void transparent_row(void *arg, int y, void *scratch)
 {
-    const struct ignore_transparent_work *work = arg;
-    const struct gi_image *src = work->src, *picked = work->spec->picked;
+    const struct gi_cpu_rows *work = arg;
+    const struct gi_ignore_transparent *spec = work->spec;
+    const struct gi_image *src = work->src, *picked = spec->picked;
     size_t n = (size_t)src->width;
     void *out = gi_row(work->dst, y);
     bool four = src->channels == 4;
     if (picked)
-        off[src->type][four](out, gi_row(src, y), gi_row(picked, y), n, work->spec->hidden);
+        off[src->type][four](out, gi_row(src, y), gi_row(picked, y), n, spec->hidden);
     else
-        on[src->type][four](out, gi_row(src, y), n, work->spec);
+        on[src->type][four](out, gi_row(src, y), n, spec);
 }
 
-static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_ignore_transparent *spec,
-                              struct gi_err *err)
-{
-    struct ignore_transparent_work work = {dst, src, spec};
-    return gi_pool_run(gi_cpu_pool(queue), src->height, transparent_row, &work, 0, err);
-}
-
-const struct gi_ignore_transparent_way GI_CPU(ignore_transparent_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, by_rows},
-};
+GI_CPU_BY_ROWS(ignore_transparent, struct gi_ignore_transparent, transparent_row);

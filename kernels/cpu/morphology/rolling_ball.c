@@ -137,6 +137,4 @@ static enum gi_status rolling(struct gi_queue *queue, struct gi_image *dst,
                        lay_out(&w, &b, NULL), err);
 }
 
-const struct gi_rolling_ball_way GI_CPU(rolling_ball_ways)[GI_WAYS_MAX] = {
-    {{"rolling", "everything"}, NULL, rolling},
-};
+GI_CPU_ONE_WAY(rolling_ball, "rolling", rolling);

@@ -107,6 +107,4 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                        err);
 }
 
-const struct gi_mode_way GI_CPU(mode_ways)[GI_WAYS_MAX] = {
-    {{"sliding", "everything"}, NULL, sliding},
-};
+GI_CPU_ONE_WAY(mode, "sliding", sliding);

@@ -88,6 +88,4 @@ static enum gi_status by_bits(struct gi_queue *queue, struct gi_pixel_list *list
     return status;
 }
 
-const struct gi_compact_way GI_CPU(compact_ways)[GI_WAYS_MAX] = {
-    {{"bits", "everything"}, NULL, by_bits},
-};
+GI_CPU_ONE_WAY(compact, "bits", by_bits);

@@ -96,6 +96,4 @@ static enum gi_status by_runs(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
-const struct gi_flood_way GI_CPU(flood_ways)[GI_WAYS_MAX] = {
-    {{"runs", "everything"}, NULL, by_runs},
-};
+GI_CPU_ONE_WAY(flood, "runs", by_runs);

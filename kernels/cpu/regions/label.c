@@ -114,6 +114,4 @@ static enum gi_status by_runs(struct gi_queue *queue, struct gi_labels *found,
     return status;
 }
 
-const struct gi_label_way GI_CPU(label_ways)[GI_WAYS_MAX] = {
-    {{"runs", "everything"}, NULL, by_runs},
-};
+GI_CPU_ONE_WAY(label, "runs", by_runs);

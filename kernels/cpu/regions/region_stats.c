@@ -347,6 +347,4 @@ static enum gi_status by_words(struct gi_queue *queue, struct gi_region_sums *re
     return status;
 }
 
-const struct gi_region_stats_way GI_CPU(region_stats_ways)[GI_WAYS_MAX] = {
-    {{"words", "everything"}, NULL, by_words},
-};
+GI_CPU_ONE_WAY(region_stats, "words", by_words);

@@ -94,6 +94,4 @@ static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(pool, work.njobs, scatter_rows, &work, 0, err);
 }
 
-const struct gi_scatter_way GI_CPU(scatter_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, by_rows},
-};
+GI_CPU_ONE_WAY(scatter, "rows", by_rows);

@@ -141,6 +141,4 @@ static enum gi_status bands(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
-const struct gi_scan_way GI_CPU(scan_ways)[GI_WAYS_MAX] = {
-    {{"bands", "everything"}, NULL, bands},
-};
+GI_CPU_ONE_WAY(scan, "bands", bands);

@@ -72,6 +72,4 @@ static enum gi_status by_lanes(struct gi_queue *queue, struct gi_sums *sums,
     return gi_pool_run(pool, job.bands, sums_band, &job, 0, err);
 }
 
-const struct gi_sums_way GI_CPU(sums_ways)[GI_WAYS_MAX] = {
-    {{"lanes", "everything"}, NULL, by_lanes},
-};
+GI_CPU_ONE_WAY(sums, "lanes", by_lanes);

@@ -4,17 +4,11 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/tone.h"
 
-struct bernsen_work {
-    struct gi_image *dst;
-    const struct gi_image *src;
-    const struct gi_bernsen *spec;
-};
-
 static void make_row(void *arg, int y, void *scratch)
 {
-    const struct bernsen_work *work = arg;
+    const struct gi_cpu_rows *work = arg;
     const struct gi_image *src = work->src;
-    const struct gi_bernsen spec = *work->spec;
+    const struct gi_bernsen spec = *(const struct gi_bernsen *)work->spec;
     size_t n = gi_row_samples(src), channels = (size_t)src->channels;
     GI_CPU_TYPES(src->type, {
         const T *v = gi_row(src, y), *l = gi_row(spec.least, y), *g = gi_row(spec.greatest, y);
@@ -29,14 +23,4 @@ static void make_row(void *arg, int y, void *scratch)
     })
 }
 
-static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_bernsen *spec,
-                              struct gi_err *err)
-{
-    struct bernsen_work work = {dst, src, spec};
-    return gi_pool_run(gi_cpu_pool(queue), src->height, make_row, &work, 0, err);
-}
-
-const struct gi_bernsen_way GI_CPU(bernsen_ways)[GI_WAYS_MAX] = {
-    {{"rows", "everything"}, NULL, by_rows},
-};
+GI_CPU_BY_ROWS(bernsen, struct gi_bernsen, make_row);

@@ -243,6 +243,4 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
-const struct gi_clahe_way GI_CPU(clahe_ways)[GI_WAYS_MAX] = {
-    {{"tiles", "everything"}, NULL, tiles},
-};
+GI_CPU_ONE_WAY(clahe, "tiles", tiles);

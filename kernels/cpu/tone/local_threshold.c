@@ -278,9 +278,7 @@ static enum gi_status running(struct gi_queue *queue, struct gi_image *dst,
     return make(queue, &local, err);
 }
 
-const struct gi_local_threshold_way GI_CPU(local_threshold_ways)[GI_WAYS_MAX] = {
-    {{"running", "everything"}, NULL, running},
-};
+GI_CPU_ONE_WAY(local_threshold, "running", running);
 
 static enum gi_status spread_running(struct gi_queue *queue, double *most,
                                      const struct gi_image *src, const struct gi_local *spec,
@@ -299,6 +297,4 @@ static enum gi_status spread_running(struct gi_queue *queue, double *most,
     return status;
 }
 
-const struct gi_local_spread_way GI_CPU(local_spread_ways)[GI_WAYS_MAX] = {
-    {{"running", "everything"}, NULL, spread_running},
-};
+GI_CPU_ONE_WAY(local_spread, "running", spread_running);

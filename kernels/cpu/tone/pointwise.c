@@ -190,10 +190,6 @@ enum gi_status GI_CPU(luma_by_groups)(struct gi_queue *queue, struct gi_image *d
     return run(queue, &op, LUMA, false, err);
 }
 
-const struct gi_pointwise_way GI_CPU(pointwise_ways)[GI_WAYS_MAX] = {
-    {{"groups", "everything"}, NULL, pointwise_by_groups},
-};
+GI_CPU_ONE_WAY(pointwise, "groups", pointwise_by_groups);
 
-const struct gi_threshold_way GI_CPU(threshold_ways)[GI_WAYS_MAX] = {
-    {{"groups", "everything"}, NULL, threshold_by_groups},
-};
+GI_CPU_ONE_WAY(threshold, "groups", threshold_by_groups);

@@ -68,8 +68,8 @@ check "the file of a primitive is in the folder of its family" \
         while read -r family side name; do
             for at in cpu cuda; do
                 [[ $side == BOTH || ${side,,} == "$at" ]] || continue
-                [[ $at == cpu ]] && row="gi_${name}_way GI_CPU(${name}_ways)" || row="gi_${name}_way gi_cuda_${name}_ways"
-                grep -rqF "$row" "kernels/$at/$family" || echo "$name: no table of ways in kernels/$at/$family"
+                row="gi_${name}_way (gi_cuda_${name}_ways|GI_CPU\(${name}_ways\))|^GI_CPU_(ONE_WAY|BY_ROWS)\(${name},"
+                grep -rqE "$row" "kernels/$at/$family" || echo "$name: no table of ways in kernels/$at/$family"
             done
         done)"
 
