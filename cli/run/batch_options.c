@@ -110,6 +110,8 @@
                     "terminal"                                                                     \
     }
 
+#define INPUTS_AND_REPORT FROM, SHARD, REPORT, RESUME, RUNNING
+
 #define TARS                                                                                       \
     {                                                                                              \
         GI_OPTION("tar", FLAG, struct gi_batch_params, tar),                                       \
@@ -125,7 +127,7 @@
         {GI_OPTION("suffix", TEXT, struct gi_batch_params, suffix), .metavar = ".EXT",             \
          .help = "Suffix of the results, which chooses their format; without this option each "    \
                  "result has the suffix of its input"},                                            \
-        FROM, SHARD, REPORT, RESUME, RUNNING, TARS
+        INPUTS_AND_REPORT, TARS
 
 const struct gi_option gi_batch_options[] = {
     IMAGES,
@@ -143,11 +145,7 @@ const struct gi_option gi_table_options[] = {
     WHERE,
     {GI_OPTION("suffix", TEXT, struct gi_batch_params, suffix), .metavar = ".EXT",
      .default_text = ".csv", .help = "Suffix of the tables, .csv or .json"},
-    FROM,
-    SHARD,
-    REPORT,
-    RESUME,
-    RUNNING,
+    INPUTS_AND_REPORT,
     TAR,
     {0},
 };
@@ -156,11 +154,7 @@ const struct gi_option gi_array_options[] = {
     WHERE,
     {GI_OPTION("suffix", TEXT, struct gi_batch_params, suffix), .metavar = ".EXT",
      .default_text = ".npy", .help = "Suffix of the arrays, .npy or .pfm"},
-    FROM,
-    SHARD,
-    REPORT,
-    RESUME,
-    RUNNING,
+    INPUTS_AND_REPORT,
     TARS,
     {0},
 };
@@ -169,11 +163,7 @@ const struct gi_option gi_layers_options[] = {
     {GI_OPTION("out", PATH, struct gi_batch_params, out), .metavar = "TEMPLATE",
      .help = "Take any number of inputs, and write the results of each into a folder of this "
              "name, for example 'out/{stem}'"},
-    FROM,
-    SHARD,
-    REPORT,
-    RESUME,
-    RUNNING,
+    INPUTS_AND_REPORT,
     {0},
 };
 

@@ -27,10 +27,5 @@ const struct gi_filter gi_filter_add = {
               "limited to the range 0 to full scale. With --depth float samples below 0 and "
               "above full scale are kept. The result equals OpenCV's add(), and without --scale "
               "and --offset Pillow's ImageChops.add().",
-    .options = gi_binary_options,
-    .params_nbytes = sizeof(struct gi_binary_params),
-    .averages = true,
-    .check = gi_binary_check,
-    .plan = plan,
-    .run = gi_binary_run,
+    GI_BINARY_ROW(gi_binary_options),
 };

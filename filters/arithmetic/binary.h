@@ -47,6 +47,11 @@ enum gi_status gi_binary_plan(struct gi_plan *plan, enum gi_arithmetic_op op, st
 enum gi_status gi_binary_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, struct gi_err *err);
 
+/* The members that their rows share. `plan` is a function of the operation's file. */
+#define GI_BINARY_ROW(option_rows)                                                                 \
+    .options = option_rows, .params_nbytes = sizeof(struct gi_binary_params), .averages = true,    \
+    .check = gi_binary_check, .plan = plan, .run = gi_binary_run
+
 /* Checks that source j has the size of the first source, and that both are in colour or both are
  * gray. `name` is the option that names source j. Errors: GI_E_UNSUPPORTED. */
 enum gi_status gi_binary_check_alike(const struct gi_plan *plan, int j, const char *name,

@@ -28,10 +28,5 @@ const struct gi_filter gi_filter_divide = {
               "and 16 bits the result is rounded once, a tie to the even number, and limited to "
               "the range 0 to full scale. It equals OpenCV's divide() with scale=255, which "
               "gives 0 for both divisions by 0.",
-    .options = gi_ratio_options,
-    .params_nbytes = sizeof(struct gi_binary_params),
-    .averages = true,
-    .check = gi_binary_check,
-    .plan = plan,
-    .run = gi_binary_run,
+    GI_BINARY_ROW(gi_ratio_options),
 };

@@ -24,10 +24,5 @@ const struct gi_filter gi_filter_subtract = {
               "help add). The result has the alpha of the input, unless --alpha is given. In 8 "
               "and 16 bits the result is rounded once, a tie to the even number, and limited to "
               "the range 0 to full scale. It equals OpenCV's subtract().",
-    .options = gi_binary_options,
-    .params_nbytes = sizeof(struct gi_binary_params),
-    .averages = true,
-    .check = gi_binary_check,
-    .plan = plan,
-    .run = gi_binary_run,
+    GI_BINARY_ROW(gi_binary_options),
 };

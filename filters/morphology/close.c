@@ -26,10 +26,5 @@ const struct gi_filter gi_filter_close = {
         "image that it receives, as in scipy.\n\n"
         "The results are those of scipy's grey_closing() and OpenCV's MORPH_CLOSE (J. Serra, "
         "Image Analysis and Mathematical Morphology, 1982). " GI_FLAT_PEERS,
-    .options = gi_flat_options,
-    .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_footprint_check,
-    .plan = gi_flat_plan_both,
-    .run = run,
-    .measure = gi_opacity_measure,
+    GI_FLAT_ROW(gi_flat_options, gi_flat_plan_both),
 };

@@ -30,10 +30,5 @@ const struct gi_filter gi_filter_dilate = {
               "grey_dilation(). " GI_FLAT_PEERS
               " OpenCV by default counts only pixels inside the image; --border clamp gives the "
               "same, except with --mask.",
-    .options = gi_flat_options,
-    .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_footprint_check,
-    .plan = gi_flat_plan_one,
-    .run = run,
-    .measure = gi_opacity_measure,
+    GI_FLAT_ROW(gi_flat_options, gi_flat_plan_one),
 };

@@ -40,6 +40,11 @@ struct gi_flat {
 enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 
+/* The members that their rows share. `run` is a function of the operation's file. */
+#define GI_FLAT_ROW(option_rows, plan_function)                                                    \
+    .options = option_rows, .params_nbytes = sizeof(struct gi_flat_params),                        \
+    .check = gi_footprint_check, .plan = plan_function, .run = run, .measure = gi_opacity_measure
+
 /* Called by the operations' `run`. gi_flat_one applies the min or max filter `spec` to the source.
  * gi_flat_both applies `first` to the source, and then `second` to the result. gi_flat_pair applies
  * `a` and `b` to the source, and combines both results by the plain `op`. If `alpha` is set, their

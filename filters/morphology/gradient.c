@@ -33,10 +33,5 @@ const struct gi_filter gi_filter_gradient = {
               "The results are those of scipy's morphological_gradient() and OpenCV's "
               "MORPH_GRADIENT (J. Rivest, P. Soille, S. Beucher, Morphological gradients, "
               "1993). " GI_FLAT_PEERS,
-    .options = gi_flat_difference_options,
-    .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_footprint_check,
-    .plan = gi_flat_plan_both,
-    .run = run,
-    .measure = gi_opacity_measure,
+    GI_FLAT_ROW(gi_flat_difference_options, gi_flat_plan_both),
 };

@@ -35,10 +35,5 @@ const struct gi_filter gi_filter_midpoint = {
               "and NaN.\n\n"
               "The result is rounded once; a tie is rounded to the even number. Source: R. C. "
               "Gonzalez, R. E. Woods, Digital Image Processing, section 5.3.",
-    .options = gi_flat_options,
-    .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_footprint_check,
-    .plan = plan,
-    .run = run,
-    .measure = gi_opacity_measure,
+    GI_FLAT_ROW(gi_flat_options, plan),
 };

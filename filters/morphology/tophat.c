@@ -27,10 +27,5 @@ const struct gi_filter gi_filter_tophat = {
               "The results are those of scipy's white_tophat() and OpenCV's MORPH_TOPHAT (F. "
               "Meyer, Iterative image transformations for an automatic screening of cervical "
               "smears, 1979). " GI_FLAT_PEERS,
-    .options = gi_flat_difference_options,
-    .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_footprint_check,
-    .plan = gi_flat_plan_both,
-    .run = run,
-    .measure = gi_opacity_measure,
+    GI_FLAT_ROW(gi_flat_difference_options, gi_flat_plan_both),
 };
