@@ -84,6 +84,11 @@ struct gi_format {
     size_t metadata_max;         /* maximum bytes of EXIF, of XMP and of a text; 0 if unlimited */
 };
 
+/* Members that many rows share. */
+#define GI_READS_AND_WRITES   .reads = true, .writes = true
+#define GI_HOLDS_INTEGERS     .u8 = true, .u16 = true
+#define GI_HOLDS_GRAY_AND_RGB .gray = true, .rgb = true
+
 /* Handles data that ends early or is damaged. If partial images are allowed, fills `warning` and
  * returns GI_OK, and the decoder goes on with the samples that it has. Otherwise returns
  * GI_E_FORMAT. */
