@@ -3,6 +3,7 @@
  * JPEG, PNG and Huffman inside a bitmap are not read.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/integer.h"
 #include "imgio/metadata.h"
 
 #include <string.h>
@@ -39,16 +40,6 @@ struct bitmap {
     enum gi_type type;
 };
 
-static unsigned get16(const unsigned char *p)
-{
-    return p[0] | (unsigned)p[1] << 8;
-}
-
-static uint32_t get32(const unsigned char *p)
-{
-    return get16(p) | (uint32_t)get16(p + 2) << 16;
-}
-
 static enum gi_status fail_header(struct gi_err *err, const char *what, uint64_t value)
 {
     return gi_fail(err, GI_E_FORMAT, "has a damaged header: %s is %llu", what,
@@ -66,18 +57,18 @@ static enum gi_status read_sizes(struct bitmap *b, struct gi_err *err)
     if (b->decode->nbytes < FILE_HEAD + OS2_HEAD)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its header");
     b->head = h;
-    b->head_nbytes = get32(h);
-    b->pixels_at = get32(bytes + 10);
+    b->head_nbytes = gi_little32(h);
+    b->pixels_at = gi_little32(bytes + 10);
     if (!is_head(b->head_nbytes))
         return fail_header(err, "its length", b->head_nbytes);
     if (b->decode->nbytes < FILE_HEAD + b->head_nbytes)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its header");
     bool old = b->head_nbytes == OS2_HEAD;
-    unsigned planes = get16(h + (old ? 8 : 12));
-    b->width = old ? (int64_t)get16(h + 4) : (int32_t)get32(h + 4);
-    b->height = old ? (int64_t)get16(h + 6) : (int32_t)get32(h + 8);
-    b->bits = get16(h + (old ? 10 : 14));
-    b->compression = b->head_nbytes >= 20 ? get32(h + 16) : RGB;
+    unsigned planes = gi_little16(h + (old ? 8 : 12));
+    b->width = old ? (int64_t)gi_little16(h + 4) : (int32_t)gi_little32(h + 4);
+    b->height = old ? (int64_t)gi_little16(h + 6) : (int32_t)gi_little32(h + 8);
+    b->bits = gi_little16(h + (old ? 10 : 14));
+    b->compression = b->head_nbytes >= 20 ? gi_little32(h + 16) : RGB;
     b->top_down = b->height < 0;
     if (b->top_down)
         b->height = -b->height;
@@ -134,7 +125,7 @@ static enum gi_status read_fields(struct bitmap *b, size_t *after, struct gi_err
     uint32_t all = 0;
     for (size_t i = 0; i < 4; i++) {
         uint32_t mask = !given      ? usual[b->bits == 32][i]
-                        : i < masks ? get32(b->head + INFO_HEAD + 4 * i)
+                        : i < masks ? gi_little32(b->head + INFO_HEAD + 4 * i)
                                     : 0;
         bool over = b->bits == 16 && mask > 0xffff;
         if (!set_field(&b->fields[i], mask) || over || (mask & all))
@@ -149,7 +140,7 @@ static enum gi_status read_palette(struct bitmap *b, size_t at, struct gi_err *e
 {
     const struct gi_decode *d = b->decode;
     size_t entry = b->head_nbytes == OS2_HEAD ? 3 : 4;
-    uint32_t used = b->head_nbytes >= 36 ? get32(b->head + 32) : 0;
+    uint32_t used = b->head_nbytes >= 36 ? gi_little32(b->head + 32) : 0;
     b->colours = 1u << b->bits;
     if (used && used < b->colours)
         b->colours = used;
@@ -173,13 +164,14 @@ static void read_metadata(const struct bitmap *b)
 {
     struct gi_metadata *metadata = b->decode->metadata;
     if (b->head_nbytes >= 32) {
-        double x = (int32_t)get32(b->head + 24), y = (int32_t)get32(b->head + 28);
+        double x = (int32_t)gi_little32(b->head + 24), y = (int32_t)gi_little32(b->head + 28);
         bool sane = x > 0 && y > 0 && x < 1e7 && y < 1e7; /* pixels per metre */
         metadata->dpi_x = sane ? x * 0.0254 : 0;
         metadata->dpi_y = sane ? y * 0.0254 : 0;
     }
-    if (b->head_nbytes == V5_HEAD && get32(b->head + 56) == 0x4d424544) { /* "MBED" */
-        uint64_t at = (uint64_t)FILE_HEAD + get32(b->head + 112), nbytes = get32(b->head + 116);
+    if (b->head_nbytes == V5_HEAD && gi_little32(b->head + 56) == 0x4d424544) { /* "MBED" */
+        uint64_t at = (uint64_t)FILE_HEAD + gi_little32(b->head + 112),
+                 nbytes = gi_little32(b->head + 116);
         if (nbytes && at + nbytes <= b->decode->nbytes)
             gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, b->decode->bytes + at,
                              nbytes);
@@ -234,7 +226,7 @@ static uint32_t scale(uint32_t v, int bits, uint32_t full)
 static void unpack_fields(const struct bitmap *b, void *row, const unsigned char *in)
 {
     for (size_t x = 0; x < (size_t)b->width; x++) {
-        uint32_t pixel = b->bits == 16 ? get16(in + 2 * x) : get32(in + 4 * x);
+        uint32_t pixel = b->bits == 16 ? gi_little16(in + 2 * x) : gi_little32(in + 4 * x);
         for (int c = 0; c < b->channels; c++) {
             const struct field *f = &b->fields[c];
             uint32_t v = (pixel & f->mask) >> f->shift;
@@ -396,7 +388,7 @@ static enum gi_status decode_bmp(struct gi_decode *decode, struct gi_err *err)
 static bool probe_bmp(const unsigned char *bytes, size_t nbytes)
 {
     return nbytes >= FILE_HEAD + 4 && bytes[0] == 'B' && bytes[1] == 'M' &&
-           get32(bytes + FILE_HEAD) <= V5_HEAD;
+           gi_little32(bytes + FILE_HEAD) <= V5_HEAD;
 }
 
 const struct gi_format gi_format_bmp = {

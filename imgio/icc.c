@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/icc.h"
 #include "imgio/codecs.h"
+#include "imgio/integer.h"
 #include "imgio/library.h"
 
 #include <math.h>
@@ -151,20 +152,15 @@ struct gi_inks {
     bool starved;
 };
 
-static uint32_t big32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 /* Hides the float tables, because lcms2 would evaluate any number of them in sequence at each grid
  * point, which may take minutes. lcms2 then uses the integer tables, which every profile must have
  * (ICC.1:2022, 8.3.2). */
 static void hide_floats(unsigned char *icc, size_t nbytes)
 {
     size_t room = nbytes < HEAD + 4 ? 0 : (nbytes - HEAD - 4) / TAG_ENTRY;
-    for (size_t i = 0, n = room ? big32(icc + HEAD) : 0; i < n && i < room; i++) {
+    for (size_t i = 0, n = room ? gi_big32(icc + HEAD) : 0; i < n && i < room; i++) {
         unsigned char *entry = icc + HEAD + 4 + i * TAG_ENTRY;
-        size_t at = big32(entry + 4);
+        size_t at = gi_big32(entry + 4);
         if (at <= nbytes && nbytes - at >= 4 && memcmp(icc + at, "mpet", 4) == 0)
             entry[0] = 'x';
     }

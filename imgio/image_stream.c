@@ -1,6 +1,7 @@
 /* Streams of PNG, JPEG, WebP, PNM and PAM.
  * SPDX-License-Identifier: MIT */
 #include "imgio/image_stream.h"
+#include "imgio/integer.h"
 
 #include <string.h>
 
@@ -92,8 +93,7 @@ static enum gi_status take_png(struct taking *t, struct gi_err *err)
         if (status || t->short_of)
             break;
         const unsigned char *head = t->buffer->at + t->buffer->nbytes - 8;
-        uint64_t nbytes =
-            (uint64_t)head[0] << 24 | (uint64_t)head[1] << 16 | (uint64_t)head[2] << 8 | head[3];
+        uint64_t nbytes = gi_big32(head);
         last = memcmp(head + 4, "IEND", 4) == 0;
         status = take(t, nbytes + 4, err);
     }
@@ -166,8 +166,7 @@ static enum gi_status take_webp(struct taking *t, struct gi_err *err)
     if (status || t->short_of)
         return status;
     const unsigned char *head = t->buffer->at + 4;
-    uint64_t length =
-        (uint64_t)head[3] << 24 | (uint64_t)head[2] << 16 | (uint64_t)head[1] << 8 | head[0];
+    uint64_t length = gi_little32(head);
     return length < 4 ? GI_OK : take(t, length - 4 + (length & 1), err);
 }
 

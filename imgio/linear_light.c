@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/linear_light.h"
 #include "imgio/icc.h"
+#include "imgio/integer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,8 +60,7 @@ static double png_exponent(const struct gi_metadata *metadata)
             exponent = 0;
             settled = true;
         } else if (memcmp(at, "gAMA", 4) == 0 && at[4] == 4) {
-            uint32_t gamma =
-                (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+            uint32_t gamma = gi_big32(p);
             exponent = gamma == 45455 ? 0 : gamma >= 10000 && gamma <= 1000000 ? 1e5 / gamma : -1;
         }
     }

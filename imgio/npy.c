@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "imgio/codecs.h"
+#include "imgio/integer.h"
 
 enum { PREAMBLE = 10, PREAMBLE_2 = 12, ALIGN = 64, AXES_MAX = 3, HEAD_MAX = 4096 };
 
@@ -137,9 +138,7 @@ static enum gi_status read_head(struct array *a, const struct gi_decode *decode,
     size_t start = old ? PREAMBLE : PREAMBLE_2;
     if (decode->nbytes < PREAMBLE_2 || b[6] < 1 || b[6] > 3)
         return gi_fail(err, GI_E_FORMAT, "has a damaged header");
-    size_t n = b[8] | (size_t)b[9] << 8;
-    if (!old)
-        n |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
+    size_t n = old ? gi_little16(b + 8) : gi_little32(b + 8);
     if (n >= HEAD_MAX || n > decode->nbytes - start)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its header");
     char words[HEAD_MAX];

@@ -7,6 +7,7 @@
 #endif
 
 #include "imgio/codecs.h"
+#include "imgio/integer.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -41,9 +42,7 @@ static bool parse_size(const char *token, uint64_t *size)
 
 static float get_float(const unsigned char *p, bool little_endian)
 {
-    uint32_t word = little_endian
-                        ? (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0]
-                        : (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    uint32_t word = little_endian ? gi_little32(p) : gi_big32(p);
     float value;
     memcpy(&value, &word, sizeof value);
     return value;

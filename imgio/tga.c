@@ -4,6 +4,7 @@
  * gray, the image is gray.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/integer.h"
 
 #include <string.h>
 
@@ -30,11 +31,6 @@ struct targa {
     int channels;
 };
 
-static unsigned get16(const unsigned char *p)
-{
-    return p[0] | (unsigned)p[1] << 8;
-}
-
 /* Reads and checks the header. Returns false if the bytes are not a header. */
 static bool read_head(struct targa *t, const unsigned char *bytes, size_t nbytes)
 {
@@ -46,12 +42,12 @@ static bool read_head(struct targa *t, const unsigned char *bytes, size_t nbytes
         .runs = bytes[2] & RUN_LENGTHS,
         .right_to_left = bytes[17] & RIGHT_TO_LEFT,
         .top_down = bytes[17] & TOP_DOWN,
-        .width = get16(bytes + 12),
-        .height = get16(bytes + 14),
+        .width = gi_little16(bytes + 12),
+        .height = gi_little16(bytes + 14),
         .bits = bytes[16],
         .alpha_bits = bytes[17] & 15,
-        .first = get16(bytes + 3),
-        .colours = palette ? get16(bytes + 5) : 0,
+        .first = gi_little16(bytes + 3),
+        .colours = palette ? gi_little16(bytes + 5) : 0,
         .colour_bits = bytes[7],
         .palette_at = HEAD + (size_t)bytes[0],
     };
@@ -73,7 +69,7 @@ static void put_colour(uint8_t *to, int channels, const unsigned char *in, unsig
 {
     uint8_t rgba[4];
     if (bits <= 16) {
-        unsigned v = get16(in);
+        unsigned v = gi_little16(in);
         for (int c = 0; c < 3; c++)
             rgba[c] = (uint8_t)(((v >> (10 - 5 * c) & 31) * 255 + 15) / 31);
         rgba[3] = v >> 15 ? 255 : 0;
@@ -110,7 +106,7 @@ static bool put_pixel(const struct targa *t, const struct gi_decode *decode, uin
     } else if (t->kind == KIND_GRAY) {
         memcpy(to, in, (size_t)t->channels);
     } else {
-        unsigned index = (t->bits == 8 ? in[0] : get16(in)) - t->first;
+        unsigned index = (t->bits == 8 ? in[0] : gi_little16(in)) - t->first;
         if (index >= t->colours)
             return false;
         put_colour(to, t->channels, decode->bytes + t->palette_at + index * t->colour_nbytes,
@@ -172,7 +168,7 @@ static bool alpha_counts(const struct gi_decode *decode)
     if (decode->nbytes < HEAD + FOOTER)
         return true;
     const unsigned char *footer = decode->bytes + decode->nbytes - FOOTER;
-    size_t at = get16(footer) | (size_t)get16(footer + 2) << 16;
+    size_t at = gi_little32(footer);
     if (memcmp(footer + SIGNATURE, "TRUEVISION-XFILE.", 18) != 0 || !at ||
         at + ATTRIBUTES >= decode->nbytes)
         return true;

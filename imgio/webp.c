@@ -3,6 +3,7 @@
  * only an error message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/integer.h"
 #include "imgio/metadata.h"
 
 #include <stdlib.h>
@@ -60,20 +61,9 @@ enum {
     FLAG_XMP = 0x04,
 };
 
-static uint32_t get32(const unsigned char *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 static int get24(const unsigned char *p)
 {
     return p[0] | p[1] << 8 | p[2] << 16;
-}
-
-static void put32(unsigned char *p, uint32_t v)
-{
-    for (int i = 0; i < 4; i++)
-        p[i] = (unsigned char)(v >> (8 * i));
 }
 
 /* Returns the data of the first chunk of that name at or after byte `at`, and sets *n to the length
@@ -82,7 +72,7 @@ static const unsigned char *find_next_chunk(const unsigned char *bytes, size_t n
                                             const char *name, size_t *n)
 {
     while (at <= nbytes && nbytes - at >= CHUNK_HEAD) {
-        *n = get32(bytes + at + 4);
+        *n = gi_little32(bytes + at + 4);
         if (*n > nbytes - at - CHUNK_HEAD)
             return NULL;
         if (memcmp(bytes + at, name, 4) == 0)
@@ -181,7 +171,7 @@ static VP8StatusCode decode_rows(struct gi_decode *decode, const struct frame *f
 /* Warns if a second WebP begins behind the first, as in concatenated files. */
 static void warn_of_more(const struct gi_decode *decode)
 {
-    uint64_t length = get32(decode->bytes + 4), end = CHUNK_HEAD + length + length % 2;
+    uint64_t length = gi_little32(decode->bytes + 4), end = CHUNK_HEAD + length + length % 2;
     if (end < decode->nbytes && probe_webp(decode->bytes + end, decode->nbytes - (size_t)end) &&
         !decode->warning->status)
         gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
@@ -199,7 +189,8 @@ static enum gi_status read_frame(struct gi_decode *decode, const struct frame *f
             decode, err, frame->top + rows,
             code == VP8_STATUS_SUSPENDED || code == VP8_STATUS_NOT_ENOUGH_DATA ? "ends early"
                                                                                : "is damaged");
-    if (frame->bytes != decode->bytes && get32(decode->bytes + 4) > decode->nbytes - CHUNK_HEAD)
+    if (frame->bytes != decode->bytes &&
+        gi_little32(decode->bytes + 4) > decode->nbytes - CHUNK_HEAD)
         return gi_decode_damaged_at(decode, err, decode->image->height,
                                     "ends early, behind its first frame");
     if (frame->more && !decode->warning->status)
@@ -244,7 +235,7 @@ static enum gi_status put_chunk(struct gi_sink *sink, const char *name, const vo
 {
     unsigned char head[CHUNK_HEAD];
     memcpy(head, name, 4);
-    put32(head + 4, (uint32_t)n);
+    gi_put_little32(head + 4, (uint32_t)n);
     enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
     if (!status)
         status = gi_sink_write(sink, bytes, n, err);
@@ -281,7 +272,7 @@ static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image
     size_t whole = 4 + chunk_nbytes(EXTENDED) + (icc ? chunk_nbytes(icc) : 0) + nbytes - start +
                    (exif ? chunk_nbytes(exif) : 0) + (xmp ? chunk_nbytes(xmp) : 0);
     unsigned char head[RIFF_HEAD] = "RIFF....WEBP";
-    put32(head + 4, (uint32_t)whole);
+    gi_put_little32(head + 4, (uint32_t)whole);
     enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
     if (!status)
         status = put_chunk(sink, "VP8X", extended, sizeof extended, err);

@@ -3,6 +3,7 @@
  * strange profile) do not affect the pixels and are ignored.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/integer.h"
 #include "imgio/png/png_quick.h"
 #include "imgio/metadata.h"
 #include "imgio/png/png_text.h"
@@ -108,11 +109,6 @@ static void read_metadata(struct reader *r)
     }
 }
 
-static uint32_t get_be32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 /* Looks for an eXIf chunk after the pixels, by the lengths of the chunks from the first IDAT on. */
 static void find_late_exif(const struct reader *r)
 {
@@ -120,7 +116,7 @@ static void find_late_exif(const struct reader *r)
     const unsigned char *bytes = r->decode->bytes;
     size_t at = r->at - 8, end = r->decode->nbytes; /* libpng has read the header of the chunk */
     while (!metadata->exif && end - at >= 12) {
-        size_t nbytes = get_be32(bytes + at);
+        size_t nbytes = gi_big32(bytes + at);
         if (nbytes > end - at - 12)
             return;
         if (memcmp(bytes + at + 4, "eXIf", 4) == 0)
@@ -183,21 +179,16 @@ static bool read_png(struct reader *r, struct gi_err *err)
     return true;
 }
 
-static uint32_t big32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 /* Warns if the file is an animation. A chunk before the pixels of the first frame then contains the
  * number of frames (PNG, third edition, 11.3.6.1). */
 static void warn_of_frames(const struct gi_decode *decode)
 {
     const unsigned char *bytes = decode->bytes;
     for (size_t at = 8; decode->nbytes - at >= 16;) {
-        size_t nbytes = big32(bytes + at);
+        size_t nbytes = gi_big32(bytes + at);
         if (memcmp(bytes + at + 4, "IDAT", 4) == 0)
             return;
-        uint32_t frames = memcmp(bytes + at + 4, "acTL", 4) == 0 ? big32(bytes + at + 8) : 0;
+        uint32_t frames = memcmp(bytes + at + 4, "acTL", 4) == 0 ? gi_big32(bytes + at + 8) : 0;
         if (frames > 1 && !decode->warning->status)
             gi_fail(decode->warning, GI_E_UNSUPPORTED,
                     "is an animation of %u frames; only the first is read", (unsigned)frames);
@@ -218,7 +209,7 @@ static void warn_of_more(const struct gi_decode *decode)
     const unsigned char *bytes = decode->bytes;
     size_t at = 8;
     for (bool last = false; !last && decode->nbytes - at >= 12;) {
-        size_t nbytes = big32(bytes + at);
+        size_t nbytes = gi_big32(bytes + at);
         last = memcmp(bytes + at + 4, "IEND", 4) == 0;
         if (nbytes > decode->nbytes - at - 12)
             return;

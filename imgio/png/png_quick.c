@@ -2,6 +2,7 @@
  * libpng with zlib. Files with anything unusual are left to libpng, so nothing is accepted here
  * that libpng refuses.
  * SPDX-License-Identifier: MIT */
+#include "imgio/integer.h"
 #include "imgio/png/png_quick.h"
 
 #include <endian.h>
@@ -16,22 +17,17 @@ enum {
     DEFLATE_RATIO_MAX = 1032, /* maximum ratio of DEFLATE (RFC 1951: 258 bytes from two bits) */
 };
 
-static uint32_t get32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 /* Returns whether the chunk at `at` is complete and has the right checksum. Sets *length to the
  * length of the chunk's data. */
 static bool check_chunk(const unsigned char *bytes, size_t nbytes, size_t at, size_t *length)
 {
     if (nbytes - at < CHUNK_FRAME)
         return false;
-    *length = get32(bytes + at);
+    *length = gi_big32(bytes + at);
     if (*length > nbytes - at - CHUNK_FRAME)
         return false;
     uint32_t crc = libdeflate_crc32(0, bytes + at + 4, *length + 4);
-    return crc == get32(bytes + at + 8 + *length);
+    return crc == gi_big32(bytes + at + 8 + *length);
 }
 
 /* Returns true for text and time chunks, which often follow the pixels and are not needed. */
@@ -66,7 +62,7 @@ static const unsigned char *gather(void **made, size_t *stream_nbytes, const uns
         return bytes + first + 8;
     unsigned char *stream = *made = malloc(total + 1);
     for (at = first; stream && total; at += CHUNK_FRAME + length) {
-        length = get32(bytes + at);
+        length = gi_big32(bytes + at);
         memcpy(stream, bytes + at + 8, length);
         stream += length;
         total -= length;

@@ -2,6 +2,7 @@
  * 11.3.2 and 11.3.3). The chunks are read here because they may follow the pixels, and libpng does
  * not always read such chunks.
  * SPDX-License-Identifier: MIT */
+#include "imgio/integer.h"
 #include "imgio/png/png_text.h"
 
 #include <libdeflate.h>
@@ -18,11 +19,6 @@ enum {
 };
 static const char colour_chunks[][5] = {"cICP", "mDCV", "cLLI", "sRGB", "gAMA", "cHRM"};
 static const char xmp_keyword[] = "XML:com.adobe.xmp";
-
-static uint32_t big32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
 
 /* Returns `packed` inflated, which the caller frees. Returns NULL if the data are damaged or over
  * the limit, or if memory ran out. */
@@ -126,14 +122,14 @@ void gi_png_read_texts(struct gi_decode *decode)
     const unsigned char *bytes = decode->bytes;
     bool kept = true;
     for (size_t at = 8; decode->nbytes - at >= HEAD + 4;) {
-        size_t n = big32(bytes + at);
+        size_t n = gi_big32(bytes + at);
         const char *type = (const char *)bytes + at + 4;
         if (n > decode->nbytes - at - HEAD - 4)
             return;
         bool text = memcmp(type, "tEXt", 4) == 0 || memcmp(type, "zTXt", 4) == 0 ||
                     memcmp(type, "iTXt", 4) == 0;
         if ((text || is_colour(type)) &&
-            libdeflate_crc32(0, type, n + 4) == big32(bytes + at + HEAD + n)) {
+            libdeflate_crc32(0, type, n + 4) == gi_big32(bytes + at + HEAD + n)) {
             if (text && kept)
                 kept = read_text(decode, type, bytes + at + HEAD, n);
             else if (!text)

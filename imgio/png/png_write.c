@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/bits.h"
 #include "imgio/codecs.h"
+#include "imgio/integer.h"
 #include "imgio/png/png_strips.h"
 #include "imgio/png/png_text.h"
 
@@ -10,22 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put32(uint8_t *to, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        to[i] = (uint8_t)(value >> (24 - 8 * i));
-}
-
 enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const void *bytes,
                                   size_t nbytes, struct gi_err *err)
 {
     uint8_t head[8], tail[4];
-    put32(head, (uint32_t)nbytes);
+    gi_put_big32(head, (uint32_t)nbytes);
     memcpy(head + 4, type, 4);
     uint32_t crc = libdeflate_crc32(0, head + 4, 4);
     if (nbytes)
         crc = libdeflate_crc32(crc, bytes, nbytes);
-    put32(tail, crc);
+    gi_put_big32(tail, crc);
     enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
     if (!status && nbytes)
         status = gi_sink_write(sink, bytes, nbytes, err);
@@ -38,8 +33,8 @@ static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *im
     static const uint8_t colour_types[] = {0, 0, 4, 2, 6}; /* by number of channels; PNG 1.2,
                                                               4.1.1 */
     uint8_t ihdr[13] = {0};
-    put32(ihdr, (uint32_t)image->width);
-    put32(ihdr + 4, (uint32_t)image->height);
+    gi_put_big32(ihdr, (uint32_t)image->width);
+    gi_put_big32(ihdr + 4, (uint32_t)image->height);
     ihdr[8] = one_bit ? 1 : image->type == GI_U16 ? 16 : 8;
     ihdr[9] = colour_types[image->channels];
     enum gi_status status = gi_sink_write(sink, "\x89PNG\r\n\x1a\n", 8, err);
@@ -78,8 +73,8 @@ static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metad
         status = write_icc(sink, metadata, err);
     if (!status && per_metre_x >= 1 && per_metre_x < 1e9 && per_metre_y >= 1 && per_metre_y < 1e9) {
         uint8_t phys[9];
-        put32(phys, (uint32_t)lrint(per_metre_x));
-        put32(phys + 4, (uint32_t)lrint(per_metre_y));
+        gi_put_big32(phys, (uint32_t)lrint(per_metre_x));
+        gi_put_big32(phys + 4, (uint32_t)lrint(per_metre_y));
         phys[8] = 1; /* unit: metre */
         status = gi_png_write_chunk(sink, "pHYs", phys, sizeof phys, err);
     }
