@@ -10,27 +10,25 @@ struct gi_ints {
     uint32_t x[GI_LANES];
 };
 
+#define GI_EACH_INT(expression)                                                                    \
+    GI_INTS r;                                                                                     \
+    for (int i = 0; i < GI_LANES; i++)                                                             \
+        r.x[i] = expression;                                                                       \
+    return r
+
 static inline GI_INTS ints_load(const uint32_t *p)
 {
-    GI_INTS r;
-    memcpy(r.x, p, sizeof r.x);
-    return r;
+    GI_EACH_INT(p[i]);
 }
 
 static inline GI_INTS ints_load_u8(const uint8_t *p)
 {
-    GI_INTS r;
-    for (int i = 0; i < GI_LANES; i++)
-        r.x[i] = p[i];
-    return r;
+    GI_EACH_INT(p[i]);
 }
 
 static inline GI_INTS ints_load_u16(const uint16_t *p)
 {
-    GI_INTS r;
-    for (int i = 0; i < GI_LANES; i++)
-        r.x[i] = p[i];
-    return r;
+    GI_EACH_INT(p[i]);
 }
 
 static inline GI_INTS ints_load_changes(const uint16_t *p, size_t reach)
@@ -46,24 +44,17 @@ static inline GI_INTS ints_load_changes(const uint16_t *p, size_t reach)
 
 static inline GI_INTS ints_pair_firsts(GI_INTS v)
 {
-    for (int i = 0; i < GI_LANES; i++)
-        v.x[i] = (uint32_t)(int16_t)v.x[i];
-    return v;
+    GI_EACH_INT((uint32_t)(int16_t)v.x[i]);
 }
 
 static inline GI_INTS ints_pair_sums(GI_INTS v)
 {
-    for (int i = 0; i < GI_LANES; i++)
-        v.x[i] = (uint32_t)((int16_t)v.x[i] + (int16_t)(v.x[i] >> 16));
-    return v;
+    GI_EACH_INT((uint32_t)((int16_t)v.x[i] + (int16_t)(v.x[i] >> 16)));
 }
 
 static inline GI_INTS ints_set(uint32_t x)
 {
-    GI_INTS r;
-    for (int i = 0; i < GI_LANES; i++)
-        r.x[i] = x;
-    return r;
+    GI_EACH_INT(x);
 }
 
 static inline void ints_store(uint32_t *p, GI_INTS v)
@@ -73,16 +64,12 @@ static inline void ints_store(uint32_t *p, GI_INTS v)
 
 static inline GI_INTS ints_add(GI_INTS a, GI_INTS b)
 {
-    for (int i = 0; i < GI_LANES; i++)
-        a.x[i] += b.x[i];
-    return a;
+    GI_EACH_INT(a.x[i] + b.x[i]);
 }
 
 static inline GI_INTS ints_sub(GI_INTS a, GI_INTS b)
 {
-    for (int i = 0; i < GI_LANES; i++)
-        a.x[i] -= b.x[i];
-    return a;
+    GI_EACH_INT(a.x[i] - b.x[i]);
 }
 
 static inline GI_INTS ints_prefix(GI_INTS v, int step)
@@ -94,32 +81,22 @@ static inline GI_INTS ints_prefix(GI_INTS v, int step)
 
 static inline GI_INTS ints_spread(GI_INTS v, int step)
 {
-    GI_INTS r;
-    for (int i = 0; i < GI_LANES; i++)
-        r.x[i] = v.x[GI_LANES - step + i % step];
-    return r;
+    GI_EACH_INT(v.x[GI_LANES - step + i % step]);
 }
 
 static inline GI_INTS ints_scale(GI_INTS v, double factor)
 {
-    for (int i = 0; i < GI_LANES; i++)
-        v.x[i] = (uint32_t)(v.x[i] * factor + 0.5);
-    return v;
+    GI_EACH_INT((uint32_t)(v.x[i] * factor + 0.5));
 }
 
 static inline GI_INTS ints_scale_float(GI_INTS v, float factor)
 {
-    for (int i = 0; i < GI_LANES; i++)
-        v.x[i] = (uint32_t)lrintf((float)v.x[i] * factor);
-    return v;
+    GI_EACH_INT((uint32_t)lrintf((float)v.x[i] * factor));
 }
 
 static inline GI_INTS ints_weigh(GI_INTS v, int channels)
 {
-    GI_INTS r = v;
-    for (int i = 0; i < GI_LANES; i++)
-        r.x[i] *= (i + 1) % channels ? v.x[i | (channels - 1)] : 1;
-    return r;
+    GI_EACH_INT(v.x[i] * ((i + 1) % channels ? v.x[i | (channels - 1)] : 1));
 }
 
 static inline GI_INTS ints_weighed_mean(GI_INTS v, GI_INTS alpha, int channels)

@@ -61,17 +61,13 @@ static inline GI_VEC ints_vec(GI_INTS v)
 
 static inline GI_INTS ints_fma(GI_INTS a, GI_INTS b, GI_INTS c)
 {
-    for (int l = 0; l < GI_LANES; l++)
-        c.x[l] += a.x[l] * b.x[l];
-    return c;
+    GI_EACH_INT(c.x[i] + a.x[i] * b.x[i]);
 }
 
 /* gcc and clang shift signed integers arithmetically. */
 static inline GI_INTS ints_shift(GI_INTS v, int n)
 {
-    for (int l = 0; l < GI_LANES; l++)
-        v.x[l] = (uint32_t)((int32_t)v.x[l] >> n);
-    return v;
+    GI_EACH_INT((uint32_t)((int32_t)v.x[i] >> n));
 }
 
 static inline GI_INTS ints_to_u8(GI_INTS v)

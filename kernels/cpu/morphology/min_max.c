@@ -13,31 +13,12 @@ enum {
     STRIP_NBYTES = 64,     /* minimum bytes of a row per job */
 };
 
-/* Sets out[i] to the minimum, or the maximum, of a[i] and b[i]. */
-typedef void pick_fn(void *out, const void *a, const void *b, size_t n);
-
-#define PICK(name, type, is)                                                                       \
-    static void name(void *out, const void *a, const void *b, size_t n)                            \
-    {                                                                                              \
-        type *restrict to = out;                                                                   \
-        const type *one = a, *other = b;                                                           \
-        for (size_t i = 0; i < n; i++)                                                             \
-            to[i] = one[i] is other[i] ? one[i] : other[i];                                        \
-    }
-
-PICK(less_1, uint8_t, <)
-PICK(less_2, uint16_t, <)
-PICK(less_4, uint32_t, <)
-PICK(more_1, uint8_t, >)
-PICK(more_2, uint16_t, >)
-PICK(more_4, uint32_t, >)
-
 struct min_max {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_min_max *spec;
     struct gi_tiling tiling;
-    pick_fn *pick;
+    min_max_fold_fn *fold;
     size_t nbytes;   /* bytes of a pixel */
     bool whole_rows; /* jobs own whole rows; the same job filters along the rows */
     uint32_t nan;    /* key of NaN, which is chosen before all others */
@@ -56,17 +37,12 @@ struct min_max_worker {
     char *line, *next; /* two rows with the halo of the window */
 };
 
-static size_t round_up(size_t nbytes)
-{
-    return (nbytes + 127) / 64 * 64;
-}
-
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
  * among the buffers. `rows` is the number of rows of a block. */
 static size_t lay_out(struct min_max_worker *w, const struct min_max *e, size_t rows, char *scratch)
 {
-    size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
-    size_t line = round_up(((size_t)e->tiling.strip + (size_t)e->spec->width) * e->nbytes);
+    size_t strip = min_max_round_up((size_t)e->tiling.strip * e->nbytes);
+    size_t line = min_max_round_up(((size_t)e->tiling.strip + (size_t)e->spec->width) * e->nbytes);
     w->e = e;
     if (scratch) {
         w->suffix = scratch;
@@ -83,7 +59,7 @@ static size_t lay_out(struct min_max_worker *w, const struct min_max *e, size_t 
 static void pick(const struct min_max_worker *w, void *out, const void *a, const void *b,
                  size_t nbytes)
 {
-    w->e->pick(out, a, b, nbytes / gi_type_nbytes(w->e->src->type));
+    w->e->fold(out, a, b, nbytes / gi_type_nbytes(w->e->src->type), false);
 }
 
 static void open_outside(struct min_max_worker *w)
@@ -172,7 +148,7 @@ static void make_block(struct min_max_worker *w, int y0, int y1)
     const struct min_max *e = w->e;
     int height = e->spec->height;
     long long top = (long long)y0 - e->spec->anchor_y;
-    size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
+    size_t strip = min_max_round_up((size_t)e->tiling.strip * e->nbytes);
     for (int i = height - 1; i >= 0; i--) {
         char *at = w->suffix + (size_t)i * strip;
         const char *row = row_at(w, top + i);
@@ -229,12 +205,11 @@ static enum gi_status blocks(struct gi_queue *queue, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_min_max *spec,
                              struct gi_err *err)
 {
-    static pick_fn *const picks[2][3] = {{less_1, less_2, less_4}, {more_1, more_2, more_4}};
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct min_max e = {.dst = dst, .src = src, .spec = spec};
     struct min_max_worker w = {0};
     size_t height = (size_t)spec->height, strip = (size_t)src->width;
-    e.pick = picks[spec->greatest][src->type];
+    e.fold = min_max_folds[spec->greatest][src->type];
     e.nbytes = gi_type_nbytes(src->type) * (size_t)src->channels;
     e.nan = min_max_nan(spec);
     e.whole_rows = height * gi_row_nbytes(src) <= KEPT_NBYTES;

@@ -14,37 +14,12 @@ enum {
     WINDOWS = 4,         /* minimum width, in widths of the structuring element */
 };
 
-/* Sets kept[i] to the minimum (maximum) of a[i], b[i] and, if `more`, kept[i]. */
-typedef void fold_fn(void *kept, const void *a, const void *b, size_t n, bool more);
-
-#define FOLD(name, type, is)                                                                       \
-    static void name(void *kept, const void *a, const void *b, size_t n, bool more)                \
-    {                                                                                              \
-        type *restrict to = kept;                                                                  \
-        const type *one = a, *other = b;                                                           \
-        if (!more)                                                                                 \
-            for (size_t i = 0; i < n; i++)                                                         \
-                to[i] = one[i] is other[i] ? one[i] : other[i];                                    \
-        else                                                                                       \
-            for (size_t i = 0; i < n; i++) {                                                       \
-                type best = one[i] is other[i] ? one[i] : other[i];                                \
-                to[i] = best is to[i] ? best : to[i];                                              \
-            }                                                                                      \
-    }
-
-FOLD(less_1, uint8_t, <)
-FOLD(less_2, uint16_t, <)
-FOLD(less_4, uint32_t, <)
-FOLD(more_1, uint8_t, >)
-FOLD(more_2, uint16_t, >)
-FOLD(more_4, uint32_t, >)
-
 struct runs {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_min_max *spec;
     struct gi_tiling tiling;
-    fold_fn *fold;
+    min_max_fold_fn *fold;
     size_t sample, pixel; /* bytes */
     int left, right;      /* pixels of the structuring element left and right of (x, y) */
     int levels;
@@ -59,21 +34,16 @@ struct min_max_runs_worker {
     char *fresh;         /* a row as in the image */
 };
 
-static size_t round_up(size_t nbytes)
-{
-    return (nbytes + 127) / 64 * 64;
-}
-
 /* kept_nbytes() returns the bytes from one row in progress to the next; line_nbytes() returns the
  * bytes of a row with its halo. */
 static size_t kept_nbytes(const struct runs *r)
 {
-    return round_up((size_t)r->tiling.strip * r->pixel);
+    return min_max_round_up((size_t)r->tiling.strip * r->pixel);
 }
 
 static size_t line_nbytes(const struct runs *r)
 {
-    return round_up((size_t)(r->tiling.strip + r->left + r->right) * r->pixel);
+    return min_max_round_up((size_t)(r->tiling.strip + r->left + r->right) * r->pixel);
 }
 
 /* Returns the size of the scratch memory in bytes. If `scratch` is not NULL, divides the memory
@@ -173,11 +143,10 @@ enum gi_status GI_CPU(min_max_runs)(struct gi_queue *queue, struct gi_image *dst
                                     const struct gi_image *src, const struct gi_min_max *spec,
                                     struct gi_err *err)
 {
-    static fold_fn *const folds[2][3] = {{less_1, less_2, less_4}, {more_1, more_2, more_4}};
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct runs r = {.dst = dst, .src = src, .spec = spec};
     struct min_max_runs_worker w = {0};
-    r.fold = folds[spec->greatest][src->type];
+    r.fold = min_max_folds[spec->greatest][src->type];
     r.sample = gi_type_nbytes(src->type);
     r.pixel = r.sample * (size_t)src->channels;
     for (int i = 0; i < spec->nruns; i++) {
