@@ -1,6 +1,6 @@
-/* Every way of counting the colours of an image, and of finding the nearest colour of a palette by
- * a table, gives the same results as plain loops.
- * Sources: color kernels/sort_colours
+/* Every way of counting the colours of an image, of finding the nearest colour of a palette by a
+ * table, and of converting the sample type gives the same results as plain loops.
+ * Sources: color kernels/sort_colours imgio/image*
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "primitives.h"
@@ -93,10 +93,25 @@ static void define_recolour(struct walk_case *c)
         }
 }
 
-static const int counted[][2] = {{1, 1}, {1, 17}, {67, 5}, {513, 33}, {0, 0}};
+/* Makes random samples, or all values of an integer type, or floats at the midpoints between
+ * integer codes, those next to these midpoints, and unusual floats. */
 static void draw_convert(struct walk_case *c)
 {
-    walk_source_here(c);
+    struct gi_image *image = walk_source_here(c);
+    int n = (int)gi_row_samples(image);
+    for (int y = 0; (c->large || c->turn % 2) && y < c->height; y++)
+        for (int x = 0; x < n; x++) {
+            int i = y * n + x;
+            float middle = ((float)(i / 3 % 65536) + 0.5f) / (i % 2 ? 255.0f : 65535.0f);
+            if (c->type == GI_U8)
+                ((uint8_t *)gi_row(image, y))[x] = (uint8_t)i;
+            else if (c->type == GI_U16)
+                ((uint16_t *)gi_row(image, y))[x] = (uint16_t)i;
+            else
+                ((float *)gi_row(image, y))[x] =
+                    i % 3 ? nextafterf(middle, (float)(i % 3 - 1) * 9) : middle;
+        }
+    walk_fill_odd(image, c->seed);
 }
 
 /* Converts to each type in turn. gi_image_convert() computes in double. */
@@ -111,12 +126,14 @@ static void define_convert(struct walk_case *c)
     gi_image_free(&made);
 }
 
+static const int counted[][2] = {{1, 1}, {1, 17}, {67, 5}, {513, 33}, {0, 0}};
+static const int converted[][2] = {{1, 1}, {5, 3}, {31, 33}, {97, 7}, {129, 2}, {331, 594}, {0, 0}};
 static const int recoloured[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {1027, 5}, {0, 0}};
 
 static const struct walk_row rows[] = {
     WALK_ROW("count_colours", "many and few", draw_colours, define_colours, .sizes = counted,
              .few = true, .equal = equal_colours),
-    WALK_ROW("convert", "all types", draw_convert, define_convert),
+    WALK_ROW("convert", "all types", draw_convert, define_convert, .sizes = converted),
     WALK_ROW("recolour", "any table", draw_recolour, define_recolour, .sizes = recoloured,
              .few = true, .in_place = 1),
 };
