@@ -1,4 +1,4 @@
-/* System calls that replace the C library's and fail when a test asks for it.
+/* System calls and allocations that replace the C library's and fail when a test asks for it.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -15,13 +15,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The fault. Call number `at` of the function `name` fails with errno `why`, or transfers a single
- * byte if `why` is 0. If `on`, all later calls do the same. If `name` is NULL, no call fails. */
-static struct {
+#include "failing_memory.h"
+#include "test.h"
+#include "imgio/status.h"
+
+/* A fault: a call of the function `name` fails with errno `why`, or transfers a single byte if
+ * `why` is 0. If `on`, all later calls do the same. `works` tells whether the work must succeed
+ * nevertheless. The name "malloc" means every function that allocates. */
+struct fault {
     const char *name;
-    int at, why, calls;
-    bool on;
-} fault;
+    int why;
+    bool on, works;
+};
+
+/* The fault that is armed, or one without a name; the number of the call that fails, and the
+ * number of calls so far. */
+static struct fault fault;
+static int fault_at, fault_calls;
 
 /* If not NULL, runs after each renameat2() that succeeds. */
 static void (*after_rename)(void);
@@ -30,11 +40,34 @@ static bool fails(const char *name)
 {
     if (!fault.name || strcmp(fault.name, name) != 0)
         return false;
-    fault.calls++;
-    if (fault.calls != fault.at && !(fault.on && fault.calls > fault.at))
+    fault_calls++;
+    if (fault_calls != fault_at && !(fault.on && fault_calls > fault_at))
         return false;
     errno = fault.why;
     return true;
+}
+
+/* Makes the n-th call from now on fail. */
+static void arm(struct fault with, int n)
+{
+    fault = with;
+    fault_at = n;
+    fault_calls = calls = 0;
+    fails_at = strcmp(fault.name, "malloc") == 0 ? n : 0;
+}
+
+/* Ends the fault, and tests that the work's status fits the fault and the error. Returns whether no
+ * call has failed. */
+static bool disarm(const char *work, enum gi_status status, const struct gi_err *err)
+{
+    bool done = (fails_at ? calls : fault_calls) < fault_at;
+    struct fault had = fault;
+    fault.name = NULL;
+    fails_at = 0;
+    if (status != err->status || (status && (had.works || !*err->text)))
+        fail_msg("%s: call %d of %s() fails (%s): status %d, %s", work, fault_at, had.name,
+                 strerror(had.why), status, err->text);
+    return done;
 }
 
 int open(const char *path, int flags, ...)

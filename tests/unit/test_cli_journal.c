@@ -3,7 +3,6 @@
  * Sources: cli/report/journal* cli/inputs/path_conflicts*
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
-#include "failing_memory.h"
 #include "imgio_folder.h"
 
 #include "cli/inputs/path_conflicts.h"
@@ -94,13 +93,7 @@ static const struct work {
     {"paths", claimed, false, false},
 };
 
-/* The faults: which call fails, how this call fails, and whether the work must succeed
- * nevertheless. */
-static const struct {
-    const char *name;
-    int why;
-    bool on, works;
-} faults[] = {
+static const struct fault faults[] = {
     {"open", EMFILE, false, false},   {"write", ENOSPC, false, false},
     {"write", EINTR, false, true},    {"write", 0, true, true},
     {"fstat", EIO, false, false},     {"linkat", EIO, false, false},
@@ -138,24 +131,15 @@ static void prepare(const struct work *work)
  * Returns how many runs did not finish their work. */
 static int walk(const struct work *work, size_t f, struct bytes want)
 {
-    bool memory = strcmp(faults[f].name, "malloc") == 0, done = memory && !can_fail;
+    bool done = strcmp(faults[f].name, "malloc") == 0 && !can_fail;
     int failed = 0;
     for (int n = 1; !done; n++) {
         struct gi_err err = {0};
         prepare(work);
-        memset(&fault, 0, sizeof fault);
-        fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on;
-        calls = 0;
-        fault.name = memory ? NULL : faults[f].name;
-        fails_at = memory ? n : 0;
+        arm(faults[f], n);
         enum gi_status status = work->run(&err);
-        done = (memory ? calls : fault.calls) < n;
-        fails_at = 0;
-        fault.name = NULL;
+        done = disarm(work->name, status, &err);
         failed += status != GI_OK;
-        if (status != err.status || (status && (faults[f].works || !*err.text)))
-            fail_msg("%s: call %d of %s() fails (%s): status %d, %s", work->name, n, faults[f].name,
-                     strerror(faults[f].why), status, err.text);
         if (work->reports)
             check_report(work, !status, want);
     }

@@ -3,11 +3,7 @@
  * Sources: imgio/sink* imgio/source* imgio/save.c imgio/temporary* imgio/bundle.c
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
-#include "failing_memory.h"
 #include "imgio_folder.h"
-
-#include "imgio/pnm_stream.h"
-#include "imgio/y4m.h"
 
 static char *in[8];
 static struct gi_image image;
@@ -105,13 +101,7 @@ static const struct work {
     {"together", older_of_two, save_together, {0, 1, 3}, 3, 1},
 };
 
-/* The faults: which call fails, how this call fails, and whether the work must succeed
- * nevertheless. */
-static const struct {
-    const char *name;
-    int why;
-    bool on, works;
-} faults[] = {
+static const struct fault faults[] = {
     {"open", EMFILE, false, false},    {"open", EOPNOTSUPP, false, false},
     {"close", EIO, false, false},      {"close", EINTR, false, true},
     {"fstat", EIO, false, false},      {"lstat", EIO, false, false},
@@ -164,29 +154,6 @@ static void check_files(const struct work *work, bool done, int before)
     assert_int_equal(count_files(folder), before + (done ? work->more : 0));
 }
 
-/* Makes the n-th call of fault f fail from now on. With `on`, later calls fail too if the fault
- * allows that. */
-static void arm(size_t f, int n, bool on)
-{
-    memset(&fault, 0, sizeof fault);
-    fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on && on;
-    calls = 0;
-    if (strcmp(faults[f].name, "malloc") == 0)
-        fails_at = n;
-    else
-        fault.name = faults[f].name;
-}
-
-/* Ends the fault. Returns whether no call has failed. */
-static bool disarm(void)
-{
-    bool of_memory = fails_at > 0;
-    int n = of_memory ? calls : fault.calls, at = fault.at;
-    fails_at = 0;
-    fault.name = NULL;
-    return n < at;
-}
-
 TEST(writing)
 {
     int failed = 0;
@@ -199,12 +166,9 @@ TEST(writing)
                 nothing();
                 work->before();
                 int files = count_files(folder), fds = open_files();
-                arm(f, n, true);
+                arm(faults[f], n);
                 enum gi_status status = work->run(&err);
-                done = disarm();
-                if (status != err.status || (status && (faults[f].works || !*err.text)))
-                    fail_msg("%s: call %d of %s() fails (%s): status %d, %s", work->name, n,
-                             faults[f].name, strerror(faults[f].why), status, err.text);
+                done = disarm(work->name, status, &err);
                 failed += status != GI_OK;
                 check_files(work, !status, files);
                 assert_int_equal(open_files(), fds);
@@ -227,9 +191,9 @@ TEST(older_folder)
         write_file(in[3], older, sizeof older);
         assert_int_equal(gi_bundle_new(&options.bundle, false, &err), GI_OK);
         assert_int_equal(gi_bundle_folder(options.bundle, in[2], NULL, &err), GI_OK);
-        fault.calls = 0, fault.at = n, fault.why = EIO, fault.on = false, fault.name = "readdir";
+        arm((struct fault){"readdir", EIO, false, false}, n);
         enum gi_status status = gi_bundle_commit(&options.bundle, &err);
-        done = disarm() && n;
+        done = disarm("an older folder", status, &err) && n;
         assert_int_equal(status, n && !done ? GI_E_AGAIN : GI_E_IO);
         assert_bytes(in[3], older, sizeof older);
         unlink(in[3]);
@@ -252,12 +216,11 @@ TEST(older_while_cleared)
     stands(1);
     for (int n = 2; n >= 0; n--) {
         struct gi_err err = {0};
-        fault.calls = 0, fault.at = n, fault.why = EACCES, fault.on = false;
-        fault.name = "renameat2";
+        arm((struct fault){"renameat2", EACCES, false, false}, n);
         after_rename = clear_dead;
         enum gi_status status = save_together(&err);
         after_rename = NULL;
-        disarm();
+        disarm("together", status, &err);
         assert_int_equal(status, n ? GI_E_IO : GI_OK);
         for (int i = 0; n && i < 2; i++)
             assert_bytes(in[i], older, sizeof older);
@@ -293,12 +256,11 @@ TEST(reading)
                 struct gi_err err = {0};
                 feed(want.at, want.n);
                 int fds = open_files();
-                arm(f, n, w != 1); /* single bytes would take long */
+                struct fault with = faults[f];
+                with.on = with.on && w != 1; /* single bytes would take long */
+                arm(with, n);
                 enum gi_status status = gi_load(&got, NULL, NULL, paths[w], &strictly, NULL, &err);
-                done = disarm();
-                if (status != err.status || (status && (faults[f].works || !*err.text)))
-                    fail_msg("%s: call %d of %s() fails (%s): status %d, %s", paths[w], n,
-                             faults[f].name, strerror(faults[f].why), status, err.text);
+                done = disarm(paths[w], status, &err);
                 failed += status != GI_OK;
                 if (!status)
                     assert_same_image(w == 1 ? &large : &image, &got);
@@ -311,102 +273,6 @@ TEST(reading)
     gi_image_free(&large);
     print_message("%d calls failed the work\n", failed);
     assert_in_range(failed, 6, 1000);
-}
-
-/* Reads all images of a stream into `all`. */
-static enum gi_status take_images(const char *path, struct gi_buffer *all, struct gi_err *err)
-{
-    struct gi_reader *reader;
-    struct gi_buffer one = {0};
-    bool end = false, more = true;
-    enum gi_status status = gi_reader_open(&reader, path, err);
-    if (!status)
-        status = gi_pnm_has_more(&more, reader, err);
-    if (!status)
-        assert_true(more);
-    while (!status && !end) {
-        status = gi_pnm_next(&one, &end, reader, &strictly.limits, err);
-        if (!status && !end)
-            status = gi_buffer_append(all, one.at, one.nbytes, err);
-    }
-    free(one.at);
-    gi_reader_close(&reader);
-    return status;
-}
-
-/* Reads all planes of a 10-bit video. */
-static enum gi_status take_planes(const char *path, struct gi_buffer *all, struct gi_err *err)
-{
-    struct gi_reader *reader;
-    struct gi_y4m video;
-    char line[GI_Y4M_LINE_MAX];
-    bool end = false;
-    enum gi_status status = gi_reader_open(&reader, path, err);
-    if (!status)
-        status = gi_y4m_read_head(&video, reader, &strictly.limits, err);
-    while (!status && !end) {
-        status = gi_y4m_read_frame(line, &end, reader, err);
-        for (int p = 0; !status && !end && p < video.nplanes; p++) {
-            struct gi_image shape = gi_y4m_plane(&video, p), plane;
-            status = gi_image_alloc(&plane, shape.width, shape.height, 1, shape.type, err);
-            if (status)
-                break;
-            status = gi_y4m_read_plane(&plane, reader, err);
-            if (!status)
-                status = gi_y4m_widen(&plane, video.bits, err);
-            for (int y = 0; y < plane.height && !status; y++)
-                status = gi_buffer_append(all, gi_row(&plane, y), gi_row_nbytes(&plane), err);
-            gi_image_free(&plane);
-        }
-    }
-    gi_reader_close(&reader);
-    return status;
-}
-
-TEST(streams)
-{
-    static const char raw[] = "P5 3 2 255\nabcdefP6 1 1 255\nrgb \n",
-                      plain[] = "P2 3 1 9 1 2 3\nP1 4 1 1011\nP3 1 1 255 1 #\n2 3\n",
-                      video[] = "YUV4MPEG2 W2 H2 C420p10\nFRAME\na\0b\1c\2d\3e\0f\1"
-                                "FRAME I\na\0b\1c\2d\3e\0f\1";
-    static const struct {
-        const char *bytes;
-        size_t n;
-        enum gi_status (*take)(const char *path, struct gi_buffer *all, struct gi_err *err);
-    } kinds[] = {{raw, sizeof raw - 1, take_images},
-                 {plain, sizeof plain - 1, take_images},
-                 {video, sizeof video - 1, take_planes}};
-    int failed = 0;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        struct gi_buffer all = {0};
-        write_file(in[0], kinds[k].bytes, kinds[k].n);
-        assert_int_equal(kinds[k].take(in[0], &all, NULL), GI_OK);
-        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
-            for (int n = 1, done = 0; !done; n++) {
-                struct gi_buffer got = {0};
-                struct gi_err err = {0};
-                int fds = open_files();
-                bool glance = strcmp(faults[f].name, "lseek") == 0;
-                arm(f, n, true);
-                enum gi_status status = kinds[k].take(in[0], &got, &err);
-                done = disarm();
-                if (status != err.status || (status && faults[f].works && !glance) ||
-                    (status && !*err.text))
-                    fail_msg("stream %zu: call %d of %s() fails (%s): status %d, %s", k, n,
-                             faults[f].name, strerror(faults[f].why), status, err.text);
-                failed += status != GI_OK;
-                if (!status) {
-                    assert_int_equal(got.nbytes, all.nbytes);
-                    assert_memory_equal(got.at, all.at, all.nbytes);
-                }
-                free(got.at);
-                assert_int_equal(open_files(), fds);
-            }
-        free(all.at);
-    }
-    nothing();
-    print_message("%d calls failed the work\n", failed);
-    assert_in_range(failed, 15, 1000);
 }
 
 static int start(void **state)

@@ -3,7 +3,6 @@
  * Sources: imgio/pnm_stream* imgio/y4m* imgio/tar imgio/metadata*
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
-#include "failing_memory.h"
 #include "imgio_folder.h"
 
 #include "imgio/pnm_stream.h"
@@ -167,7 +166,8 @@ static enum gi_status save_webp(struct gi_err *err)
 static void make_images(void)
 {
     static const char images[] =
-        "P5 3 2 255\nabcdefP2 2 2 9\n1 2 # 3\n3 4\nP4\n9 2\nabcdP5 1 1 1023\n\3\377";
+        "P5 3 2 255\nabcdefP2 2 2 9\n1 2 # 3\n3 4\nP4\n9 2\nabcdP6 1 1 255\nrgbP1 4 1 1011"
+        "P3 1 1 255 1 #\n2 3\nP5 1 1 1023\n\3\377 \n";
     write_file(from, images, sizeof images - 1);
 }
 
@@ -202,16 +202,11 @@ static const struct {
     {"TIFF", make_nothing, save_tiff},    {"WebP", make_nothing, save_webp},
 };
 
-/* The faults: which call fails, how this call fails, and whether the work must succeed
- * nevertheless. */
-static const struct {
-    const char *name;
-    int why;
-    bool on, works;
-} faults[] = {
-    {"open", EMFILE, true, false}, {"read", EIO, false, false},    {"read", EINTR, false, true},
-    {"read", 0, true, true},       {"write", ENOSPC, true, false}, {"write", EINTR, false, true},
-    {"fstat", EIO, false, false},  {"lseek", EIO, false, false},   {"malloc", ENOMEM, false, false},
+static const struct fault faults[] = {
+    {"open", EMFILE, true, false}, {"read", EIO, false, false},      {"read", EINTR, false, true},
+    {"read", 0, true, true},       {"write", ENOSPC, true, false},   {"write", EINTR, false, true},
+    {"fstat", EIO, false, false},  {"lseek", EIO, false, false},     {"close", EIO, false, false},
+    {"close", EINTR, false, true}, {"malloc", ENOMEM, false, false},
 };
 
 /* Returns how many allocations of a work may fail. Allocations of libarchive may not fail, because
@@ -258,22 +253,16 @@ static int walk(size_t w, size_t f, struct bytes want)
     int failed = 0, most = memory ? allocations(w) : 10000;
     for (int n = 1; n <= most && !done; n++) {
         struct gi_err err = {0};
-        unlink(to);
-        memset(&fault, 0, sizeof fault);
-        fault.at = n, fault.why = faults[f].why;
+        struct fault with = faults[f];
         /* single bytes would take long for a tar */
-        fault.on = faults[f].on && (fault.why || works[w].run != copy_tar);
-        calls = 0;
-        fault.name = memory ? NULL : faults[f].name;
-        fails_at = memory ? n : 0;
+        with.on = with.on && (with.why || works[w].run != copy_tar);
+        int fds = count_files("/proc/self/fd");
+        unlink(to);
+        arm(with, n);
         enum gi_status status = works[w].run(&err);
-        done = (memory ? calls : fault.calls) < n;
-        fails_at = 0;
-        fault.name = NULL;
+        done = disarm(works[w].name, status, &err);
         failed += status != GI_OK;
-        if (status != err.status || (status && (faults[f].works || !*err.text)))
-            fail_msg("%s: call %d of %s() fails (%s): status %d, %s", works[w].name, n,
-                     faults[f].name, strerror(faults[f].why), status, err.text);
+        assert_int_equal(count_files("/proc/self/fd"), fds);
         if (status)
             assert_int_equal(access(to, F_OK), -1);
         else
