@@ -3,16 +3,15 @@
  * with the status that asks for another run.
  * Sources: cli/run/backoff.h cli/run/session* cli/run/session_device* cli/run/imaging*
  * cli/run/ready* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "imgio_folder.h"
 #include "fake_cuda.h"
 
 #include "cli/run/backoff.h"
 #include "cli/run/imaging.h"
-#include "cli/commands.h"
 #include "imgio/imgio.h"
 
 enum { THREADS = 8, IMAGES = 40, RUNS = 160, FILES = 48 };
@@ -69,6 +68,28 @@ static void make_work(struct work *work)
     free(params);
 }
 
+static void free_work(struct work *work)
+{
+    gi_session_free(&work->session);
+    gi_pipeline_free(&work->pipeline);
+    for (int i = 0; i < RUNS; i++)
+        gi_image_free(&work->made[i]);
+    for (int i = 0; i < IMAGES; i++) {
+        gi_image_free(&work->srcs[i]);
+        gi_image_free(&work->want[i]);
+    }
+}
+
+/* Runs all images by many threads. */
+static void run_threads(struct work *work)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, worker, work), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
 /* Runs single images until `auto` runs an image on a GPU. Meanwhile `auto` opens the GPUs. */
 static void wait_for_a_gpu(struct work *work)
 {
@@ -82,23 +103,16 @@ static void wait_for_a_gpu(struct work *work)
     }
 }
 
-/* Runs all images by many threads. */
 static void run_work_on(struct work *work, const char *devices, uint64_t images)
 {
     struct gi_device_params device = {.device = devices, .threads = 2};
-    pthread_t threads[THREADS];
     struct gi_err err = {0};
     make_work(work);
     if (gi_session_new(&work->session, &device, images, &err))
         fail_msg("%s", err.text);
     if (strcmp(devices, "auto") == 0)
         wait_for_a_gpu(work);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, worker, work), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    gi_session_free(&work->session);
-    gi_pipeline_free(&work->pipeline);
+    run_threads(work);
     for (int i = 0; i < RUNS; i++) {
         work->failed += work->statuses[i] != GI_OK;
         work->refused += work->statuses[i] == GI_E_LAUNCH;
@@ -108,12 +122,8 @@ static void run_work_on(struct work *work, const char *devices, uint64_t images)
             assert_null(work->made[i].data);
         else
             case_equal(&work->made[i], &work->want[i % IMAGES], "of the session");
-        gi_image_free(&work->made[i]);
     }
-    for (int i = 0; i < IMAGES; i++) {
-        gi_image_free(&work->srcs[i]);
-        gi_image_free(&work->want[i]);
-    }
+    free_work(work);
 }
 
 static void run_work(struct work *work)
@@ -179,20 +189,14 @@ static bool runs_first_on_a_gpu(uint64_t images)
 {
     const struct gi_device_params device = {.device = "auto", .threads = 2};
     struct work work;
-    struct gi_image made;
     make_work(&work);
     assert_int_equal(gi_session_new(&work.session, &device, images, NULL), GI_OK);
     assert_int_equal(
-        gi_session_run(work.session, work.pipeline, &made, &work.srcs[0], NULL, NULL, NULL), GI_OK);
-    case_equal(&made, &work.want[0], "of the session");
+        gi_session_run(work.session, work.pipeline, &work.made[0], &work.srcs[0], NULL, NULL, NULL),
+        GI_OK);
+    case_equal(&work.made[0], &work.want[0], "of the session");
     bool on_gpu = fakes[0].calls[UPLOAD] > 0;
-    gi_image_free(&made);
-    gi_session_free(&work.session);
-    gi_pipeline_free(&work.pipeline);
-    for (int i = 0; i < IMAGES; i++) {
-        gi_image_free(&work.srcs[i]);
-        gi_image_free(&work.want[i]);
-    }
+    free_work(&work);
     return on_gpu;
 }
 
@@ -237,27 +241,16 @@ TEST(no_more_threads_compute_than_asked_for)
     const struct gi_device_params device = {.device = "auto", .threads = 2};
     const struct gi_step step = {.filter = &slow};
     struct work work;
-    pthread_t threads[THREADS];
     make_work(&work);
     gi_pipeline_free(&work.pipeline);
     assert_int_equal(gi_pipeline_new(&work.pipeline, &step, 1, &work.srcs[0], NULL, NULL), GI_OK);
     assert_int_equal(gi_session_new(&work.session, &device, 10, NULL), GI_OK);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, worker, &work), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    for (int i = 0; i < RUNS; i++) {
+    run_threads(&work);
+    for (int i = 0; i < RUNS; i++)
         case_equal(&work.made[i], &work.srcs[i % IMAGES], "of the session");
-        gi_image_free(&work.made[i]);
-    }
     assert_int_equal(fakes[0].calls[UPLOAD], 0);
     assert_int_equal(most_inside, 2);
-    gi_session_free(&work.session);
-    gi_pipeline_free(&work.pipeline);
-    for (int i = 0; i < IMAGES; i++) {
-        gi_image_free(&work.srcs[i]);
-        gi_image_free(&work.want[i]);
-    }
+    free_work(&work);
 }
 
 TEST(all_are_lost)
@@ -298,34 +291,18 @@ TEST(one_is_short_of_memory)
 
 /* ---- whole batches ---- */
 
-/* Runs a command line whose words are separated by blanks. Returns its status. */
 static enum gi_status gpuimg(const char *line)
 {
-    char text[256], *words[32], *at;
-    int n = 0;
-    snprintf(text, sizeof text, "%s", line);
-    for (char *word = strtok_r(text, " ", &at); word; word = strtok_r(NULL, " ", &at))
-        words[n++] = word;
-    words[n] = NULL;
-    struct gi_command command;
-    struct gi_args args;
     struct gi_err err = {0};
-    assert_true(gi_command_find(&command, words[0]));
-    enum gi_status status = gi_args_read(&args, &command, n, words, &err);
-    if (status)
-        fail_msg("%s", err.text);
-    status = command.run(&command, args.params, args.operands, args.noperands, &err);
-    gi_args_free(&args);
-    return status;
+    return run_command_line(line, false, &err);
 }
 
 static int make_files(void **state)
 {
     uint64_t seed = 7;
     struct gi_image image;
-    char name[32], line[128];
+    char name[32];
     const struct gi_save_options options = {0};
-    gi_commands_use(gi_command_rows);
     setenv("GPUIMG_TEAR_DOWN", "1", 1);
     fresh(NULL);
     enter_folder(state);
@@ -337,9 +314,7 @@ static int make_files(void **state)
         assert_int_equal(gi_save(&image, NULL, name, &options, NULL, NULL), GI_OK);
         gi_image_free(&image);
     }
-    snprintf(line, sizeof line,
-             "gaussian --recursive session-in --out-dir session-cpu --device cpu");
-    return gpuimg(line) != GI_OK;
+    return gpuimg("gaussian --recursive session-in --out-dir session-cpu --device cpu") != GI_OK;
 }
 
 static int lines_that_log(const char *status)
@@ -353,14 +328,13 @@ static int lines_that_log(const char *status)
     return n;
 }
 
-static const char batch[] =
-    "gaussian --recursive session-in --out-dir session-out --report session.jsonl "
-    "--threads 2 --device ";
-
 static enum gi_status run_batch(const char *devices)
 {
     char line[256];
-    snprintf(line, sizeof line, "%s%s", batch, devices);
+    snprintf(line, sizeof line,
+             "gaussian --recursive session-in --out-dir session-out --report session.jsonl "
+             "--threads 2 --device %s",
+             devices);
     return gpuimg(line);
 }
 
