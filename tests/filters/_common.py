@@ -4,9 +4,11 @@ The oracles are numpy and scipy from the distribution; pixels are passed as PNM 
 reads without gpuimg's help.
 """
 import os
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products: threads would wait for each other
 
@@ -27,6 +29,14 @@ def need(*modules):
             print("0 passed, 0 failed, 1 skipped")
             sys.exit(0)
     return found
+
+
+def optional(name):
+    """Imports an oracle, or returns None if it is missing."""
+    try:
+        return __import__(name, fromlist=["_"])
+    except ImportError:
+        return None
 
 
 (np,) = need("numpy")
@@ -82,6 +92,10 @@ def suffix(image):
     if image.dtype == np.float32:
         return ".npy" if image.ndim == 3 and image.shape[2] % 2 == 0 else ".pfm"
     return {1: ".pgm", 3: ".ppm"}.get(1 if image.ndim == 2 else image.shape[2], ".pam")
+
+
+def png_chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 class Checks:

@@ -5,16 +5,9 @@ Integers must be within half a step of the double plus float32's error; floats w
 
 Sources: arithmetic
 """
-from _common import Checks, np, random_image, read, suffix, to_type, write
+from _common import Checks, np, optional, random_image, read, suffix, to_type, write
 
-try:
-    import cv2
-except ImportError:
-    cv2 = None
-try:
-    from PIL import Image, ImageChops
-except ImportError:
-    Image = None
+cv2, Image, ImageChops = map(optional, ("cv2", "PIL.Image", "PIL.ImageChops"))
 
 FULL = {np.uint8: 255, np.uint16: 65535, np.float32: 1}
 c = Checks()

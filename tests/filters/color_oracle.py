@@ -7,16 +7,9 @@ Sources: color
 """
 import colorsys
 
-from _common import Checks, np, random_image, to_type
+from _common import Checks, np, optional, random_image, to_type
 
-try:
-    import cv2
-except ImportError:
-    cv2 = None
-try:
-    from skimage import color as skcolor
-except ImportError:
-    skcolor = None
+cv2, skcolor = map(optional, ("cv2", "skimage.color"))
 
 FULL = {np.uint8: 255, np.uint16: 65535, np.float32: 1}
 XYZ = np.array([[0.412453, 0.357580, 0.180423], [0.212671, 0.715160, 0.072169], [0.019334, 0.119193, 0.950227]])

@@ -9,14 +9,11 @@ Sources: geometry
 """
 import json
 
-from _common import Checks, need, np, random_image, write
+from _common import Checks, need, np, optional, random_image, write
 from _remap import BORDERS, agree, grid, sample
 
 (ndimage,) = need("scipy.ndimage")
-try:
-    import cv2
-except ImportError:
-    cv2 = None
+cv2 = optional("cv2")
 SCIPY = {"clamp": "nearest", "border": "grid-constant", "wrap": "grid-wrap", "mirror": "reflect",
          "reflect101": "mirror"}
 SIZES = [(1, 1), (1, 17), (17, 1), (31, 33), (67, 5), (129, 257)]

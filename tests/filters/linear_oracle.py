@@ -6,7 +6,7 @@ import os
 import struct
 import zlib
 
-from _common import Checks, need, read
+from _common import Checks, need, png_chunk as chunk, read
 
 np, ndimage = need("numpy", "scipy.ndimage")
 
@@ -16,10 +16,6 @@ os.chdir(c.folder.name)
 def run(*words):
     result = c.result(*words)
     return result.returncode, result.stderr
-
-
-def chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def png(path, image, *more):

@@ -2,17 +2,10 @@
 
 Sources: filters/tone/local_threshold.c
 """
-from _common import Checks, need, np, random_image
+from _common import Checks, need, np, optional, random_image
 
 (ndimage,) = need("scipy.ndimage")
-try:
-    import cv2
-except ImportError:
-    cv2 = None
-try:
-    from skimage import filters as skimage
-except ImportError:
-    skimage = None
+cv2, skimage = map(optional, ("cv2", "skimage.filters"))
 
 PAD = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}
 SHAPES = [(1, 1), (33, 47), (40, 29), (5, 67)]

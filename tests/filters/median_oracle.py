@@ -27,8 +27,6 @@ def peer(image, k, mode="nearest", cval=0, alpha=False):
 turn = 0
 for dtype in (np.uint8, np.uint16, np.float32):
     for shape in SHAPES:
-        if dtype == np.float32 and len(shape) == 3 and shape[2] != 3:
-            continue  # no such PFM
         for border, mode in SCIPY_MODES.items():
             turn += 1
             k, alpha = SIDES[turn % len(SIDES)], turn % 3 == 0

@@ -7,7 +7,7 @@ import os
 import struct
 import zlib
 
-from _common import Checks
+from _common import Checks, png_chunk as chunk
 
 c = Checks()
 check = c.check
@@ -15,10 +15,6 @@ os.chdir(c.folder.name)
 def run(*words):
     result = c.result(*words)
     return result.returncode, result.stderr
-
-
-def chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def png(before=b"", after=b""):

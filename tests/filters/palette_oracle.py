@@ -7,12 +7,9 @@ Sources: filters/color/palette* filters/color/median_cut* filters/color/quantize
 """
 import json
 
-from _common import Checks, np, random_image, read, suffix, write
+from _common import Checks, np, optional, random_image, read, suffix, write
 
-try:
-    from PIL import Image
-except ImportError:
-    Image = None
+Image = optional("PIL.Image")
 
 c = Checks()
 
