@@ -12,6 +12,7 @@
  * 3 channels, because an increment waits for the previous store to the same counter. */
 enum {
     BLOCK = 480, /* samples: a multiple of all numbers of tables */
+    GROUP = 16,  /* keys that are compared with a prefix at a time; BLOCK is a multiple */
     STEP = 96,   /* bytes: likewise, and a multiple of 8 */
     BYTES_TABLES_MAX = 8,
     BYTES_SIZE = 257, /* table_size() of bytes */
@@ -259,21 +260,37 @@ static void count_row_bytes(uint32_t *table, const struct histogram_job *job, in
         count_bytes(table, row, n, 4, bytes_tables(4));
 }
 
-/* Before counting, lists the samples that have one of the prefixes, because they are few. */
+/* Returns whether one of the next GROUP keys has one of the prefixes. */
+static inline bool any_has_prefix(const uint32_t *keys, const struct gi_histogram_spec *spec)
+{
+    uint32_t any = 0;
+    for (int p = 0; p < spec->nprefixes; p++)
+        for (int i = 0; i < GROUP; i++)
+            any |= keys[i] >> 16 == spec->prefixes[p];
+    return any;
+}
+
+/* Before counting, lists the samples that have one of the prefixes, because they are few. Most
+ * groups have none. */
 static void count_row_low(uint32_t *table, const struct histogram_job *job, int y)
 {
     const float *row = gi_row(job->src, y);
     size_t n = gi_row_samples(job->src), size = table_size(job->spec);
-    uint32_t bins[BLOCK], channels = (uint32_t)job->src->channels, channel = 0;
+    uint32_t bins[BLOCK], keys[BLOCK] = {0}, channels = (uint32_t)job->src->channels;
     for (size_t at = 0; at < n; at += BLOCK) {
         int m = n - at < BLOCK ? (int)(n - at) : BLOCK, found = 0;
         prefetch_ahead(row + at, (size_t)m * sizeof *row);
-        for (int i = 0; i < m; i++) {
-            float v = row[at + (size_t)i];
-            uint32_t key = gi_float_key(float_bits(v)), slot = job->slots[key >> 16];
-            bins[found] = (uint32_t)(((slot - 1) * channels + channel) * size) + (key & 0xffff);
-            found += (slot != 0) & (v == v);
-            channel = channel + 1 == channels ? 0 : channel + 1;
+        for (int i = 0; i < m; i++)
+            keys[i] = gi_float_key(float_bits(row[at + (size_t)i]));
+        for (int g = 0; g < m; g += GROUP) {
+            int end = !any_has_prefix(keys + g, job->spec) ? g : g + GROUP < m ? g + GROUP : m;
+            for (int i = g; i < end; i++) {
+                float v = row[at + (size_t)i];
+                uint32_t slot = job->slots[keys[i] >> 16], channel = (uint32_t)i % channels;
+                bins[found] =
+                    (uint32_t)(((slot - 1) * channels + channel) * size) + (keys[i] & 0xffff);
+                found += (slot != 0) & (v == v);
+            }
         }
         for (int i = 0; i < found; i++)
             table[bins[i]]++;
