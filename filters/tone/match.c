@@ -133,14 +133,6 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* The values that occur in the reference, and the fraction of samples up to each. The fraction
- * after the last value is infinite. */
-struct reference {
-    int n;
-    uint16_t *values;
-    double *shares;
-};
-
 /* Sets shares[v] to the fraction of the samples that are at most v. Returns whether there are
  * samples. */
 static bool fill_shares(double *shares, const uint64_t *counts, int n)
@@ -155,34 +147,24 @@ static bool fill_shares(double *shares, const uint64_t *counts, int n)
     return sum > 0;
 }
 
-static bool fill_reference(struct reference *like, const uint64_t *counts, int n)
-{
-    bool any = fill_shares(like->shares, counts, n);
-    like->n = 0;
-    for (int v = 0; v < n; v++) {
-        like->values[like->n] = (uint16_t)v;
-        like->shares[like->n] = like->shares[v];
-        like->n += counts[v] != 0;
-    }
-    like->shares[like->n] = INFINITY;
-    return any;
-}
-
 /* Computes the curve from the shares of the image, which it replaces. It maps v to the value at
  * which the reference has the same fraction of samples up to that value as the image has up to v.
- * Between the values of the reference it is interpolated linearly. */
-static void fill_curve(double *to, const struct reference *like, int n)
+ * Between the values that occur in the reference it is interpolated linearly. shares[n], after
+ * those of the reference, is infinite. */
+static void fill_curve(double *to, const uint64_t *like, const double *shares, int n)
 {
-    for (int v = 0, at = 0; v < n; v++) {
-        while (like->shares[at] <= to[v])
+    int before = -1, at = 0; /* the values that occur with a share of at most, and above, to[v] */
+    for (int v = 0; v < n; v++) {
+        while (shares[at] <= to[v]) {
+            before = like[at] ? at : before;
             at++;
-        if (at == 0 || at == like->n) {
-            to[v] = like->values[at ? at - 1 : 0];
+        }
+        if (before < 0 || at == n) {
+            to[v] = before < 0 ? at : before;
             continue;
         }
-        double low = like->shares[at - 1], high = like->shares[at];
-        int before = like->values[at - 1];
-        to[v] = (double)(like->values[at] - before) / (high - low) * (to[v] - low) + (double)before;
+        double low = shares[at - 1], high = shares[at];
+        to[v] = (double)(at - before) / (high - low) * (to[v] - low) + (double)before;
     }
 }
 
@@ -215,16 +197,17 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     unsigned stays = 0;
     const uint64_t *counts = work->state, *found = counts + n * src->channels;
     size_t size = (size_t)n * (size_t)channels, room = size + (size_t)n + 1;
-    double *to = malloc(room * sizeof *to + (size_t)n * sizeof(uint16_t));
+    double *to = malloc(room * sizeof *to), *shares = to + size;
     if (!to)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);
-    struct reference like = {0, (uint16_t *)(to + room), to + size};
-    for (int c = 0; c < channels; c++)
-        if (fill_shares(to + c * n, counts + c * n, n) &&
-            fill_reference(&like, (given ? given : found) + c * n, n))
-            fill_curve(to + c * n, &like, n);
+    shares[n] = INFINITY;
+    for (int c = 0; c < channels; c++) {
+        const uint64_t *like = (given ? given : found) + c * n;
+        if (fill_shares(to + c * n, counts + c * n, n) && fill_shares(shares, like, n))
+            fill_curve(to + c * n, like, shares, n);
         else /* floats, none of them from 0 to 1 */
             stays |= 1u << c;
+    }
     enum gi_status status = gi_curve_run(queue, work, &(struct gi_curve){to, true, stays}, err);
     free(to);
     return status;
