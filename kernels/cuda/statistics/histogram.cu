@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/tiles.cuh"
 
-#include <stdlib.h>
-
 static __device__ inline void count(unsigned *table, unsigned offset)
 {
     atomicAdd((unsigned *)((char *)table + offset), 1u);
@@ -454,16 +452,18 @@ static enum gi_status parts(struct gi_queue *queue, uint64_t *counts, const stru
                      launch_parts<CHANNELS>(gi_cuda(queue), (device_u64 *)counts, src, spec, err));
 }
 
-/* Counts in zeroed device memory, then adds these counts to `counts` in host memory. */
+/* Counts in zeroed device memory, then adds these counts, by way of pinned memory, to `counts` in
+ * host memory. */
 template <gi_histogram_fn *ENQUEUE>
 static enum gi_status count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
                             const struct gi_histogram_spec *spec, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
+    const struct gi_allocator *pinned = &cu->device->host_allocator;
     size_t sets = spec->key == GI_KEY_FLOAT_LOW ? (size_t)spec->nprefixes : 1;
     size_t n = (size_t)src->channels * (size_t)spec->nbins * sets;
     size_t nbytes = n * sizeof *counts;
-    uint64_t *device, *found = (uint64_t *)malloc(nbytes);
+    uint64_t *device, *found = (uint64_t *)pinned->alloc(pinned->self, nbytes);
     enum gi_status status = found ? gi_cuda_scratch(cu, (void **)&device, nbytes, err)
                                   : gi_fail(err, GI_E_MEMORY, "out of memory: %zu bins", n);
     if (!status && cudaMemsetAsync(device, 0, nbytes, cu->stream) != cudaSuccess)
@@ -473,7 +473,8 @@ static enum gi_status count(struct gi_queue *queue, uint64_t *counts, const stru
         status = gi_cuda_copy_to_host(cu, found, nbytes, device, nbytes, nbytes, 1, err);
     for (size_t i = 0; i < n && !status; i++)
         counts[i] += found[i];
-    free(found);
+    if (found)
+        pinned->free(pinned->self, found);
     return status;
 }
 
