@@ -1,9 +1,11 @@
-/* Lookup tables. Tables are kernel arguments, so that no launch waits for a copy, and the caller
- * may change its table at once.
+/* Lookup tables. Tables are kernel arguments, unless the stream is without work, so that no launch
+ * waits for a copy, and the caller may change its table at once.
  *
  * Bytes: a block has 32 copies of each table (64 words) in shared memory, so that each lane finds
  * its entry in a bank of its own. 16 bits and floats: tables are in global memory, read through the
- * L1 cache. (A copy of a table of 16 bits in shared memory saves 1 % of 8192 x 8192 samples.)
+ * L1 cache, in which samples get no room. (A copy of a table of 16 bits in shared memory saves 1 %
+ * of 8192 x 8192 samples.) A single table of floats, which is larger than the cache, is copied to
+ * shared memory as far as it fits.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"
@@ -23,8 +25,18 @@ struct table_args {
     struct gi_image dst, src;
     struct walk walk;
     unsigned keep[WORDS];
-    const uint16_t *tables; /* 16 bits: device memory, PERIOD tables */
+    const void *tables; /* 16 bits: device memory, PERIOD tables; floats: one */
 };
+
+/* Loads a piece of an image. It gets no room in the L1 cache. */
+static __device__ __forceinline__ uint4 piece_load(const uint4 *piece)
+{
+    uint4 v;
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(piece));
+    return v;
+}
 
 /* ---- bytes ---- */
 
@@ -89,8 +101,10 @@ template <int PERIOD>
 static __global__ void __launch_bounds__(THREADS16) table_words(const struct table_args args)
 {
     unsigned x, y, height = (unsigned)args.src.height;
+    const uint16_t *tables = (const uint16_t *)args.tables;
     walk_start(args.walk, &y, &x, blockIdx.x * THREADS16 + threadIdx.x);
-    uint4 next = y < height ? *piece_at(args.src, (int)x, (int)y) : make_uint4(0, 0, 0, 0);
+    uint4 next =
+        y < height ? piece_load(piece_at(args.src, (int)x, (int)y)) : make_uint4(0, 0, 0, 0);
     while (y < height) {
         uint4 piece = next, *to = piece_at(args.dst, (int)x, (int)y);
         unsigned *words = (unsigned *)&piece, first = PERIOD == 3 ? x * 2 % 3 : 0;
@@ -100,14 +114,14 @@ static __global__ void __launch_bounds__(THREADS16) table_words(const struct tab
             table[c] = (first + c >= PERIOD ? first + c - PERIOD : first + c) * ENTRIES16;
         walk_next(args.walk, &y, &x);
         if (y < height) /* in flight while this piece is looked up */
-            next = *piece_at(args.src, (int)x, (int)y);
+            next = piece_load(piece_at(args.src, (int)x, (int)y));
 #pragma unroll
         for (int i = 0; i < WORDS; i++) {
             unsigned in = words[i], entry[2];
 #pragma unroll
             for (int s = 0; s < 2; s++) {
                 unsigned v = in >> 16 * s & 65535;
-                entry[s] = __ldg(&args.tables[table[(2 * i + s) % PERIOD] + v]);
+                entry[s] = __ldg(&tables[table[(2 * i + s) % PERIOD] + v]);
             }
             unsigned word = entry[0] | entry[1] << 16;
             words[i] = (word & ~args.keep[i]) | (in & args.keep[i]);
@@ -118,12 +132,49 @@ static __global__ void __launch_bounds__(THREADS16) table_words(const struct tab
 
 /* ---- floats ---- */
 
+/* Returns gi_unit_bin(v), without branches. */
+static __device__ __forceinline__ unsigned unit_bin(float v)
+{
+    return min((unsigned)(__saturatef(v) * 65536.0f), 65535u);
+}
+
+/* Maps by one table. Its first `nshared` entries, a multiple of 4, are in shared memory. The others
+ * are read through the L1 cache. A block uses a whole multiprocessor. */
+static __global__ void __launch_bounds__(THREADS16)
+    table_shared(const struct table_args args, unsigned nshared)
+{
+    extern __shared__ uint4 shared_pieces[];
+    const float *shared = (const float *)shared_pieces, *table = (const float *)args.tables;
+    unsigned x, y, height = (unsigned)args.src.height;
+    walk_start(args.walk, &y, &x, blockIdx.x * THREADS16 + threadIdx.x);
+    uint4 next =
+        y < height ? piece_load(piece_at(args.src, (int)x, (int)y)) : make_uint4(0, 0, 0, 0);
+    for (unsigned i = threadIdx.x; i < nshared / 4; i += THREADS16)
+        shared_pieces[i] = ((const uint4 *)table)[i];
+    __syncthreads();
+    while (y < height) {
+        uint4 piece = next, *to = piece_at(args.dst, (int)x, (int)y);
+        float *v = (float *)&piece;
+        walk_next(args.walk, &y, &x);
+        if (y < height) /* in flight while this piece is looked up */
+            next = piece_load(piece_at(args.src, (int)x, (int)y));
+#pragma unroll
+        for (int i = 0; i < WORDS; i++) {
+            unsigned bin = unit_bin(v[i]);
+            float entry = shared[min(bin, nshared - 1)];
+            if (bin >= nshared)
+                entry = __ldg(&table[bin]);
+            v[i] = canonical(args.keep[i] || v[i] != v[i] ? v[i] : entry);
+        }
+        *to = piece;
+    }
+}
+
 struct floats_args {
     struct gi_image dst, src;
     int pieces;          /* per row */
     unsigned stays;      /* bit mask of channels that are copied */
-    const float *tables; /* device memory: one per channel, or one */
-    size_t each;         /* entries per table */
+    const float *tables; /* device memory: one per channel */
 };
 
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
@@ -134,13 +185,13 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
     if (x >= args.pieces)
         return;
     for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        uint4 piece = *piece_at(args.src, x, y);
+        uint4 piece = piece_load(piece_at(args.src, x, y));
         float *v = (float *)&piece;
         int c = first;
 #pragma unroll
         for (int i = 0; i < WORDS; i++) {
             if (v[i] == v[i] && !(args.stays >> c & 1))
-                v[i] = __ldg(&args.tables[c * args.each + (size_t)gi_unit_bin(v[i])]);
+                v[i] = __ldg(&args.tables[(size_t)c * ENTRIES16 + unit_bin(v[i])]);
             v[i] = canonical(v[i]);
             c = c + 1 == args.src.channels ? 0 : c + 1;
         }
@@ -185,12 +236,18 @@ static enum gi_status launch_bytes(struct gi_cuda_queue *cu, struct gi_image *ds
     return GI_OK;
 }
 
-/* Copies a table to device memory in stream order, by kernel arguments. */
+/* Copies a table to device memory in stream order. By kernel arguments this takes 16 us per part. A
+ * copy takes less, but would wait for the work that is enqueued before it, so that only a stream
+ * without work gets one. */
 static enum gi_status put_table(struct gi_cuda_queue *cu, char *to, const void *table,
                                 int table_nbytes, struct gi_err *err)
 {
     static_assert(sizeof(struct part_args) <= 32764, "more than a launch takes");
     struct part_args args;
+    if (cudaStreamQuery(cu->stream) == cudaSuccess)
+        return gi_cuda_copy_to_device(cu, to, (size_t)table_nbytes, table, (size_t)table_nbytes,
+                                      (size_t)table_nbytes, 1, err);
+    cudaGetLastError(); /* cudaErrorNotReady is no error */
     for (int at = 0; at < table_nbytes; at += PART_NBYTES) {
         args.to = (uint4 *)(to + at);
         int left = table_nbytes - at, nbytes = left < PART_NBYTES ? left : PART_NBYTES;
@@ -215,7 +272,7 @@ static enum gi_status launch_words(struct gi_cuda_queue *cu, struct gi_image *ds
                            tables[c % src->channels], TABLE16_NBYTES, err);
     if (status)
         return status;
-    args.tables = (const uint16_t *)scratch;
+    args.tables = scratch;
     int blocks = blocks_of(src, THREADS16, 2 * cu->units);
     fill_args(&args, dst, src, keeps, blocks * THREADS16);
     kernels[period]<<<blocks, THREADS16, 0, cu->stream>>>(args);
@@ -223,21 +280,41 @@ static enum gi_status launch_words(struct gi_cuda_queue *cu, struct gi_image *ds
     return GI_OK;
 }
 
+/* Maps floats by one table. */
+static enum gi_status launch_shared(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                    const struct gi_image *src, const void *table, bool keeps,
+                                    struct gi_err *err)
+{
+    int most = cu->shared_nbytes / PIECE * PIECE;
+    int nbytes = most < TABLE32_NBYTES ? most : TABLE32_NBYTES;
+    struct table_args args = {};
+    void *scratch;
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, TABLE32_NBYTES, err);
+    if (!status)
+        status = put_table(cu, (char *)scratch, table, TABLE32_NBYTES, err);
+    if (status)
+        return status;
+    args.tables = scratch;
+    int blocks = blocks_of(src, THREADS16, cu->units);
+    fill_args(&args, dst, src, keeps, blocks * THREADS16);
+    GI_CUDA_ALLOW_SHARED(cu, table_shared);
+    table_shared<<<blocks, THREADS16, (size_t)nbytes, cu->stream>>>(args, (unsigned)nbytes / 4);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+/* Maps floats by a table per channel. A channel without a table is copied. */
 static enum gi_status launch_floats(struct gi_cuda_queue *cu, struct gi_image *dst,
                                     const struct gi_image *src, const void *const *tables,
                                     bool keeps, struct gi_err *err)
 {
     int colours = src->channels - keeps;
-    struct floats_args args = {*dst, *src, pieces_of(src), keeps ? 1u << colours : 0, NULL, 0};
+    struct floats_args args = {*dst, *src, pieces_of(src), keeps ? 1u << colours : 0, NULL};
     void *scratch;
-    for (int c = 0; c < colours; c++) {
+    for (int c = 0; c < colours; c++)
         args.stays |= tables[c] ? 0 : 1u << c;
-        if (tables[c] != tables[0])
-            args.each = ENTRIES16;
-    }
-    enum gi_status status =
-        gi_cuda_scratch(cu, &scratch, (size_t)(args.each ? colours : 1) * TABLE32_NBYTES, err);
-    for (int c = 0; c < (args.each ? colours : 1) && !status; c++)
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, (size_t)colours * TABLE32_NBYTES, err);
+    for (int c = 0; c < colours && !status; c++)
         if (tables[c])
             status = put_table(cu, (char *)scratch + (size_t)c * TABLE32_NBYTES, tables[c],
                                TABLE32_NBYTES, err);
@@ -265,5 +342,6 @@ enum gi_status gi_cuda_pointwise_table(struct gi_queue *queue, struct gi_image *
         return launch_bytes(gi_cuda(queue), dst, src, tables, period, keeps, err);
     if (src->type == GI_U16)
         return launch_words(gi_cuda(queue), dst, src, tables, period, keeps, err);
-    return launch_floats(gi_cuda(queue), dst, src, tables, keeps, err);
+    return one && tables[0] ? launch_shared(gi_cuda(queue), dst, src, tables[0], keeps, err)
+                            : launch_floats(gi_cuda(queue), dst, src, tables, keeps, err);
 }
