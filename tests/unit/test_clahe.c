@@ -117,21 +117,46 @@ static void draw_large(struct walk_case *c)
         clahe(c, across, across == 2 ? 1 : across, 3.3);
 }
 
-/* Makes one or two tiles of 16-bit or float samples, each of at least 60,000 pixels. All or most
- * pixels have the same value, whose count may not fit in 16 bits. */
+/* Writes `count` samples of each value, in ascending order, to pixels of one or several equal
+ * channels. With twice the limit of counts, half of the samples are above it, and the entries of a
+ * table grow as quickly as they can. */
+static void fill_ramp(struct gi_image *image, int count)
+{
+    for (int y = 0; y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++) {
+            int v = 1000 + (y * image->width + (int)i / image->channels) / count;
+            if (image->type == GI_F32)
+                ((float *)gi_row(image, y))[i] = ((float)v + 0.5f) / 65536;
+            else
+                ((uint16_t *)gi_row(image, y))[i] = (uint16_t)v;
+        }
+}
+
+/* Repeats the first pixel in all rows, or in all except the last 90. */
+static void fill_flat(struct gi_image *image, bool all)
+{
+    size_t pixel = (size_t)image->channels * gi_type_nbytes(image->type);
+    char *row = gi_row(image, 0);
+    for (size_t i = pixel; i < gi_row_nbytes(image); i++)
+        row[i] = row[i - pixel];
+    int flat = all ? image->height : image->height - 90;
+    for (int y = 1; y < flat; y++)
+        memcpy(gi_row(image, y), row, gi_row_nbytes(image));
+}
+
+/* Makes few tiles of 16-bit or float samples, each of at least 60,000 pixels. All or most pixels
+ * have the same value, whose count may not fit in 16 bits, or values ascend. */
 static void draw_full(struct walk_case *c)
 {
-    if (c->type == GI_U8 || c->channels > 2)
+    if (c->type == GI_U8)
         return;
-    clahe(c, 1 + c->turn % 2, 1, c->turn % 3 ? 2 : 0);
+    int across = c->width == 300 ? 1 : walk_between(c, 1, 2);
+    clahe(c, across, c->width == 700 ? 1 : 2, walk_between(c, 0, 3) ? 2 : 0);
     struct gi_image *judge = c->nothers ? &c->others[0].image : &c->srcs[0].image;
-    size_t pixel = (size_t)judge->channels * gi_type_nbytes(judge->type);
-    char *row = gi_row(judge, 0);
-    for (size_t i = pixel; i < gi_row_nbytes(judge); i++)
-        row[i] = row[i - pixel];
-    int flat = walk_between(c, 0, 2) ? judge->height - 90 : judge->height;
-    for (int y = 1; y < flat; y++)
-        memcpy(gi_row(judge, y), row, gi_row_nbytes(judge));
+    if (walk_between(c, 0, 1))
+        fill_ramp(judge, 8);
+    else
+        fill_flat(judge, !walk_between(c, 0, 2));
 }
 
 static void define(struct walk_case *c)
@@ -147,7 +172,7 @@ static void define(struct walk_case *c)
 static const int large[][2] = {{2600, 300}, {700, 513}, {300, 260}, {0, 0}};
 
 /* With GPUIMG_TEST_QUICK only the second size runs. */
-static const int full[][2] = {{700, 380}, {300, 400}, {0, 0}};
+static const int full[][2] = {{700, 380}, {300, 400}, {509, 490}, {0, 0}};
 
 static const struct walk_row rows[] = {
     WALK_ROW("clahe", "any tiles", draw, define, .few = true),

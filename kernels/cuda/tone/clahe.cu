@@ -1,29 +1,34 @@
 /* Contrast-limited adaptive histogram equalization (CLAHE) in three kernels: blocks count parts of
  * a tile; one block per tile clips the histogram and makes the lookup table; blocks interpolate
  * between the tables of four tiles. The kernels that count and interpolate are in clahe_bytes.cuh
- * and, of 16 bits and floats, in clahe_values.cuh.
+ * and, of 16 bits and floats, in clahe_values.cuh and clahe_packed.cuh.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/tone/clahe_bytes.cuh"
-#include "kernels/cuda/tone/clahe_values.cuh"
+#include "kernels/cuda/tone/clahe_packed.cuh"
 
 /* ---- tables ---- */
 
+/* Returns the sum of `v` over the lanes up to and including this one. */
+static __device__ __forceinline__ unsigned warp_sums(unsigned v)
+{
+    for (int d = 1; d < 32; d *= 2) {
+        unsigned other = __shfl_up_sync(~0u, v, d);
+        v += (int)(threadIdx.x % 32) >= d ? other : 0;
+    }
+    return v;
+}
+
 /* Returns the sum of `v` over the block; *before is the sum over the lower threads (exclusive
  * prefix sum). */
-static __device__ unsigned block_sum(unsigned v, unsigned *before)
+template <int THREADS> static __device__ unsigned block_sum(unsigned v, unsigned *before)
 {
-    __shared__ unsigned warps[TABLE_THREADS / 32];
-    unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = v;
-    for (int d = 1; d < 32; d *= 2) {
-        unsigned other = __shfl_up_sync(~0u, sum, d);
-        sum += (int)lane >= d ? other : 0;
-    }
+    __shared__ unsigned warps[THREADS / 32];
+    unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = warp_sums(v);
     __syncthreads();
     if (lane == 31)
         warps[warp] = sum;
     __syncthreads();
     unsigned total = 0, first = 0;
-    for (unsigned i = 0; i < TABLE_THREADS / 32; i++) {
+    for (unsigned i = 0; i < THREADS / 32; i++) {
         first += i < warp ? warps[i] : 0;
         total += warps[i];
     }
@@ -31,13 +36,13 @@ static __device__ unsigned block_sum(unsigned v, unsigned *before)
     return total;
 }
 
-/* Makes the table of a tile. A thread owns `bins` / TABLE_THREADS consecutive values, and processes
- * GROUP of them at a time. */
+/* Makes the table of a tile. A warp owns consecutive values, and processes GROUP of them per lane
+ * at a time. */
 template <typename T>
-static __global__ void __launch_bounds__(TABLE_THREADS)
+static __global__ void __launch_bounds__(table_block<T>::THREADS)
     clahe_table(const __grid_constant__ struct clahe_args args, int set)
 {
-    enum { GROUP = sizeof(T) == 1 ? 1 : 4 };
+    enum { GROUP = sizeof(T) == 1 ? 1 : 4, THREADS = table_block<T>::THREADS };
     struct __align__(GROUP * sizeof(uint32_t)) counted
     {
         uint32_t at[GROUP];
@@ -46,15 +51,15 @@ static __global__ void __launch_bounds__(TABLE_THREADS)
     {
         T at[GROUP];
     };
-    unsigned tile = blockIdx.x, bins = args.shape.bins, n = bins / TABLE_THREADS;
-    unsigned v0 = threadIdx.x * n, over = 0, sum = 0, before;
-    const struct counted *counts = (const struct counted *)(args.counts + (size_t)tile * bins + v0);
-    struct entries *table =
-        (struct entries *)((T *)args.tables + ((size_t)set * gridDim.x + tile) * bins + v0);
+    unsigned tile = blockIdx.x, bins = args.shape.bins, lane = threadIdx.x % 32;
+    unsigned n = bins / (THREADS / 32), first = threadIdx.x / 32 * n + lane * GROUP;
+    unsigned over = 0, sum = 0, before;
+    const uint32_t *counts = args.counts + (size_t)tile * bins;
+    T *table = (T *)args.tables + ((size_t)set * gridDim.x + tile) * bins;
     struct gi_clahe_cut cut = {args.shape.limit, 0, 0, 1};
 #pragma unroll 4
-    for (unsigned i = 0; i < n / GROUP; i++) {
-        struct counted group = counts[i];
+    for (unsigned v = first; v < first + n; v += 32 * GROUP) {
+        struct counted group = *(const struct counted *)(counts + v);
 #pragma unroll
         for (int k = 0; k < GROUP; k++) {
             unsigned kept = min(group.at[k], cut.limit);
@@ -62,25 +67,34 @@ static __global__ void __launch_bounds__(TABLE_THREADS)
             sum += kept;
         }
     }
-    gi_clahe_share(&cut, block_sum(over, &before), bins);
-    /* Number of bins below v0 whose count grows by one. These bins are multiples of cut.step, and
-     * there are at most cut.extra of them. */
-    unsigned grown = min((v0 + cut.step - 1) / cut.step, cut.extra);
-    block_sum(sum, &before);
-    sum = before + v0 * cut.each + grown;
+    gi_clahe_share(&cut, block_sum<THREADS>(over, &before), bins);
+    block_sum<THREADS>(sum, &before);
+    before = __shfl_sync(~0u, before, 0); /* counts of the warps before */
 #pragma unroll 4
-    for (unsigned i = 0; i < n / GROUP; i++) {
-        struct counted group = counts[i];
+    for (unsigned v = first; v < first + n; v += 32 * GROUP) {
+        struct counted group = *(const struct counted *)(counts + v);
         struct entries made;
+        unsigned own = 0;
 #pragma unroll
         for (int k = 0; k < GROUP; k++) {
-            bool grows = grown < cut.extra && v0 + i * GROUP + k == grown * cut.step;
+            group.at[k] = min(group.at[k], cut.limit);
+            own += group.at[k];
+        }
+        unsigned upto = warp_sums(own);
+        /* Number of values below v whose count grows by one. These values are multiples of
+         * cut.step, and there are at most cut.extra of them. */
+        unsigned grown = min((v + cut.step - 1) / cut.step, cut.extra);
+        sum = before + upto - own + v * cut.each + grown;
+        before += __shfl_sync(~0u, upto, 31);
+#pragma unroll
+        for (int k = 0; k < GROUP; k++) {
+            bool grows = grown < cut.extra && v + k == grown * cut.step;
             grown += grows;
-            sum += min(group.at[k], cut.limit) + cut.each + grows;
+            sum += group.at[k] + cut.each + grows;
             float f = __fmul_rn((float)sum, args.shape.scale);
             made.at[k] = (T)__float2uint_rn(fminf(f, (float)(bins - 1)));
         }
-        table[i] = made;
+        *(struct entries *)(table + v) = made;
     }
 }
 
@@ -213,7 +227,7 @@ static enum gi_status tables(struct gi_cuda_queue *cu, const struct clahe_args *
         enum gi_status status = count(cu, args, set, err);
         if (status)
             return status;
-        clahe_table<T><<<tiles_of(args), TABLE_THREADS, 0, cu->stream>>>(*args, set);
+        clahe_table<T><<<tiles_of(args), table_block<T>::THREADS, 0, cu->stream>>>(*args, set);
         GI_CUDA_LAUNCHED();
     }
     return GI_OK;
@@ -255,14 +269,62 @@ static enum gi_status look(struct gi_cuda_queue *cu, const struct clahe_args *ar
     return GI_OK;
 }
 
+/* 16 bits and floats in large tiles, whose counters fit in shared memory. */
+static bool is_large(const struct gi_queue *queue, const struct gi_image *src,
+                     const struct gi_clahe_shape *shape)
+{
+    return src->type != GI_U8 && (long long)shape->x.tile * shape->y.tile >= LARGE_MIN_PIXELS &&
+           part_bins((const struct gi_cuda_queue *)queue) > 0;
+}
+
+static bool packed_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_clahe *spec)
+{
+    struct gi_clahe_shape shape = gi_clahe_shape_of(src, spec);
+    /* Blocks of four channels of floats, each with its own tables, store too little of a sector. */
+    bool fits = spec->judge || gi_type_nbytes(src->type) * (size_t)src->channels < 16;
+    return is_large(queue, src, &shape) && packs(&shape) && fits &&
+           (int)sizeof(struct packed) <= ((const struct gi_cuda_queue *)queue)->shared_nbytes;
+}
+
+template <typename T>
+static enum gi_status pack(struct gi_cuda_queue *cu, const struct clahe_args *args,
+                           const struct gi_clahe *spec, struct gi_err *err)
+{
+    enum gi_status status = tables<uint16_t>(cu, args, spec, count_parts<T>, err);
+    if (status)
+        return status;
+    struct spans across = spans_of(&args->shape.x, 0, args->src.width);
+    struct spans down = spans_of(&args->shape.y, args->y, args->src.height);
+    int areas = cu->units < args->sets ? 1 : cu->units / args->sets;
+    GI_CUDA_ALLOW_SHARED(cu, clahe_packed<T>);
+    clahe_packed<T>
+        <<<(unsigned)(areas * args->sets), PACKED_THREADS, sizeof(struct packed), cu->stream>>>(
+            *args, across, down);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static enum gi_status packed(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_clahe *spec,
+                             struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct clahe_args args = {};
+    enum gi_status status = prepare(cu, &args, dst, src, spec, false, err);
+    if (status)
+        return status;
+    return src->type == GI_U16 ? pack<uint16_t>(cu, &args, spec, err)
+                               : pack<float>(cu, &args, spec, err);
+}
+
 static bool interleaved_takes(const struct gi_queue *queue, const struct gi_image *src,
                               const struct gi_clahe *spec)
 {
     struct gi_clahe_shape shape = gi_clahe_shape_of(src, spec);
     size_t sets = spec->judge ? 1 : (size_t)gi_colour_channels(src);
-    return src->type != GI_U8 && (long long)shape.x.tile * shape.y.tile >= INTERLEAVED_MIN_PIXELS &&
-           sets * four_of(&shape) * sizeof(ushort4) <= INTERLEAVED_MAX_NBYTES &&
-           part_bins((const struct gi_cuda_queue *)queue) > 0;
+    return is_large(queue, src, &shape) &&
+           sets * four_of(&shape) * sizeof(ushort4) <= INTERLEAVED_MAX_NBYTES;
 }
 
 template <typename T>
@@ -320,12 +382,17 @@ static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src
     return src->type == GI_U8;
 }
 
-/* Times in us on an H100, 16-bit gray in 8 x 8 tiles. 8192 x 8192: interleaved 739, values 2622.
- * 3840 x 2160: 217 and 362. 2560 x 1440: 158 and 189. */
+/* Times in us on an H100, 16-bit gray in 8 x 8 tiles. 8192 x 8192: packed 324, interleaved 741,
+ * values 2622. 3840 x 2160: 120, 184 and 344. 2560 x 1440: 81, 122 and 172. */
 const struct gi_clahe_way gi_cuda_clahe_ways[GI_WAYS_MAX] = {
     {{"bytes", "8 bits: counts in shared memory, spans of pixels with the same tables"},
      bytes_takes,
      bytes},
+    {{"packed",
+      "16 bits and floats, large tiles, low limit: counts in shared memory, the tables of "
+      "four neighbouring tiles too, packed as differences"},
+     packed_takes,
+     packed},
     {{"interleaved", "16 bits and floats, large tiles: counts in shared memory, the tables of four "
                      "neighbouring tiles interleaved"},
      interleaved_takes,

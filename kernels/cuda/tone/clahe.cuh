@@ -13,13 +13,12 @@ enum {
     COUNT_NBYTES = BINS8 * PITCH8, /* of shared memory */
     COUNT_AHEAD = 2,               /* pieces per thread in flight */
     PARTS_MIN_ROWS = 16,
-    TABLE_THREADS = 256,
     LOOK_THREADS = 128,
     LOOK_ROWS = 64,
     LOOK_AHEAD = 8,
     EACH_THREADS = 256,
     EACH_BLOCKS = 6,                    /* per multiprocessor */
-    INTERLEAVED_MIN_PIXELS = 3 << 14,   /* per tile */
+    LARGE_MIN_PIXELS = 3 << 14,         /* per tile */
     INTERLEAVED_MAX_NBYTES = 256 << 20, /* of interleaved tables */
 };
 
@@ -32,6 +31,11 @@ struct clahe_args {
     void *tables;     /* of 8 or 16 bits: [set][tile][value] */
     size_t tables_nbytes;
     ushort4 *four; /* interleaved tables [set][cell][value] of the way "interleaved" */
+};
+
+/* The block that makes the table of a tile, whose entries have type T. */
+template <typename T> struct table_block {
+    enum { THREADS = sizeof(T) == 1 ? 256 : 1024 };
 };
 
 /* The bin of a sample. */
