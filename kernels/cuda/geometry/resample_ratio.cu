@@ -26,6 +26,7 @@
  * sums in CHUNKS = 4 chunks; 96 threads, of which HALO = 2 own no pixels, compute 376 pixels of a
  * row with 6144 bytes of shared memory.
  * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/quotients.cuh"
 #include "kernels/cuda/common/sliding_window_raw.cuh"
 #include "kernels/cuda/geometry/resample_ends.cuh"
 #include "kernels/cuda/geometry/resample_ratio.h"
@@ -64,6 +65,12 @@ template <typename T, int R, int TAPS, int C> struct shape {
         GROUP = 8 / R > PIX ? 8 / R : PIX,       /* strips begin at multiples of GROUP pixels */
         HALO = (SHIFT + (TAPS - R) * C + 3 + OWN - 1) / OWN, /* threads without pixels */
         THREADS = HALO > 6 ? 256 : 96,
+        /* Blocks per multiprocessor, for launch bounds: colour to a half in at most 80 or 64
+         * registers. 0: no bound. */
+        BOUND = R == 2 && C >= 3 && THREADS == 96 && TAPS >= 8,
+        BLOCKS = !BOUND       ? 0
+                 : TAPS == 12 ? 8
+                              : 10,
     };
 };
 
@@ -158,10 +165,9 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
     for (int i = 0; i < N && TAPS > GI_TAPS_BLOCK; i++)
         f[i] = __fadd_rn(first[i], f[i]);
     if constexpr (C == 4) {
-        float a = f[3] = f[3] > 0 ? f[3] : 0.0f;
-#pragma unroll
-        for (int c = 0; c < 3; c++)
-            f[c] = a > 0 ? __fdiv_rn(f[c], a) : 0.0f;
+        float a = f[3] > 0 ? f[3] : 0.0f;
+        divide<T, 3>(f, a);
+        f[3] = a;
     }
 }
 
@@ -346,7 +352,8 @@ static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, f
 }
 
 template <typename T, int R, int TAPS, int C>
-static __global__ void __launch_bounds__(shape<T, R, TAPS, C>::THREADS)
+static __global__ void __launch_bounds__(shape<T, R, TAPS, C>::THREADS,
+                                         shape<T, R, TAPS, C>::BLOCKS)
     reduce(const __grid_constant__ struct ratio_args<TAPS> args)
 {
     extern __shared__ float4 shared[];
