@@ -53,16 +53,16 @@ static __device__ __noinline__ void tile_plain(const struct remap_args *args)
  * `out`. */
 template <typename T, int C, int HOW>
 static __device__ __forceinline__ void tile_empty(const struct remap_args *args, uint8_t *out,
-                                                  int n, int rows, bool ragged)
+                                                  int n, int rows, uint2 selectors)
 {
     typedef form<T, C> F;
     float f[REMAP_ACROSS][C];
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS * C; i++)
         f[i / C][i % C] = args->background[i % C];
-    const struct run<F> run = run_of<T, C, HOW>(f, 1.0f);
+    const struct run<F> run = run_of<T, C, HOW>(f, 1.0f, selectors);
     for (int k = 0; k < rows && k < F::TALL; k += F::BELOW, out += F::BELOW * args->dst.stride)
-        store_run(out, run, n, ragged);
+        store_run(out, run, n);
 }
 
 /* Resident blocks per multiprocessor, for launch bounds, of 8-bit gray with AFFINE. */
@@ -111,14 +111,17 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
     unsigned column = STRIP * (warp % (F::WIDE / STRIP));
     unsigned row = warp / (F::WIDE / STRIP) * (WARP / APART) + lane / APART;
     int to_x = left + (int)(column + (F::CHANGES ? APART * (lane % 4) + (lane & 4) : lane % APART));
-    int n = args.dst_width - to_x, rows = args.dst_height - top - (int)row;
+    int n = args.dst_width - to_x, rows = n > 0 ? args.dst_height - top - (int)row : 0;
     bool ragged = args.dst_width - left < F::WIDE && args.dst_width % REMAP_ACROSS;
+    n = kept(F::CHANGES && !ragged ? (int)REMAP_ACROSS : n);
+    rows = kept(rows);
+    const uint2 selectors = transpose_selectors();
     bool weigh = C % 2 == 0 && args.weigh;
     const float scale = weigh ? 1.0f : 0x1p23f;
     uint8_t *out = (uint8_t *)args.dst.data + (size_t)(top + (int)row) * args.dst.stride +
                    (size_t)to_x * F::OUT;
     if (patch.kind == PATCH_OUTSIDE) {
-        tile_empty<T, C, HOW>(&args, out, n, rows, ragged);
+        tile_empty<T, C, HOW>(&args, out, n, rows, selectors);
         return;
     }
     column += lane % APART;
@@ -127,7 +130,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
         steps.x = first_place(args.map.affine, patch.x, left, y0, column, row);
         steps.y = first_place(args.map.affine + 3, patch.y, left, y0, column, row);
     } else {
-        first_projective(&steps, &patch, left + (int)column);
+        first_projective(&steps, &patch, left + (int)column, y0 + (int)row);
     }
     /* Load: copy the patch. */
     if (patch.kind == PATCH_INSIDE)
@@ -146,7 +149,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
         if (affine)
             run_affine(at, &map, &steps);
         else
-            run_projective(at, &args, &patch, &steps, left + (int)column, y0 + (int)row + k);
+            run_projective(at, &args, &patch, &steps, F::BELOW);
 #pragma unroll
         for (int i = 0; i < REMAP_ACROSS; i++) {
             const uint8_t *from = bytes + (at[i].y >> GI_PLACE_BITS) * F::PITCH +
@@ -157,9 +160,9 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
                 pixel_at<T, C, HOW, false>(f[i], from, args.cubic, at[i].x, at[i].y);
         }
         /* Exchange and store. */
-        const struct run<F> run = run_of<T, C, HOW>(f, scale);
+        const struct run<F> run = run_of<T, C, HOW>(f, scale, selectors);
         if (k < rows)
-            store_run(out, run, n, ragged);
+            store_run(out, run, n);
     }
 }
 

@@ -23,11 +23,11 @@ static __device__ __forceinline__ double inverse(double c)
 
 /* The coordinates of a thread's next run of pixels. AFFINE: x and y relative to the patch, shifted
  * left so that their upper 32 bits are the fixed-point coordinates. PROJECTIVE: u is the first
- * column. add_x and add_y are added to quotients. `doubt` selects the bits of a sum that are all 0
- * if the sum may be rounded wrongly. */
+ * column, and v is the row, so that no integer has to be converted. add_x and add_y are added to
+ * quotients. `doubt` selects the bits of a sum that are all 0 if the sum may be rounded wrongly. */
 struct steps {
     uint64_t x, y;
-    double u, add_x, add_y;
+    double u, v, add_x, add_y;
     unsigned doubt;
 };
 
@@ -39,19 +39,22 @@ static __device__ __forceinline__ uint64_t first_place(const int64_t *m, int cor
     return ((uint64_t)place << UP) - ((uint64_t)corner << (32 + GI_PLACE_BITS));
 }
 
-/* Sums of PROJECTIVE maps have GI_AFFINE_BITS fraction bits. If the quotient is below 2^14, the
- * error of a sum is less than 2^-37, because it consists of 2^-52 of the quotient for the
- * reciprocal, 2^-53 of the quotient for the exact division, and 2^-41. Because 2^-24 and 2^-37 are
- * added, truncation rounds correctly unless less than 2^-36 is cut off. */
+/* Sums of PROJECTIVE maps have GI_AFFINE_BITS fraction bits. If the quotient is below 2^n, the
+ * error of a sum is less than 2^(n - 51), for n of 13 or 14, because it consists of 2^-52 of the
+ * quotient for the reciprocal, 2^-53 of the quotient for the exact division, and 2^-41. Because
+ * 2^-24 and 2^(n - 51) are added, truncation rounds correctly unless less than 2^(n - 50) is cut
+ * off. */
 static __device__ __forceinline__ void first_projective(struct steps *s, const struct patch *patch,
-                                                        int x)
+                                                        int x, int y)
 {
-    const double shift = 6144.0 + 0x1p-24 + 0x1p-37;
-    const int most = (1 << 14) - 256;
+    const int margin = 256, most = max(abs(patch->x), abs(patch->y)) + margin;
+    bool low = most < 1 << 13;
+    double shift = 6144.0 + 0x1p-24 + (low ? 0x1p-38 : 0x1p-37);
     s->u = x;
+    s->v = y;
     s->add_x = shift - patch->x;
     s->add_y = shift - patch->y;
-    s->doubt = abs(patch->x) < most && abs(patch->y) < most ? (1 << CUT) - 16 : 0;
+    s->doubt = low ? (1 << CUT) - 8 : most < 1 << 14 ? (1 << CUT) - 16 : 0;
 }
 
 static __device__ __noinline__ uint2 projective_exactly(const struct remap_args *args, int x, int y)
@@ -76,10 +79,10 @@ static __device__ __forceinline__ void run_affine(uint2 *at, const struct tile_m
 
 static __device__ __forceinline__ void run_projective(uint2 *at, const struct remap_args *args,
                                                       const struct patch *patch,
-                                                      const struct steps *steps, int x, int y)
+                                                      struct steps *steps, int down)
 {
     const double *m = args->map.m;
-    double v = y, a = fma(m[1], v, m[2]), b = fma(m[4], v, m[5]), c = fma(m[7], v, m[8]);
+    double v = steps->v, a = fma(m[1], v, m[2]), b = fma(m[4], v, m[5]), c = fma(m[7], v, m[8]);
     bool doubt[REMAP_ACROSS], any = false;
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++) {
@@ -90,12 +93,13 @@ static __device__ __forceinline__ void run_projective(uint2 *at, const struct re
         doubt[i] = !((unsigned)to_x & steps->doubt) | !((unsigned)to_y & steps->doubt);
         any |= doubt[i];
     }
+    steps->v = v + down;
     if (!any)
         return;
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++)
         if (doubt[i]) {
-            uint2 to = projective_exactly(args, x + APART * i, y);
+            uint2 to = projective_exactly(args, (int)steps->u + APART * i, (int)v);
             at[i] = make_uint2(to.x - ((unsigned)patch->x << GI_PLACE_BITS),
                                to.y - ((unsigned)patch->y << GI_PLACE_BITS));
         }

@@ -152,12 +152,25 @@ static __device__ __forceinline__ unsigned pack(float v0, float v1, float v2, fl
     return __byte_perm(__byte_perm(u[0], u[1], 0x40), __byte_perm(u[2], u[3], 0x40), 0x5410);
 }
 
-/* Transposes 4 x 4 bytes across four lanes: byte i of lane j becomes byte j of lane i. */
-static __device__ __forceinline__ unsigned transpose(unsigned v)
+/* Returns v as a value that the compiler keeps in a register. It would compute values that depend
+ * on the thread alone again for each run, which takes a tenth of a run's instructions. */
+template <typename V> static __device__ __forceinline__ V kept(V v)
 {
-    unsigned odd = threadIdx.x & 1, high = threadIdx.x & 2;
-    v = __byte_perm(v, __shfl_xor_sync(ALL_LANES, v, 1), odd ? 0x3715 : 0x6240);
-    return __byte_perm(v, __shfl_xor_sync(ALL_LANES, v, 2), high ? 0x3276 : 0x5410);
+    return __shfl_sync(ALL_LANES, v, threadIdx.x % WARP);
+}
+
+/* Transposes 4 x 4 bytes across four lanes: byte i of lane j becomes byte j of lane i. `selectors`
+ * comes from transpose_selectors(). */
+static __device__ __forceinline__ unsigned transpose(unsigned v, uint2 selectors)
+{
+    v = __byte_perm(v, __shfl_xor_sync(ALL_LANES, v, 1), selectors.x);
+    return __byte_perm(v, __shfl_xor_sync(ALL_LANES, v, 2), selectors.y);
+}
+
+static __device__ __forceinline__ uint2 transpose_selectors(void)
+{
+    return make_uint2(kept(threadIdx.x & 1 ? 0x3715u : 0x6240u),
+                      kept(threadIdx.x & 2 ? 0x3276u : 0x5410u));
 }
 
 /* Transposes the 16-bit halves of two words in the same way. */
@@ -178,14 +191,15 @@ template <class F> struct run {
 };
 
 template <typename T, int C, int HOW>
-static __device__ __forceinline__ run<form<T, C>> run_of(const float (*f)[C], float scale)
+static __device__ __forceinline__ run<form<T, C>> run_of(const float (*f)[C], float scale,
+                                                         uint2 selectors)
 {
     typedef form<T, C> F;
     struct run<F> run;
     unsigned *out = run.words;
     constexpr int L = C - 1;
     if constexpr (F::OUT == 1) {
-        out[0] = transpose(pack<T, HOW>(f[0][0], f[1][0], f[2][0], f[3][0], scale));
+        out[0] = transpose(pack<T, HOW>(f[0][0], f[1][0], f[2][0], f[3][0], scale), selectors);
     } else if constexpr (F::OUT == 2) {
         uint2 v = transpose(
             sizeof(T) == 2 ? make_uint2(pack<T, HOW>(f[0][0], f[1][0], 0, 0, scale),
@@ -198,7 +212,7 @@ static __device__ __forceinline__ run<form<T, C>> run_of(const float (*f)[C], fl
         unsigned v[3];
 #pragma unroll
         for (int c = 0; c < 3; c++)
-            v[c] = transpose(pack<T, HOW>(f[0][c], f[1][c], f[2][c], f[3][c], scale));
+            v[c] = transpose(pack<T, HOW>(f[0][c], f[1][c], f[2][c], f[3][c], scale), selectors);
         unsigned low = __byte_perm(v[0], v[1], 0x5140), high = __byte_perm(v[0], v[1], 0x7362);
         out[0] = __byte_perm(low, v[2], 0x2410);
         out[1] = __byte_perm(__byte_perm(low, v[2], 0x53), high, 0x5410);
@@ -237,16 +251,14 @@ static __device__ __noinline__ void store_some(uint8_t *out, struct run<F> run, 
             out[4 * i + k] = (uint8_t)(run.words[i] >> 8 * k);
 }
 
-/* Stores at `out` the pixels of a run that are among the first n pixels. `ragged` is set if the end
- * of the n pixels may be inside a run. */
+/* Stores at `out` the pixels of a run that are among the first n pixels, n > 0. */
 template <class F>
-static __device__ __forceinline__ void store_run(uint8_t *out, const struct run<F> &run, int n,
-                                                 bool ragged)
+static __device__ __forceinline__ void store_run(uint8_t *out, const struct run<F> &run, int n)
 {
     if constexpr (F::CHANGES) {
         if (n >= REMAP_ACROSS)
             store_words<F::OUT>(out, run.words);
-        if (ragged && n < REMAP_ACROSS)
+        else
             store_some<F>(out, run, n * F::OUT);
     } else {
 #pragma unroll
