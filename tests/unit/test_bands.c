@@ -111,6 +111,24 @@ static void compare(const struct gi_filter *filter, const void *params, const st
     gi_image_free(&cut);
 }
 
+/* Compares the steps' result made in bands with the whole, as compare() does. */
+static void compare_steps(const struct gi_step *steps, int n, const struct gi_image *src,
+                          const struct gi_side *sides, int rows, int upload_rows)
+{
+    struct gi_image whole, cut;
+    struct gi_pipeline *pipeline;
+    struct gi_times times = {.step_ms = (double[16]){0}, .step_nbytes = (double[16]){0}};
+    assert_int_equal(gi_pipeline_new(&pipeline, steps, n, src, NULL, NULL), GI_OK);
+    queue->k = gi_kernels_cpu();
+    assert_int_equal(gi_pipeline_run(pipeline, queue, &whole, src, sides, NULL, NULL), GI_OK);
+    take(rows, upload_rows);
+    assert_int_equal(gi_pipeline_run(pipeline, queue, &cut, src, sides, &times, NULL), GI_OK);
+    assert_true(times.bands > 1 && case_is_equal(&whole, &cut));
+    gi_pipeline_free(&pipeline);
+    gi_image_free(&whole);
+    gi_image_free(&cut);
+}
+
 static const char *const uneven[] = {"kernel=1 2 3; 0 1 0; 2 -1 4; 0 0 1; 5 1 1; 1 1 2",
                                      "anchor=0,5", NULL};
 static const char *const wide[] = {"k=31", NULL};
@@ -118,21 +136,34 @@ static const char *const apart[] = {"per-channel", NULL};
 static const char *const deviant[] = {"sigma=1.7", NULL};
 static const char *const wolf[] = {"method=wolf", "k=9", NULL};
 static const char *const wolf_apart[] = {"method=wolf", "k=5", "per-channel", NULL};
+static const char *const turned[] = {"angle=5", NULL};
+static const char *const turned_more[] = {"angle=-9", "interpolation=bicubic", "expand", NULL};
+static const char *const moved[] = {"offset=3.25,-11.5", NULL};
+static const char *const flipped[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=bicubic", NULL};
+static const char *const nearest[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=nearest", NULL};
 
+/* The least number of rows in memory is that of the halo, or `rows` for a map, which decides which
+ * source rows a band needs. With border wrap, some are at the other end. */
 static const struct {
     const char *filter;
     const char *const *words;
-} cases[] = {{"blur", NULL},
-             {"blur", wide},
-             {"gaussian", deviant},
-             {"gaussian", wide},
-             {"sharpen", deviant},
-             {"convolve", uneven},
-             {"edges", NULL},
-             {"threshold", NULL},
-             {"threshold", apart},
-             {"local-threshold", wolf},
-             {"local-threshold", wolf_apart}};
+    int rows;
+} cases[] = {{"blur", NULL, 0},
+             {"blur", wide, 0},
+             {"gaussian", deviant, 0},
+             {"gaussian", wide, 0},
+             {"sharpen", deviant, 0},
+             {"convolve", uneven, 0},
+             {"edges", NULL, 0},
+             {"threshold", NULL, 0},
+             {"threshold", apart, 0},
+             {"local-threshold", wolf, 0},
+             {"local-threshold", wolf_apart, 0},
+             {"rotate", turned, 30},
+             {"rotate", turned_more, 40},
+             {"shift", moved, 30},
+             {"affine", flipped, 30},
+             {"affine", nearest, 30}};
 
 TEST(test_same_bytes)
 {
@@ -145,7 +176,7 @@ TEST(test_same_bytes)
                 case_set(filter, params, "border", gi_border_choices[j % 5].name);
             struct gi_image src = image_of(23, HEIGHT, j / 15 ? 4 : 3, (enum gi_type)(j / 5 % 3));
             struct gi_plan plan = case_plan(filter, params, &src);
-            int least = 2 * plan.halo + 1;
+            int least = cases[i].rows ? cases[i].rows : 2 * plan.halo + 1;
             gi_plan_free(&plan);
             struct gi_image whole = whole_of(filter, params, &src);
             for (int rows = least; rows < HEIGHT; rows += 1 + rows / 3)
@@ -207,41 +238,6 @@ TEST(test_sums_too_large)
             gi_plan_free(&plan);
     }
     free(params);
-}
-
-static const char *const turned[] = {"angle=5", NULL};
-static const char *const turned_more[] = {"angle=-9", "interpolation=bicubic", "expand", NULL};
-static const char *const moved[] = {"offset=3.25,-11.5", NULL};
-static const char *const flipped[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=bicubic", NULL};
-static const char *const nearest[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=nearest", NULL};
-
-/* A map decides which source rows a band needs. With border wrap, some are at the other end. */
-TEST(test_maps)
-{
-    enum { HEIGHT = 61 };
-    static const struct {
-        const char *filter;
-        const char *const *words;
-    } maps[] = {{"rotate", turned},
-                {"rotate", turned_more},
-                {"shift", moved},
-                {"affine", flipped},
-                {"affine", nearest}};
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
-        const struct gi_filter *filter = gi_filter_find(maps[i].filter);
-        void *params = case_params(filter, maps[i].words);
-        for (int j = 0; j < 5 * 3 * 2; j++) {
-            struct gi_image src = image_of(23, HEIGHT, j / 15 ? 4 : 3, (enum gi_type)(j / 5 % 3));
-            case_set(filter, params, "border", gi_border_choices[j % 5].name);
-            struct gi_image whole = whole_of(filter, params, &src);
-            for (int rows = 30; rows < HEIGHT; rows += 10)
-                compare(filter, params, &src, &whole, rows, HEIGHT);
-            compare(filter, params, &src, &whole, INT32_MAX, 40);
-            gi_image_free(&whole);
-            gi_image_free(&src);
-        }
-        free(params);
-    }
 }
 
 TEST(test_bytes_limit)
@@ -411,26 +407,14 @@ TEST(test_reference)
     void *params = case_params(filter, (const char *const[]){"reference=image.png", NULL});
     for (int type = GI_U8; type <= GI_U16; type++)
         for (int height = 9; height < 99; height += 80) {
-            struct gi_image src = image_of(23, 61, 3, (enum gi_type)type), whole, cut;
+            struct gi_image src = image_of(23, 61, 3, (enum gi_type)type);
             struct gi_image like = image_of(17, height, 4, (enum gi_type)type);
             struct gi_step step = {
                 .filter = filter, .params = params, .others = &like, .nothers = 1};
             struct gi_side side = {.others = &like};
-            struct gi_pipeline *pipeline;
-            struct gi_times times = {.step_ms = (double[1]){0}, .step_nbytes = (double[1]){0}};
             for (int y = 0; y < height / 2; y++) /* other tones above than below */
                 memset(gi_row(&like, y), 40 + y, gi_row_nbytes(&like));
-            assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &src, NULL, NULL), GI_OK);
-            queue->k = gi_kernels_cpu();
-            assert_int_equal(gi_pipeline_run(pipeline, queue, &whole, &src, &side, NULL, NULL),
-                             GI_OK);
-            take(20, height > 61 ? height : 61);
-            assert_int_equal(gi_pipeline_run(pipeline, queue, &cut, &src, &side, &times, NULL),
-                             GI_OK);
-            assert_true(times.bands > 1 && case_is_equal(&whole, &cut));
-            gi_pipeline_free(&pipeline);
-            gi_image_free(&whole);
-            gi_image_free(&cut);
+            compare_steps(&step, 1, &src, &side, 20, height > 61 ? height : 61);
             gi_image_free(&like);
             gi_image_free(&src);
         }
@@ -445,22 +429,14 @@ TEST(test_many_that_wrap)
     const struct gi_filter *filter = gi_filter_find("blur"), *other = gi_filter_find("invert");
     void *params = case_params(filter, (const char *const[]){"k=3", "border=wrap", NULL});
     void *none = case_params(other, NULL);
-    struct gi_image src = image_of(16, HEIGHT, 3, GI_U8), whole, cut;
-    struct gi_err err = {0};
+    struct gi_image src = image_of(16, HEIGHT, 3, GI_U8);
     struct gi_step steps[STEPS];
-    struct gi_pipeline *pipeline;
     for (int i = 0; i < STEPS; i++)
         steps[i] = i % 3 ? (struct gi_step){.filter = filter, .params = params}
                          : (struct gi_step){.filter = other, .params = none};
-    assert_int_equal(gi_pipeline_new(&pipeline, steps, STEPS, &src, NULL, &err), GI_OK);
-    queue->k = gi_kernels_cpu();
-    assert_int_equal(gi_pipeline_run(pipeline, queue, &whole, &src, NULL, NULL, &err), GI_OK);
-    take(HEIGHT / BANDS + 2 * STEPS, HEIGHT);
-    assert_int_equal(gi_pipeline_run(pipeline, queue, &cut, &src, NULL, NULL, &err), GI_OK);
-    assert_true(case_is_equal(&whole, &cut));
+    compare_steps(steps, STEPS, &src, NULL, HEIGHT / BANDS + 2 * STEPS, HEIGHT);
     assert_in_range(small.uploads, 2, 2 * BANDS);
-    gi_pipeline_free(&pipeline);
-    gi_image_free(&whole), gi_image_free(&cut), gi_image_free(&src);
+    gi_image_free(&src);
     free(params);
     free(none);
 }
@@ -482,16 +458,8 @@ TEST(test_before_a_wrap)
             {.filter = filter, .params = params, .others = &other, .nothers = i == 1},
             {.filter = wrap, .params = last}};
         struct gi_side sides[] = {{.others = &other}, {0}};
-        struct gi_pipeline *pipeline;
-        struct gi_image whole, cut;
-        assert_int_equal(gi_pipeline_new(&pipeline, steps, 2, &src, NULL, NULL), GI_OK);
-        queue->k = gi_kernels_cpu();
-        assert_int_equal(gi_pipeline_run(pipeline, queue, &whole, &src, sides, NULL, NULL), GI_OK);
-        take(35, 90);
-        assert_int_equal(gi_pipeline_run(pipeline, queue, &cut, &src, sides, NULL, NULL), GI_OK);
-        assert_true(small.uploads > 1 && case_is_equal(&whole, &cut));
-        gi_pipeline_free(&pipeline);
-        gi_image_free(&whole), gi_image_free(&cut), free(params);
+        compare_steps(steps, 2, &src, sides, 35, 90);
+        free(params);
     }
     gi_image_free(&src), gi_image_free(&other), free(last);
 }
