@@ -30,26 +30,57 @@ static void *pour(void *arg)
     return NULL;
 }
 
+/* A stream that is read, and its current image. */
+struct stream {
+    struct gi_reader *reader;
+    struct gi_buffer image;
+    struct gi_err err;
+    bool end;
+};
+
+static struct stream open_stream(const char *path)
+{
+    struct stream s = {0};
+    assert_int_equal(gi_reader_open(&s.reader, path, &s.err), GI_OK);
+    return s;
+}
+
+static struct stream stream_of(const void *bytes, size_t n)
+{
+    write_file(in_folder("stream"), bytes, n);
+    return open_stream(in_folder("stream"));
+}
+
+static enum gi_status next_of(struct stream *s, const struct gi_limits *limits)
+{
+    return gi_pnm_next(&s->image, &s->end, s->reader, limits, &s->err);
+}
+
+static void close_stream(struct stream *s)
+{
+    gi_reader_close(&s->reader);
+    assert_null(s->reader);
+    free(s->image.at);
+}
+
 /* An image of a stream, and the bytes of a file that contains only this image. */
 struct expected {
     const void *bytes;
     size_t n;
 };
 
-static void expect_images(struct gi_reader *reader, const struct expected *want, int n)
+/* Reads all images of the stream and closes it. */
+static void expect_images(struct stream s, const struct expected *want, int n)
 {
-    struct gi_buffer buffer = {0};
-    struct gi_err err = {0};
-    bool end = false;
     for (int i = 0; i < n; i++) {
-        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
-        assert_false(end);
-        assert_int_equal(buffer.nbytes, want[i].n);
-        assert_memory_equal(buffer.at, want[i].bytes, want[i].n);
+        assert_int_equal(next_of(&s, &strictly.limits), GI_OK);
+        assert_false(s.end);
+        assert_int_equal(s.image.nbytes, want[i].n);
+        assert_memory_equal(s.image.at, want[i].bytes, want[i].n);
     }
-    assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
-    assert_true(end);
-    free(buffer.at);
+    assert_int_equal(next_of(&s, &strictly.limits), GI_OK);
+    assert_true(s.end);
+    close_stream(&s);
 }
 
 #define TEXT(text)                                                                                 \
@@ -86,14 +117,7 @@ TEST(all_kinds_from_files)
     static const char *const between[] = {"", "\n", " \n\t "};
     for (int i = 0; i < 3; i++) {
         struct bytes all = join(kinds, KINDS, between[i]);
-        struct gi_reader *reader;
-        struct gi_err err = {0};
-        write_file(in_folder("all"), all.at, all.n);
-        assert_int_equal(gi_reader_open(&reader, in_folder("all"), &err), GI_OK);
-        expect_images(reader, kinds, KINDS);
-        assert_int_equal(gi_reader_at(reader), all.n);
-        gi_reader_close(&reader);
-        assert_null(reader);
+        expect_images(stream_of(all.at, all.n), kinds, KINDS);
         free(all.at);
     }
 }
@@ -106,13 +130,9 @@ TEST(all_kinds_from_pipes)
     assert_int_equal(mkfifo(path, 0600), 0);
     for (int i = 0; i < 4; i++) {
         struct trickle t = {path, join(kinds, KINDS, ""), steps[i]};
-        struct gi_reader *reader;
-        struct gi_err err = {0};
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, pour, &t), 0);
-        assert_int_equal(gi_reader_open(&reader, path, &err), GI_OK);
-        expect_images(reader, kinds, KINDS);
-        gi_reader_close(&reader);
+        expect_images(open_stream(path), kinds, KINDS);
         pthread_join(thread, NULL);
         free(t.bytes.at);
     }
@@ -124,25 +144,20 @@ TEST(does_not_wait)
 {
     int ends[2];
     int before = dup(STDIN_FILENO);
-    struct gi_buffer buffer = {0};
-    struct gi_reader *reader;
-    struct gi_err err = {0};
-    bool end;
     assert_int_equal(pipe(ends), 0);
     dup2(ends[0], STDIN_FILENO);
-    assert_int_equal(gi_reader_open(&reader, "-", &err), GI_OK);
-    assert_string_equal(gi_reader_name(reader), "standard input");
+    struct stream s = open_stream("-");
+    assert_string_equal(gi_reader_name(s.reader), "standard input");
     for (int i = 0; i < KINDS; i++) {
         /* A plain bitmap ends with its last digit. Other plain images end with the byte after their
          * last number. */
         if (i == 5)
             continue;
         assert_int_equal(write(ends[1], kinds[i].bytes, kinds[i].n), kinds[i].n);
-        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
-        assert_int_equal(buffer.nbytes, kinds[i].n);
+        assert_int_equal(next_of(&s, &strictly.limits), GI_OK);
+        assert_int_equal(s.image.nbytes, kinds[i].n);
     }
-    gi_reader_close(&reader);
-    free(buffer.at);
+    close_stream(&s);
     dup2(before, STDIN_FILENO);
     close(before);
     close(ends[0]);
@@ -155,30 +170,25 @@ TEST(breaks_off)
 {
     struct bytes all = join(kinds, KINDS, "");
     for (size_t n = 0; n < all.n; n++) {
-        struct gi_buffer buffer = {0};
-        struct gi_reader *reader;
-        struct gi_err err = {0};
+        struct stream s = stream_of(all.at, n);
         size_t start = 0;
-        bool end = false;
-        write_file(in_folder("cut"), all.at, n);
-        assert_int_equal(gi_reader_open(&reader, in_folder("cut"), &err), GI_OK);
         for (int i = 0; start < n; start += kinds[i++].n) {
-            enum gi_status status = gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err);
+            enum gi_status status = next_of(&s, &strictly.limits);
             struct gi_image image = {0};
             struct gi_err warning = {0}, fault;
             bool whole = start + kinds[i].n <= n;
-            if (!status && !end)
-                status = load_bytes(&image, buffer.at, buffer.nbytes, &strictly, &warning, &fault);
+            if (!status && !s.end)
+                status =
+                    load_bytes(&image, s.image.at, s.image.nbytes, &strictly, &warning, &fault);
             gi_image_free(&image);
             if (whole)
                 assert_int_equal(status, GI_OK);
             else if (start + kinds[i].n - n > 1 || i == 0) /* the last white space may be missing */
-                assert_true(status == GI_E_FORMAT || end);
+                assert_true(status == GI_E_FORMAT || s.end);
             if (!whole)
                 break;
         }
-        gi_reader_close(&reader);
-        free(buffer.at);
+        close_stream(&s);
     }
     free(all.at);
 }
@@ -199,19 +209,13 @@ TEST(refuses)
          "5 channels"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gi_buffer buffer = {0};
-        struct gi_reader *reader;
-        struct gi_err err = {0};
-        bool end;
-        write_file(in_folder("bad"), cases[i].text, strlen(cases[i].text));
-        assert_int_equal(gi_reader_open(&reader, in_folder("bad"), &err), GI_OK);
-        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
+        struct stream s = stream_of(cases[i].text, strlen(cases[i].text));
+        assert_int_equal(next_of(&s, &strictly.limits), GI_OK);
         struct gi_limits limits = {GI_DEFAULT_MAX_PIXELS, UINT64_C(15) << 30}; /* 1.5 e10 bytes */
-        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &limits, &err), cases[i].status);
-        assert_non_null(strstr(err.text, cases[i].says));
-        assert_int_equal(strncmp(err.text, folder, strlen(folder)), 0);
-        gi_reader_close(&reader);
-        free(buffer.at);
+        assert_int_equal(next_of(&s, &limits), cases[i].status);
+        assert_non_null(strstr(s.err.text, cases[i].says));
+        assert_int_equal(strncmp(s.err.text, folder, strlen(folder)), 0);
+        close_stream(&s);
     }
 }
 
@@ -219,17 +223,12 @@ TEST(refuses)
 TEST(claims)
 {
     static const char text[] = "P6 60000 60000 255\nonly so much";
-    struct gi_buffer buffer = {0};
-    struct gi_reader *reader;
-    struct gi_err err = {0};
-    bool end;
-    write_file(in_folder("claim"), text, sizeof text - 1);
-    assert_int_equal(gi_reader_open(&reader, in_folder("claim"), &err), GI_OK);
-    assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
-    assert_int_equal(buffer.nbytes, sizeof text - 1);
-    assert_true(buffer.capacity < 100 << 20);
-    gi_reader_close(&reader);
-    free(buffer.at);
+    struct stream s = stream_of(text, sizeof text - 1);
+    assert_int_equal(next_of(&s, &strictly.limits), GI_OK);
+    assert_int_equal(s.image.nbytes, sizeof text - 1);
+    assert_int_equal(gi_reader_at(s.reader), sizeof text - 1);
+    assert_true(s.image.capacity < 100 << 20);
+    close_stream(&s);
 }
 
 /* The search for the end of a plain raster takes a letter for a separator between numbers, and the
@@ -238,11 +237,7 @@ TEST(letters)
 {
     static const char text[] = "P2 2 1 9 1x2\nP5 1 1 255 x";
     static const struct expected want[] = {TEXT("P2 2 1 9 1x2\n"), TEXT("P5 1 1 255 x")};
-    struct gi_reader *reader;
-    write_file(in_folder("letters"), text, sizeof text - 1);
-    assert_int_equal(gi_reader_open(&reader, in_folder("letters"), NULL), GI_OK);
-    expect_images(reader, want, 2);
-    gi_reader_close(&reader);
+    expect_images(stream_of(text, sizeof text - 1), want, 2);
 }
 
 /* A header that consists of an endless comment is refused after the maximum number of bytes. */
@@ -250,19 +245,13 @@ TEST(endless_head)
 {
     enum { NBYTES = GI_READER_AHEAD + 1000 };
     char *text = malloc(NBYTES);
-    struct gi_buffer buffer = {0};
-    struct gi_reader *reader;
-    struct gi_err err = {0};
-    bool end;
     assert_non_null(text);
     memset(text, 'c', NBYTES);
     memcpy(text, "P5 #", 4);
-    write_file(in_folder("endless"), text, NBYTES);
-    assert_int_equal(gi_reader_open(&reader, in_folder("endless"), NULL), GI_OK);
-    assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_E_FORMAT);
-    assert_non_null(strstr(err.text, "width and height"));
-    gi_reader_close(&reader);
-    free(buffer.at);
+    struct stream s = stream_of(text, NBYTES);
+    assert_int_equal(next_of(&s, &strictly.limits), GI_E_FORMAT);
+    assert_non_null(strstr(s.err.text, "width and height"));
+    close_stream(&s);
     free(text);
 }
 
@@ -287,14 +276,11 @@ TEST(has_more)
         {"P7\nWIDTH 2147483647\nHEIGHT 1\nDEPTH 1\nMAXVAL 65535\nENDHDR\nab", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gi_reader *reader;
-        struct gi_err err = {0};
+        struct stream s = stream_of(cases[i].text, strlen(cases[i].text));
         bool more = true;
-        write_file(in_folder("more"), cases[i].text, strlen(cases[i].text));
-        assert_int_equal(gi_reader_open(&reader, in_folder("more"), NULL), GI_OK);
-        if (gi_pnm_has_more(&more, reader, &err) || more != cases[i].more)
-            fail_msg("case %zu: %d, %s", i, more, err.text);
-        gi_reader_close(&reader);
+        if (gi_pnm_has_more(&more, s.reader, &s.err) || more != cases[i].more)
+            fail_msg("case %zu: %d, %s", i, more, s.err.text);
+        close_stream(&s);
     }
 }
 
@@ -303,18 +289,12 @@ TEST(too_long)
 {
     static const struct gi_limits limits = {GI_DEFAULT_MAX_PIXELS, 100};
     char text[300];
-    struct gi_buffer buffer = {0};
-    struct gi_reader *reader;
-    struct gi_err err = {0};
-    bool end;
     memset(text, ' ', sizeof text);
     memcpy(text, "P2 2 1 9 1", 10);
-    write_file(in_folder("long"), text, sizeof text);
-    assert_int_equal(gi_reader_open(&reader, in_folder("long"), NULL), GI_OK);
-    assert_int_equal(gi_pnm_next(&buffer, &end, reader, &limits, &err), GI_E_LIMIT);
-    assert_non_null(strstr(err.text, "more than 100 bytes of one image"));
-    gi_reader_close(&reader);
-    free(buffer.at);
+    struct stream s = stream_of(text, sizeof text);
+    assert_int_equal(next_of(&s, &limits), GI_E_LIMIT);
+    assert_non_null(strstr(s.err.text, "more than 100 bytes of one image"));
+    close_stream(&s);
 }
 
 static int asked;
@@ -348,20 +328,16 @@ TEST(heeded)
     /* Opens both ends of the pipe, so that neither end waits for the other. */
     int other = open(path, O_RDWR);
     assert_int_equal(pthread_create(&thread, NULL, pour, &t), 0);
-    assert_int_equal(gi_reader_open(&reader, path, &err), GI_OK);
+    struct stream s = open_stream(path);
     pthread_join(thread, NULL);
     close(other);
-    expect_images(reader, want, 1);
-    gi_reader_close(&reader);
+    expect_images(s, want, 1);
     /* Reading a file never waits. */
-    write_file(in_folder("plain"), t.bytes.at, t.bytes.n);
-    assert_int_equal(gi_reader_open(&reader, in_folder("plain"), &err), GI_OK);
-    expect_images(reader, want, 1);
-    gi_reader_close(&reader);
+    expect_images(stream_of(t.bytes.at, t.bytes.n), want, 1);
     assert_int_equal(gi_reader_open(&reader, in_folder("nothere"), &err), GI_E_IO);
     gi_input_heed(NULL);
-    assert_int_equal(gi_reader_open(&reader, "/dev/null", &err), GI_OK); /* neither pipe nor file */
-    gi_reader_close(&reader);
+    s = open_stream("/dev/null"); /* neither pipe nor file */
+    close_stream(&s);
     free(t.bytes.at);
 }
 
