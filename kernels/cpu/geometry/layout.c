@@ -18,6 +18,23 @@ struct layout_work {
     int side; /* side of a block, pixels */
 };
 
+/* Does work(n), where n is the number of bytes of a pixel, a constant in each case. */
+#define SWITCH_PIXEL(nbytes, work)                                                                 \
+    switch (nbytes) {                                                                              \
+        PIXEL_CASE(1, work)                                                                        \
+        PIXEL_CASE(2, work)                                                                        \
+        PIXEL_CASE(3, work)                                                                        \
+        PIXEL_CASE(4, work)                                                                        \
+        PIXEL_CASE(6, work)                                                                        \
+        PIXEL_CASE(8, work)                                                                        \
+        PIXEL_CASE(12, work)                                                                       \
+        PIXEL_CASE(16, work)                                                                       \
+    }
+#define PIXEL_CASE(n, work)                                                                        \
+    case n:                                                                                        \
+        work(n);                                                                                   \
+        break;
+
 #if !GI_LEVEL_scalar
 /* Mirrors vectors that contain as many whole pixels as fit. The rest of a vector overwrites the
  * next pixel of the row, which is stored later. Returns the number of pixels done. */
@@ -63,31 +80,8 @@ static void flip_row(void *arg, int y, void *scratch)
         memcpy(out, in, gi_row_nbytes(src));
         return;
     }
-    switch (pixel_nbytes(src)) { /* a constant in each case */
-    case 1:
-        mirror_row(out, in, width, 1);
-        break;
-    case 2:
-        mirror_row(out, in, width, 2);
-        break;
-    case 3:
-        mirror_row(out, in, width, 3);
-        break;
-    case 4:
-        mirror_row(out, in, width, 4);
-        break;
-    case 6:
-        mirror_row(out, in, width, 6);
-        break;
-    case 8:
-        mirror_row(out, in, width, 8);
-        break;
-    case 12:
-        mirror_row(out, in, width, 12);
-        break;
-    default:
-        mirror_row(out, in, width, 16);
-    }
+#define MIRROR_ROW(n) mirror_row(out, in, width, n)
+    SWITCH_PIXEL(pixel_nbytes(src), MIRROR_ROW);
 }
 
 static enum gi_status flip_rows(struct gi_queue *queue, struct gi_image *dst,
@@ -182,36 +176,6 @@ static inline __attribute__((always_inline)) void transpose_square(char *const *
     transpose_pixels(out, in, stride, 0, width, y, height, pixel);
 }
 
-static void transpose_by_size(char *const *out, const char *in, size_t stride, int width,
-                              int height, size_t pixel)
-{
-    switch (pixel) {
-    case 1:
-        transpose_square(out, in, stride, width, height, 1);
-        break;
-    case 2:
-        transpose_square(out, in, stride, width, height, 2);
-        break;
-    case 3:
-        transpose_square(out, in, stride, width, height, 3);
-        break;
-    case 4:
-        transpose_square(out, in, stride, width, height, 4);
-        break;
-    case 6:
-        transpose_square(out, in, stride, width, height, 6);
-        break;
-    case 8:
-        transpose_square(out, in, stride, width, height, 8);
-        break;
-    case 12:
-        transpose_square(out, in, stride, width, height, 12);
-        break;
-    default:
-        transpose_square(out, in, stride, width, height, 16);
-    }
-}
-
 /* Processes a row of blocks, which begins at row band * side of dst. */
 static void transpose_band(void *arg, int band, void *scratch)
 {
@@ -234,7 +198,8 @@ static void transpose_band(void *arg, int band, void *scratch)
         for (int y = 0; y < height; y++)
             out[y] = (char *)gi_row(dst, right_first ? y0 + height - 1 - y : y0 + y) +
                      (size_t)x0 * pixel;
-        transpose_by_size(out, square, stride, width, height, pixel);
+#define TRANSPOSE_SQUARE(n) transpose_square(out, square, stride, width, height, n)
+        SWITCH_PIXEL(pixel, TRANSPOSE_SQUARE);
     }
 }
 
