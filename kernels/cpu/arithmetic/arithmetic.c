@@ -2,7 +2,8 @@
  * which are processed by plain loops that compilers vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/arithmetic/arithmetic.h"
-#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/common/pixel_bytes.h"
+#include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/arithmetic.h"
 
 enum { BLOCK = 256, ALPHA = ARITHMETIC_ALPHA };
@@ -18,41 +19,14 @@ struct arithmetic_work {
     const struct gi_arithmetic *spec;
 };
 
-/* Reads n samples of a row, from sample `at` on, as floats; `to` has room for whole vectors. */
-static inline __attribute__((always_inline)) void read_type(float *to, const void *row, size_t at,
-                                                            size_t n, enum gi_type type)
-{
-    size_t i = 0, nbytes = gi_type_nbytes(type);
-    for (; i + GI_LANES <= n; i += GI_LANES)
-        vec_store(to + i, vec_load_samples(row, at + i, type));
-    if (i < n) {
-        float last[GI_LANES] = {0};
-        memcpy(last, (const char *)row + (at + i) * nbytes, (n - i) * nbytes);
-        vec_store(to + i, vec_load_samples(last, 0, type));
-    }
-}
-
-static inline __attribute__((always_inline)) void
-write_type(void *row, size_t at, const float *from, size_t n, enum gi_type type)
-{
-    size_t i = 0, nbytes = gi_type_nbytes(type);
-    for (; i + GI_LANES <= n; i += GI_LANES)
-        vec_store_samples(row, at + i, vec_load(from + i), type);
-    if (i < n) {
-        float last[GI_LANES] = {0};
-        vec_store_samples(last, 0, vec_load(from + i), type);
-        memcpy((char *)row + (at + i) * nbytes, last, (n - i) * nbytes);
-    }
-}
-
 /* Loads pixels x to x + n - 1 of row y, multiplied by `unit`, to the planes from index `at` on. */
 static void load(struct arithmetic_planes *to, int at, const struct gi_image *image, int y, int x,
                  int n, float unit)
 {
-    float samples[BLOCK * GI_MAX_CHANNELS + GI_LANES];
-    size_t channels = (size_t)image->channels, first = (size_t)x * channels;
-    GI_CPU_TYPES(image->type,
-                 read_type(samples, gi_row(image, y), first, (size_t)n * channels, TYPE));
+    float samples[BLOCK * GI_MAX_CHANNELS];
+    size_t channels = (size_t)image->channels;
+    const char *pixels = (char *)gi_row(image, y) + (size_t)x * pixel_nbytes(image);
+    GI_CPU(samples_load)(samples, pixels, (size_t)n * channels, image->type);
     for (int c = 0; c < image->channels; c++) {
         float *plane = to->c[arithmetic_channel(image, c)] + at;
         const float *from = samples + c;
@@ -113,7 +87,7 @@ static void load_other(struct arithmetic_planes *to, const struct arithmetic_wor
 static void store(const struct arithmetic_work *work, const struct arithmetic_planes *from, int y,
                   int x, int n)
 {
-    float samples[BLOCK * GI_MAX_CHANNELS + GI_LANES];
+    float samples[BLOCK * GI_MAX_CHANNELS];
     const struct gi_image *dst = work->dst;
     size_t channels = (size_t)dst->channels;
     for (int c = 0; c < dst->channels; c++) {
@@ -121,8 +95,8 @@ static void store(const struct arithmetic_work *work, const struct arithmetic_pl
         for (int i = 0; i < n; i++)
             samples[(size_t)i * channels + (size_t)c] = plane[i];
     }
-    GI_CPU_TYPES(dst->type, write_type(gi_row(dst, y), (size_t)x * channels, samples,
-                                       (size_t)n * channels, TYPE));
+    char *pixels = (char *)gi_row(dst, y) + (size_t)x * pixel_nbytes(dst);
+    GI_CPU(samples_store)(pixels, samples, (size_t)n * channels, dst->type);
 }
 
 /* ---- arithmetic ---- */
