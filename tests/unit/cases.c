@@ -100,6 +100,15 @@ void case_fill(struct gi_image *image, uint64_t *seed)
         case_fill_alpha(image, &alpha_seed);
 }
 
+struct gi_image case_image(int width, int height, int channels, enum gi_type type, uint64_t *seed)
+{
+    struct gi_image image;
+    uint64_t fresh = CASE_SEED;
+    assert_int_equal(gi_image_alloc(&image, width, height, channels, type, NULL), GI_OK);
+    case_fill(&image, seed ? seed : &fresh);
+    return image;
+}
+
 struct gi_border_spec case_border(uint64_t *seed, enum gi_border border, enum gi_type type)
 {
     struct gi_border_spec border_spec = {.mode = border};

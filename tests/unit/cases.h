@@ -46,6 +46,8 @@ void case_put(struct gi_image *image, int y, size_t i, float value);
 void case_fill_samples(struct gi_image *image, uint64_t *seed);
 /* Calls case_fill_samples(). For half of the images, also calls case_fill_alpha(). */
 void case_fill(struct gi_image *image, uint64_t *seed);
+/* Makes an image and calls case_fill(). If `seed` is NULL, begins with CASE_SEED. */
+struct gi_image case_image(int width, int height, int channels, enum gi_type type, uint64_t *seed);
 
 /* Sets every alpha to a random value at one end of the 8-bit or 16-bit range, where a division by
  * alpha, or by a weighted sum of alphas, loses most precision. An image of 31 x 33 pixels has each

@@ -73,15 +73,6 @@ static void take(int rows, int upload_rows)
     small.names[0] = 0;
 }
 
-static struct gi_image image_of(int width, int height, int channels, enum gi_type type)
-{
-    struct gi_image image;
-    uint64_t seed = CASE_SEED;
-    assert_int_equal(gi_image_alloc(&image, width, height, channels, type, NULL), GI_OK);
-    case_fill(&image, &seed);
-    return image;
-}
-
 static struct gi_image whole_of(const struct gi_filter *filter, const void *params,
                                 const struct gi_image *src)
 {
@@ -174,7 +165,8 @@ TEST(test_same_bytes)
         for (int j = 0; j < 5 * 3 * 2; j++) {
             if (gi_option_find(filter->options, "border"))
                 case_set(filter, params, "border", gi_border_choices[j % 5].name);
-            struct gi_image src = image_of(23, HEIGHT, j / 15 ? 4 : 3, (enum gi_type)(j / 5 % 3));
+            struct gi_image src =
+                case_image(23, HEIGHT, j / 15 ? 4 : 3, (enum gi_type)(j / 5 % 3), NULL);
             struct gi_plan plan = case_plan(filter, params, &src);
             int least = cases[i].rows ? cases[i].rows : 2 * plan.halo + 1;
             gi_plan_free(&plan);
@@ -203,7 +195,7 @@ TEST(test_resize)
         void *params =
             case_params(filter, (const char *const[]){sizes[i % 5], modes[i / 5 % 4], likes[i / 20],
                                                       "filter=box", NULL});
-        struct gi_image src = image_of(23, 61, 1 + i % 4, GI_U8), cut;
+        struct gi_image src = case_image(23, 61, 1 + i % 4, GI_U8, NULL), cut;
         struct gi_image whole = whole_of(filter, params, &src);
         for (int rows = 20; rows <= 61; rows += 7) {
             struct gi_err err = {0};
@@ -244,7 +236,7 @@ TEST(test_bytes_limit)
 {
     const struct gi_filter *filter = gi_filter_find("edges");
     void *params = case_params(filter, NULL);
-    struct gi_image src = image_of(300, 40, 1, GI_U8), dst;
+    struct gi_image src = case_image(300, 40, 1, GI_U8, NULL), dst;
     struct gi_times times;
     double nbytes;
     take(INT32_MAX, 40);
@@ -261,7 +253,7 @@ TEST(test_too_little)
 {
     const struct gi_filter *filter = gi_filter_find("gaussian");
     void *params = case_params(filter, NULL); /* k = 9 */
-    struct gi_image src = image_of(10, 50, 1, GI_U8), dst;
+    struct gi_image src = case_image(10, 50, 1, GI_U8, NULL), dst;
     struct gi_err err = {0};
     take(8, 50);
     assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err), GI_E_DEVICE_MEMORY);
@@ -284,7 +276,7 @@ TEST(test_ranges)
 {
     const struct gi_filter *filter = gi_filter_find("threshold");
     void *params = case_params(filter, (const char *const[]){"threshold=otsu", NULL});
-    struct gi_image src = image_of(10, 40, 1, GI_U8), dst;
+    struct gi_image src = case_image(10, 40, 1, GI_U8, NULL), dst;
     take(40, 40);
     assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, NULL), GI_OK);
     assert_string_equal(small.names, " upload threshold threshold download");
@@ -325,7 +317,7 @@ TEST(test_tiles)
     uint64_t seed = CASE_SEED;
     for (int i = 0; i < 3 * 3 * 4; i++) {
         void *params = case_params(filter, words[i % 3]);
-        struct gi_image src = image_of(23, 61, 1 + i / 9, (enum gi_type)(i / 3 % 3));
+        struct gi_image src = case_image(23, 61, 1 + i / 9, (enum gi_type)(i / 3 % 3), NULL);
         spoil(&src, &seed, false);
         struct gi_image whole = whole_of(filter, params, &src);
         compare(filter, params, &src, &whole, 4, 61);
@@ -357,7 +349,7 @@ TEST(test_analysis)
     static const char *const words[] = {"bins=37", "percentiles=0,10,50,99.5,100", NULL};
     struct gi_histogram_params *params = case_params(&gi_filter_histogram, words);
     for (int i = 0; i < 3 * 4 * 2 * 3; i++) {
-        struct gi_image src = image_of(19, 33, 1 + i % 4, (enum gi_type)(i / 4 % 3));
+        struct gi_image src = case_image(19, 33, 1 + i % 4, (enum gi_type)(i / 4 % 3), NULL);
         uint64_t seed = CASE_SEED + (uint64_t)i;
         if (i / 24)
             spoil(&src, &seed, i / 24 == 2);
@@ -381,7 +373,7 @@ TEST(test_analysis)
 TEST(test_analysis_of_the_whole)
 {
     void *params = case_params(&gi_filter_extract, NULL);
-    struct gi_image src = image_of(19, 33, 3, GI_U8);
+    struct gi_image src = case_image(19, 33, 3, GI_U8, NULL);
     struct gi_extract result = {0};
     for (int i = 0; i < 2; i++) {
         struct gi_err err = {0};
@@ -407,8 +399,8 @@ TEST(test_reference)
     void *params = case_params(filter, (const char *const[]){"reference=image.png", NULL});
     for (int type = GI_U8; type <= GI_U16; type++)
         for (int height = 9; height < 99; height += 80) {
-            struct gi_image src = image_of(23, 61, 3, (enum gi_type)type);
-            struct gi_image like = image_of(17, height, 4, (enum gi_type)type);
+            struct gi_image src = case_image(23, 61, 3, (enum gi_type)type, NULL);
+            struct gi_image like = case_image(17, height, 4, (enum gi_type)type, NULL);
             struct gi_step step = {
                 .filter = filter, .params = params, .others = &like, .nothers = 1};
             struct gi_side side = {.others = &like};
@@ -429,7 +421,7 @@ TEST(test_many_that_wrap)
     const struct gi_filter *filter = gi_filter_find("blur"), *other = gi_filter_find("invert");
     void *params = case_params(filter, (const char *const[]){"k=3", "border=wrap", NULL});
     void *none = case_params(other, NULL);
-    struct gi_image src = image_of(16, HEIGHT, 3, GI_U8);
+    struct gi_image src = case_image(16, HEIGHT, 3, GI_U8, NULL);
     struct gi_step steps[STEPS];
     for (int i = 0; i < STEPS; i++)
         steps[i] = i % 3 ? (struct gi_step){.filter = filter, .params = params}
@@ -449,7 +441,8 @@ TEST(test_before_a_wrap)
         {"blur", "k=5", "border=clamp"}, {"blend", "with=b.png"}, {"resize", "size=23x61"}};
     const struct gi_filter *wrap = gi_filter_find("blur");
     void *last = case_params(wrap, (const char *const[]){"k=5", "border=wrap", NULL});
-    struct gi_image src = image_of(23, 90, 3, GI_U8), other = image_of(23, 90, 3, GI_U8);
+    struct gi_image src = case_image(23, 90, 3, GI_U8, NULL),
+                    other = case_image(23, 90, 3, GI_U8, NULL);
     memset(gi_row(&other, 0), 200, gi_row_nbytes(&other));
     for (int i = 0; i < 3; i++) {
         const struct gi_filter *filter = gi_filter_find(words[i][0]);

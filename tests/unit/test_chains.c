@@ -18,15 +18,6 @@ static void few_limits(struct gi_queue *self, struct gi_device_limits *limits)
     *limits = (struct gi_device_limits){SIZE_MAX, most_rows, SIZE_MAX, 64};
 }
 
-static struct gi_image image_of(int width, int height, int channels, enum gi_type type)
-{
-    struct gi_image image;
-    uint64_t seed = CASE_SEED;
-    assert_int_equal(gi_image_alloc(&image, width, height, channels, type, NULL), GI_OK);
-    case_fill(&image, &seed);
-    return image;
-}
-
 /* Plans the chain for the image. The pipeline refers to *chain. */
 static struct gi_pipeline *plan(struct gi_chain *chain, const char *text,
                                 const struct gi_image *src)
@@ -59,7 +50,8 @@ TEST(borders_that_wrap)
         {"affine --matrix '1 0 0; 0.1 1 80.5' --size 33x97 --border wrap", 40, 22, 12, 3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gi_image src = image_of(cases[i].width, cases[i].height, 3, GI_U16), want, got;
+        struct gi_image src = case_image(cases[i].width, cases[i].height, 3, GI_U16, NULL), want,
+                        got;
         struct gi_chain chain;
         struct gi_pipeline *pipeline = plan(&chain, cases[i].text, &src);
         queue->k = gi_kernels_cpu();
@@ -82,7 +74,7 @@ TEST(borders_that_wrap)
 /* The times count one upload and one download, and the bytes that each step reads and writes. */
 TEST(times)
 {
-    struct gi_image src = image_of(60, 50, 1, GI_U8), dst;
+    struct gi_image src = case_image(60, 50, 1, GI_U8, NULL), dst;
     struct gi_chain chain;
     struct gi_pipeline *pipeline = plan(&chain, "gaussian --sigma 1.5 | edges | threshold", &src);
     double ms[3], nbytes[3];

@@ -101,8 +101,7 @@ static void around_staging(struct gi_queue *queue, uint64_t *seed)
     for (int i = 0; i < 2 * SIZES; i++) {
         const int *size = sizes[i % SIZES];
         struct gi_image host, device, back;
-        assert_int_equal(gi_image_alloc(&host, size[0], size[1], 1, GI_U8, NULL), GI_OK);
-        case_fill(&host, seed);
+        host = case_image(size[0], size[1], 1, GI_U8, seed);
         assert_int_equal(queue->k->upload(queue, &device, &host, NULL, NULL), GI_OK);
         assert_int_equal(queue->k->download(queue, &back, &device, NULL, NULL), GI_OK);
         assert_null(device.data);

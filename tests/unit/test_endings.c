@@ -97,12 +97,10 @@ static void check(struct gi_queue *queue, const struct gi_image *src, const char
 TEST(encoded_or_samples)
 {
     uint64_t seed = CASE_SEED;
-    struct gi_image src;
     struct gi_queue *cpu = case_open(gi_kernels_cpu(), 2);
     const struct gi_kernels *k = case_cuda(1);
     struct gi_queue *cuda = k ? case_open(k, 1) : NULL;
-    assert_int_equal(gi_image_alloc(&src, 71, 45, 3, GI_U8, NULL), GI_OK);
-    case_fill(&src, &seed);
+    struct gi_image src = case_image(71, 45, 3, GI_U8, &seed);
     for (int i = 0; i < 2; i++) {
         const char *name = i ? "out.png" : "out.jpg";
         check(cpu, &src, name, false);
@@ -165,10 +163,7 @@ TEST(png_of_strips)
         struct gi_encoded encoded = {0};
         void *file;
         size_t n;
-        assert_int_equal(
-            gi_image_alloc(&image, WIDTH, HEIGHT, 1 + (i >> 1 & 3), i < 8 ? GI_U8 : GI_U16, NULL),
-            GI_OK);
-        case_fill(&image, &seed);
+        image = case_image(WIDTH, HEIGHT, 1 + (i >> 1 & 3), i < 8 ? GI_U8 : GI_U16, &seed);
         for (int y = 0; repeats && y < HEIGHT; y++)
             for (size_t x = 0; x < gi_row_nbytes(&image); x++)
                 ((uint8_t *)gi_row(&image, y))[x] = (uint8_t)(x % 92 * 7919 >> 3);

@@ -196,8 +196,7 @@ TEST(times_are_counted)
     struct gi_image images[3];
     uint64_t seed = CASE_SEED;
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(gi_image_alloc(&images[i], 67, 31, 3, GI_U16, NULL), GI_OK);
-        case_fill(&images[i], &seed);
+        images[i] = case_image(67, 31, 3, GI_U16, &seed);
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct gi_filter *filter = gi_filter_find(cases[i].name);

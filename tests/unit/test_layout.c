@@ -107,9 +107,7 @@ static void draw_band(struct walk_case *c)
     int n = walk_between(c, 1, 20), first = c->height, last = 0;
     struct gi_copy_border *w = window(c, c->height, 30, n);
     struct gi_image whole, *band;
-    assert_int_equal(gi_image_alloc(&whole, c->width, c->height, c->channels, c->type, NULL),
-                     GI_OK);
-    case_fill(&whole, c->seed);
+    whole = case_image(c->width, c->height, c->channels, c->type, c->seed);
     copy_border(w, walk_result(c, 30, n, c->channels, c->type), &whole);
     for (int y = 0; y < n; y++) {
         int row = gi_copy_border_row(w, &whole, y);

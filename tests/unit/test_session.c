@@ -55,8 +55,7 @@ static void make_work(struct work *work)
     assert_int_equal(filter->check ? filter->check(params, NULL) : GI_OK, GI_OK);
     queue = case_open(gi_kernels_cpu(), 1);
     for (int i = 0; i < IMAGES; i++) {
-        assert_int_equal(gi_image_alloc(&work->srcs[i], 67, 41, 1, GI_U8, NULL), GI_OK);
-        case_fill(&work->srcs[i], &seed);
+        work->srcs[i] = case_image(67, 41, 1, GI_U8, &seed);
     }
     struct gi_step step = {.filter = filter, .params = params};
     assert_int_equal(gi_pipeline_new(&work->pipeline, &step, 1, &work->srcs[0], NULL, NULL), GI_OK);
@@ -300,7 +299,6 @@ static enum gi_status gpuimg(const char *line)
 static int make_files(void **state)
 {
     uint64_t seed = 7;
-    struct gi_image image;
     char name[32];
     const struct gi_save_options options = {0};
     setenv("GPUIMG_TEAR_DOWN", "1", 1);
@@ -309,8 +307,7 @@ static int make_files(void **state)
     assert_int_equal(mkdir("session-in", 0777), 0);
     for (int i = 0; i < FILES; i++) {
         snprintf(name, sizeof name, "session-in/%02d.pgm", i);
-        assert_int_equal(gi_image_alloc(&image, 60 + i, 40, 1, GI_U8, NULL), GI_OK);
-        case_fill(&image, &seed);
+        struct gi_image image = case_image(60 + i, 40, 1, GI_U8, &seed);
         assert_int_equal(gi_save(&image, NULL, name, &options, NULL, NULL), GI_OK);
         gi_image_free(&image);
     }
@@ -425,11 +422,9 @@ TEST(refused_jpegs_are_left_to_the_cpu)
 static int decodes_alone(int width, int height)
 {
     uint64_t seed = 11;
-    struct gi_image image;
     const struct gi_save_options options = {.quality = 100};
     fresh(NULL);
-    assert_int_equal(gi_image_alloc(&image, width, height, 1, GI_U8, NULL), GI_OK);
-    case_fill(&image, &seed);
+    struct gi_image image = case_image(width, height, 1, GI_U8, &seed);
     assert_int_equal(gi_save(&image, NULL, "session.jpg", &options, NULL, NULL), GI_OK);
     gi_image_free(&image);
     assert_int_equal(gpuimg("invert session.jpg session-cpu.pgm --device cpu"), GI_OK);

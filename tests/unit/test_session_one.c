@@ -23,8 +23,7 @@ static enum gi_status run_in_turn(const char *name, const char *filter, int w, i
     gi_options_default(params, step.filter->options);
     assert_int_equal(step.filter->check ? step.filter->check(params, NULL) : GI_OK, GI_OK);
     step.params = params;
-    assert_int_equal(gi_image_alloc(&src, w, h, 1, GI_U8, NULL), GI_OK);
-    case_fill(&src, &seed);
+    src = case_image(w, h, 1, GI_U8, &seed);
     assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &src, NULL, NULL), GI_OK);
     queue = case_open(gi_kernels_cpu(), 1);
     assert_int_equal(gi_pipeline_run(pipeline, queue, &want, &src, NULL, NULL, NULL), GI_OK);
