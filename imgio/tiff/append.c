@@ -8,6 +8,7 @@
  * file, which have room for both headers, are replaced. The narrow directories (with 32-bit
  * offsets) remain as unused bytes.
  * SPDX-License-Identifier: MIT */
+#include "imgio/integer.h"
 #include "imgio/pages.h"
 #include "imgio/sink.h"
 
@@ -38,36 +39,6 @@ struct directory {
     bool big;
     uint64_t n;
 };
-
-static uint64_t get(const unsigned char *at, size_t nbytes)
-{
-    uint16_t v16;
-    uint32_t v32;
-    uint64_t v64;
-    switch (nbytes) {
-    case 2:
-        memcpy(&v16, at, sizeof v16);
-        return v16;
-    case 4:
-        memcpy(&v32, at, sizeof v32);
-        return v32;
-    default:
-        memcpy(&v64, at, sizeof v64);
-        return v64;
-    }
-}
-
-static void put(unsigned char *at, size_t nbytes, uint64_t v)
-{
-    uint16_t v16 = (uint16_t)v;
-    uint32_t v32 = (uint32_t)v;
-    if (nbytes == 2)
-        memcpy(at, &v16, sizeof v16);
-    else if (nbytes == 4)
-        memcpy(at, &v32, sizeof v32);
-    else
-        memcpy(at, &v, sizeof v);
-}
 
 /* Sizes of the parts of a directory. */
 static size_t count_nbytes(bool big)
@@ -114,7 +85,8 @@ static struct entry read_entry(const struct directory *d, uint64_t i)
 {
     unsigned char *at = entry_of(d, i);
     size_t offset = offset_nbytes(d->big);
-    struct entry e = {.tag = get(at, 2), .type = get(at + 2, 2), .count = get(at + 4, offset)};
+    struct entry e = {
+        .tag = gi_own(at, 2), .type = gi_own(at + 2, 2), .count = gi_own(at + 4, offset)};
     e.nbytes = type_nbytes(e.type) * (size_t)e.count;
     e.field = at + 4 + offset;
     e.outside = e.nbytes > offset;
@@ -134,11 +106,11 @@ static void move(const struct directory *d, unsigned char *bytes, uint64_t delta
     for (uint64_t i = 0; i < d->n; i++) {
         struct entry e = read_entry(d, i);
         size_t each = type_nbytes(e.type);
-        unsigned char *values = e.outside ? bytes + get(e.field, offset) : e.field;
+        unsigned char *values = e.outside ? bytes + gi_own(e.field, offset) : e.field;
         for (uint64_t k = 0; is_places(&e) && k < e.count; k++)
-            put(values + k * each, each, get(values + k * each, each) + delta);
+            gi_put_own(values + k * each, each, gi_own(values + k * each, each) + delta);
         if (e.outside)
-            put(e.field, offset, get(e.field, offset) + delta);
+            gi_put_own(e.field, offset, gi_own(e.field, offset) + delta);
     }
 }
 
@@ -150,25 +122,25 @@ static void widen(unsigned char *to, const struct directory *d, uint64_t delta,
                   const unsigned char *places, uint64_t places_at)
 {
     const struct directory wide = {.at = to, .big = true, .n = d->n};
-    put(to, 8, d->n);
+    gi_put_own(to, 8, d->n);
     for (uint64_t i = 0; i < d->n; i++) {
         struct entry e = read_entry(d, i);
         unsigned char *at = entry_of(&wide, i);
         bool replaced = places && is_places(&e);
         memset(at, 0, entry_nbytes(true));
-        put(at, 2, e.tag);
-        put(at + 2, 2, replaced ? TYPE_LONG8 : e.type);
-        put(at + 4, 8, e.count);
+        gi_put_own(at, 2, e.tag);
+        gi_put_own(at + 2, 2, replaced ? TYPE_LONG8 : e.type);
+        gi_put_own(at + 4, 8, e.count);
         if (replaced && e.count == 1)
             memcpy(at + 12, places, 8);
         else if (replaced)
-            put(at + 12, 8, places_at);
+            gi_put_own(at + 12, 8, places_at);
         else if (!e.outside)
             memcpy(at + 12, e.field, 4);
         else if (e.nbytes <= 8)
-            put(at + 12, 8, 0); /* filled by the caller, which has the values */
+            gi_put_own(at + 12, 8, 0); /* filled by the caller, which has the values */
         else
-            put(at + 12, 8, get(e.field, 4) + delta);
+            gi_put_own(at + 12, 8, gi_own(e.field, 4) + delta);
     }
 }
 
@@ -181,14 +153,14 @@ static void take_inside(unsigned char *to, const struct directory *d, const unsi
         struct entry e = read_entry(d, i);
         struct entry w = read_entry(&wide, i);
         if (e.outside && !w.outside && w.nbytes == e.nbytes)
-            memcpy(w.field, bytes + get(e.field, 4), e.nbytes);
+            memcpy(w.field, bytes + gi_own(e.field, 4), e.nbytes);
     }
 }
 
 static struct directory directory_in(unsigned char *bytes, bool big)
 {
     struct directory d = {.at = bytes + (big ? HEAD_NBYTES : NARROW_HEAD), .big = big};
-    d.n = get(d.at, count_nbytes(big));
+    d.n = gi_own(d.at, count_nbytes(big));
     return d;
 }
 
@@ -202,10 +174,10 @@ static uint64_t take_places(unsigned char *places, const struct directory *d,
         struct entry e = read_entry(d, i);
         if (!is_places(&e))
             continue;
-        const unsigned char *values = e.outside ? bytes + get(e.field, 4) : e.field;
+        const unsigned char *values = e.outside ? bytes + gi_own(e.field, 4) : e.field;
         n = e.count;
         for (uint64_t k = 0; places && k < n; k++)
-            put(places + 8 * k, 8, get(values + 4 * k, 4) + delta);
+            gi_put_own(places + 8 * k, 8, gi_own(values + 4 * k, 4) + delta);
     }
     return n;
 }
@@ -264,7 +236,7 @@ static enum gi_status write_kept(struct gi_page_writer *w, bool last, struct gi_
 {
     static const unsigned char zeros[8];
     size_t pad = padding(w->nbytes);
-    put(w->page + w->next, offset_nbytes(w->big), last ? 0 : w->at + w->nbytes + pad);
+    gi_put_own(w->page + w->next, offset_nbytes(w->big), last ? 0 : w->at + w->nbytes + pad);
     enum gi_status status = gi_sink_write(w->sink, w->page, w->nbytes, err);
     if (!status)
         status = gi_sink_write(w->sink, zeros, pad, err);
@@ -279,10 +251,10 @@ static void fill_head(unsigned char head[HEAD_NBYTES], bool big, uint64_t first)
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     memset(head, 0, HEAD_NBYTES);
     memcpy(head, little ? "II" : "MM", 2);
-    put(head + 2, 2, big ? 43 : 42);
+    gi_put_own(head + 2, 2, big ? 43 : 42);
     if (big)
-        put(head + 4, 2, 8); /* bytes of an offset */
-    put(head + (big ? 8 : 4), offset_nbytes(big), first);
+        gi_put_own(head + 4, 2, 8); /* bytes of an offset */
+    gi_put_own(head + (big ? 8 : 4), offset_nbytes(big), first);
 }
 
 /* Reads the narrow directory at `at` into memory, which the caller frees. */
@@ -294,7 +266,7 @@ static enum gi_status read_directory(struct directory *d, struct gi_page_writer 
     enum gi_status status = gi_sink_read_at(w->sink, count, sizeof count, at, err);
     if (status)
         return status;
-    d->n = get(count, sizeof count);
+    d->n = gi_own(count, sizeof count);
     d->at = malloc(directory_nbytes(d));
     return d->at ? gi_sink_read_at(w->sink, d->at, directory_nbytes(d), at, err)
                  : gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
@@ -310,8 +282,8 @@ static enum gi_status read_inside(struct gi_page_writer *w, unsigned char *to,
     for (uint64_t i = 0; i < d->n && !status; i++) {
         struct entry e = read_entry(d, i);
         if (e.outside && e.nbytes <= 8)
-            status = gi_sink_read_at(w->sink, read_entry(&wide, i).field, e.nbytes, get(e.field, 4),
-                                     err);
+            status = gi_sink_read_at(w->sink, read_entry(&wide, i).field, e.nbytes,
+                                     gi_own(e.field, 4), err);
     }
     return status;
 }
@@ -330,8 +302,8 @@ static enum gi_status copy_directory(struct gi_page_writer *w, uint64_t *at, str
         status = gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
     if (!status) {
         widen(to, &d, 0, NULL, 0);
-        *at = get(d.at + directory_nbytes(&d) - 4, 4);
-        put(to + nbytes - 8, 8, w->at + nbytes + pad);
+        *at = gi_own(d.at + directory_nbytes(&d) - 4, 4);
+        gi_put_own(to + nbytes - 8, 8, w->at + nbytes + pad);
         status = read_inside(w, to, &d, err);
     }
     if (!status)
@@ -390,7 +362,7 @@ enum gi_status gi_page_writer_new(struct gi_page_writer **writer, struct gi_sink
 enum gi_status gi_page_writer_add(struct gi_page_writer *w, void *bytes, size_t nbytes,
                                   struct gi_err *err)
 {
-    bool big = get((unsigned char *)bytes + 2, 2) == 43;
+    bool big = gi_own((unsigned char *)bytes + 2, 2) == 43;
     uint64_t kept = w->page ? w->nbytes + padding(w->nbytes) : 0;
     uint64_t end = (w->begun ? w->at : HEAD_NBYTES) + kept + nbytes - NARROW_HEAD;
     end += padding(end);

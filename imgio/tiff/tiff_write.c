@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "imgio/bits.h"
+#include "imgio/integer.h"
 #include "imgio/pieces.h"
 
 enum {
@@ -174,22 +175,15 @@ struct directory {
     size_t spare, end; /* offset of the next long value, and the total length */
 };
 
-/* Writes a number in the machine's own byte order, which the file declares in its first bytes. */
-static void put_number(unsigned char *to, enum field_type type, uint64_t v)
-{
-    uint16_t v16 = (uint16_t)v;
-    uint32_t v32 = (uint32_t)v;
-    if (type == SHORT)
-        memcpy(to, &v16, sizeof v16);
-    else if (type == LONG8)
-        memcpy(to, &v, sizeof v);
-    else
-        memcpy(to, &v32, sizeof v32);
-}
-
 static size_t type_nbytes(enum field_type type)
 {
     return type == ASCII || type == BYTES ? 1 : type == SHORT ? 2 : type == LONG ? 4 : 8;
+}
+
+/* Writes a number in the machine's own byte order, which the file declares in its first bytes. */
+static void put_number(unsigned char *to, enum field_type type, uint64_t v)
+{
+    gi_put_own(to, type_nbytes(type), v);
 }
 
 /* Adds an entry of `count` values. Returns the position at which the caller must write the
