@@ -61,48 +61,6 @@ filter_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restr
     }
 }
 
-static inline __attribute__((always_inline)) void
-filter_rows(const struct gi_sliding_window *sliding_window, const struct gi_sliding_rows *rows,
-            size_t n, const struct operator3 op)
-{
-    size_t step = (size_t)sliding_window->src->channels;
-    for (size_t x = 0; x < n; x += BLOCK) {
-        const int16_t *a = (const int16_t *)rows->above[0] + x;
-        const int16_t *b = (const int16_t *)rows->above[1] + x;
-        gi_sliding_window_prefetch(rows, x);
-        for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
-            int16_t *kept = (int16_t *)rows->kept[r] + x;
-            filter_block((uint8_t *)rows->out[r] + x, kept, (const uint8_t *)rows->in[r] + x, a, b,
-                         step, op);
-            a = b;
-            b = kept;
-        }
-    }
-}
-
-/* Variants: without the middle tap along rows, without it down columns, and with all taps. */
-static void filter_x(const struct gi_sliding_window *sliding_window,
-                     const struct gi_sliding_rows *rows, size_t n)
-{
-    struct operator3 op = *(const struct operator3 *)sliding_window->spec;
-    op.row[1] = 0;
-    filter_rows(sliding_window, rows, n, op);
-}
-
-static void filter_y(const struct gi_sliding_window *sliding_window,
-                     const struct gi_sliding_rows *rows, size_t n)
-{
-    struct operator3 op = *(const struct operator3 *)sliding_window->spec;
-    op.col[1] = 0;
-    filter_rows(sliding_window, rows, n, op);
-}
-
-static void filter_any(const struct gi_sliding_window *sliding_window,
-                       const struct gi_sliding_rows *rows, size_t n)
-{
-    filter_rows(sliding_window, rows, n, *(const struct operator3 *)sliding_window->spec);
-}
-
 /* Computes a block of the gradient magnitude. What a row keeps alternates between blocks of
  * differences and blocks of smoothed samples. */
 static inline __attribute__((always_inline)) void
@@ -124,24 +82,60 @@ gradient_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *res
         vec_store_u8(out + x, vec_load(f + x));
 }
 
-static void gradient_rows(const struct gi_sliding_window *sliding_window,
-                          const struct gi_sliding_rows *rows, size_t n)
+typedef void block_fn(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
+                      const int16_t *restrict a, const int16_t *restrict b, size_t step,
+                      const struct operator3 op);
+
+/* Calls `block` for each block of the rows, which keep `planes` numbers per sample. */
+static inline __attribute__((always_inline)) void
+each_block(const struct gi_sliding_window *sliding_window, const struct gi_sliding_rows *rows,
+           size_t n, const struct operator3 op, size_t planes, block_fn *block)
 {
-    struct operator3 op = *(const struct operator3 *)sliding_window->spec;
     size_t step = (size_t)sliding_window->src->channels;
-    memcpy(op.row, (const int16_t[3]){-1, 0, 1}, sizeof op.row);
     for (size_t x = 0; x < n; x += BLOCK) {
-        const int16_t *a = (const int16_t *)rows->above[0] + 2 * x;
-        const int16_t *b = (const int16_t *)rows->above[1] + 2 * x;
+        const int16_t *a = (const int16_t *)rows->above[0] + planes * x;
+        const int16_t *b = (const int16_t *)rows->above[1] + planes * x;
         gi_sliding_window_prefetch(rows, x);
         for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
-            int16_t *kept = (int16_t *)rows->kept[r] + 2 * x;
-            gradient_block((uint8_t *)rows->out[r] + x, kept, (const uint8_t *)rows->in[r] + x, a,
-                           b, step, op);
+            int16_t *kept = (int16_t *)rows->kept[r] + planes * x;
+            block((uint8_t *)rows->out[r] + x, kept, (const uint8_t *)rows->in[r] + x, a, b, step,
+                  op);
             a = b;
             b = kept;
         }
     }
+}
+
+/* Variants: without the middle tap along rows, without it down columns, and with all taps. */
+static void filter_x(const struct gi_sliding_window *sliding_window,
+                     const struct gi_sliding_rows *rows, size_t n)
+{
+    struct operator3 op = *(const struct operator3 *)sliding_window->spec;
+    op.row[1] = 0;
+    each_block(sliding_window, rows, n, op, 1, filter_block);
+}
+
+static void filter_y(const struct gi_sliding_window *sliding_window,
+                     const struct gi_sliding_rows *rows, size_t n)
+{
+    struct operator3 op = *(const struct operator3 *)sliding_window->spec;
+    op.col[1] = 0;
+    each_block(sliding_window, rows, n, op, 1, filter_block);
+}
+
+static void filter_any(const struct gi_sliding_window *sliding_window,
+                       const struct gi_sliding_rows *rows, size_t n)
+{
+    each_block(sliding_window, rows, n, *(const struct operator3 *)sliding_window->spec, 1,
+               filter_block);
+}
+
+static void gradient_rows(const struct gi_sliding_window *sliding_window,
+                          const struct gi_sliding_rows *rows, size_t n)
+{
+    struct operator3 op = *(const struct operator3 *)sliding_window->spec;
+    memcpy(op.row, (const int16_t[3]){-1, 0, 1}, sizeof op.row);
+    each_block(sliding_window, rows, n, op, 2, gradient_block);
 }
 
 static bool is_plain_u8(const struct gi_image *src, const struct gi_border_spec *border)
