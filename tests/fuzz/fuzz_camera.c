@@ -1,7 +1,6 @@
 /* Fuzzes the parser of camera calibrations in JSON and YAML.
  * Sources: filters/geometry/camera*
  * SPDX-License-Identifier: MIT */
-#include "kernels/kernels.h"
 #include "small.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
  * chain that is parsed and run.
  * Sources: cli/run/chain* filters
  * SPDX-License-Identifier: MIT */
-#include "kernels/kernels.h"
 #include "small.h"
 
 #include "cli/commands.h"

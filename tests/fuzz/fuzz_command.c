@@ -3,7 +3,6 @@
  * operation, it then runs on a few pixels, without files.
  * Sources: cli/parse.c cli/commands filters
  * SPDX-License-Identifier: MIT */
-#include "kernels/kernels.h"
 #include "small.h"
 
 #include "cli/command.h"

@@ -2,17 +2,13 @@
  * file or give the samples and the warning of libjpeg-turbo.
  * Sources: imgio/jpeg* codec kernels/jpeg_decode.h
  * SPDX-License-Identifier: MIT */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "small.h"
 
 #include "imgio/coded.h"
 #include "imgio/exif.h"
 #include "imgio/imgio.h"
 #include "kernels/codec.h"
 #include "kernels/kernels.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
 static void tell_nobody(void *arg, const struct gi_image *shape)
 {
@@ -34,16 +30,6 @@ static enum gi_status load(struct gi_image *image, const uint8_t *bytes, size_t 
     return gi_load_memory(image, NULL, NULL, bytes, nbytes, "fuzz", &options, warning, NULL);
 }
 
-/* Opens the queue once; nothing frees it. */
-static struct gi_queue *open_queue(void)
-{
-    static struct gi_queue *queue;
-    const struct gi_open_options options = {.threads = 1};
-    if (!queue && gi_queue_open_alone(&queue, gi_kernels_cpu(), &options, NULL))
-        abort();
-    return queue;
-}
-
 /* Turns the samples upright, as the pipeline does. */
 static void turn(struct gi_image *image, int layout)
 {
@@ -57,7 +43,7 @@ static void turn(struct gi_image *image, int layout)
 /* Compares what the primitive makes of the scan, if it takes it, with the decoded file. */
 static void compare(const struct gi_image *coded, const uint8_t *bytes, size_t nbytes)
 {
-    struct gi_queue *queue = open_queue();
+    struct gi_queue *queue = small_queue();
     const struct gi_image scan = gi_coded_scan(coded->coded);
     const struct gi_jpeg_decode spec = {&coded->coded->frame, coded->coded->denominator};
     const bool swap = coded->coded->layout & GI_LAYOUT_TRANSPOSE;

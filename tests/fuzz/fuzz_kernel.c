@@ -1,7 +1,6 @@
 /* Fuzzes the parser of weights in `convolve --kernel`.
  * Sources: filters/convolution/kernel_text*
  * SPDX-License-Identifier: MIT */
-#include "kernels/kernels.h"
 #include "small.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
  * the rest is the value.
  * Sources: filters/option* cli/parse.c
  * SPDX-License-Identifier: MIT */
-#include "kernels/kernels.h"
 #include "small.h"
 
 #include <math.h>

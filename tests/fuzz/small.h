@@ -1,5 +1,5 @@
-/* Helpers of the fuzzers whose input is text. They make a string that sanitizers can check, and run
- * a chain on a few pixels.
+/* Helpers of the fuzzers: a string that sanitizers can check, a queue, and a chain that runs on a
+ * few pixels.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "filters/pipeline.h"
+#include "kernels/kernels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
@@ -27,6 +28,7 @@ static inline char *small_text(const uint8_t *bytes, size_t nbytes)
     return text;
 }
 
+/* Opens the queue once; nothing frees it. */
 static inline struct gi_queue *small_queue(void)
 {
     static struct gi_queue *queue;
