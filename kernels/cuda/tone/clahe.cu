@@ -174,17 +174,24 @@ static unsigned parts_of(const struct gi_cuda_queue *cu, const struct clahe_args
 typedef enum gi_status count_fn(struct gi_cuda_queue *cu, const struct clahe_args *args, int set,
                                 struct gi_err *err);
 
+template <int CHANNELS>
+static enum gi_status count_samples(struct gi_cuda_queue *cu, const struct clahe_args *args,
+                                    int set, struct gi_err *err)
+{
+    int blocks;
+    GI_CUDA_ALLOW_SHARED(cu, clahe_count8<CHANNELS>);
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, clahe_count8<CHANNELS>, COUNT_THREADS, COUNT_NBYTES)); /* one wave */
+    dim3 grid(tiles_of(args), parts_of(cu, args, blocks));
+    clahe_count8<CHANNELS><<<grid, COUNT_THREADS, COUNT_NBYTES, cu->stream>>>(*args, set);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
 static enum gi_status count_bytes(struct gi_cuda_queue *cu, const struct clahe_args *args, int set,
                                   struct gi_err *err)
 {
-    int blocks;
-    GI_CUDA_ALLOW_SHARED(cu, clahe_count8);
-    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, clahe_count8, COUNT_THREADS,
-                                                              COUNT_NBYTES)); /* one wave */
-    dim3 grid(tiles_of(args), parts_of(cu, args, blocks));
-    clahe_count8<<<grid, COUNT_THREADS, COUNT_NBYTES, cu->stream>>>(*args, set);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    GI_CUDA_CHANNELS(args->judge.channels, count_samples<CHANNELS>(cu, args, set, err));
 }
 
 template <typename T>

@@ -17,29 +17,38 @@ static __device__ __forceinline__ void count8(char *table, unsigned v, unsigned 
     atomicAdd((unsigned *)(table + (v << 8 | slot)), 1u);
 }
 
-/* Rows y0 to y1 - 1 and pixels x0 to x1 - 1, all inside the image: `across` pieces of 16 bytes per
- * row, from piece `first` on. */
+/* Rows y0 to y1 - 1 and bytes x0 to x1 - 1 of a row, all inside the image: `across` pieces of 16
+ * bytes per row, from piece `first` on. The samples of channel `set` are counted. */
 struct pieces {
-    int x0, x1, y0, y1, first, across;
+    int x0, x1, y0, y1, first, across, set;
 };
 
+template <int CHANNELS>
 static __device__ __forceinline__ void count_piece(char *table, unsigned slot, const uint4 &piece,
                                                    int x, const struct pieces &pieces)
 {
     const unsigned *words = (const unsigned *)&piece;
+    /* the first sample of the channel; 16 is a multiple of 1, 2 and 4 */
+    int skip = CHANNELS == 1 ? 0 : CHANNELS == 3 ? (pieces.set + 3 - x % 3) % 3 : pieces.set;
     if (x >= pieces.x0 && x + 16 <= pieces.x1) {
+        unsigned from[4]; /* begin with this sample */
 #pragma unroll
-        for (int k = 0; k < 16; k++)
-            atomicAdd((unsigned *)(table + __byte_perm(words[k / 4], slot, 0x5504 | k % 4 << 4)),
-                      1u);
+        for (int i = 0; i < 4; i++)
+            from[i] = __funnelshift_r(words[i], i < 3 ? words[i + 1] : 0, 8 * skip);
+#pragma unroll
+        for (int k = 0; k < 16; k += CHANNELS)
+            if (k < 15 || CHANNELS == 1 || skip == 0)
+                atomicAdd((unsigned *)(table + __byte_perm(from[k / 4], slot, 0x5504 | k % 4 << 4)),
+                          1u);
     } else {
 #pragma unroll
         for (int k = 0; k < 16; k++)
-            if (x + k >= pieces.x0 && x + k < pieces.x1)
+            if (x + k >= pieces.x0 && x + k < pieces.x1 && (k - skip) % CHANNELS == 0)
                 count8(table, words[k / 4] >> k % 4 * 8 & 255, slot);
     }
 }
 
+template <int CHANNELS>
 static __device__ void count_pieces(const struct clahe_args &args, char *table, unsigned slot,
                                     const struct pieces &pieces)
 {
@@ -62,10 +71,11 @@ static __device__ void count_pieces(const struct clahe_args &args, char *table, 
         }
 #pragma unroll
         for (int k = 0; k < COUNT_AHEAD; k++)
-            count_piece(table, slot, batch[k], x[k], pieces);
+            count_piece<CHANNELS>(table, slot, batch[k], x[k], pieces);
     }
 }
 
+template <int CHANNELS>
 static __global__ void __launch_bounds__(COUNT_THREADS)
     clahe_count8(const __grid_constant__ struct clahe_args args, int set)
 {
@@ -79,10 +89,10 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
     for (int i = threadIdx.x; i < COUNT_NBYTES / 16; i += COUNT_THREADS)
         ((uint4 *)table)[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
-    int inside = args.judge.channels == 1 ? max(x0, min(x0 + sx.tile, sx.n)) : x0;
-    struct pieces pieces = {x0, inside, y0, y1, x0 / 16, (inside + 15) / 16 - x0 / 16};
+    int inside = max(x0, min(x0 + sx.tile, sx.n)), from = x0 * CHANNELS, to = inside * CHANNELS;
+    struct pieces pieces = {from, to, y0, y1, from / 16, (to + 15) / 16 - from / 16, set};
     if (inside > x0)
-        count_pieces(args, table, slot, pieces);
+        count_pieces<CHANNELS>(args, table, slot, pieces);
     int rest = x0 + sx.tile - inside, n = rest * (y1 - y0);
     for (int i = threadIdx.x; i < n; i += COUNT_THREADS) {
         int y = gi_border_index(y0 + i / rest, sy.n, GI_BORDER_REFLECT101);
