@@ -43,22 +43,18 @@ static enum gi_status pass_through(int width, struct gi_err *err)
 
 TEST(transfers)
 {
-    static const struct {
-        const char *name;
-        int why;
-        bool works;
-    } faults[] = {{"pwrite", EINTR, true}, {"pwrite", 0, true}, {"pwrite", ENOSPC, false},
-                  {"pread", EINTR, true},  {"pread", 0, true},  {"pread", EIO, false}};
+    static const struct fault faults[] = {
+        {"pwrite", EINTR, false, true},   {"pwrite", 0, false, true},
+        {"pwrite", ENOSPC, false, false}, {"pread", EINTR, false, true},
+        {"pread", 0, false, true},        {"pread", EIO, false, false}};
     static const int widths[] = {GI_ROW_ALIGN, GI_ROW_ALIGN + 1}; /* without and with padding */
     for (int w = 0; w < 2; w++)
         for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
             for (int n = 1, done = 0; !done; n += 1 + n / 2) {
                 struct gi_err err = {0};
-                memset(&fault, 0, sizeof fault);
-                fault.name = faults[f].name, fault.why = faults[f].why, fault.at = n;
+                arm(faults[f], n);
                 enum gi_status status = pass_through(widths[w], &err);
-                fault.name = NULL;
-                done = fault.calls < n;
+                done = disarm("a strip", status, &err);
                 assert_int_equal(status == GI_OK, done || faults[f].works);
                 assert_true(!status || strstr(err.text, strerror(faults[f].why)));
                 assert_true(n > 1 || !done); /* the file is used */
