@@ -126,22 +126,30 @@ static __device__ inline uint32_t turn_look(uint32_t *counted, uint32_t *odd, co
     return most;
 }
 
+/* Sets *next to the window for a step with samples outside of `window`, if there are many of these
+ * or if there is no window yet. Returns whether it did. All lanes of the warp call it. */
+template <int CHANNELS, bool OPAQUE, typename TURN>
+static __device__ inline bool window_moves(struct window *next, const TURN &pieces,
+                                           const struct window &window)
+{
+    uint32_t counted, odd, most = turn_look<CHANNELS, OPAQUE>(&counted, &odd, pieces, window);
+    if (warp_sum(__popc(odd)) <= MUCH && window.top)
+        return false;
+    for (int step = WARP / 2; step > 0; step /= 2)
+        most = max(most, __shfl_xor_sync(ALL_LANES, most, step));
+    *next = window_of(most);
+    return true;
+}
+
 /* Adds a step with samples that do not count, are not finite, or are outside the window. */
 template <int CHANNELS, bool OPAQUE, typename TURN>
 static __device__ inline void turn_some(struct digits *digits, struct lane_sums *sums,
-                                        struct thread_part *parts, struct window *window,
+                                        struct thread_part *parts, const struct window &window,
                                         const TURN &pieces, unsigned turn)
 {
     constexpr int N = piece<float, CHANNELS>::SAMPLES;
-    uint32_t counted, odd, most = turn_look<CHANNELS, OPAQUE>(&counted, &odd, pieces, *window);
-    if (warp_sum(__popc(odd)) > MUCH || !window->top) {
-        for (int step = WARP / 2; step > 0; step /= 2)
-            most = max(most, __shfl_xor_sync(ALL_LANES, most, step));
-        struct window next = window_of(most);
-        flush<CHANNELS>(digits, sums, *window, next);
-        *window = next;
-        turn_look<CHANNELS, OPAQUE>(&counted, &odd, pieces, *window);
-    }
+    uint32_t counted, odd;
+    turn_look<CHANNELS, OPAQUE>(&counted, &odd, pieces, window);
 #pragma unroll
     for (int i = 0; i < reduce_shape<float, CHANNELS>::TURN * N; i++) {
         const int c = i % CHANNELS;
@@ -250,24 +258,32 @@ static __global__ void __launch_bounds__(REDUCE_THREADS, (reduce_shape<float, CH
         parts[c] = {{{INFINITY, -INFINITY}, {0, 0}}, 0};
     __syncthreads();
     walk_start(walk, &y, &index, blockIdx.x * REDUCE_THREADS + threadIdx.x);
-    for (unsigned turn = 0; __any_sync(ALL_LANES, y < (unsigned)src.height); turn++) {
+    for (unsigned turn = 0;; turn++) {
+        bool more = __any_sync(ALL_LANES, y < (unsigned)src.height);
         typename reduce_shape<float, CHANNELS>::turn pieces;
 #pragma unroll
         for (struct piece<float, CHANNELS> &piece : pieces) {
             piece_load(&piece, src, y, index);
             walk_next(walk, &y, &index);
         }
-        if (used + TURN_SAMPLES > LANE_SAMPLES) {
-            flush<CHANNELS>(digits, sums, window, window);
+        bool whole = !OPAQUE && __all_sync(ALL_LANES, fits<CHANNELS>(pieces, window));
+        bool full = !more || used + TURN_SAMPLES > LANE_SAMPLES;
+        struct window next = window;
+        if (more && !whole)
+            full |= window_moves<CHANNELS, OPAQUE>(&next, pieces, window);
+        if (full) {
+            flush<CHANNELS>(digits, sums, window, next);
+            window = next;
             used = 0;
         }
+        if (!more)
+            break;
         used += TURN_SAMPLES;
-        if (!OPAQUE && __all_sync(ALL_LANES, fits<CHANNELS>(pieces, window)))
+        if (whole)
             turn_whole<CHANNELS>(sums, parts, pieces, turn);
         else
-            turn_some<CHANNELS, OPAQUE>(digits, sums, parts, &window, pieces, turn);
+            turn_some<CHANNELS, OPAQUE>(digits, sums, parts, window, pieces, turn);
     }
-    flush<CHANNELS>(digits, sums, window, window);
     struct ends<float> ends[CHANNELS];
     for (int c = 0; c < CHANNELS; c++)
         ends[c] = parts[c].ends;
