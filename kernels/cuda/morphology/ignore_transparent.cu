@@ -1,15 +1,19 @@
 /* Makes min/max and rank filters ignore transparent pixels. Before the filter, these pixels are
- * replaced by a value that is never picked. After the filter, they are restored. One thread per
- * pixel column visits every gridDim.y-th row.
+ * replaced by a value that is never picked. After the filter, they are restored. A thread owns 16
+ * bytes of every gridDim.y-th row, which it loads and stores with one access.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/morphology.h"
 
-enum { TRANSPARENT_THREADS = 256, TRANSPARENT_ROWS = 16384 /* of a grid */ };
+enum { TRANSPARENT_THREADS = 128, TRANSPARENT_ROWS = 16384 /* of a grid */ };
 
-/* A pixel that is loaded and stored with one access. */
 template <typename T, int CHANNELS> struct alignas(sizeof(T) * CHANNELS) pixel {
     T c[CHANNELS];
+};
+
+template <typename T, int CHANNELS> struct alignas(16) pixels {
+    enum { N = 16 / (int)(sizeof(T) * CHANNELS) };
+    struct pixel<T, CHANNELS> p[N];
 };
 
 template <typename T, int CHANNELS>
@@ -19,29 +23,57 @@ static __device__ __forceinline__ pixel<T, CHANNELS> *pixel_at(const struct gi_i
     return (pixel<T, CHANNELS> *)((char *)image.data + (size_t)y * image.stride) + x;
 }
 
+/* Returns a pixel before the filter. */
+template <typename T, int CHANNELS>
+static __device__ __forceinline__ pixel<T, CHANNELS> hide(pixel<T, CHANNELS> in, T hidden, T shown)
+{
+    bool counts = in.c[CHANNELS - 1] > 0;
+    in.c[CHANNELS - 1] = shown;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        in.c[c] = counts ? in.c[c] : hidden;
+    return in;
+}
+
+/* Returns a pixel after the filter, which has picked `out`. */
+template <typename T, int CHANNELS>
+static __device__ __forceinline__ pixel<T, CHANNELS> restore(pixel<T, CHANNELS> in,
+                                                             pixel<T, CHANNELS> out, T hidden)
+{
+    bool picked = out.c[CHANNELS - 1] != hidden;
+#pragma unroll
+    for (int c = 0; c < CHANNELS - 1; c++)
+        in.c[c] = picked ? out.c[c] : in.c[c];
+    return in;
+}
+
 /* If `picked` has no data, this is the step before the filter. */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(TRANSPARENT_THREADS)
     transparent_pixels(struct gi_image dst, struct gi_image src, struct gi_image picked, T hidden,
                        T shown)
 {
-    int x = (int)(blockIdx.x * TRANSPARENT_THREADS + threadIdx.x), last = CHANNELS - 1;
-    if (x >= src.width)
-        return;
-    for (int y = (int)blockIdx.y; y < src.height; y += (int)gridDim.y) {
-        pixel<T, CHANNELS> in = *pixel_at<T, CHANNELS>(src, x, y), out = in;
-        if (picked.data) {
-            out = *pixel_at<T, CHANNELS>(picked, x, y);
-            out = out.c[last] != hidden ? out : in;
-            out.c[last] = in.c[last];
-        } else {
-            bool counts = in.c[last] > 0;
-            out.c[last] = shown;
-#pragma unroll
-            for (int c = 0; c < CHANNELS; c++)
-                out.c[c] = counts ? out.c[c] : hidden;
+    typedef pixels<T, CHANNELS> chunk;
+    int x = (int)(blockIdx.x * TRANSPARENT_THREADS + threadIdx.x) * chunk::N;
+    for (int y = (int)blockIdx.y; x < src.width && y < src.height; y += (int)gridDim.y) {
+        pixel<T, CHANNELS> *in = pixel_at<T, CHANNELS>(src, x, y);
+        pixel<T, CHANNELS> *out = pixel_at<T, CHANNELS>(dst, x, y);
+        pixel<T, CHANNELS> *found =
+            picked.data ? pixel_at<T, CHANNELS>(picked, x, y) : (pixel<T, CHANNELS> *)NULL;
+        if (x + chunk::N > src.width) { /* the end of a row */
+            for (int i = 0; i < src.width - x; i++)
+                out[i] = found ? restore<T, CHANNELS>(in[i], found[i], hidden)
+                               : hide<T, CHANNELS>(in[i], hidden, shown);
+            continue;
         }
-        *pixel_at<T, CHANNELS>(dst, x, y) = out;
+        chunk v = *(const chunk *)in, w = v;
+        if (found)
+            w = *(const chunk *)found;
+#pragma unroll
+        for (int i = 0; i < chunk::N; i++)
+            v.p[i] = found ? restore<T, CHANNELS>(v.p[i], w.p[i], hidden)
+                           : hide<T, CHANNELS>(v.p[i], hidden, shown);
+        *(chunk *)out = v;
     }
 }
 
@@ -51,7 +83,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              struct gi_err *err)
 {
     struct gi_image none = {};
-    dim3 grid(ceil_div(src->width, TRANSPARENT_THREADS),
+    dim3 grid(ceil_div(src->width, TRANSPARENT_THREADS * pixels<T, CHANNELS>::N),
               (unsigned)(src->height < TRANSPARENT_ROWS ? src->height : TRANSPARENT_ROWS));
     transparent_pixels<T, CHANNELS><<<grid, TRANSPARENT_THREADS, 0, cu->stream>>>(
         *dst, *src, spec->picked ? *spec->picked : none, (T)spec->hidden, (T)spec->shown);
