@@ -88,11 +88,10 @@ static __device__ __forceinline__ const char *chunk_row(const struct box_rows *r
     return first + (size_t)(unsigned)max(yi, 0) * chunk.stride;
 }
 
-template <typename T, int WORDS>
-static __device__ __forceinline__ void chunk_load(unsigned *words, const struct box_rows *rows,
-                                                  struct box_chunk chunk, int y)
+/* Loads WORDS words, an even number, from an address that is a multiple of 8 or 16 bytes. */
+template <int WORDS>
+static __device__ __forceinline__ void words_load(unsigned *words, const char *p)
 {
-    const char *p = chunk_row(rows, chunk, y);
     if constexpr (WORDS % 4 == 0) {
 #pragma unroll
         for (int i = 0; i < WORDS; i += 4) {
@@ -106,6 +105,21 @@ static __device__ __forceinline__ void chunk_load(unsigned *words, const struct 
             words[i] = v.x, words[i + 1] = v.y;
         }
     }
+}
+
+template <typename T, int WORDS>
+static __device__ __forceinline__ void chunk_load(unsigned *words, const struct box_rows *rows,
+                                                  struct box_chunk chunk, int y)
+{
+    words_load<WORDS>(words, chunk_row(rows, chunk, y));
+}
+
+/* The same for a row inside the image, whose address needs one instruction. */
+template <typename T, int WORDS>
+static __device__ __forceinline__ void chunk_load_inside(unsigned *words, struct box_chunk chunk,
+                                                         int y)
+{
+    words_load<WORDS>(words, chunk.first + (size_t)(unsigned)y * chunk.stride);
 }
 
 /* Stores samples at `out`, but at most n, the number of samples up to the end of the image row. */

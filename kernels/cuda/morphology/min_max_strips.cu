@@ -4,9 +4,12 @@
  * doubling (the minimum of 2m pixels is the minimum of two minima of m pixels). Sources: see
  * min_max.cu.
  *
- * A block owns a strip of columns, including the halo, and a band of rows, and moves down the band;
- * it reads each row once if the element has fewer than LOW rows. A thread owns 16 bytes of each
- * row.
+ * A block owns a strip of columns, including the halo, and a band of rows, and moves down the band.
+ * A thread owns 16 bytes of each row. Bytes are compared as the upper bytes of 16-bit halves, even
+ * and odd bytes apart (struct line_keys), because there is no instruction for minima of four bytes.
+ *
+ * Elements of up to LOW rows, of bytes GROUP: groups of as many rows as the element is high; each
+ * row is read once.
  *
  *        before       across       after
  *       +------+------------------+-----+   ring: `height` rows. After the last row of a group
@@ -17,24 +20,37 @@
  *       |          line x 2             |   column minimum = min(ring[slot], below)
  *       +------+------------------+-----+
  *
- * For elements of LOW rows and more the ring buffer holds the minima of blocks of GROUP rows
- * instead of rows, and the rows of a window's first block are loaded again, from the L2 cache.
+ * Other elements: groups and blocks of GROUP rows. The ring buffer holds the minima of blocks, and
+ * the rows of a window's first block are loaded again, from the L2 cache; their backward minima are
+ * in shared memory too.
+ *
+ *       row i of block g to its end | whole blocks             | a part of another block
+ *       from[i]                     | whole, of the ring       | part, row by row (registers)
  *
  * Exchange along the row: the first doublings need only 32 bytes (a thread's own and its
- * neighbour's) and are done in registers. The other doublings go through `line`, which holds two
- * rows of the block (double buffering), or four from LOW rows on; see min_max_lines.cuh.
+ * neighbour's) and are done in registers. The other doublings go through `line`, two buffers of the
+ * rows of a step (double buffering); see min_max_lines.cuh.
  *
- * Phases of a step: load (AHEAD rows in flight), compute columns, exchange, store.
+ * Phases of a step, of one row or of ROWS rows: load (the rows of the next step), compute columns,
+ * exchange, store. The loop over the steps of a group is not unrolled, so that it fits in the
+ * instruction cache.
  *
  * Example: for 31 x 31 and 8-bit gray, doubling in registers ends at 16 pixels. The result is the
- * minimum of two overlapping ranges of 16 pixels. 128 threads need 128 * 16 * (31 + 2) = 67584
- * bytes of shared memory.
+ * minimum of two overlapping ranges of 16 pixels. A thread has 4 minima of blocks, 2 x 2 rows of
+ * `line` and 8 backward minima in shared memory: 16 * 16 bytes.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/morphology/min_max_lines.cuh"
 #include "kernels/morphology.h"
 
-enum { AHEAD = 4, MOST_THREADS = 512, LEAST_WARPS = 4, GROUP = 8, LOW = 64 };
+enum {
+    MOST_THREADS = 512,
+    LEAST_WARPS = 4,
+    GROUP = 8, /* rows of a block */
+    LOW = 32,  /* maximum rows of elements of low_strip(); of bytes GROUP */
+    AHEAD = 4, /* rows in flight in low_strip() */
+    ROWS = 2,  /* per step of high_strip(), which are exchanged at a time */
+};
 
 struct strips_args {
     struct box_rows rows;
@@ -43,40 +59,34 @@ struct strips_args {
     int reach;          /* bytes between the first pixel of the element and its anchor */
     int before, across; /* number of chunks of a block: in the left halo; with results */
     int band;           /* rows per block */
+    int ring;           /* rows of the ring buffer: source rows, or minima of blocks of rows */
+    bool high;          /* minima of blocks of rows */
     unsigned turn;
     bool keep_alpha;
 };
 
-/* Returns the number of rows of the ring buffer: source rows, or minima of blocks of rows. */
-static __host__ __device__ __forceinline__ int ring_of(int height)
-{
-    return height < LOW ? height : (height - 1) / GROUP + 1;
-}
-
 /* Returns the bytes of shared memory per thread: the ring buffer and two lines of as many rows as
  * are made at a time. */
-static inline int shared_of(int height)
+static inline int shared_of(const struct strips_args *args)
 {
-    return NBYTES * (ring_of(height) + (height < LOW ? 2 : 4));
+    return NBYTES * (args->ring + (args->high ? 2 * ROWS + GROUP : 2));
 }
 
-template <typename T> static __device__ __forceinline__ uint4 least_of(uint4 a, uint4 b)
-{
-    return make_uint4(least<T>(a.x, b.x), least<T>(a.y, b.y), least<T>(a.z, b.z),
-                      least<T>(a.w, b.w));
-}
-
-/* Stores a thread's words to row y, but at most the n samples that remain in the image row. */
+/* Stores a thread's keys as samples of row y, but at most the n samples that remain in the image
+ * row. */
 template <typename T, int PIXEL>
-static __device__ __forceinline__ void strips_store(unsigned *words, const struct strips_args *args,
+static __device__ __forceinline__ void strips_store(line_keys<T> keys,
+                                                    const struct strips_args *args,
                                                     struct box_chunk chunk, int y, int n)
 {
+    uint4 v = keys_join(keys);
+    unsigned words[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
     for (int j = 0; j < 4; j++)
         words[j] = sizeof(T) == 4 ? min_max_bits(words[j], args->turn) : words[j] ^ args->turn;
-    if (args->keep_alpha) {
+    if (PIXEL / (int)sizeof(T) % 2 == 0 && args->keep_alpha) {
         unsigned source[4];
-        chunk_load<T, 4>(source, &args->rows, chunk, y);
+        chunk_load_inside<T, 4>(source, chunk, y);
 #pragma unroll
         for (int j = 0; j < 4; j++)
             words[j] =
@@ -85,21 +95,46 @@ static __device__ __forceinline__ void strips_store(unsigned *words, const struc
     min_max_put<T>(&args->dst, words, chunk.sample, y, n);
 }
 
-template <typename T>
-static __device__ __forceinline__ uint4 strips_load(const struct strips_args *args,
-                                                    struct box_chunk chunk, int y)
+/* Loads a thread's samples of rows y to y + N - 1. `inside`: these rows are inside the image, which
+ * is the same for all threads of a block. */
+template <typename T, int N>
+static __device__ __forceinline__ void strips_load(uint4 *rows, const struct strips_args *args,
+                                                   struct box_chunk chunk, int y, bool inside)
 {
-    unsigned words[4];
-    chunk_load<T, 4>(words, &args->rows, chunk, y);
-    return make_uint4(words[0], words[1], words[2], words[3]);
+    unsigned words[N][4];
+    if (inside)
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            chunk_load_inside<T, 4>(words[i], chunk, y + i);
+    else
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            chunk_load<T, 4>(words[i], &args->rows, chunk, y + i);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        rows[i] = make_uint4(words[i][0], words[i][1], words[i][2], words[i][3]);
 }
 
-template <typename T> static __device__ __forceinline__ uint4 strips_keys(uint4 v, unsigned turn)
+/* Returns the keys of samples. The complement of a word, for a maximum, is -word - 1: multiply-adds
+ * leave the units that compute minima alone. */
+template <typename T>
+static __device__ __forceinline__ line_keys<T> strips_keys(uint4 words, unsigned turn)
 {
-    if (sizeof(T) == 4)
-        return make_uint4(min_max_key(v.x, turn), min_max_key(v.y, turn), min_max_key(v.z, turn),
-                          min_max_key(v.w, turn));
-    return make_uint4(v.x ^ turn, v.y ^ turn, v.z ^ turn, v.w ^ turn);
+    unsigned w[4] = {words.x, words.y, words.z, words.w}, sign = turn | 1;
+    line_keys<T> keys;
+#pragma unroll
+    for (int p = 0; p < line_keys<T>::PARTS; p++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            keys.v[p][j] = sizeof(T) == 4             ? min_max_key(w[j], turn)
+                           : sizeof(T) == 1 && p == 0 ? w[j] * (sign << 8) + (turn << 8)
+                                                      : w[j] * sign + turn;
+    return keys;
+}
+
+template <typename T> static __device__ __forceinline__ line_keys<T> greatest_keys(void)
+{
+    return keys_split<T>(make_uint4(~0u, ~0u, ~0u, ~0u));
 }
 
 /* Computes backward minima: a row of the ring buffer becomes the minimum of itself and later
@@ -107,11 +142,11 @@ template <typename T> static __device__ __forceinline__ uint4 strips_keys(uint4 
 template <typename T>
 static __device__ __forceinline__ void ring_close(uint4 *ring, int height, int n)
 {
-    uint4 best = ring[(height - 1) * n];
+    line_keys<T> best = keys_split<T>(ring[(height - 1) * n]);
 #pragma unroll 4
     for (int i = height - 2; i >= 0; i--) {
-        best = least_of<T>(best, ring[i * n]);
-        ring[i * n] = best;
+        best = keys_least(best, keys_split<T>(ring[i * n]));
+        ring[i * n] = keys_join(best);
     }
 }
 
@@ -144,110 +179,112 @@ static __device__ __forceinline__ struct strip strip_of(const struct strips_args
     return strip;
 }
 
-static __device__ __forceinline__ uint4 greatest_key(void)
-{
-    return make_uint4(~0u, ~0u, ~0u, ~0u);
-}
-
-/* Elements of less than LOW rows. */
+/* Elements of few rows. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void low_strip(const struct strips_args *args,
                                                  const struct strip *strip)
 {
     int n = (int)blockDim.x, height = args->height, which = 0, y0 = strip->y0;
     int top = y0 - args->anchor_y, slot = 0, steps = strip->y1 - y0 + height;
-    uint4 *ring = strip->columns, next[AHEAD], below = greatest_key();
-#pragma unroll
-    for (int i = 0; i < AHEAD; i++)
-        next[i] = strips_load<T>(args, strip->chunk, top + i);
-    for (int step = 0; step < steps; step += AHEAD)
+    uint4 *ring = strip->columns, next[AHEAD];
+    line_keys<T> below = greatest_keys<T>();
+    strips_load<T, AHEAD>(next, args, strip->chunk, top, false);
+    for (int step = 0; step < steps; step += AHEAD) {
+        int from = top + step + AHEAD;
+        bool inside = from >= 0 && from + AHEAD <= args->rows.src.height;
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             if (step + i == steps)
                 return;
             /* Load: get the keys of this row, and start to load the row AHEAD rows further down. */
-            uint4 fresh = strips_keys<T>(next[i], args->turn);
-            next[i] = strips_load<T>(args, strip->chunk, top + step + i + AHEAD);
+            line_keys<T> fresh = strips_keys<T>(next[i], args->turn);
+            strips_load<T, 1>(next + i, args, strip->chunk, from + i, inside);
             if (step + i >= height) {
                 /* Compute columns, exchange along the row, store. */
-                uint4 v = least_of<T>(ring[slot * n], below);
-                unsigned words[1][4] = {{v.x, v.y, v.z, v.w}};
+                line_keys<T> v[1] = {keys_least(keys_split<T>(ring[slot * n]), below)};
                 if (args->width > 1)
-                    least_along<T, PIXEL, 1>(words, args->width, args->reach, strip->line, &which);
+                    least_along<T, PIXEL, 1>(v, args->width, args->reach, strip->line, &which);
                 if (strip->makes)
-                    strips_store<T, PIXEL>(words[0], args, strip->chunk, y0 + step + i - height,
+                    strips_store<T, PIXEL>(v[0], args, strip->chunk, y0 + step + i - height,
                                            strip->samples);
             }
             /* van Herk/Gil-Werman: update the forward minimum; at the end of the group compute
              * backward minima. */
-            ring[slot * n] = fresh;
-            below = least_of<T>(below, fresh);
+            ring[slot * n] = keys_join(fresh);
+            below = keys_least(below, fresh);
             if (++slot == height) {
                 ring_close<T>(ring, height, n);
-                below = greatest_key();
+                below = greatest_keys<T>();
                 slot = 0;
             }
         }
+    }
 }
 
-/* Elements of LOW rows and more. Source rows are numbered from the first row of the first window,
- * and are in blocks of GROUP rows, as results are in groups. The window of result i of group g
- * consists of rows i to GROUP - 1 of block g, of whole blocks, and of a part of another block. */
+/* Elements of more than GROUP rows. Source rows are numbered from the first row of the first
+ * window, and are in blocks of GROUP rows, as results are in groups. The window of result i of
+ * group g consists of rows i to GROUP - 1 of block g, of whole blocks, and of a part of another
+ * block. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void high_strip(const struct strips_args *args,
                                                   const struct strip *strip)
 {
-    int n = (int)blockDim.x, height = args->height, ring = ring_of(height), which = 0;
+    int n = (int)blockDim.x, height = args->height, which = 0, slot = 1 % args->ring;
     int top = strip->y0 - args->anchor_y, rows = strip->y1 - strip->y0, row = GROUP;
-    uint4 next[AHEAD], part = greatest_key(); /* minimum of the rows of the last block so far */
+    int first = slot; /* slot of the block after the group's */
+    uint4 next[ROWS], *from = strip->line + 2 * ROWS * n + (int)threadIdx.x;
+    line_keys<T> part = greatest_keys<T>(); /* minimum of the rows of the last block so far */
+#pragma unroll 4
     for (; row < height - 1; row++) {
-        part = least_of<T>(
-            part, strips_keys<T>(strips_load<T>(args, strip->chunk, top + row), args->turn));
+        uint4 fresh;
+        strips_load<T, 1>(&fresh, args, strip->chunk, top + row, false);
+        part = keys_least(part, strips_keys<T>(fresh, args->turn));
         if (row % GROUP == GROUP - 1) {
-            strip->columns[row / GROUP % ring * n] = part;
-            part = greatest_key();
+            strip->columns[slot * n] = keys_join(part);
+            slot = slot + 1 == args->ring ? 0 : slot + 1;
+            part = greatest_keys<T>();
         }
     }
-#pragma unroll
-    for (int i = 0; i < AHEAD; i++)
-        next[i] = strips_load<T>(args, strip->chunk, top + row + i);
+    uint4 own[GROUP];
+    strips_load<T, ROWS>(next, args, strip->chunk, top + row, false);
+    strips_load<T, GROUP>(own, args, strip->chunk, top, false);
     for (int y = 0; y < rows; y += GROUP) {
+        bool inside = top + y >= 0 && top + row + 2 * GROUP <= args->rows.src.height;
         /* Backward minima of block y / GROUP, whose rows are loaded again. */
-        uint4 from[GROUP], whole = greatest_key();
-#pragma unroll
-        for (int i = 0; i < GROUP; i++)
-            from[i] = strips_load<T>(args, strip->chunk, top + y + i);
-        for (int block = y / GROUP + 1; block < (y + height - 1) / GROUP; block++)
-            whole = least_of<T>(whole, strip->columns[block % ring * n]);
+        line_keys<T> whole = greatest_keys<T>(), best = whole;
+        for (int block = first; block != slot; block = block + 1 == args->ring ? 0 : block + 1)
+            whole = keys_least(whole, keys_split<T>(strip->columns[block * n]));
+        first = first + 1 == args->ring ? 0 : first + 1;
 #pragma unroll
         for (int i = GROUP - 1; i >= 0; i--) {
-            from[i] = strips_keys<T>(from[i], args->turn);
-            if (i < GROUP - 1)
-                from[i] = least_of<T>(from[i], from[i + 1]);
+            best = keys_least(best, strips_keys<T>(own[i], args->turn));
+            from[i * n] = keys_join(best);
         }
+        strips_load<T, GROUP>(own, args, strip->chunk, top + y + GROUP, inside);
+#pragma unroll 1 /* the loop fits in the instruction cache */
+        for (int i = 0; i < GROUP; i += ROWS) {
+            line_keys<T> v[ROWS];
 #pragma unroll
-        for (int i = 0; i < GROUP; i += 2) {
-            unsigned words[2][4];
-#pragma unroll
-            for (int r = 0; r < 2; r++, row++) {
-                /* Load, compute columns. */
-                part = least_of<T>(part, strips_keys<T>(next[(i + r) % AHEAD], args->turn));
-                next[(i + r) % AHEAD] = strips_load<T>(args, strip->chunk, top + row + AHEAD);
-                uint4 v = least_of<T>(least_of<T>(from[i + r], whole), part);
-                words[r][0] = v.x, words[r][1] = v.y, words[r][2] = v.z, words[r][3] = v.w;
+            for (int r = 0; r < ROWS; r++, row++) {
+                /* Compute columns. */
+                part = keys_least(part, strips_keys<T>(next[r], args->turn));
+                v[r] = keys_least3(keys_split<T>(from[(i + r) * n]), whole, part);
                 if (row % GROUP == GROUP - 1) {
-                    strip->columns[row / GROUP % ring * n] = part;
-                    whole = least_of<T>(whole, part);
-                    part = greatest_key();
+                    strip->columns[slot * n] = keys_join(part);
+                    slot = slot + 1 == args->ring ? 0 : slot + 1;
+                    whole = keys_least(whole, part);
+                    part = greatest_keys<T>();
                 }
             }
+            /* Load the rows of the next step. */
+            strips_load<T, ROWS>(next, args, strip->chunk, top + row, inside);
             /* Exchange along the row, store. */
             if (args->width > 1)
-                least_along<T, PIXEL, 2>(words, args->width, args->reach, strip->line, &which);
+                least_along<T, PIXEL, ROWS>(v, args->width, args->reach, strip->line, &which);
 #pragma unroll
-            for (int r = 0; r < 2; r++)
+            for (int r = 0; r < ROWS; r++)
                 if (strip->makes && y + i + r < rows)
-                    strips_store<T, PIXEL>(words[r], args, strip->chunk, strip->y0 + y + i + r,
+                    strips_store<T, PIXEL>(v[r], args, strip->chunk, strip->y0 + y + i + r,
                                            strip->samples);
         }
     }
@@ -258,7 +295,7 @@ static __global__ void __launch_bounds__(MOST_THREADS)
     min_max_strips(const __grid_constant__ struct strips_args args)
 {
     extern __shared__ uint4 shared[];
-    struct strip strip = strip_of<T>(&args, shared, ring_of(args.height));
+    struct strip strip = strip_of<T>(&args, shared, args.ring);
     if (HIGH)
         high_strip<T, PIXEL>(&args, &strip);
     else
@@ -275,11 +312,13 @@ static int divide(struct strips_args *args, const struct gi_cuda_queue *cu,
     double best = INFINITY;
     args->width = spec->width;
     args->height = spec->height;
+    args->high = spec->height > (src->type == GI_U8 ? (int)GROUP : (int)LOW);
+    args->ring = args->high ? (spec->height - 1) / GROUP + 1 : spec->height;
     args->anchor_y = spec->anchor_y;
     args->reach = spec->anchor_x * pixel;
     args->before = ceil_div(args->reach, NBYTES);
     for (int n = 32; n <= MOST_THREADS; n *= 2) {
-        int across = n - args->before - after, shared = n * shared_of(spec->height);
+        int across = n - args->before - after, shared = n * shared_of(args);
         double cost = (double)n / across * (1 + n / 1024.0); /* large blocks wait longer */
         if (across > 0 && cost < best && shared <= cu->shared_nbytes &&
             cu->shared_nbytes / shared * (n / 32) >= LEAST_WARPS) {
@@ -310,15 +349,15 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     if (status)
         return status;
     void (*kernel)(const struct strips_args) =
-        spec->height < LOW ? min_max_strips<T, PIXEL, false> : min_max_strips<T, PIXEL, true>;
-    int shared = threads * shared_of(spec->height);
+        args.high ? min_max_strips<T, PIXEL, true> : min_max_strips<T, PIXEL, false>;
+    int shared = threads * shared_of(&args);
     GI_CUDA_ALLOW_SHARED(cu, kernel);
     GI_CUDA_TRY(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
     int strips = ceil_div(ceil_div((long long)gi_row_nbytes(src), NBYTES), args.across);
     int bands = blocks * cu->units / strips; /* one wave */
     bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;
-    args.band = ceil_div(src->height, bands);
+    args.band = ceil_div(ceil_div(src->height, bands), GROUP) * GROUP;
     return pdl_launch(cu, kernel, dim3(strips, ceil_div(src->height, args.band)), threads, shared,
                       &args, err);
 }
