@@ -8,18 +8,6 @@
 #include "imgio/coded.h"
 #include "kernels/codec.h"
 
-/* Makes a random JPEG whose picture has noise of up to the given number of samples. */
-static struct bytes encode(int width, int height, int channels, int quality, int noise,
-                           uint64_t *seed)
-{
-    struct jpeg_making made;
-    struct gi_image image = jpeg_picture(width, height, channels, noise, seed);
-    jpeg_begin_random(&made, &image, quality, seed);
-    struct bytes file = jpeg_end(&made, &image);
-    gi_image_free(&image);
-    return file;
-}
-
 /* ---- the walk ---- */
 
 struct decode_spec {
@@ -30,8 +18,11 @@ struct decode_spec {
 static void draw_decode(struct walk_case *c)
 {
     struct decode_spec *spec = WALK_SPEC(c, struct decode_spec);
-    struct bytes file = encode(c->width, c->height, c->channels == 1 ? 1 : 3,
-                               walk_between(c, 1, 100), walk_between(c, 0, 60), c->seed);
+    struct jpeg_making made;
+    struct gi_image picture = jpeg_picture(c->width, c->height, c->channels == 1 ? 1 : 3,
+                                           walk_between(c, 0, 60), c->seed);
+    jpeg_begin_random(&made, &picture, walk_between(c, 1, 100), c->seed);
+    struct bytes file = jpeg_end(&made, &picture);
     struct gi_image coded, want;
     int denominator = c->turn % 2 ? 1 << walk_between(c, 1, 3) : 1;
     assert_int_equal(jpeg_load(&coded, &file, denominator, true, NULL), GI_OK);
@@ -46,6 +37,7 @@ static void draw_decode(struct walk_case *c)
     struct gi_image *result = walk_result(c, want.width, want.height, want.channels, GI_U8);
     for (int y = 0; y < want.height; y++)
         memcpy(gi_row(result, y), gi_row(&want, y), gi_row_nbytes(&want));
+    gi_image_free(&picture);
     gi_image_free(&coded);
     gi_image_free(&want);
     free(file.at);
@@ -74,13 +66,16 @@ static const struct walk_row rows[] = {
  * be refused because their subsequences don't synchronise. */
 TEST(ordinary_scans_are_decoded)
 {
+    static const struct jpeg_recipe ordinary[] = {{.space = JCS_GRAYSCALE},
+                                                  {.space = JCS_YCbCr, .sampling = 1},
+                                                  {.space = JCS_YCbCr, .sampling = 2}};
     uint64_t seed = 3;
     int decoded[2] = {0};
     for (int turn = 0; turn < 24; turn++) {
-        struct bytes file =
-            encode(case_between(&seed, 200, 500), case_between(&seed, 200, 400), turn % 3 ? 3 : 1,
-                   case_between(&seed, 50, 95), case_between(&seed, 20, 60), &seed);
-        struct gi_image coded, got;
+        struct gi_image coded, got,
+            picture = jpeg_picture(200 + 12 * turn, case_between(&seed, 200, 400), turn % 3 ? 3 : 1,
+                                   20 + turn, &seed);
+        struct bytes file = jpeg_make(&picture, &ordinary[turn % 3], case_between(&seed, 50, 95));
         assert_int_equal(jpeg_load(&coded, &file, 1, true, NULL), GI_OK);
         for (int cuda = 0; cuda < 2; cuda++) {
             struct gi_queue *queue = jpeg_queue(cuda);
@@ -91,6 +86,7 @@ TEST(ordinary_scans_are_decoded)
             if (!queue)
                 decoded[cuda] = -1;
         }
+        gi_image_free(&picture);
         gi_image_free(&coded);
         free(file.at);
     }
