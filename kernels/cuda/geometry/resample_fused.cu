@@ -15,7 +15,7 @@
  * Shared memory: `down` and `later`, the column weights of this group and the next group, as one
  * float4 per source row (double buffering); `along`, row weights of all pixels of the strip;
  * `sums`, with one word of padding after every 32, so that power-of-two strides are free of bank
- * conflicts; and the carries of sums over more than 32 taps.
+ * conflicts; and the carries of sums over more than 32 taps, of gray over more than 64.
  *
  * Phases of a step: load and compute columns, exchange (barrier), compute rows, store.
  *
@@ -23,12 +23,10 @@
  * samples; a group reads 3 * 8 / 3 + 16 = 24 source rows once instead of 4 * 16.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/geometry/resample_fused.h"
-#include "kernels/cuda/common/sample.cuh"
-#include "kernels/cuda/geometry/resample.h"
+#include "kernels/cuda/geometry/resample_strips.cuh"
 
 enum {
     GROUP = 4,
-    PIECE = 8,
     THREADS = 128,
     SAMPLES_MAX = THREADS * PIECE, /* maximum source samples of a row under a strip */
     WIDE_MAX = 1024,               /* maximum of pixels of a strip */
@@ -52,6 +50,14 @@ static __host__ __device__ __forceinline__ int padded(int i)
     return i + (i >> 5);
 }
 
+/* Returns whether sums over this many taps need carries in shared memory. Two blocks of taps need
+ * none. Only gray makes use of that and loads rows in batches: colour gets slower by it (RGB to
+ * 3072 takes 387 instead of 351 us on an H100), because its kernel then needs more registers. */
+static __host__ __device__ __forceinline__ bool needs_carries(int taps, int channels)
+{
+    return taps > (channels == 1 ? 2 : 1) * GI_TAPS_BLOCK;
+}
+
 /* ---- columns ---- */
 
 /* Computes `down`, which is the weight of each source row for each result row of the group at y.
@@ -70,41 +76,40 @@ static __device__ void weights_down(float4 *down, const struct fused_args &args,
     }
 }
 
-/* Loads the samples of a piece and multiplies colour by alpha if `weigh`. */
-template <typename T, int C>
-static __device__ __forceinline__ void piece_load(float *v, const char *p, bool weigh)
-{
-    enum { WORDS = PIECE * (int)sizeof(T) / 4 };
-    unsigned words[WORDS];
-#pragma unroll
-    for (int i = 0; i < WORDS; i += 2) {
-        uint2 two = *(const uint2 *)(p + 4 * i);
-        words[i] = two.x;
-        words[i + 1] = two.y;
-    }
-#pragma unroll
-    for (int i = 0; i < PIECE; i++)
-        v[i] = sample_unpack<T>(words, i);
-    if (C % 2 == 0 && weigh)
-#pragma unroll
-        for (int i = 0; i < PIECE; i++)
-            if (i % C != C - 1)
-                v[i] = __fmul_rn(v[i], v[i / C * C + C - 1]);
-}
-
 /* Adds the sum of a finished block of taps to `sums`. `carries` is the offset of the carries, which
- * follow the sums of all rows. */
+ * follow the sums of all rows, or 0 if there are none. */
+template <int C>
 static __device__ __forceinline__ void fold(float *sums, int carries, const float *block, int at,
                                             bool first)
 {
 #pragma unroll
     for (int i = 0; i < PIECE; i++) {
         float *s = sums + padded(at) + i;
-        float carry = first ? 0 : s[carries], sum = first ? 0 : *s;
+        bool carried = C > 1 || carries;
+        float carry = first || !carried ? 0 : s[carries], sum = first ? 0 : *s;
         add_block(&sum, &carry, block[i]);
         *s = sum;
-        s[carries] = carry;
+        if (carried)
+            s[carries] = carry;
     }
+}
+
+/* Adds the samples of source row r, with weights down[r], to the sums of the rows of the group. */
+template <typename T, int C, int WORDS>
+static __device__ __forceinline__ void
+add_row(float (&block)[GROUP][PIECE], const unsigned (&words)[WORDS], const float4 *down, int r,
+        const int (&begin)[GROUP], int taps, bool weigh)
+{
+    float v[PIECE];
+    piece_unpack<T, C>(v, words, weigh);
+    float4 w4 = down[r];
+    const float w[GROUP] = {w4.x, w4.y, w4.z, w4.w};
+#pragma unroll
+    for (int j = 0; j < GROUP; j++)
+        if (sizeof(T) < 4 || (unsigned)(r - begin[j]) < (unsigned)taps) /* inf * 0 */
+#pragma unroll
+            for (int i = 0; i < PIECE; i++)
+                block[j][i] = __fmaf_rn(w[j], v[i], block[j][i]);
 }
 
 /* Computes the column sums of the piece at sample `at` of the strip. The samples of the piece begin
@@ -115,7 +120,9 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
                                                    const float4 *down, const char *p, int at,
                                                    int rows, const int (&begin)[GROUP])
 {
+    enum { WORDS = PIECE * (int)sizeof(T) / 4, BATCH = C == 1 ? 16 / WORDS : 1 };
     int taps = args.col.taps, r = 0;
+    int carries = needs_carries(taps, C) ? GROUP * args.pitch : 0;
     float block[GROUP][PIECE] = {};
     while (r < rows) {
         int end = rows; /* next end of a block of taps, except the last block of a row */
@@ -124,25 +131,35 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
             int next = (max(r - begin[j], 0) / GI_TAPS_BLOCK + 1) * GI_TAPS_BLOCK;
             end = next < taps ? min(end, begin[j] + next) : end;
         }
+        if constexpr (C == 1) {
+            for (; r < end; r += BATCH, p += BATCH * args.src.stride) {
+                unsigned words[BATCH][WORDS];
+#pragma unroll
+                for (int i = 0; i < BATCH; i++)
+                    if (r + i < end)
+                        piece_load(words[i], p + (size_t)i * args.src.stride);
+#pragma unroll
+                for (int i = 0; i < BATCH; i++)
+                    if (r + i < end)
+                        add_row<T, C>(block, words[i], down, r + i, begin, taps, args.weigh);
+            }
+            p -= (size_t)(r - end) * args.src.stride;
+            r = end;
+        } else {
 #pragma unroll 4
-        for (; r < end; r++, p += args.src.stride) {
-            float v[PIECE];
-            piece_load<T, C>(v, p, args.weigh);
-            float4 w4 = down[r];
-            const float w[GROUP] = {w4.x, w4.y, w4.z, w4.w};
-#pragma unroll
-            for (int j = 0; j < GROUP; j++)
-                if (sizeof(T) < 4 || (unsigned)(r - begin[j]) < (unsigned)taps) /* inf * 0 */
-#pragma unroll
-                    for (int i = 0; i < PIECE; i++)
-                        block[j][i] = __fmaf_rn(w[j], v[i], block[j][i]);
+            for (; r < end; r++, p += args.src.stride) {
+                unsigned words[WORDS];
+                piece_load(words, p);
+                add_row<T, C>(block, words, down, r, begin, taps, args.weigh);
+            }
         }
 #pragma unroll
         for (int j = 0; j < GROUP && taps > GI_TAPS_BLOCK; j++) {
             int t = r - begin[j];
             if (t <= 0 || t % GI_TAPS_BLOCK || t >= taps)
                 continue;
-            fold(sums + j * args.pitch, GROUP * args.pitch, block[j], at, t == GI_TAPS_BLOCK);
+            fold<C>(sums + j * args.pitch, C > 1 ? GROUP * args.pitch : carries, block[j], at,
+                    t == GI_TAPS_BLOCK);
 #pragma unroll
             for (int i = 0; i < PIECE; i++)
                 block[j][i] = 0;
@@ -151,7 +168,8 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
 #pragma unroll
     for (int j = 0; j < GROUP; j++)
         if (taps > GI_TAPS_BLOCK)
-            fold(sums + j * args.pitch, GROUP * args.pitch, block[j], at, false);
+            fold<C>(sums + j * args.pitch, C > 1 ? GROUP * args.pitch : carries, block[j], at,
+                    false);
         else
 #pragma unroll
             for (int i = 0; i < PIECE; i++)
@@ -191,33 +209,6 @@ static __device__ __forceinline__ void row_sums(float (&f)[GROUP][C], const stru
                 else
                     add_block(&f[j][c], &carry[j][c], block[j][c]);
     }
-}
-
-template <typename T, int C>
-static __device__ __forceinline__ void pixel_store(const struct fused_args &args, float *f, int x,
-                                                   int y)
-{
-    const struct device_side *row = &args.row, *col = &args.col;
-    if (row->sums) {
-        float divisor = __fmul_rn(col->sums[col->phase[y]], row->sums[row->phase[x]]);
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            f[c] = __fdiv_rn(f[c], divisor);
-    }
-    if (C % 2 == 0 && args.weigh) {
-        float a = f[C - 1] > 0 ? f[C - 1] : 0.0f;
-#pragma unroll
-        for (int c = 0; c < C - 1; c++)
-            f[c] = a > 0 ? __fdiv_rn(f[c], a) : 0.0f;
-        f[C - 1] = a;
-    }
-    T *out = (T *)((char *)args.dst.data + (size_t)y * args.dst.stride) + (size_t)x * C;
-    if constexpr (C * sizeof(T) == 4)
-        *(unsigned *)out = sample_pack<T>(f);
-    else
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            sample_store(out + c, f[c]);
 }
 
 template <typename T, int C>
@@ -262,7 +253,7 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
             for (int j = 0; j < GROUP; j++)
                 if (y + j < end)
-                    pixel_store<T, C>(args, f[j], x0 + x, y + j);
+                    pixel_store<T, C>(args.dst, *row, *col, args.weigh, f[j], x0 + x, y + j);
         }
         float4 *free = down;
         down = later;
@@ -272,19 +263,6 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* ---- launcher ---- */
-
-/* Returns the maximum number of source samples under a strip of `wide` pixels. */
-static int samples_of(const struct gi_resample_side *row, int wide, int channels)
-{
-    int most = 0;
-    for (int x = 0; x < row->n; x += wide) {
-        int last = x + wide < row->n ? x + wide - 1 : row->n - 1;
-        long long left = (long long)(row->first[x] - row->origin) * channels / PIECE * PIECE;
-        long long n = (long long)(row->first[last] - row->origin + row->taps) * channels - left;
-        most = n > most ? (int)(n < INT32_MAX ? n : INT32_MAX) : most;
-    }
-    return most;
-}
 
 /* Maximum of source rows under a group. */
 static int reach_of(const struct gi_resample_side *col)
@@ -312,7 +290,7 @@ static bool shape_of(struct fused_args *args, size_t *nbytes, const struct gi_re
         if (n > SAMPLES_MAX)
             continue;
         args->pitch = padded(ceil_div(n, PIECE) * PIECE) + 1;
-        bool carries = spec->col.taps > GI_TAPS_BLOCK;
+        bool carries = needs_carries(spec->col.taps, channels);
         *nbytes = 2 * (size_t)args->reach * sizeof(float4) +
                   sizeof(float) * ((size_t)args->wide * (size_t)row->taps +
                                    (size_t)(carries ? 2 * GROUP : GROUP) * (size_t)args->pitch);
@@ -339,6 +317,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct fused_args *args, 
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, fused<T, C>, THREADS, nbytes));
     int strips = ceil_div(args->row.n, args->wide);
     int bands = ceil_div(2LL * cu->units * (resident < 1 ? 1 : resident), strips);
+    if (C == 1 && args->col.taps > GI_TAPS_BLOCK) /* a group is so much work that it is a band */
+        bands = args->col.n;
     bands = bands > 65535 ? 65535 : bands;
     args->band_rows = ceil_div(ceil_div(args->col.n, bands), GROUP) * GROUP;
     dim3 grid((unsigned)strips, (unsigned)ceil_div(args->col.n, args->band_rows));
