@@ -246,6 +246,35 @@ static void draw_large(struct walk_case *c)
          c->channels);
 }
 
+/* Makes random tables for reducing n samples to m, whose windows have six times the ratio, as those
+ * of lanczos3. Every result has weights of its own. Taps outside the source have weight 0. */
+static struct gi_resample_side six_lobes(struct walk_case *c, int n, int m)
+{
+    struct gi_resample_side side = random_side(c, n, m, 6 * n / m, false, false);
+    struct side *s = (struct side *)side.first; /* its first member */
+    side.nphases = m;
+    random_weights(c, s, &side, false);
+    for (int i = 0; i < m; i++) {
+        int wanted = (2 * i + 1) * n / (2 * m) - 3 * n / m, last = n - side.taps;
+        s->phase[i] = i;
+        s->first[i] = wanted < 0 ? 0 : wanted > last ? last : wanted;
+        for (int t = 0; t < side.taps; t++) {
+            int place = s->first[i] + t - wanted;
+            if (place < 0 || place >= side.taps)
+                s->weights[i * side.taps + t] = 0;
+        }
+    }
+    return side;
+}
+
+/* Makes reductions to between a quarter and a tenth, with up to 60 taps. */
+static void draw_strong(struct walk_case *c)
+{
+    int w = walk_between(c, 20, 160), h = walk_between(c, 12, 40);
+    int width = w * walk_between(c, 65, 160) / 16, height = h * walk_between(c, 65, 160) / 16;
+    draw(c, six_lobes(c, width, w), six_lobes(c, height, h), width, height, c->channels);
+}
+
 /* Sets the inner weights to those of the box or of the triangle, which are integers divided by a
  * power of two. */
 static void set_whole(const struct gi_resample_side *side, int ratio)
@@ -353,6 +382,7 @@ TEST(columns_first)
 static const struct walk_row rows[] = {
     WALK_ROW("resample", "any", draw_any, define, .sizes = often),
     WALK_ROW("resample", "large", draw_large, define, .sizes = ratios, .few = true),
+    WALK_ROW("resample", "strong reductions", draw_strong, define, .sizes = often, .few = true),
     WALK_ROW("resample", "whole weights", draw_whole, define, .sizes = often, .few = true),
     WALK_ROW("resample", "enlarged", draw_enlarged, define, .sizes = often, .few = true),
     WALK_ROW("resample", "bands", draw_band, define, .sizes = once),
