@@ -3,9 +3,9 @@
  *
  * Bytes: a block has 32 copies of each table (64 words) in shared memory, so that each lane finds
  * its entry in a bank of its own. 16 bits and floats: tables are in global memory, read through the
- * L1 cache, in which samples get no room. (A copy of a table of 16 bits in shared memory saves 1 %
- * of 8192 x 8192 samples.) A single table of floats, which is larger than the cache, is copied to
- * shared memory as far as it fits.
+ * L1 cache. (A copy of a table of 16 bits in shared memory saves 1 % of 8192 x 8192 samples.) A
+ * single table of floats, which is larger than the cache, is copied to shared memory as far as it
+ * fits.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/pointwise.cuh"
@@ -27,16 +27,6 @@ struct table_args {
     unsigned keep[WORDS];
     const void *tables; /* 16 bits: device memory, PERIOD tables; floats: one */
 };
-
-/* Loads a piece of an image. It gets no room in the L1 cache. */
-static __device__ __forceinline__ uint4 piece_load(const uint4 *piece)
-{
-    uint4 v;
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(piece));
-    return v;
-}
 
 /* ---- bytes ---- */
 
@@ -103,8 +93,7 @@ static __global__ void __launch_bounds__(THREADS16) table_words(const struct tab
     unsigned x, y, height = (unsigned)args.src.height;
     const uint16_t *tables = (const uint16_t *)args.tables;
     walk_start(args.walk, &y, &x, blockIdx.x * THREADS16 + threadIdx.x);
-    uint4 next =
-        y < height ? piece_load(piece_at(args.src, (int)x, (int)y)) : make_uint4(0, 0, 0, 0);
+    uint4 next = y < height ? *piece_at(args.src, (int)x, (int)y) : make_uint4(0, 0, 0, 0);
     while (y < height) {
         uint4 piece = next, *to = piece_at(args.dst, (int)x, (int)y);
         unsigned *words = (unsigned *)&piece, first = PERIOD == 3 ? x * 2 % 3 : 0;
@@ -114,7 +103,7 @@ static __global__ void __launch_bounds__(THREADS16) table_words(const struct tab
             table[c] = (first + c >= PERIOD ? first + c - PERIOD : first + c) * ENTRIES16;
         walk_next(args.walk, &y, &x);
         if (y < height) /* in flight while this piece is looked up */
-            next = piece_load(piece_at(args.src, (int)x, (int)y));
+            next = *piece_at(args.src, (int)x, (int)y);
 #pragma unroll
         for (int i = 0; i < WORDS; i++) {
             unsigned in = words[i], entry[2];
@@ -136,6 +125,16 @@ static __global__ void __launch_bounds__(THREADS16) table_words(const struct tab
 static __device__ __forceinline__ unsigned unit_bin(float v)
 {
     return min((unsigned)(__saturatef(v) * 65536.0f), 65535u);
+}
+
+/* Loads a piece of an image. It gets no room in the L1 cache. */
+static __device__ __forceinline__ uint4 piece_load(const uint4 *piece)
+{
+    uint4 v;
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(piece));
+    return v;
 }
 
 /* Maps by one table. Its first `nshared` entries, a multiple of 4, are in shared memory. The others
@@ -185,7 +184,7 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
     if (x >= args.pieces)
         return;
     for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        uint4 piece = piece_load(piece_at(args.src, x, y));
+        uint4 piece = *piece_at(args.src, x, y);
         float *v = (float *)&piece;
         int c = first;
 #pragma unroll
