@@ -301,9 +301,21 @@ static void draw_box(struct walk_case *c)
 /* Makes windows so much higher than CUDA's bands that rows are added up in blocks before. */
 static void tall_box(struct walk_case *c)
 {
-    static const int sides[] = {97, 121};
+    static const int sides[] = {97, 121, 301};
     draw_box(c);
-    ((struct gi_box *)c->spec)->k = sides[walk_between(c, 0, 1)];
+    ((struct gi_box *)c->spec)->k = sides[walk_between(c, 0, 2)];
+}
+
+/* Makes bright images, whose sums of products of 8-bit colours and alpha need more than 32 bits. */
+static void bright_box(struct walk_case *c)
+{
+    draw_box(c);
+    ((struct gi_box *)c->spec)->k = 301;
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int i = 0; i < c->channels; i++)
+                exact_put(&c->srcs[0].image, y, x, i,
+                          gi_type_full_scale(c->type) - (float)((7 * x + 3 * y + 5 * i) % 16));
 }
 
 static void most_box(struct walk_case *c)
@@ -374,6 +386,7 @@ static const struct walk_row rows[] = {
     WALK_ROW("box", "any side", draw_box, define_box),
     WALK_ROW("box", "strips", draw_box, define_box, .sizes = boxes, .few = true),
     WALK_ROW("box", "tall", tall_box, define_box, .sizes = tall, .few = true),
+    WALK_ROW("box", "bright", bright_box, define_box, .sizes = tall, .few = true),
     WALK_ROW("box", "most", most_box, define_box, .sizes = small, .few = true),
     WALK_ROW("gradient_magnitude", "any", draw_gradient, define_gradient),
     WALK_ROW("gradient_magnitude", "strips", draw_gradient, define_gradient, .sizes = strips,

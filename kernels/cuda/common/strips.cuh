@@ -4,8 +4,8 @@
  * (box_strips.cu) or local thresholds (local_strips.cu), computes results from the sums.
  *
  * Block: up to 32 warps. It owns a strip of columns (threads * PIXELS, including the halo) and a
- * band of rows, and moves down the band, ROWS rows per step. A thread owns PIXELS = 8 neighbouring
- * pixels and keeps for each of their columns the sum of k samples.
+ * band of rows, and moves down the band, ROWS rows per step. A thread owns PIXELS = 8 or 16
+ * neighbouring pixels and keeps for each of their columns the sum of k samples.
  *
  *       halo          across           halo
  *     +------+-----------------------+------+    row y + r     added to the column sums
@@ -13,96 +13,39 @@
  *     +------+-----------------------+------+    row y - r - 1 subtracted
  *        column sums: registers
  *     +------+-----------------------+------+
- *     | P0 P1 ...   prefix sums P        Pm |    shared memory, one word of padding every 8
+ *     | P0 P1 ...   prefix sums P        Pm |    shared memory, padding after those of a thread
  *     +------+-----------------------+------+
  *        window of pixel x = P(x + r) - P(x - r - 1)
  *
- * Exchange: prefix sums within the thread, then by shuffles within the warp (threads_scan), then
- * the totals of the warps through `before`; the results are stored in shared memory.
+ * Exchange: the totals of threads are added up by shuffles within the warp (threads_scan), then, if
+ * there are several warps, the totals of warps through `before`. From the sum of all pixels before
+ * its own, a thread makes its prefix sums one after the other and stores them in shared memory.
  *
  * Phases of a step: compute columns, load (the rows of the next step), exchange (block scan),
  * compute windows, store.
  *
- * A band begins with the sums of k rows, more than its own rows if k is large. Then another
- * kernel adds up blocks of BLOCK_ROWS rows first, and a band begins with the sums of whole blocks.
+ * A band begins with the sums of k rows, of bytes four rows per instruction. These are more than
+ * its own rows if k is large. Then another kernel adds up blocks of BLOCK_ROWS rows first, and a
+ * band begins with the sums of whole blocks.
  *
- * Example: k = 31, 8-bit gray: r = 15, halo = 16 pixels, ROWS = 2; 72 bytes of shared memory per
- * thread. Pixel 0 of a thread reads the prefix sums padded(15) = 16 and padded(-16) = -18.
+ * Example: k = 31, 8-bit gray: r = 15, halo = 16 pixels, PIXELS = 16, ROWS = 2; 136 bytes of shared
+ * memory per thread and sum. Pixel 0 of a thread reads the prefix sums padded(15) = 15 and
+ * padded(-16) = -17.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_STRIPS_CUH
 #define GI_KERNELS_CUDA_STRIPS_CUH
 
 #include "kernels/cuda/common/pdl.cuh"
+#include "kernels/cuda/common/strips_words.cuh"
 #include "kernels/cuda/convolution/box.cuh"
 
 enum {
-    PIXELS = 8,                  /* neighbouring pixels per thread */
+    PIXELS_MAX = 16,             /* neighbouring pixels per thread */
     WARPS = 32,                  /* maximum of a block */
     BLOCK_ROWS = 32,             /* rows that are added up before, if k is large */
     SUMS_NBYTES_MAX = 256 << 20, /* of the sums of all blocks */
     MOST_THREADS = 32 * WARPS,
 };
-
-static __device__ __forceinline__ unsigned dot4(unsigned a, unsigned b, unsigned sum)
-{
-    asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
-    return sum;
-}
-
-/* Returns column + fresh sample s - old sample s, of 8 or 16 bits. */
-template <typename T>
-static __device__ __forceinline__ unsigned column_moved(unsigned column, const unsigned *fresh,
-                                                        const unsigned *old, int s)
-{
-    unsigned f = fresh[s * (int)sizeof(T) / 4], o = old[s * (int)sizeof(T) / 4];
-    if (sizeof(T) == 2)
-        return dot2(__byte_perm(f, o, s % 2 ? 0x7632 : 0x5410), 0xff01, column);
-    /* two pairs of fresh and old, of which one is multiplied by 1 and -1 */
-    return dot4(__byte_perm(f, o, s & 2 ? 0x7362 : 0x5140), s % 2 ? 0xff010000 : 0x0000ff01,
-                column);
-}
-
-/* Returns sample s of a thread's words, of 8 or 16 bits. */
-template <typename T>
-static __device__ __forceinline__ unsigned sample_of(const unsigned *words, int s)
-{
-    return sizeof(T) == 1 ? __byte_perm(words[s / 4], 0, 0x4440u | (s & 3))
-                          : __byte_perm(words[s / 2], 0, s & 1 ? 0x4432u : 0x4410u);
-}
-
-/* Returns the index of prefix sum i in shared memory. Every 8 sums are followed by one word of
- * padding, so that threads access sums that are 8 apart without bank conflicts. */
-static __host__ __device__ __forceinline__ int padded(int i)
-{
-    return i + (i >> 3);
-}
-
-/* Loads or stores N words of shared memory, with wide accesses if N is even. */
-template <int N> static __device__ __forceinline__ void words_get(unsigned *v, const unsigned *p)
-{
-    if constexpr (N == 4) {
-        uint4 t = *(const uint4 *)p;
-        v[0] = t.x, v[1] = t.y, v[2] = t.z, v[3] = t.w;
-    } else if constexpr (N % 2 == 0) {
-#pragma unroll
-        for (int i = 0; i < N; i += 2) {
-            uint2 t = *(const uint2 *)(p + i);
-            v[i] = t.x, v[i + 1] = t.y;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            v[i] = p[i];
-    }
-}
-
-template <int N> static __device__ __forceinline__ void words_put(unsigned *p, const unsigned *v)
-{
-    enum { WIDE = N == 4 ? 4 : N % 2 ? 1 : 2 };
-#pragma unroll
-    for (int i = 0; i < N; i += WIDE)
-        words_store<WIDE>(p + i, v + i);
-}
 
 /* Adds the value of the lane whose number is d lower, if that lane exists. */
 static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
@@ -131,11 +74,20 @@ static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *be
             add_lane(&base[v], d);
 #pragma unroll
     for (int v = 0; v < N; v++) {
-        unsigned all = __shfl_sync(~0u, base[v], 31);
-        if (lane > warp)
-            atomicAdd(&before[lane * N + v], all);
+        if (blockDim.x > 32) {
+            unsigned all = __shfl_sync(~0u, base[v], 31);
+            if (lane > warp)
+                atomicAdd(&before[lane * N + v], all);
+        }
         base[v] -= sums[v];
     }
+}
+
+/* Returns the index of prefix sum i in shared memory. The sums of a thread, `pixels` of them (8 or
+ * 16), are followed by one of padding, so that threads access sums without bank conflicts. */
+static inline int padded(int i, int pixels)
+{
+    return i + (i >> (pixels == 16 ? 4 : 3));
 }
 
 /* Division of rows into strips. */
@@ -146,12 +98,12 @@ struct strips_cut {
 
 /* Chooses the number of threads per block. Each side of a strip has a halo of `halo` pixels, and
  * few of the threads should work on the halo. */
-static inline struct strips_cut strips_cut_of(int width, int halo, int most)
+static inline struct strips_cut strips_cut_of(int width, int halo, int most, int pixels)
 {
     struct strips_cut cut = {0, 0, 0};
     double best = 1e30;
     for (int n = 32; n <= most; n += 32) {
-        int across = n * PIXELS - 2 * halo;
+        int across = n * pixels - 2 * halo;
         if (across <= 0)
             continue;
         int strips = ceil_div(width, across);
@@ -168,24 +120,29 @@ static inline struct strips_cut strips_cut_of(int width, int halo, int most)
 struct strips_args {
     struct box_rows rows;
     struct target dst;
-    int r, halo; /* window radius; halo per side, > r and a multiple of PIXELS */
+    int r, halo; /* window radius; halo per side, > r and whole threads */
     struct strips_cut cut;
     int band;          /* rows per block */
     int shared_nbytes; /* per block */
     /* Column sums of BLOCK_ROWS rows, [block of rows][strip][sum][thread], or NULL */
     unsigned *sums;
-    /* offsets, in words, from a thread's prefix sums to the prefix sums at the ends of window j */
-    int high[PIXELS], low[PIXELS];
+    /* offsets, in bytes, from a thread's prefix sums to the prefix sums at the ends of window j */
+    int high[PIXELS_MAX], low[PIXELS_MAX];
 };
 
 /* The kernel argument. END is the epilogue. Its members are its parameters, and it defines:
  *   T, CHANNELS      sample type; channels
+ *   PIXELS           neighbouring pixels per thread: 8, or 16 if registers suffice
  *   SUMS             sums per pixel: of samples, and of other integers computed from them
  *   ROWS, VALUES     rows per step; sums per pixel and step, row by row: ROWS * SUMS
  *   CENTRE           whether the epilogue reads the source samples at the centres
+ *   THREADS          maximum per block, for launch bounds, or 0 for strips_threads()
  *   BLOCKS           resident blocks per multiprocessor, for launch bounds
+ *   SHARES_ROWS      whether reading three rows per result is the limit, see strips_band()
  *   begin()          returns a word that remains in a register
  *   move()           adds a row to column sums and, if SUBTRACT, subtracts an old row
+ *   QUADS            whether there is add(), for bytes
+ *   add()            adds samples s to s + 3 of four rows; word i has sample s + i of each row
  *   make()           computes the words of a thread's results from prefix sums */
 template <typename END> struct strips_work {
     struct strips_args strips;
@@ -198,51 +155,78 @@ static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsig
                                                  const struct strips_args *args,
                                                  struct box_chunk chunk, int y)
 {
+    int first = y - args->r - 1, last = y + args->r;
+    if (first >= 0 && last + ROWS <= args->rows.src.height) { /* most steps: plain addresses */
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            chunk_load_inside<T, WORDS>(fresh[i], chunk, last + i);
+            chunk_load_inside<T, WORDS>(old[i], chunk, first + i);
+        }
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        chunk_load<T, WORDS>(fresh[i], &args->rows, chunk, y + i + args->r);
-        chunk_load<T, WORDS>(old[i], &args->rows, chunk, y + i - args->r - 1);
+        chunk_load<T, WORDS>(fresh[i], &args->rows, chunk, last + i);
+        chunk_load<T, WORDS>(old[i], &args->rows, chunk, first + i);
     }
 }
 
-/* Turns prefix sums within threads into prefix sums within the block, and stores the latter at
- * `prefix`. */
-template <int VALUES>
-static __device__ __forceinline__ void block_scan(unsigned *prefix, unsigned (*sums)[VALUES],
-                                                  unsigned (*before)[WARPS * VALUES], int turn)
+/* Stores the prefix sums of the block at `prefix`, given the column sums of each row of a step. */
+template <int PIXELS, int ROWS, int SUMS>
+static __device__ __forceinline__ void block_scan(unsigned *prefix,
+                                                  const unsigned (*columns)[PIXELS * SUMS],
+                                                  unsigned (*before)[WARPS * ROWS * SUMS], int turn)
 {
+    enum { VALUES = ROWS * SUMS };
     int me = (int)threadIdx.x;
-    unsigned base[VALUES];
-    threads_scan<VALUES>(base, before[turn], sums[PIXELS - 1]);
-    __syncthreads();
+    unsigned base[VALUES], totals[VALUES];
 #pragma unroll
-    for (int v = 0; v < VALUES; v++)
-        base[v] += before[turn][me / 32 * VALUES + v];
-    if (me < WARPS)
+    for (int v = 0; v < VALUES; v++) {
+        const unsigned *own = columns[v / SUMS] + v % SUMS;
+        totals[v] = own[0];
+#pragma unroll
+        for (int j = 1; j < PIXELS; j++)
+            totals[v] += own[j * SUMS];
+    }
+    threads_scan<VALUES>(base, before[turn], totals);
+    if (blockDim.x > 32) {
+        __syncthreads();
 #pragma unroll
         for (int v = 0; v < VALUES; v++)
-            before[turn ^ 1][me * VALUES + v] = 0;
+            base[v] += before[turn][me / 32 * VALUES + v];
+        if (me < WARPS)
+#pragma unroll
+            for (int v = 0; v < VALUES; v++)
+                before[turn ^ 1][me * VALUES + v] = 0;
+    } else {
+        __syncwarp(); /* all threads have read the prefix sums of the step before */
+    }
 #pragma unroll
     for (int j = 0; j < PIXELS; j++) {
 #pragma unroll
         for (int v = 0; v < VALUES; v++)
-            sums[j][v] += base[v];
-        words_put<VALUES>(prefix + j * VALUES, sums[j]);
+            base[v] += columns[v / SUMS][j * SUMS + v % SUMS];
+        words_put<VALUES>(prefix + j * VALUES, base);
     }
-    __syncthreads();
+    if (blockDim.x > 32)
+        __syncthreads();
+    else
+        __syncwarp();
 }
 
 /* Returns the words per thread that are live during a step, most of them in registers: column sums,
  * prefix sums, and samples that enter, leave and are at the centres. */
 template <typename END> static __host__ __device__ constexpr int strips_live()
 {
-    return PIXELS * END::SUMS * (1 + END::ROWS) + (2 + END::CENTRE) * END::ROWS * END::WORDS;
+    return END::PIXELS * END::SUMS * (1 + END::ROWS) + (2 + END::CENTRE) * END::ROWS * END::WORDS;
 }
 
 /* Returns the maximum number of threads per block, which have 64, 128 or 255 registers each. */
 template <typename END> static __host__ __device__ constexpr int strips_threads()
 {
     int live = strips_live<END>();
+    if (END::THREADS > 0)
+        return END::THREADS;
     return (live <= 48    ? MOST_THREADS
             : live <= 100 ? MOST_THREADS / 2
                           : MOST_THREADS / 4) /
@@ -254,20 +238,46 @@ template <typename END>
 static __device__ __forceinline__ struct box_chunk strip_chunk(const struct strips_args *args,
                                                                int strip)
 {
-    int x = strip * args->cut.across - args->halo + (int)threadIdx.x * PIXELS;
+    int x = strip * args->cut.across - args->halo + (int)threadIdx.x * END::PIXELS;
     return chunk_at(&args->rows, x * END::CHANNELS, (int)sizeof(typename END::T));
 }
 
-/* Adds rows y0 to y1 - 1 to column sums. */
+/* Adds rows y0 to y1 - 1 to column sums, of bytes four rows at a time. */
 template <typename END>
 static __device__ __forceinline__ void rows_add(unsigned *columns,
                                                 const struct strips_work<END> *work,
                                                 struct box_chunk chunk, int y0, int y1)
 {
-    unsigned fresh[END::WORDS], none[END::WORDS] = {};
-#pragma unroll 4
-    for (int y = y0; y < y1; y++) {
-        chunk_load<typename END::T, END::WORDS>(fresh, &work->strips.rows, chunk, y);
+    typedef typename END::T T;
+    enum { WORDS = END::WORDS };
+    const struct box_rows *rows = &work->strips.rows;
+    unsigned none[WORDS] = {};
+    int y = y0;
+    if constexpr (END::QUADS) {
+#pragma unroll 1
+        for (; y + 4 <= y1; y += 4) {
+            unsigned fresh[4][WORDS];
+            if (y >= 0 && y + 4 <= rows->src.height)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    chunk_load_inside<T, WORDS>(fresh[i], chunk, y + i);
+            else
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    chunk_load<T, WORDS>(fresh[i], rows, chunk, y + i);
+#pragma unroll
+            for (int w = 0; w < WORDS; w++) {
+                unsigned bytes[4];
+                bytes_transpose(bytes, fresh[0][w], fresh[1][w], fresh[2][w], fresh[3][w]);
+                work->end.add(columns, bytes, 4 * w);
+            }
+        }
+    }
+    enum { AT_ONCE = END::QUADS ? 1 : 4 };
+#pragma unroll AT_ONCE
+    for (; y < y1; y++) {
+        unsigned fresh[WORDS];
+        chunk_load<T, WORDS>(fresh, rows, chunk, y);
         work->end.template move<false>(columns, fresh, none);
     }
 }
@@ -277,7 +287,7 @@ template <typename END>
 static __device__ __forceinline__ unsigned *block_sums(const struct strips_args *args, int block,
                                                        int strip)
 {
-    size_t row = ((size_t)block * args->cut.strips + strip) * PIXELS * END::SUMS;
+    size_t row = ((size_t)block * args->cut.strips + strip) * END::PIXELS * END::SUMS;
     return args->sums + row * blockDim.x + threadIdx.x;
 }
 
@@ -288,11 +298,11 @@ static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
 {
     const struct strips_args &args = work.strips;
     int strip = (int)blockIdx.x % args.cut.strips, block = (int)blockIdx.x / args.cut.strips;
-    unsigned columns[PIXELS * END::SUMS] = {}, *out = block_sums<END>(&args, block, strip);
+    unsigned columns[END::PIXELS * END::SUMS] = {}, *out = block_sums<END>(&args, block, strip);
     rows_add(columns, &work, strip_chunk<END>(&args, strip), block * BLOCK_ROWS,
              (block + 1) * BLOCK_ROWS);
 #pragma unroll
-    for (int s = 0; s < PIXELS * END::SUMS; s++)
+    for (int s = 0; s < END::PIXELS * END::SUMS; s++)
         out[s * blockDim.x] = columns[s];
 }
 
@@ -310,7 +320,7 @@ window_begin(unsigned *columns, const struct strips_work<END> *work, struct box_
     for (int block = first; block < last; block++) {
         const unsigned *sums = block_sums<END>(args, block, strip);
 #pragma unroll
-        for (int s = 0; s < PIXELS * END::SUMS; s++)
+        for (int s = 0; s < END::PIXELS * END::SUMS; s++)
             columns[s] += sums[s * blockDim.x];
     }
     bool whole = first < last;
@@ -326,7 +336,8 @@ static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
 {
     typedef typename END::T T;
     enum { CHANNELS = END::CHANNELS, ROWS = END::ROWS, SUMS = END::SUMS, VALUES = ROWS * SUMS };
-    enum { PIXEL_NBYTES = CHANNELS * sizeof(T), WORDS = PIXELS * PIXEL_NBYTES / 4 };
+    enum { PIXELS = END::PIXELS, PIXEL_NBYTES = CHANNELS * sizeof(T) };
+    enum { WORDS = PIXELS * PIXEL_NBYTES / 4 };
     /* Too many live words: samples are loaded after the exchange. */
     constexpr bool LATE = strips_live<END>() > 200;
     static_assert(WORDS == END::WORDS, "an epilogue makes the words of a row");
@@ -352,29 +363,27 @@ static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
     window_begin(columns, &work, chunk, strip, y0 - r - 1, y0 + r);
     turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
     for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
-        /* Compute columns: update the column sums, then add them up within the thread. */
-        unsigned sums[PIXELS][VALUES], words[ROWS][WORDS];
+        /* Compute columns: update the column sums. */
+        unsigned sums[ROWS][PIXELS * SUMS], words[ROWS][WORDS];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             if (END::CENTRE && !LATE)
-                chunk_load<T, WORDS>(centre[i], &args.rows, chunk, y + i);
+                chunk_load_inside<T, WORDS>(centre[i], chunk, min(y + i, y1 - 1));
             work.end.template move<true>(columns, fresh[i], old[i]);
 #pragma unroll
-            for (int s = 0; s < PIXELS * SUMS; s++) {
-                int j = s / SUMS, v = s % SUMS + i * SUMS;
-                sums[j][v] = columns[s] + (j ? sums[j - 1][v] : 0);
-            }
+            for (int s = 0; s < PIXELS * SUMS; s++)
+                sums[i][s] = columns[s];
         }
         /* Load the rows of the next step. Exchange: prefix sums within the block. */
         if (!LATE)
             turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
-        block_scan<VALUES>(prefix, sums, before, turn);
+        block_scan<PIXELS, ROWS, SUMS>(prefix, sums, before, turn);
         if (LATE) {
             turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
                 if (END::CENTRE)
-                    chunk_load<T, WORDS>(centre[i], &args.rows, chunk, y + i);
+                    chunk_load_inside<T, WORDS>(centre[i], chunk, min(y + i, y1 - 1));
         }
         if (!makes)
             continue;
@@ -393,17 +402,31 @@ template <typename END>
 static bool strips_divide(struct strips_args *args, const struct gi_cuda_queue *cu,
                           const struct gi_image *src, int k)
 {
-    enum { VALUES = END::ROWS * END::SUMS };
+    enum { PIXELS = END::PIXELS, EACH_NBYTES = END::ROWS * END::SUMS * (int)sizeof(unsigned) };
     args->r = k / 2;
     args->halo = (args->r / PIXELS + 1) * PIXELS;
-    args->cut = strips_cut_of(src->width, args->halo, strips_threads<END>());
-    args->shared_nbytes = args->cut.threads * (PIXELS + 1) * VALUES * (int)sizeof(unsigned);
+    args->cut = strips_cut_of(src->width, args->halo, strips_threads<END>(), PIXELS);
+    args->shared_nbytes = args->cut.threads * (PIXELS + 1) * EACH_NBYTES;
     for (int j = 0; j < PIXELS; j++) {
-        args->high[j] = padded(j + args->r) * VALUES;
-        args->low[j] = padded(j - args->r - 1) * VALUES;
+        args->high[j] = padded(j + args->r, PIXELS) * EACH_NBYTES;
+        args->low[j] = padded(j - args->r - 1, PIXELS) * EACH_NBYTES;
     }
     return args->r < src->height && args->cut.threads &&
            args->shared_nbytes + 4096 <= cu->shared_nbytes;
+}
+
+/* Returns the rows of a band, at least `least`, which make one wave of blocks. All blocks move down
+ * their bands at about the same time. If r rows, or 2 * r, are some whole bands, the row that a
+ * block reads at the end of a window is the row that another block reads then at the centre or at
+ * the other end of a window, and only one of them reads it from memory. */
+static inline int strips_band(int least, int r)
+{
+    for (int i = 1; i <= 2; i++) {
+        int rows = i * r + 1, bands = rows / least, band = bands > 0 ? ceil_div(rows, bands) : 0;
+        if (band > 0 && band <= least + least * 2 / 3)
+            return band;
+    }
+    return least;
 }
 
 template <typename END>
@@ -426,18 +449,20 @@ static enum gi_status strips_launch(struct gi_cuda_queue *cu, struct gi_image *d
     bands = bands < 1 ? 1 : bands < src->height ? bands : src->height;
     /* Sums are made if bands begin with more rows, less the parts of two blocks, than the image
      * has. */
-    size_t sums_nbytes = (size_t)whole * strips * threads * PIXELS * END::SUMS * 4;
+    size_t sums_nbytes = (size_t)whole * strips * threads * END::PIXELS * END::SUMS * 4;
     bool sums = whole && (2LL * args->r - 2 * BLOCK_ROWS) * bands > src->height &&
                 sums_nbytes <= SUMS_NBYTES_MAX;
     void *more;
     enum gi_status status =
-        gi_cuda_box_rows(cu, &work.strips.rows, src, &border, PIXELS * END::CHANNELS,
+        gi_cuda_box_rows(cu, &work.strips.rows, src, &border, END::PIXELS * END::CHANNELS,
                          args->halo * END::CHANNELS, &more, sums ? sums_nbytes : 0, err);
     if (status)
         return status;
     work.strips.sums = sums ? (unsigned *)more : NULL;
     work.strips.dst = target_of(dst);
     work.strips.band = ceil_div(src->height, bands);
+    if (END::SHARES_ROWS)
+        work.strips.band = strips_band(work.strips.band, args->r);
     dim3 grid(strips * ceil_div(src->height, work.strips.band));
     if (!sums)
         return pdl_launch(cu, kernel, grid, threads, shared, &work, err);

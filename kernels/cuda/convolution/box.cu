@@ -259,7 +259,7 @@ static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
               : launch_any<uint16_t, unsigned long long>(cu, dst, src, &border, spec, err);
 }
 
-/* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. k = 5: near 57, strips 76, passes
+/* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. k = 5: near 57, strips 65, passes
  * 1137. k = 31: near 64, strips 98, passes 1206. */
 const struct gi_box_way gi_cuda_box_ways[GI_WAYS_MAX] = {
     {{"near", "windows that reach 16 bytes at most: up to k = 31 of gray bytes"},

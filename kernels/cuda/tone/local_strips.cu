@@ -1,10 +1,9 @@
 /* Local (adaptive) thresholds in one pass: the epilogue for the window sums of strips.cuh, of
  * levels and, if D is needed, of their squares.
  *
- * Bytes: 128 is subtracted before levels are squared. This does not change D and lets k be twice as
- * large. A float prefilter (local_quick.cuh) decides nearly all samples. Other types: squares are
- * summed in two halves, and D is an integer of 64 bits.
- * SPDX-License-Identifier: MIT */
+ * Bytes: if D is needed, 128 is subtracted from levels. This does not change D and lets k be twice
+ * as large. A float prefilter (local_quick.cuh) decides nearly all samples. Other types: squares
+ * are summed in two halves, and D is an integer of 64 bits. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/strips.cuh"
 #include "kernels/cuda/tone/local_threshold.cuh"
 #include "kernels/cuda/tone/local_quick.cuh"
@@ -14,6 +13,7 @@ struct local_params {
     int n;          /* k * k */
     long long more; /* with `mean`, level v is above if n * v - sum > more; of integers, an int */
     unsigned flip;  /* ~0 for `invert` */
+    bool black;     /* whether a sample is above the threshold if its whole window is 0 */
     struct gi_local spec;
     struct local_quick quick;
 };
@@ -67,14 +67,18 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
         CHANNELS = COUNT,
         COLOURS = COUNT == 4 ? 3 : COUNT,
         BYTES = sizeof(T) == 1,
+        QUADS = BYTES,
+        PIXELS = BYTES && COUNT == 1 ? 16 : 8,
         HALF = sizeof(T) == 4 ? 20 : 16, /* bits of the lower half of a square */
         EACH = MEAN    ? 1
                : BYTES ? 2
                        : 3, /* sums per colour: level, square or its two halves */
         SUMS = COLOURS * EACH,
-        ROWS = MEAN && COUNT == 1 ? 2 : 1,
+        ROWS = COUNT == 1 && MEAN ? 2 : 1,
         CENTRE = true,
-        BLOCKS = !MEAN && BYTES && COUNT == 1 ? 2 : 1,
+        SHARES_ROWS = MEAN && PIXELS == 16,
+        THREADS = PIXELS == 16 ? 320 : 0, /* 96 registers */
+        BLOCKS = THREADS > 0 ? 2 : 1,
         SAMPLES = PIXELS * CHANNELS,
         WORDS = SAMPLES * (int)sizeof(T) / 4,
     };
@@ -85,11 +89,18 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
         return (unsigned)__shfl_sync(~0u, local.quick.top, (int)threadIdx.x);
     }
 
-    /* Returns sample s of bytes, minus 128. */
-    static __device__ __forceinline__ int centred(const unsigned *words, int s)
+    /* Adds byte s of `fresh`, minus 128, and its square to sums. If SUBTRACT, subtracts the same of
+     * byte s of `old`: with f and o for the bytes minus 128, the products of (f, o, o) with (1, -1,
+     * 0) and with (f, -o - 1, 1) add up to f - o and f * f - o * o. */
+    template <bool SUBTRACT>
+    static __device__ __forceinline__ void byte_move(unsigned *sums, const unsigned *fresh,
+                                                     const unsigned *old, int s)
     {
-        unsigned byte = (unsigned)s & 3, extended = byte | (byte | 8) * 0x1110;
-        return (int)signs_perm(words[s / 4] ^ 0x80808080, 0, extended);
+        unsigned byte = (unsigned)s & 3, f = fresh[s / 4] ^ 0x80808080;
+        unsigned o = SUBTRACT ? old[s / 4] ^ 0x80808080 : 0;
+        unsigned three = __byte_perm(f, o, byte | (byte + 4) * 0x110);
+        sums[0] = dot4_signed(three, 0x0000ff01, sums[0]);
+        sums[1] = dot4_signed(three, (three & 0x0000ffff) ^ 0x0001ff00, sums[1]);
     }
 
     template <bool SUBTRACT>
@@ -101,12 +112,10 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
             unsigned *sums = columns + (s / CHANNELS * COLOURS + s % CHANNELS) * EACH;
             if (s % CHANNELS >= COLOURS)
                 continue;
-            if constexpr (sizeof(T) < 4)
+            if constexpr (BYTES && !MEAN)
+                byte_move<SUBTRACT>(sums, fresh, old, s);
+            else if constexpr (sizeof(T) < 4)
                 sums[0] = column_moved<T>(sums[0], fresh, old, s);
-            if constexpr (BYTES && !MEAN) {
-                int f = centred(fresh, s), o = SUBTRACT ? centred(old, s) : 0;
-                sums[1] = (unsigned)(f * f) - ((unsigned)(o * o) - sums[1]);
-            }
             if (BYTES || (MEAN && sizeof(T) == 2))
                 continue;
             unsigned f = level_of<T>(&local, fresh, s);
@@ -123,55 +132,93 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
         }
     }
 
-    /* Computes the signs again that the prefilter cannot decide. */
-    __device__ __forceinline__ void signs_decide(unsigned *signs, const unsigned (*high)[SUMS],
-                                                 const unsigned (*low)[SUMS],
-                                                 const unsigned *words) const
+    __device__ __forceinline__ void add(unsigned *columns, const unsigned *bytes, int first) const
     {
 #pragma unroll
-        for (int s = 0; s < SAMPLES; s++) {
-            int j = s / CHANNELS, at = s % CHANNELS * EACH;
+        for (int i = 0; i < 4; i++) {
+            int s = first + i;
+            unsigned *sums = columns + (s / CHANNELS * COLOURS + s % CHANNELS) * EACH;
             if (s % CHANNELS >= COLOURS)
                 continue;
-            unsigned sum = high[j][at] - low[j][at], square = high[j][at + 1] - low[j][at + 1];
-            int v = (int)sample_of<T>(words, s);
-            if (quick_doubts(__uint_as_float(signs[s]), (float)sum + local.quick.sure))
-                signs[s] = byte_above<SWELL>(&local, v, sum, square) ? ~0u : 0;
+            if (MEAN) {
+                sums[0] = dot4_unsigned(bytes[i], 0x01010101, sums[0]);
+            } else {
+                unsigned v = bytes[i] ^ 0x80808080;
+                sums[0] = dot4_signed(v, 0x01010101, sums[0]);
+                sums[EACH - 1] = dot4_signed(v, v, sums[EACH - 1]);
+            }
         }
     }
 
-    /* Makes signs[s] negative if sample s of `words` is above its threshold. The sums of its window
-     * are differences of prefix sums. */
-    __device__ __forceinline__ void signs_spread(unsigned *signs, const struct strips_args *args,
-                                                 const unsigned *prefix, const unsigned *words,
-                                                 unsigned top) const
+    /* Gets the sums of window j, of all rows of a step. */
+    static __device__ __forceinline__ void
+    window_sums(unsigned *sums, const struct strips_args *args, const unsigned *prefix, int j)
     {
-        bool doubt = false;
-        unsigned high[PIXELS][SUMS], low[PIXELS][SUMS];
+        unsigned low[ROWS * SUMS];
+        words_get<ROWS * SUMS>(sums, prefix, args->high[j]);
+        words_get<ROWS * SUMS>(low, prefix, args->low[j]);
+#pragma unroll
+        for (int i = 0; i < ROWS * SUMS; i++)
+            sums[i] -= low[i];
+    }
+
+    /* Computes the signs again that the prefilter cannot decide. */
+    __device__ __forceinline__ void signs_decide(unsigned (*signs)[SAMPLES],
+                                                 const struct strips_args *args,
+                                                 const unsigned *prefix,
+                                                 const unsigned (*words)[WORDS]) const
+    {
 #pragma unroll
         for (int j = 0; j < PIXELS; j++) {
-            words_get<SUMS>(high[j], prefix + args->high[j]);
-            words_get<SUMS>(low[j], prefix + args->low[j]);
+            unsigned sums[ROWS * SUMS];
+            window_sums(sums, args, prefix, j);
 #pragma unroll
-            for (int c = 0; c < COLOURS; c++) {
-                int s = j * CHANNELS + c, at = c * EACH;
-                unsigned sum = high[j][at] - low[j][at], square = high[j][at + 1] - low[j][at + 1];
+            for (int i = 0; i < ROWS * COLOURS; i++) {
+                int s = j * CHANNELS + i % COLOURS, at = i * EACH;
+                unsigned *sign = &signs[i / COLOURS][s], sum = sums[at] + 128 * (unsigned)local.n;
+                int v = (int)sample_of<T>(words[i / COLOURS], s);
+                if (!quick_doubts(__uint_as_float(*sign)))
+                    continue;
+                bool above = local.black;
+                if (sum > 0)
+                    above = byte_above<SWELL>(&local, v, sum, sums[at + 1]);
+                *sign = above ? ~0u : 0;
+            }
+        }
+    }
+
+    /* Makes signs[i][s] negative if sample s of row i of a step is above its threshold. */
+    __device__ __forceinline__ void signs_spread(unsigned (*signs)[SAMPLES],
+                                                 const struct strips_args *args,
+                                                 const unsigned *prefix,
+                                                 const unsigned (*words)[WORDS], unsigned top) const
+    {
+        bool doubt = false;
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++) {
+            unsigned sums[ROWS * SUMS];
+            window_sums(sums, args, prefix, j);
+#pragma unroll
+            for (int i = 0; i < ROWS * COLOURS; i++) {
+                int s = j * CHANNELS + i % COLOURS, at = i * EACH;
+                const unsigned *row = words[i / COLOURS];
                 if (!BYTES) {
-                    signs[s] = level_above<HALF>(&local, level_of<T>(&local, words, s), sum, square,
-                                                 high[j][at + EACH - 1] - low[j][at + EACH - 1])
-                                   ? ~0u
-                                   : 0;
+                    signs[i / COLOURS][s] =
+                        level_above<HALF>(&local, level_of<T>(&local, row, s), sums[at],
+                                          sums[at + 1], sums[at + EACH - 1])
+                            ? ~0u
+                            : 0;
                     continue;
                 }
-                float h = quick_side<SWELL>(&local.quick, quick_sample(words[s / 4], top, s % 4),
-                                            (float)sum, (float)square);
-                signs[s] = __float_as_uint(h);
-                doubt |= quick_doubts(h, (float)sum + local.quick.sure);
+                float h = quick_side<SWELL>(&local.quick, quick_sample(row[s / 4], top, s % 4),
+                                            (float)(int)sums[at], (float)sums[at + 1]);
+                signs[i / COLOURS][s] = __float_as_uint(h);
+                doubt |= quick_doubts(h);
             }
         }
         if constexpr (BYTES)
             if (doubt)
-                signs_decide(signs, high, low, words);
+                signs_decide(signs, args, prefix, words);
     }
 
     /* Likewise for all rows of a step, by the mean. */
@@ -183,8 +230,8 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
 #pragma unroll
         for (int j = 0; j < PIXELS; j++) {
             unsigned high[ROWS * SUMS], low[ROWS * SUMS];
-            words_get<ROWS * SUMS>(high, prefix + args->high[j]);
-            words_get<ROWS * SUMS>(low, prefix + args->low[j]);
+            words_get<ROWS * SUMS>(high, prefix, args->high[j]);
+            words_get<ROWS * SUMS>(low, prefix, args->low[j]);
 #pragma unroll
             for (int v = 0; v < ROWS * SUMS; v++) {
                 int s = j * CHANNELS + v % SUMS;
@@ -204,7 +251,7 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
         if constexpr (MEAN)
             signs_mean(signs, args, prefix, centre);
         else
-            signs_spread(signs[0], args, prefix, centre[0], top);
+            signs_spread(signs, args, prefix, centre, top);
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             signs_mask<T, WORDS>(words[i], signs[i], local.flip);
@@ -240,6 +287,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     end.local.more = (long long)fmin(fmax(more, -limit - 1), limit);
     end.local.flip = spec->invert ? ~0u : 0;
     end.local.spec = *spec;
+    end.local.black = !spec->mean && gi_local_above(spec, 0, 0, 0);
     end.local.quick = local_quick_of(spec);
     return strips_launch(cu, dst, src, &spec->border, &args, &end, err);
 }
