@@ -177,24 +177,26 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
 {
     double start = gi_now_ms();
     gi_item_note_input(item);
+    bool coded = for_chain && imaging->plans && !reports_samples(imaging->options.chain) &&
+                 gi_session_decodes(imaging->devices, item->line.input_nbytes);
     struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture};
-    struct gi_loading loading = {
-        .bytes = item->source.bytes,
-        .nbytes = item->source.nbytes,
-        .pages = item->source.pages,
-        .page = item->source.page,
-        .together = item->source.together,
-        .alone = imaging->options.one && item->line.output,
-        .coded = for_chain && imaging->plans && !reports_samples(imaging->options.chain) &&
-                 gi_session_decodes(imaging->devices, item->line.input_nbytes),
-        .parallel = &imaging->parallel,
-        .listener = &listener,
-        .allocator = gi_session_allocator(imaging->devices)};
+    struct gi_loading loading = {.bytes = item->source.bytes,
+                                 .nbytes = item->source.nbytes,
+                                 .pages = item->source.pages,
+                                 .page = item->source.page,
+                                 .together = item->source.together,
+                                 .alone = imaging->options.one && item->line.output,
+                                 .coded = coded,
+                                 .parallel = &imaging->parallel,
+                                 .listener = &listener,
+                                 .allocator = gi_session_allocator(imaging->devices)};
     show_stage(imaging, "decode");
     enum gi_status status =
         gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
+    if (coded && (status || !image->coded))
+        gi_session_not_coded(imaging->devices);
     if (!status) {
         item->line.shape = *image;
         item->line.shape.data = NULL;

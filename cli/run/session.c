@@ -50,8 +50,7 @@ static void start_gpus(struct gi_session *devices)
         gi_session_device_start(&devices->gpus[i]);
 }
 
-/* Waits until the GPUs given by --device are open. It is an error if one of them can't be
- * opened. */
+/* Waits until the GPUs given by --device are open. Fails if one of them can't be opened. */
 static enum gi_status need_gpus(struct gi_session *devices, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
@@ -243,8 +242,7 @@ static bool waits_for_opening(const struct gi_session *devices)
     return opening && count_live(devices) == 0 && gi_now_ms() < devices->opening_until_ms;
 }
 
-/* For `auto`. Once a GPU is open, estimates how many images may wait for it. Called with the lock
- * held. */
+/* For `auto`: estimates how many images may wait for an open GPU. Called with the lock held. */
 static void weigh(struct gi_session *devices, const struct gi_session_job *job)
 {
     for (int i = 0; i < devices->ngpus && !devices->waiting_most; i++)
@@ -267,10 +265,15 @@ bool gi_session_decodes(struct gi_session *devices, uint64_t nbytes)
     return decodes;
 }
 
-/* Picks a device that has a free queue. Among the GPUs it picks the GPU with the fewest busy
- * queues. If no GPU has a free queue, it picks the CPU, provided that the CPU may be used and
- * enough threads are already waiting to keep the GPUs busy. NULL if the caller must wait. Called
- * with the lock held. */
+void gi_session_not_coded(struct gi_session *devices)
+{
+    pthread_mutex_lock(&devices->lock);
+    gi_backoff_unused(&devices->coded);
+    pthread_mutex_unlock(&devices->lock);
+}
+
+/* Picks the GPU with a free queue and the fewest busy ones, or the CPU if it may be used and enough
+ * threads wait for the GPUs, or NULL if the caller must wait. Called with the lock held. */
 static struct gi_session_device *pick(struct gi_session *devices, int live)
 {
     struct gi_session_device *best = NULL;
@@ -312,13 +315,13 @@ static struct gi_queue *take(struct gi_session *devices, const struct gi_session
     return queue;
 }
 
-/* `refused`: of a coded image, 1 if the device refused it, else 0; of other images -1. */
+/* `coded`: the queue got a coded image, with this status. */
 static void give_back(struct gi_session *devices, struct gi_session_device *member,
-                      struct gi_queue *queue, int refused)
+                      struct gi_queue *queue, bool coded, enum gi_status status)
 {
     pthread_mutex_lock(&devices->lock);
-    if (refused >= 0 && member != &devices->cpu)
-        gi_backoff_note(&devices->coded, refused);
+    if (coded && member != &devices->cpu && (!status || status == GI_E_UNSUPPORTED))
+        gi_backoff_note(&devices->coded, status != GI_OK);
     gi_session_device_give(member, queue);
     pthread_cond_signal(&devices->changed);
     pthread_mutex_unlock(&devices->lock);
@@ -350,7 +353,7 @@ static enum gi_status run_one_of_many(struct gi_session *devices, const struct g
         enum gi_status status =
             queue ? gi_session_device_run(member, queue, job, &fault) : fault.status;
         if (queue)
-            give_back(devices, member, queue, job->src->coded ? status == GI_E_UNSUPPORTED : -1);
+            give_back(devices, member, queue, job->src->coded, status);
         bool of_gpu = member && member->k->kind == GI_DEVICE_CUDA;
         if (status == GI_E_DEVICE && of_gpu) {
             drop(devices, member, &fault);
@@ -368,8 +371,6 @@ static enum gi_status run_one_of_many(struct gi_session *devices, const struct g
         return status;
     }
 }
-
-/* ---- one image ---- */
 
 /* Estimates one image with the rates that are known so far. */
 static struct gi_estimate estimate_one(const struct gi_session *devices,

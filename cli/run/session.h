@@ -33,6 +33,9 @@ const struct gi_allocator *gi_session_allocator(struct gi_session *devices);
  * whether to open one. With --device cuda a single image stays coded only if the CPU would decode
  * it for longer than CUDA takes to open; else the CPU decodes it meanwhile. */
 bool gi_session_decodes(struct gi_session *devices, uint64_t nbytes);
+/* Tells that an image for which gi_session_decodes() returned true did not stay coded, because its
+ * file is no JPEG, or none that a GPU decodes. */
+void gi_session_not_coded(struct gi_session *devices);
 
 /* Runs gi_pipeline_run() on the next free queue. Many threads may call this at once. A GPU that is
  * lost (GI_E_DEVICE) gets no more images, which is logged, and another device processes the image;

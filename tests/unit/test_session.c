@@ -404,6 +404,8 @@ TEST(refused_jpegs_are_left_to_the_cpu)
     }
     assert_true(gi_backoff_next(&backoff));
     assert_false(gi_backoff_next(&backoff)); /* another attempt is not answered yet */
+    gi_backoff_unused(&backoff);
+    assert_true(gi_backoff_next(&backoff)); /* another input was no JPEG */
     gi_backoff_note(&backoff, false);
     assert_true(gi_backoff_next(&backoff) && gi_backoff_next(&backoff));
 
