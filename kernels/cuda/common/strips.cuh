@@ -134,7 +134,7 @@ struct strips_args {
  *   T, CHANNELS      sample type; channels
  *   PIXELS           neighbouring pixels per thread: 8, or 16 if registers suffice
  *   SUMS             sums per pixel: of samples, and of other integers computed from them
- *   ROWS, VALUES     rows per step; sums per pixel and step, row by row: ROWS * SUMS
+ *   ROWS             rows per step
  *   CENTRE           whether the epilogue reads the source samples at the centres
  *   THREADS          maximum per block, for launch bounds, or 0 for strips_threads()
  *   BLOCKS           resident blocks per multiprocessor, for launch bounds
@@ -221,7 +221,8 @@ template <typename END> static __host__ __device__ constexpr int strips_live()
     return END::PIXELS * END::SUMS * (1 + END::ROWS) + (2 + END::CENTRE) * END::ROWS * END::WORDS;
 }
 
-/* Returns the maximum number of threads per block, which have 64, 128 or 255 registers each. */
+/* Returns the maximum number of threads per block, which have 64, 128 or 255 registers each
+ * unless END sets the number. */
 template <typename END> static __host__ __device__ constexpr int strips_threads()
 {
     int live = strips_live<END>();

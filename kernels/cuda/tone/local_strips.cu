@@ -3,7 +3,8 @@
  *
  * Bytes: if D is needed, 128 is subtracted from levels. This does not change D and lets k be twice
  * as large. A float prefilter (local_quick.cuh) decides nearly all samples. Other types: squares
- * are summed in two halves, and D is an integer of 64 bits. SPDX-License-Identifier: MIT */
+ * are summed in two halves, and D is an integer of 64 bits.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/strips.cuh"
 #include "kernels/cuda/tone/local_threshold.cuh"
 #include "kernels/cuda/tone/local_quick.cuh"
