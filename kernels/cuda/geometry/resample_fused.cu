@@ -340,15 +340,10 @@ enum gi_status gi_cuda_fused(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct fused_args args = {};
-    void *nothing;
     size_t nbytes;
-    args.dst = *dst;
-    args.src = *src;
-    args.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
-    shape_of(&args, &nbytes, spec, src->channels);
-    enum gi_status status =
-        gi_cuda_resample_tables(cu, &args.row, &args.col, &nothing, 0, spec, err);
+    enum gi_status status = strips_prepare(cu, &args, dst, src, spec, err);
     if (status)
         return status;
+    shape_of(&args, &nbytes, spec, src->channels);
     GI_CUDA_TYPES(src->type, launch_type<T>(cu, &args, nbytes, err));
 }

@@ -399,16 +399,11 @@ enum gi_status gi_cuda_slide(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct slide_args args = {};
-    void *nothing;
     size_t nbytes;
-    args.dst = *dst;
-    args.src = *src;
-    args.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
-    shape_of(&args, &nbytes, spec, src->channels);
-    enum gi_status status =
-        gi_cuda_resample_tables(cu, &args.row, &args.col, &nothing, 0, spec, err);
+    enum gi_status status = strips_prepare(cu, &args, dst, src, spec, err);
     if (status)
         return status;
+    shape_of(&args, &nbytes, spec, src->channels);
     return src->type == GI_U8 ? launch_type<uint8_t>(cu, &args, nbytes, err)
                               : launch_type<uint16_t>(cu, &args, nbytes, err);
 }

@@ -64,6 +64,20 @@ pixel_store(const struct gi_image &dst, const struct device_side &row,
             sample_store(out + c, f[c]);
 }
 
+/* Fills in the members dst, src, weigh, row and col of a kernel's argument. The tables are uploaded
+ * in stream order. Errors: those of gi_cuda_resample_tables(). */
+template <typename ARGS>
+static enum gi_status strips_prepare(struct gi_cuda_queue *cu, ARGS *args,
+                                     const struct gi_image *dst, const struct gi_image *src,
+                                     const struct gi_resample *spec, struct gi_err *err)
+{
+    void *nothing;
+    args->dst = *dst;
+    args->src = *src;
+    args->weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
+    return gi_cuda_resample_tables(cu, &args->row, &args->col, &nothing, 0, spec, err);
+}
+
 /* Returns the maximum number of source samples under a strip of `wide` pixels. */
 static inline int samples_of(const struct gi_resample_side *row, int wide, int channels)
 {
