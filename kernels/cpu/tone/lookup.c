@@ -78,7 +78,8 @@ ROW(table_u16, uint16_t, pixels_u16, 0)
 
 enum { BLOCK = 240 }; /* samples: a multiple of all numbers of channels */
 
-/* Computes all bins of a block before the first look-up, so that they are computed by vectors. */
+/* Computes all bins of a block, as gi_unit_bin() does but without its branches, before the first
+ * look-up, so that they are computed by vectors. NaN gets some bin, which is not used. */
 static void block_f32(const struct pointwise *op, float *out, const float *in, size_t n)
 {
     int bins[BLOCK];
