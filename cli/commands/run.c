@@ -137,9 +137,15 @@ const struct gi_command gi_command_run = {
         "writes an array per image: .npy, or .pfm with --suffix .pfm. A chain that ends in stats, "
         "histogram, palette or extract writes one table for all images with --table, or a table "
         "per image with --out-dir or --out. INPUT may also be a stream of several images or a Y4M "
-        "video. With --tar, both INPUT and OUTPUT are tars.\n\n"
-        "In Python, import gpuimg and call gpuimg.run(array, \"gaussian --sigma 2\"). make install "
-        "installs this module, and help(gpuimg) explains it.",
+        "video. With --tar, both INPUT and OUTPUT are tars; if the chain ends in stats, histogram, "
+        "palette or extract, this is so with --suffix .csv or .json, and otherwise all operands "
+        "are "
+        "tars that are read for one table, for example --tar - with the table on standard "
+        "output.\n\n"
+        "In Python, import gpuimg and call gpuimg.run(array, \"gaussian --sigma 2\"), which "
+        "returns "
+        "an array, or gpuimg.run(array, \"threshold | extract\"), which returns the table as a "
+        "dict. make install installs this module, and help(gpuimg) explains it.",
     .examples =
         "gpuimg run 'gaussian --sigma 2 | edges | threshold' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"

@@ -39,6 +39,15 @@ enum gi_status gi_tar_inputs_list(struct gi_list *list, const struct gi_batch_pa
         return gi_fail(err, GI_E_USAGE,
                        "--tar: makes one table of all: want it without --out-dir, --out, "
                        "--files-from, --recursive, --null and --resume");
+    /* "--tar - -" names the table as it would name a tar: there is only one standard input. */
+    int piped = 0;
+    for (int i = 0; i < noperands; i++)
+        piped += strcmp(operands[i], "-") == 0;
+    bool to_stdout = !p->table || strcmp(p->table, "-") == 0;
+    if (piped == 2 && strcmp(operands[noperands - 1], "-") == 0 && to_stdout)
+        noperands--;
+    else if (piped > 1)
+        return gi_fail(err, GI_E_USAGE, "-: is named %d times, want standard input once", piped);
     if (!noperands)
         return gi_fail(err, GI_E_USAGE, "--tar: want tars, got nothing");
     enum gi_status status = gi_tar_load(err);

@@ -21,14 +21,16 @@
 #include "cli/run/output.h"
 #include "cli/process.h"
 #include "cli/log.h"
+#include "cli/text.h"
 
 struct tars {
     const struct gi_batch_params *params;
+    const struct gi_chain *chain;
     /* Suffix of the results for members that are images; NULL: the member's suffix. */
     const char *suffix;
     struct gi_io_params io;
     struct gi_tar_names names;
-    bool arrays; /* images become arrays */
+    bool analyses; /* images become arrays or tables */
     struct gi_imaging *imaging;
     struct gi_tar_feed *feed;
     /* Writes the shard that is being delivered; NULL if no shard is open. */
@@ -131,8 +133,8 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
         status = gi_output_check_inputs(to, from, err);
     if (!status && to_stdout && p->report && strcmp(p->report, "-") == 0)
         status = gi_fail(err, GI_E_USAGE, "--report -: is where the tar goes, want a file");
-    if (!status && tars->arrays) {
-        status = gi_tables_suffix(&tars->suffix, true, err);
+    if (!status && tars->analyses) {
+        status = gi_tables_suffix(&tars->suffix, gi_chain_makes_arrays(tars->chain), err);
     } else if (!status && p->suffix) {
         char name[64];
         snprintf(name, sizeof name, "x.%s", p->suffix + (*p->suffix == '.'));
@@ -235,11 +237,13 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     return status || !whole ? status : gi_tar_report_member(&tars->report, item, err);
 }
 
-/* Makes the array of a member. */
+/* Makes the array or the table of a member. */
 static enum gi_status analyse(const struct tars *tars, struct gi_item *item, struct gi_err *err)
 {
     const struct gi_tar_tag *tag = item->source.tag;
-    struct gi_imaging_table table = {.file = tag->name, .into_memory = true};
+    struct gi_imaging_table table = {.file = tag->name,
+                                     .into_memory = true,
+                                     .json = gi_text_has_suffix(item->line.output, "json")};
     struct gi_image image = {0};
     struct gi_file_info info = {0};
     enum gi_status status =
@@ -253,7 +257,7 @@ static enum gi_status analyse(const struct tars *tars, struct gi_item *item, str
 static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tars *tars = self;
-    return tars->arrays ? analyse(tars, item, err) : gi_imaging_memory(tars->imaging, item, err);
+    return tars->analyses ? analyse(tars, item, err) : gi_imaging_memory(tars->imaging, item, err);
 }
 
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
@@ -299,11 +303,12 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
     const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
     struct tars tars = {.params = p,
                         .io = *gi_batch_io(job),
-                        .arrays = gi_chain_makes_arrays(job->chain),
+                        .chain = job->chain,
+                        .analyses = gi_chain_ends_in_analysis(job->chain),
                         .suffix = p->suffix};
     struct gi_imaging_options options = {
         .chain = job->chain, .io = &tars.io, .device = gi_batch_device(job)};
-    if (tars.arrays && gi_chain_no_clobber(&job->chain->steps[job->chain->n - 1]))
+    if (tars.analyses && gi_chain_no_clobber(&job->chain->steps[job->chain->n - 1]))
         tars.io.no_clobber = true;
     options.times = tars.params->report || gi_progress_shows(tars.params->progress);
     enum gi_status status = read_names(&tars, operands, noperands, err);

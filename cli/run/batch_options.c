@@ -86,13 +86,13 @@
                 "ones again (retry). With --tar and without --report, skip the tars that exist"    \
     }
 
-#define TAR                                                                                        \
+#define TAR(more)                                                                                  \
     {                                                                                              \
         GI_OPTION("tar", FLAG, struct gi_batch_params, tar),                                       \
             .help =                                                                                \
                 "The inputs are tars, brace lists of tars such as 'x-{000..999}.tar', or - for "   \
                 "standard input; the table has a row for each member that is an image by its "     \
-                "content, and a column for the tar"                                                \
+                "content, and a column for the tar" more                                           \
     }
 
 #define RUNNING                                                                                    \
@@ -144,9 +144,10 @@ const struct gi_option gi_table_options[] = {
     TABLE,
     WHERE,
     {GI_OPTION("suffix", TEXT, struct gi_batch_params, suffix), .metavar = ".EXT",
-     .default_text = ".csv", .help = "Suffix of the tables, .csv or .json"},
+     .help = "Suffix of a table for each image, .csv or .json; without this option .csv"},
     INPUTS_AND_REPORT,
-    TAR,
+    TAR(". With --suffix there are two tars, INPUT and OUTPUT, and each image becomes a table in "
+        "OUTPUT"),
     {0},
 };
 
@@ -173,7 +174,7 @@ const struct gi_option gi_table_only_options[] = {
 };
 
 const struct gi_option gi_listing_options[] = {
-    TABLE, FROM, SHARD, REPORT, RUNNING, TAR, {0},
+    TABLE, FROM, SHARD, REPORT, RUNNING, TAR(""), {0},
 };
 
 const struct gi_option gi_pairs_options[] = {

@@ -288,9 +288,19 @@ void gi_chain_free(struct gi_chain *chain)
     *chain = (struct gi_chain){0};
 }
 
+static const struct gi_reporter *last_reporter(const struct gi_chain *chain)
+{
+    return chain && chain->n ? chain->steps[chain->n - 1].reporter : NULL;
+}
+
+bool gi_chain_ends_in_analysis(const struct gi_chain *chain)
+{
+    return last_reporter(chain) != NULL;
+}
+
 bool gi_chain_makes_arrays(const struct gi_chain *chain)
 {
-    const struct gi_reporter *last = chain && chain->n ? chain->steps[chain->n - 1].reporter : NULL;
+    const struct gi_reporter *last = last_reporter(chain);
     return last && last->arrays;
 }
 

@@ -59,6 +59,8 @@ const char *gi_chain_image(const struct gi_chain *chain, int i);
 enum gi_status gi_chain_check_outputs(const struct gi_chain *chain, const char *const *outputs,
                                       struct gi_err *err);
 
+/* Returns whether the last step is an analysis. `chain` may be NULL. */
+bool gi_chain_ends_in_analysis(const struct gi_chain *chain);
 /* gi_chain_makes_arrays() returns whether the chain ends in an analysis that makes an array from
  * each image. The other function returns whether this analysis has --no-clobber. */
 bool gi_chain_makes_arrays(const struct gi_chain *chain);

@@ -22,11 +22,6 @@ struct one {
     struct gi_watch watch;
 };
 
-static bool ends_in_analysis(const struct gi_chain *chain)
-{
-    return chain && chain->steps[chain->n - 1].reporter;
-}
-
 static enum gi_status work_on(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct one *one = self;
@@ -115,8 +110,9 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
 {
     const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
     if (p && gi_batch_is_wanted(p))
-        return ends_in_analysis(job->chain) ? gi_batch_tables(job, operands, noperands, err)
-                                            : gi_batch_run(job, operands, noperands, err);
+        return gi_chain_ends_in_analysis(job->chain)
+                   ? gi_batch_tables(job, operands, noperands, err)
+                   : gi_batch_run(job, operands, noperands, err);
     const char *input = operands[0], *output = noperands > 1 ? operands[1] : NULL;
     char *first = NULL;
     const char *const outputs[] = {output, NULL};
@@ -131,7 +127,7 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     if (!status && !stream && output && gi_naming_is_many(output))
         status = name_first(&first, input, output, err);
     one.output = first ? first : output;
-    if (!status && !output && !job->work && !ends_in_analysis(job->chain))
+    if (!status && !output && !job->work && !gi_chain_ends_in_analysis(job->chain))
         status = gi_fail(err, GI_E_USAGE, "want OUTPUT for the image that %s makes",
                          job->chain->steps[job->chain->n - 1].filter->name);
     if (!status && !stream)

@@ -203,6 +203,18 @@ static enum gi_status add_total(struct tables *tables, enum gi_status status, st
     return status ? status : made;
 }
 
+/* Writes a tar with an array or a table for each image. */
+static enum gi_status run_tars(const struct tables *tables, const struct gi_batch_job *job,
+                               char **operands, int noperands, struct gi_err *err)
+{
+    if (gi_batch_params_of(job->command, job->params)->table)
+        return gi_fail(err, GI_E_USAGE,
+                       "--suffix: with --tar is for a table of each image, want no --table");
+    if (tables->totals)
+        return gi_fail(err, GI_E_USAGE, "--total: want --table");
+    return gi_tars_run(job, operands, noperands, err);
+}
+
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err)
 {
@@ -220,8 +232,8 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         status = gi_fail(err, GI_E_USAGE,
                          "%s: writes an array of each image: want --out-dir, --out or --tar",
                          job->chain->steps[tables.last].filter->name);
-    if (!status && writes_arrays(&tables) && p->tar)
-        return gi_tars_run(job, operands, noperands, err);
+    if (!status && p->tar && (writes_arrays(&tables) || p->suffix))
+        return run_tars(&tables, job, operands, noperands, err);
     if (!status)
         status = open_all(&tables, job, operands, noperands, err);
     options.images = tables.stream || tables.files.tars ? 0 : tables.files.n;

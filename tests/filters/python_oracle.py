@@ -1,10 +1,13 @@
-"""The Python module gpuimg: arrays and files in, arrays out, against numpy, and what it says of errors.
+"""The Python module gpuimg: arrays and files in, arrays and tables out, against numpy, the end of calls by timeouts
+and interrupts, and what it says of errors.
 
 Sources: cli/gpuimg.py
 """
 import os
+import signal
 import sys
 import threading
+import time
 
 from _common import Checks, np, write
 
@@ -13,6 +16,7 @@ sys.dont_write_bytecode = True
 import gpuimg
 
 c = Checks()
+signal.alarm(240)  # a call that waits for ever ends this script
 CPU = ("--device", "cpu")
 
 
@@ -22,8 +26,8 @@ def run(image, chain, *options):
 
 def refused(name, kind, words, image, chain="invert", *options, program=c.program):
     try:
-        gpuimg.run(image, chain, options=(*CPU, *options), program=program)
-        c.check(name, False, "no error")
+        got = gpuimg.run(image, chain, options=(*CPU, *options), program=program, timeout=60)
+        c.check(name, False, f"no error, but {got}")
     except kind as error:
         c.check(name, words in str(error), error)
 
@@ -64,10 +68,103 @@ with gpuimg.Chain("invert", options=CPU, program=c.program) as chain:
     chain.close()
     c.check("it starts again", (chain(plane) == 255 - plane).all())
 
+
+# Tables are dicts, of arrays and of files, and arrays of analyses are arrays. The results of chains of both kinds alternate.
+color = random_array("u1", (20, 30, 3))
+dots = np.zeros((20, 30), "u1")
+dots[2:5, 3:9], dots[10:18, 20:22] = 200, 90
+write(c.path("in.ppm"), color)
+write(c.path("dots.pgm"), dots)
+for image, array in ((plane, plane), (color, color), (c.path("in.ppm"), color), (np.asfortranarray(color), color)):
+    table = run(image, "stats")
+    planes = array.reshape(*array.shape[:2], -1)
+    means = [channel["mean"] for channel in table["channels"]]
+    c.check("stats", np.allclose(means, planes.mean((0, 1)), 1e-9) and (table["width"], table["height"]) == (30, 20), table)
+    c.check("an image between two tables", (run(array, "flip --h") == array[:, ::-1]).all())
+    bins = [channel["bins"] for channel in run(image, "histogram")["channels"]]
+    want = [np.bincount(planes[..., k].ravel(), minlength=256) for k in range(planes.shape[2])]
+    c.check("histogram", np.array_equal(bins, want), bins)
+for chain in ("extract --threshold 50", "threshold --threshold 50 | extract", "invert | invert, extract --threshold 50"):
+    for image in (dots, c.path("dots.pgm")):
+        table = run(image, chain)
+        found = [(r["area"], tuple(r["bbox"])) for r in table["regions"]]
+        c.check(chain, found == [(18, (3, 2, 6, 3)), (16, (20, 10, 2, 8))] and "file" not in table, table)
+c.check("extract of nothing", run(np.zeros((4, 4), "u1"), "extract --threshold 50")["regions"] == [])
+counts = {entry["color"][0]: entry["pixels"] for entry in run(dots, "palette")["palette"]}
+c.check("palette", counts == {0: 566, 200: 18, 90: 16}, counts)
+sums = run(plane, "integral")
+c.check("integral", np.array_equal(sums, plane.cumsum(0, "u8").cumsum(1)))
+c.check("cumulative", np.array_equal(run(color, "cumulative"), color.cumsum(1, "u8")))
+c.check("integral in a chain", np.array_equal(run(plane, "invert | integral"), (255 - plane).cumsum(0, "u8").cumsum(1)))
+
+# One channel: only an array of (h, w, 1) comes back so.
+column = plane[:, :, None]
+c.check("(h, w, 1)", run(column, "invert").shape == (20, 30, 1) and (run(column, "invert") == 255 - column).all())
+c.check("(h, w, 1), another size", run(column, "transpose").shape == (30, 20, 1))
+c.check("(h, w, 1) to floats", run(column, "invert", "--depth", "float").shape == (20, 30, 1))
+c.check("(h, w, 1) by channels first", run(column, "invert", "--layout", "chw").shape == (1, 20, 30))
+c.check("(h, w, 3) to gray", run(color, "gray").shape == (20, 30))
+c.check("(h, w, 3) by channels first", run(color, "invert", "--layout", "chw").shape == (3, 20, 30))
+for name, view in (("Fortran order", np.asfortranarray(color)), ("negative strides", color[::-1, ::-1]),
+                   ("a transposed view", color.swapaxes(0, 1)), ("a broadcast view", np.broadcast_to(plane[0], (5, 30))),
+                   ("read-only", np.frombuffer(plane.tobytes(), "u1").reshape(plane.shape))):
+    c.check(name, (run(view, "invert") == 255 - view).all())
+np.save(c.path("image.npy"), plane)
+np.save(c.path("fortran.npy"), np.asfortranarray(color.astype(">u2")))
+c.check("a .npy file", (run(c.path("image.npy"), "invert") == 255 - plane).all())
+c.check("a .npy file in another order", (run(c.path("fortran.npy"), "invert") == 65535 - color.astype("u2")).all())
+
+# A call ends at its timeout and by an interrupt, and the next call has another process.
+with open(c.path("hangs"), "w") as file:
+    file.write("#!/bin/sh\nexec sleep 100\n")
+os.chmod(c.path("hangs"), 0o755)
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+def ended(name, kind, chain, image, act=None, timeout=None):
+    start = time.monotonic()
+    timer = threading.Timer(0.3, act) if act else None
+    if timer:
+        timer.start()
+    try:
+        chain(image, timeout)
+        c.check(name, False, "no exception")
+    except kind:
+        c.check(name, time.monotonic() - start < 10)
+    if timer:
+        timer.join()
+hanging = gpuimg.Chain("invert", program=c.path("hangs"))
+slow = gpuimg.Chain("nlmeans --search 41 | invert", options=(*CPU, "--threads", "1"), program=c.program)
+large = random_array("u2", (1500, 1500))
+for chain, image in ((hanging, plane), (hanging, large), (slow, large)):
+    ended("a timeout", TimeoutError, chain, image, timeout=0.3)
+    ended("an interrupt", KeyboardInterrupt, chain, image, interrupt)
+    ended("closed by another thread", gpuimg.Error, chain, image, chain.close)
+    ended("a timeout of 0", TimeoutError, chain, image, timeout=0)
+flat = np.full((20, 30), 7, "u1")
+c.check("a process after those that were ended", (slow(flat, timeout=60) == 248).all())
+before = slow(flat, timeout=60)
+ended("a timeout in the second call", TimeoutError, slow, large, timeout=0.3)
+c.check("the result is not that of the call before", (slow(flat, timeout=60) == before).all())
+waiting = threading.Thread(target=ended, args=("a long call", gpuimg.Error, hanging, plane))
+waiting.start()
+time.sleep(0.2)
+ended("a timeout while another thread waits", TimeoutError, hanging, plane, timeout=0.3)
+hanging.close()
+waiting.join()
+os.kill(slow._processes[".npy"].pid, signal.SIGKILL)
+time.sleep(0.2)
+c.check("a process that died meanwhile is replaced", (slow(flat) == 248).all())
+slow.close()
+
 refused("an operation of no such name", gpuimg.Error, "did you mean gaussian?", plane, "gausian")
 refused("a crop outside", gpuimg.Error, "extends past", plane, "crop --size 100x100+60+0")
 c.check("the next image works", run(plane, "crop --size 10x10+1+2").shape == (10, 10))
 refused("int32", TypeError, "array of int32: want uint8", plane.astype("i4"))
+for dtype in ("f8", "f2", "i8", "u4", "i1", "c8", "U3", "S3", "O", "M8[s]", "u1,u2"):
+    refused(f"array of {dtype}", TypeError, "want uint8", np.zeros((4, 4), dtype))
+refused("masked", TypeError, "masked array: want array.filled", np.ma.masked_equal(plane, 3))
+refused("a list", TypeError, "list", [[1, 2]])
+refused("a file descriptor", TypeError, "int", 0)
 refused("five channels", ValueError, "want 1 to 4 channels", np.zeros((4, 4, 5), "u1"))
 refused("one axis", ValueError, "shape (4,)", np.zeros(4, "u1"))
 refused("no pixels", ValueError, "shape (0, 4)", np.zeros((0, 4), "u1"))
@@ -77,4 +174,32 @@ refused("no program", FileNotFoundError, "nowhere", plane, program=c.path("nowhe
 with open(c.path("text"), "w") as file:
     file.write("no image")
 refused("a text", gpuimg.Error, "no image", c.path("text"))
+with open(c.path("json"), "w") as file:
+    file.write('{"channels": []}')
+refused("a text that is JSON", gpuimg.Error, "no image", c.path("json"), "stats")
+
+# No .npy file comes back as if it were its own result.
+kinds = {"complex": np.zeros((4, 4), "c8"), "1-D": np.zeros(4, "u1"), "4-D": np.zeros((1, 4, 4, 3), "u1"), "0-D": np.zeros((), "u1"),
+         "structured": np.zeros((4, 4), "u1,u2"), "strings": np.full((4, 4), "abc"), "object": np.full((4, 4), None),
+         "float64": np.zeros((4, 4)), "int64": np.zeros((4, 4), "i8"), "empty": np.zeros((0, 4), "u1"), "dates": np.zeros((4, 4), "M8[s]")}
+for name, array in kinds.items():
+    np.save(c.path("kind.npy"), array, allow_pickle=True)
+    for chain in ("invert", "stats", "integral"):
+        refused(f"{name}, {chain}", (TypeError, ValueError), "gpuimg: ", c.path("kind.npy"), chain)
+with open(c.path("image.npy"), "rb") as file:
+    whole = file.read()
+for n in (6, 9, 60, len(whole) - 1):
+    with open(c.path("cut.npy"), "wb") as file:
+        file.write(whole[:n])
+    refused(f"a .npy file cut to {n} bytes", ValueError, "cut.npy", c.path("cut.npy"))
+
+# A chain is no option, whatever it begins with.
+for chain in ("--file=/etc/passwd", "-f/etc/passwd", "--help", "--table=-", "-", "--", "--tar", "-h", "", "  "):
+    refused(f"the chain {chain!r}", gpuimg.Error, "gpuimg: run: ", plane, chain)
+# Options that leave no result for the caller are errors too.
+for options in (("--table", "-"), ("--table", c.path("x.csv")), ("--out-dir", c.path(".")), ("--resume", "--suffix", "x"), ("x.tar",)):
+    for chain in ("invert", "stats"):
+        refused(f"{chain} with {options}", gpuimg.Error, "gpuimg", plane, chain, *options)
+for chain in ("stats --to x.json", "stats | invert", "extract --labels x.png", "stats --total"):
+    refused(chain, gpuimg.Error, "gpuimg", plane, chain)
 c.end()

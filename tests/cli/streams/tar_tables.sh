@@ -81,6 +81,50 @@ check 'info has a line per image' test "$(cut -d, -f1 out | tail -n 1)" = 'two.t
 expect 0 gpuimg info --json --tar two.tar
 check 'JSON of info' test "$(jq -r '"\(.tar) \(.file) \(.width)"' out)" = 'two.tar two/c.tif 427'
 
+# "--tar - -": the second - is the place of the table, for every command and chain that ends in one.
+for command in stats histogram extract palette info 'run blur|stats' 'run threshold|extract' 'run invert|histogram' 'run palette'; do
+    IFS=' ' read -r -a words <<<"${command//|/ | }"
+    [[ $command == run* ]] && words=(run "${command#run }")
+    gpuimg "${words[@]}" --tar - <one.tar >want.csv
+    timeout 60 "$GPUIMG" "${words[@]}" --tar - - <one.tar >out 2>err
+    check "$command --tar - -" test $? = 0
+    check "$command --tar - -: the table" cmp out want.csv
+done
+timeout 60 "$GPUIMG" stats --tar - - --table - <one.tar >out
+check '--tar - - --table -' cmp out <("$GPUIMG" stats --tar - <one.tar)
+for kind in integral cumulative 'run invert|integral'; do
+    words=("$kind")
+    [[ $kind == run* ]] && words=(run "${kind#run }")
+    timeout 60 "$GPUIMG" "${words[@]}" --tar - - <one.tar >out
+    check "$kind --tar - - writes a tar" test "$(tar tf out | grep -c '[.]npy$')" = 3
+done
+expect_error 2 'stats: -: is named 2 times, want standard input once' stats --tar - - --table made.csv
+expect_error 2 'stats: -: is named 2 times, want standard input once' stats --tar - - one.tar
+expect_error 2 'stats: -: is named 3 times, want standard input once' stats --tar - - -
+
+# With --suffix each image becomes a table of its own in another tar, and the other members stay.
+for kind in json csv; do
+    for command in stats histogram extract palette 'run blur|stats'; do
+        words=("$command")
+        [[ $command == run* ]] && words=(run "${command#run }")
+        rm -rf made.tar unpacked
+        expect 0 gpuimg "${words[@]}" --tar one.tar made.tar --suffix .$kind
+        mkdir unpacked
+        tar xf made.tar -C unpacked
+        gpuimg "${words[@]}" one/a.png --out-dir made --suffix .$kind
+        check "$command: a table as $kind" cmp <(sed 's|one/a.png|X|g' made/a.$kind) <(sed 's|one/a.png|X|g' unpacked/one/a.$kind)
+        check "$command: the other members" cmp one/video.bin unpacked/one/video.bin
+        check "$command: all members" test "$(tar tf made.tar)" = "$(tar tf one.tar | sed "s/[.]png$\|[.]pgm$/.$kind/; s/link.*/link/")"
+        rm -rf made made.tar
+    done
+done
+"$GPUIMG" extract --tar - - --suffix .json <one.tar >made.tar
+check 'tables go from pipe to pipe' test "$(tar tf made.tar | grep -c '[.]json$')" = 3
+rm made.tar
+expect_error 2 'stats: --suffix: with --tar is for a table of each image, want no --table' stats --tar one.tar made.tar --suffix .json --table made.csv
+expect_error 2 'stats: --suffix .png: the results are tables, want .csv or .json' stats --tar one.tar made.tar --suffix .png
+expect_error 2 'stats: --total: want --table' stats --tar one.tar made.tar --suffix .csv --total
+
 # A report: one line per image and per tar; other members have none. Shards.
 expect 0 gpuimg histogram --tar one.tar two.tar --table all.csv --report r.jsonl
 lines() { jq -r 'select(.input) | "\(.tar) \(.input) \(.output) \(.status) \(.width)"' "$1"; }
