@@ -320,13 +320,15 @@ static enum gi_status read_code(const struct bitmap *b, struct pen *pen, bool *d
         return all ? GI_OK : left_out(b, pen, err);
     }
     if (n == 0 && code == 2) { /* delta: moves right and up */
-        if (pen->end - pen->at < 2 || pen->at[0] > b->width - pen->x ||
-            pen->at[1] > b->height - pen->y) {
+        bool cut = pen->end - pen->at < 2;
+        const uint8_t step[2] = {cut ? 0 : pen->at[0], cut ? 0 : pen->at[1]};
+        if (cut || step[0] > b->width - pen->x || step[1] > b->height - pen->y) {
             *done = true;
             return gi_decode_damaged_at(b->decode, err, (int)pen->y, "steps out of the image");
         }
-        pen->x += *pen->at++;
-        pen->y += *pen->at++;
+        pen->at += 2;
+        pen->x += step[0];
+        pen->y += step[1];
         return left_out(b, pen, err);
     }
     const unsigned char *literal = n ? NULL : pen->at;
@@ -401,5 +403,6 @@ const struct gi_format gi_format_bmp = {
     .probe = probe_bmp,
     .decode = decode_bmp,
     .encode = gi_bmp_encode,
+    .raw = true,
     .rgb = true,
 };

@@ -6,6 +6,7 @@
 #include "imgio/imgio.h"
 #include "imgio/library.h"
 #include "imgio/rounding.h"
+#include "imgio/source.h"
 
 /* Arguments of a decoder, such as the bytes of the whole file, and the addresses at which it stores
  * its results. */
@@ -76,6 +77,9 @@ struct gi_format {
      * Errors: GI_E_MEMORY. */
     enum gi_status (*list)(struct gi_image_list *list, const unsigned char *bytes, size_t nbytes,
                            struct gi_err *err);
+    /* Large files are mapped and not read into a buffer, because they contain the samples as they
+     * are. The decoder reads lengths and offsets once, as files may change meanwhile. */
+    bool raw;
     bool one_bit;                /* can write samples of one bit */
     bool gray, rgb;              /* can write gray or RGB, with alpha if `info` says so */
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
@@ -104,6 +108,10 @@ bool gi_decode_has_enough(const struct gi_decode *decode, int rows);
  * precede row R. */
 enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err, int row,
                                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* A gi_source_chooser: only files of raw samples, and files whose header alone is read, are
+ * mapped. */
+enum gi_source_way gi_format_way(const unsigned char *bytes, size_t nbytes, bool header_only);
 
 /* All formats, in the order of probing, and then NULL. */
 extern const struct gi_format *const gi_formats[];

@@ -191,6 +191,14 @@ const struct gi_format_info *gi_format_of(const void *bytes, size_t nbytes)
     return format ? &format->info : NULL;
 }
 
+enum gi_source_way gi_format_way(const unsigned char *bytes, size_t nbytes, bool header_only)
+{
+    const struct gi_format *format = probe(bytes, nbytes);
+    if (!format)
+        return GI_SOURCE_STOP;
+    return format->raw || header_only ? GI_SOURCE_MAP : GI_SOURCE_READ;
+}
+
 /* Kinds of files that gpuimg can't read, each with the command of another program that converts
  * them to images. Files of ISO/IEC 14496-12 begin with the length of a box, "ftyp" and the brand of
  * the format. */
@@ -355,9 +363,9 @@ static enum gi_status open_path(struct gi_source *source, struct gi_load_options
         return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
     if (!options->image && selection.given && selection.last >= 0) /* "[*]" may be a single image */
         options->image = 1 + selection.first;
-    enum gi_status status = options->ahead
-                                ? gi_source_continue(source, options->ahead, &options->limits, err)
-                                : gi_source_open(source, file, &options->limits, err);
+    enum gi_status status =
+        options->ahead ? gi_source_continue(source, options->ahead, options, gi_format_way, err)
+                       : gi_source_open(source, file, options, gi_format_way, err);
     if (!status && selection.last >= 0 && selection.first != selection.last) {
         gi_source_close(source, NULL);
         status =
@@ -387,8 +395,9 @@ enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
     }
     status = gi_load_memory(image, metadata, info, source.bytes, source.nbytes, name, &which,
                             warning, err);
-    enum gi_status closed = gi_source_close(&source, status ? NULL : err);
-    if (status || !closed)
+    /* A file that changed may look damaged, so this is the reason to tell. */
+    enum gi_status closed = gi_source_close(&source, status == GI_E_FORMAT || !status ? err : NULL);
+    if (!closed || (status && status != GI_E_FORMAT))
         return status;
     gi_err_prefix(err, "%s", name);
     gi_image_free(image);

@@ -345,5 +345,6 @@ const struct gi_format gi_format_npy = {
     .probe = probe_npy,
     .decode = decode_npy,
     .encode = encode_npy,
+    .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

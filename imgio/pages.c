@@ -157,7 +157,10 @@ static enum gi_status list_further_files(struct gi_pages *pages, struct gi_err *
         const unsigned char *bytes = pages->bytes + at;
         size_t nbytes = pages->nbytes - at;
         struct gi_image_list file = {0};
-        status = format_of(bytes, nbytes)->list(&file, bytes, nbytes, err);
+        const struct gi_format *format = format_of(bytes, nbytes);
+        status = format && format->list
+                     ? format->list(&file, bytes, nbytes, err)
+                     : gi_fail(err, GI_E_IO, "the file changed while it was read");
         if (!status)
             status = append_file(&pages->list, &file, at, err);
         free(file.images);
@@ -260,7 +263,7 @@ enum gi_status gi_pages_open(struct gi_pages **out, const char *path,
     if (status)
         return status;
     struct gi_pages *pages = *out;
-    status = gi_source_open(&pages->source, pages->file, &options->limits, err);
+    status = gi_source_open(&pages->source, pages->file, options, gi_format_way, err);
     if (status)
         pages->source = (struct gi_source){0};
     pages->bytes = pages->source.bytes;

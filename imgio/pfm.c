@@ -120,5 +120,6 @@ const struct gi_format gi_format_pfm = {
     .probe = probe_pfm,
     .decode = decode_pfm,
     .encode = encode_pfm,
+    .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

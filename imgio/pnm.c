@@ -274,6 +274,7 @@ const struct gi_format gi_format_pbm = {
     .probe = probe_pbm,
     .decode = decode_pnm,
     .encode = gi_pbm_encode,
+    .raw = true,
     .one_bit = true,
     .gray = true,
 };
@@ -287,6 +288,7 @@ const struct gi_format gi_format_pgm = {
     .probe = probe_pgm,
     .decode = decode_pnm,
     .encode = gi_pnm_encode,
+    .raw = true,
     .gray = true,
 };
 
@@ -299,6 +301,7 @@ const struct gi_format gi_format_ppm = {
     .probe = probe_ppm,
     .decode = decode_pnm,
     .encode = gi_pnm_encode,
+    .raw = true,
     .rgb = true,
 };
 
@@ -324,5 +327,6 @@ const struct gi_format gi_format_pam = {
     .probe = probe_pam,
     .decode = decode_pnm,
     .encode = gi_pam_encode,
+    .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

@@ -1,7 +1,7 @@
-/* Opens input files. Large regular files are memory-mapped, which avoids a second copy of
- * gigabytes. All other files are read into a buffer. If a mapped file is truncated meanwhile, the
- * system sends SIGBUS. A signal handler then maps zeros, and the closing of the source reports the
- * truncation.
+/* Opens input files. Large regular files of raw samples are memory-mapped, which avoids a second
+ * copy of gigabytes. All other files are read into a buffer, which stays as it is if the file
+ * changes. If a mapped file is truncated meanwhile, the system sends SIGBUS. A signal handler then
+ * maps zeros. The closing of the source reports that the file was truncated or changed.
  * SPDX-License-Identifier: MIT */
 #include "imgio/source.h"
 #include "imgio/reader.h"
@@ -81,20 +81,36 @@ static int guard_take(void *base, size_t nbytes)
     return -1;
 }
 
-static bool map_file(struct gi_source *source, int fd, size_t nbytes)
+static bool map_file(struct gi_source *source, int fd, const struct stat *st)
 {
-    void *bytes = mmap(NULL, nbytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
+    size_t nbytes = (size_t)st->st_size;
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
         return false;
-    source->guard = guard_take(bytes, nbytes);
-    if (source->guard < 0) {
-        munmap(bytes, nbytes);
+    void *bytes = mmap(NULL, nbytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    int guard = bytes == MAP_FAILED ? -1 : guard_take(bytes, nbytes);
+    if (guard < 0) {
+        if (bytes != MAP_FAILED)
+            munmap(bytes, nbytes);
+        close(own);
         return false;
     }
     madvise(bytes, nbytes, MADV_SEQUENTIAL);
-    source->bytes = bytes;
-    source->nbytes = nbytes;
+    *source = (struct gi_source){bytes, nbytes, guard, own, st->st_mtim};
     return true;
+}
+
+/* Returns whether the file has another length or was written to since then. */
+static bool has_changed(int fd, size_t nbytes, const struct timespec *since)
+{
+    struct stat now;
+    return fstat(fd, &now) || (size_t)now.st_size != nbytes ||
+           now.st_mtim.tv_sec != since->tv_sec || now.st_mtim.tv_nsec != since->tv_nsec;
+}
+
+static enum gi_status fail_changed(struct gi_err *err)
+{
+    return gi_fail(err, GI_E_IO, "the file changed while it was read");
 }
 
 static enum gi_status too_long(const struct gi_limits *limits, struct gi_err *err)
@@ -103,10 +119,11 @@ static enum gi_status too_long(const struct gi_limits *limits, struct gi_err *er
                    (unsigned long long)limits->max_bytes);
 }
 
-/* Reads to the end of `fd`. `expected` is the size that the system reports, or 0 if it is
- * unknown. */
+/* Reads to the end of `fd`. `expected` is the size that the system reports, or 0 if it is unknown.
+ * In that case `choose` may end the reading after the first bytes. */
 static enum gi_status read_all(struct gi_source *source, int fd, size_t expected,
-                               const struct gi_limits *limits, struct gi_err *err)
+                               const struct gi_limits *limits, gi_source_chooser *choose,
+                               struct gi_err *err)
 {
     /* A buffer of one byte more than expected shows the end without another allocation. */
     size_t capacity = expected ? expected + 1 : READ_NBYTES, used = 0;
@@ -123,11 +140,13 @@ static enum gi_status read_all(struct gi_source *source, int fd, size_t expected
             free(buffer);
             return gi_fail(err, gi_status_of_errno(why), "%s", strerror(why));
         }
-        if (n == 0) {
+        bool start = !expected && choose && used < GI_SOURCE_HEAD;
+        used += n > 0 ? (size_t)n : 0;
+        if (n == 0 ||
+            (start && used >= GI_SOURCE_HEAD && choose(buffer, used, false) == GI_SOURCE_STOP)) {
             *source = (struct gi_source){.bytes = buffer, .nbytes = used, .guard = -1};
             return GI_OK;
         }
-        used += (size_t)n;
         if (used > limits->max_bytes) {
             free(buffer);
             return too_long(limits, err);
@@ -143,23 +162,59 @@ static enum gi_status read_all(struct gi_source *source, int fd, size_t expected
     return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of input", capacity);
 }
 
-static enum gi_status open_fd(struct gi_source *source, int fd, const struct gi_limits *limits,
+/* Keeps the first bytes of a file that no decoder accepts. */
+static enum gi_status keep_head(struct gi_source *source, const unsigned char *head, size_t nbytes,
+                                struct gi_err *err)
+{
+    unsigned char *bytes = malloc(nbytes + 1);
+    if (!bytes)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of input", nbytes);
+    memcpy(bytes, head, nbytes);
+    *source = (struct gi_source){.bytes = bytes, .nbytes = nbytes, .guard = -1};
+    return GI_OK;
+}
+
+/* Opens a regular file with `at` as its current position, which it is read from. */
+static enum gi_status open_sized(struct gi_source *source, int fd, off_t at, const struct stat *st,
+                                 const struct gi_load_options *options, gi_source_chooser *choose,
+                                 struct gi_err *err)
+{
+    unsigned char head[GI_SOURCE_HEAD];
+    ssize_t n;
+    do
+        n = pread(fd, head, sizeof head, at);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return gi_fail(err, gi_status_of_errno(errno), "%s", strerror(errno));
+    enum gi_source_way way = choose ? choose(head, (size_t)n, options->header_only) : GI_SOURCE_MAP;
+    if (way == GI_SOURCE_STOP && n)
+        return keep_head(source, head, (size_t)n, err);
+    if (way == GI_SOURCE_MAP && st->st_size >= MAP_FROM_NBYTES && at == 0 &&
+        map_file(source, fd, st))
+        return GI_OK;
+    if ((uint64_t)st->st_size > options->limits.max_bytes)
+        return too_long(&options->limits, err);
+    enum gi_status status = read_all(source, fd, (size_t)st->st_size, &options->limits, NULL, err);
+    if (!status && has_changed(fd, (size_t)st->st_size, &st->st_mtim)) {
+        free((void *)source->bytes);
+        return fail_changed(err);
+    }
+    return status;
+}
+
+static enum gi_status open_fd(struct gi_source *source, int fd,
+                              const struct gi_load_options *options, gi_source_chooser *choose,
                               struct gi_err *err)
 {
     struct stat st;
     if (fstat(fd, &st))
-        return gi_fail(err, GI_E_IO, "%s", strerror(errno));
+        return gi_fail(err, gi_status_of_errno(errno), "%s", strerror(errno));
     if (S_ISDIR(st.st_mode))
         return gi_fail(err, GI_E_IO, "is a directory, want an image file");
-    bool sized = S_ISREG(st.st_mode) && st.st_size > 0;
-    /* Standard input may be a file whose position is not its start. Such a file is read from that
-     * position. */
-    if (sized && st.st_size >= MAP_FROM_NBYTES && lseek(fd, 0, SEEK_CUR) == 0 &&
-        map_file(source, fd, (size_t)st.st_size))
-        return GI_OK;
-    if (sized && (uint64_t)st.st_size > limits->max_bytes)
-        return too_long(limits, err);
-    enum gi_status status = read_all(source, fd, sized ? (size_t)st.st_size : 0, limits, err);
+    /* Standard input may be a file whose position is not its start. */
+    off_t at = S_ISREG(st.st_mode) && st.st_size > 0 ? lseek(fd, 0, SEEK_CUR) : -1;
+    enum gi_status status = at >= 0 ? open_sized(source, fd, at, &st, options, choose, err)
+                                    : read_all(source, fd, 0, &options->limits, choose, err);
     if (status || source->nbytes)
         return status;
     free((void *)source->bytes);
@@ -167,17 +222,18 @@ static enum gi_status open_fd(struct gi_source *source, int fd, const struct gi_
 }
 
 enum gi_status gi_source_open(struct gi_source *source, const char *path,
-                              const struct gi_limits *limits, struct gi_err *err)
+                              const struct gi_load_options *options, gi_source_chooser *choose,
+                              struct gi_err *err)
 {
     if (strcmp(path, "-") == 0)
-        return open_fd(source, STDIN_FILENO, limits, err);
+        return open_fd(source, STDIN_FILENO, options, choose, err);
     int fd = gi_input_open(path);
     if (fd < 0) {
         int why = errno;
         return gi_fail(err, gi_status_of_errno(why), "%s%s", strerror(why),
                        why == ENOENT ? gi_path_hint(path) : "");
     }
-    enum gi_status status = open_fd(source, fd, limits, err);
+    enum gi_status status = open_fd(source, fd, options, choose, err);
     close(fd);
     return status;
 }
@@ -193,22 +249,29 @@ void gi_ahead_free(struct gi_ahead **ahead)
 }
 
 enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahead,
-                                  const struct gi_limits *limits, struct gi_err *err)
+                                  const struct gi_load_options *options, gi_source_chooser *choose,
+                                  struct gi_err *err)
 {
     struct gi_buffer all = ahead->bytes;
     struct gi_err fault;
     size_t got = 1;
     enum gi_status status = GI_OK;
     ahead->bytes = (struct gi_buffer){0};
+    bool chosen = !choose;
     while (!status && got) {
+        if (!chosen && all.nbytes >= GI_SOURCE_HEAD) {
+            chosen = true;
+            if (choose(all.at, all.nbytes, false) == GI_SOURCE_STOP)
+                break;
+        }
         status = gi_buffer_reserve(&all, all.nbytes / 2 + READ_NBYTES, err);
         if (!status && gi_reader_read(ahead->reader, all.at + all.nbytes, all.capacity - all.nbytes,
                                       &got, &fault))
             status = gi_fail(err, fault.status, "read error");
         if (!status)
             all.nbytes += got;
-        if (!status && all.nbytes > limits->max_bytes)
-            status = too_long(limits, err);
+        if (!status && all.nbytes > options->limits.max_bytes)
+            status = too_long(&options->limits, err);
     }
     gi_reader_close(&ahead->reader);
     if (!status && !all.nbytes)
@@ -228,8 +291,12 @@ enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err)
     }
     struct guard *guard = &guards[source->guard];
     bool faulted = atomic_load(&guard->faulted);
+    bool changed = has_changed(source->fd, source->nbytes, &source->changed);
+    close(source->fd);
     atomic_store(&guard->nbytes, 0);
     atomic_store(&guard->base, 0);
     munmap((void *)source->bytes, source->nbytes);
-    return faulted ? gi_fail(err, GI_E_IO, "the file shrank while it was read") : GI_OK;
+    if (faulted)
+        return gi_fail(err, GI_E_IO, "the file shrank while it was read");
+    return changed ? fail_changed(err) : GI_OK;
 }

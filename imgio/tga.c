@@ -218,5 +218,6 @@ const struct gi_format gi_format_tga = {
     .probe = probe_tga,
     .decode = decode_tga,
     .encode = gi_tga_encode,
+    .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

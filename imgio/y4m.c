@@ -316,4 +316,5 @@ const struct gi_format gi_format_y4m = {
              .video = true},
     .probe = gi_y4m_starts,
     .decode = decode_y4m,
+    .raw = true,
 };

@@ -2,6 +2,7 @@
  * 11.3.2 and 11.3.3). The chunks are read here because they may follow the pixels, and libpng does
  * not always read such chunks.
  * SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/png/png_text.h"
 
@@ -55,8 +56,8 @@ static const unsigned char *past(const unsigned char *at, const unsigned char *e
     return zero ? zero + 1 : NULL;
 }
 
-/* Reads the text in a chunk of `n` bytes if the chunk is complete. Returns false if no more texts
- * are kept. */
+/* Reads the text in a chunk of `n` bytes at `bytes`, our own copy, if the chunk is complete.
+ * Returns false if no more texts are kept. */
 static bool read_text(struct gi_decode *decode, const char *type, const unsigned char *bytes,
                       size_t n)
 {
@@ -123,16 +124,20 @@ void gi_png_read_texts(struct gi_decode *decode)
     bool kept = true;
     for (size_t at = 8; decode->nbytes - at >= HEAD + 4;) {
         size_t n = gi_big32(bytes + at);
-        const char *type = (const char *)bytes + at + 4;
+        char type[4];
+        memcpy(type, bytes + at + 4, sizeof type);
         if (n > decode->nbytes - at - HEAD - 4)
             return;
         bool text = memcmp(type, "tEXt", 4) == 0 || memcmp(type, "zTXt", 4) == 0 ||
                     memcmp(type, "iTXt", 4) == 0;
         if ((text || is_colour(type)) &&
-            libdeflate_crc32(0, type, n + 4) == gi_big32(bytes + at + HEAD + n)) {
-            if (text && kept)
-                kept = read_text(decode, type, bytes + at + HEAD, n);
-            else if (!text)
+            libdeflate_crc32(0, bytes + at + 4, n + 4) == gi_big32(bytes + at + HEAD + n)) {
+            if (text && kept) {
+                unsigned char *own = gi_memory_copy(bytes + at + HEAD, n);
+                decode->metadata->starved = decode->metadata->starved || !own;
+                kept = own && read_text(decode, type, own, n);
+                free(own);
+            } else if (!text)
                 read_colour(decode->metadata, type, bytes + at + HEAD, n);
         }
         at += HEAD + n + 4;

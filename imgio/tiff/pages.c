@@ -80,7 +80,8 @@ static int count_circle(const struct gi_tiff_walk *end)
     second = first;
     for (int i = 0; i < length; i++, second.next = look(&second))
         second.at = second.next;
-    for (; first.next != second.next; before++) {
+    /* the limit is only reached if the file changes meanwhile */
+    for (; first.next != second.next && before < PAGES_MAX; before++) {
         first.at = first.next;
         second.at = second.next;
         first.next = look(&first);

@@ -55,6 +55,8 @@ static int on_warning(TIFF *file, void *self, const char *module, const char *fo
     return damage ? on_message(r, format, args) : 1;
 }
 
+/* Copies bytes for libtiff, which gets no mapping: its decoders would read bytes twice that may
+ * change meanwhile. */
 static tmsize_t read_bytes(thandle_t self, void *to, tmsize_t nbytes)
 {
     struct gi_tiff_reader *r = self;
@@ -82,16 +84,6 @@ static int close_nothing(thandle_t self)
 static toff_t file_size(thandle_t self)
 {
     return ((struct gi_tiff_reader *)self)->decode->nbytes;
-}
-
-static int map_bytes(thandle_t self, void **base, toff_t *nbytes)
-{
-    const struct gi_tiff_reader *r = self;
-    if (r->skip) /* samples are read through seek_to() */
-        return 0;
-    *base = (void *)r->decode->bytes; /* libtiff only reads this memory */
-    *nbytes = r->decode->nbytes;
-    return 1;
 }
 
 static enum gi_status unsupported(struct gi_err *err, const char *what, unsigned value)
@@ -323,9 +315,8 @@ static TIFF *open_file(struct gi_tiff_reader *r, bool first)
     gi_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, r);
     gi_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, r);
     gi_tiff.TIFFOpenOptionsSetMaxSingleMemAlloc(options, GI_TIFF_MEMORY_MAX);
-    TIFF *file =
-        gi_tiff.TIFFClientOpenExt("TIFF", first ? "r" : "rh", r, read_bytes, read_bytes, seek_to,
-                                  close_nothing, file_size, map_bytes, NULL, options);
+    TIFF *file = gi_tiff.TIFFClientOpenExt("TIFF", first ? "r" : "rh", r, read_bytes, read_bytes,
+                                           seek_to, close_nothing, file_size, NULL, NULL, options);
     gi_tiff.TIFFOpenOptionsFree(options);
     return file;
 }
@@ -412,6 +403,7 @@ const struct gi_format gi_format_tiff = {
     .one_bit = true,
     .reads_by = LIBRARY,
     .list = gi_tiff_list_pages,
+    .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,
     .no_exif = true,

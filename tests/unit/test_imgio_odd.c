@@ -374,29 +374,29 @@ TEST(sources)
     static struct gi_source open[MANY];
     char *bytes = calloc(1, NBYTES);
     struct gi_err err;
-    struct gi_limits small = {GI_DEFAULT_MAX_PIXELS, 1000};
+    const struct gi_load_options small = {.limits = {GI_DEFAULT_MAX_PIXELS, 1000}};
     assert_non_null(bytes);
     bytes[NBYTES - 1] = 'x';
     write_file(path, bytes, NBYTES);
     for (int i = 0; i < MANY; i++) {
-        assert_int_equal(gi_source_open(&open[i], path, &strictly.limits, NULL), GI_OK);
+        assert_int_equal(gi_source_open(&open[i], path, &strictly, NULL, NULL), GI_OK);
         assert_true(open[i].nbytes == NBYTES && open[i].bytes[NBYTES - 1] == 'x');
     }
     assert_true(open[0].guard >= 0 && open[MANY - 1].guard < 0);
     for (int i = 0; i < MANY; i++)
         assert_int_equal(gi_source_close(&open[i], NULL), GI_OK);
     write_file(path, bytes, 1001);
-    assert_int_equal(gi_source_open(&open[0], path, &small, &err), GI_E_LIMIT);
+    assert_int_equal(gi_source_open(&open[0], path, &small, NULL, &err), GI_E_LIMIT);
     free(bytes);
     int ends[2], standard = dup(STDIN_FILENO);
     assert_int_equal(pipe(ends), 0);
     dup2(ends[0], STDIN_FILENO);
     gi_input_heed(stops);
-    assert_int_not_equal(gi_source_open(&open[0], "-", &strictly.limits, &err), GI_OK);
+    assert_int_not_equal(gi_source_open(&open[0], "-", &strictly, NULL, &err), GI_OK);
     gi_input_heed(NULL);
     assert_int_equal(write(ends[1], "some", 4), 4);
     close(ends[1]);
-    assert_int_equal(gi_source_open(&open[0], "-", &strictly.limits, &err), GI_OK);
+    assert_int_equal(gi_source_open(&open[0], "-", &strictly, NULL, &err), GI_OK);
     assert_int_equal(open[0].nbytes, 4);
     assert_int_equal(gi_source_close(&open[0], NULL), GI_OK);
     dup2(standard, STDIN_FILENO);
@@ -433,7 +433,7 @@ TEST(ahead)
     struct gi_err err;
     write_file(path, "", 0);
     assert_int_equal(gi_reader_open(&from.reader, path, NULL), GI_OK);
-    assert_int_equal(gi_source_continue(&source, &from, &strictly.limits, &err), GI_E_FORMAT);
+    assert_int_equal(gi_source_continue(&source, &from, &strictly, NULL, &err), GI_E_FORMAT);
 }
 
 TEST_PATH(path, "file")
