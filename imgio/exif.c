@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/tiff/tags.h"
+
 enum {
     TIFF_HEAD = 8, /* "II*\0" or "MM\0*", then the offset of the first directory */
     ENTRY = 12,    /* tag, type, count, value */
@@ -207,6 +209,38 @@ static void put32(unsigned char *p, bool big_endian, size_t v)
 {
     put16(p + (big_endian ? 2 : 0), big_endian, v & 0xffff);
     put16(p + (big_endian ? 0 : 2), big_endian, v >> 16);
+}
+
+/* Stores an unsigned integer as the single value of a tag, if it is an unsigned integer already. A
+ * SHORT that is too small becomes a LONG, which has room in the entry. */
+static void set_integer(void *exif, const struct gi_tags *tags, uint64_t directory, unsigned number,
+                        unsigned value)
+{
+    struct gi_tag tag;
+    if (!gi_tag_find(&tag, tags, directory, number) || tag.count != 1 ||
+        (tag.type != GI_TAG_SHORT && tag.type != GI_TAG_LONG))
+        return;
+    unsigned char *at = (unsigned char *)exif + tag.at;
+    if (tag.type == GI_TAG_SHORT && value > UINT16_MAX)
+        put16(at - 6, tags->big_endian, GI_TAG_LONG);
+    if (tag.type == GI_TAG_SHORT && value <= UINT16_MAX)
+        put16(at, tags->big_endian, value);
+    else
+        put32(at, tags->big_endian, value);
+}
+
+void gi_exif_set_size(void *exif, size_t nbytes, int width, int height)
+{
+    enum { WIDTH = 0x0100, HEIGHT, PIXELS_X = 0xa002, PIXELS_Y };
+    struct gi_tags tags;
+    uint64_t first = gi_tags_open(&tags, exif, nbytes);
+    uint64_t own = gi_tag_directory(&tags, first, TAG_EXIF);
+    if (tags.big)
+        return;
+    set_integer(exif, &tags, first, WIDTH, (unsigned)width);
+    set_integer(exif, &tags, first, HEIGHT, (unsigned)height);
+    set_integer(exif, &tags, own, PIXELS_X, (unsigned)width);
+    set_integer(exif, &tags, own, PIXELS_Y, (unsigned)height);
 }
 
 /* Returns how many entries of the first directory are inside the block, or 0 if this is no TIFF

@@ -13,6 +13,10 @@ int gi_exif_orientation(const void *exif, size_t nbytes);
  * and leaves `date` unchanged, if the block has no valid date. */
 bool gi_exif_date(char date[11], const void *exif, size_t nbytes);
 
+/* Sets the image's width and height in the block, where it names them (PixelXDimension,
+ * PixelYDimension, ImageWidth and ImageLength). */
+void gi_exif_set_size(void *exif, size_t nbytes, int width, int height);
+
 /* Sets the orientation of the block to 1 if the block has an orientation. */
 void gi_exif_reset(void *exif, size_t nbytes);
 

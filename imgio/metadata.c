@@ -191,6 +191,14 @@ static char *put_text(char *to, const void *bytes, size_t n)
     return to + 1;
 }
 
+char *gi_text_utf8(const void *bytes, size_t n)
+{
+    char *text = malloc(2 * n + 1);
+    if (text)
+        put_text(text, bytes, n);
+    return text;
+}
+
 /* Decodes a text such as "\nexif\n    1234\n4578696600..." to bytes, which the caller frees.
  * Returns NULL if the text has another form or memory ran out. */
 static unsigned char *read_raw_profile(struct gi_metadata *metadata, const char *text, size_t n,

@@ -17,6 +17,10 @@ enum {
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
                         const char *translated, const void *bytes, size_t n);
 
+/* Returns `n` bytes, up to the first zero, as UTF-8 text, which the caller frees. Bytes that are
+ * not UTF-8 are read as Latin-1. Returns NULL if memory ran out. */
+char *gi_text_utf8(const void *bytes, size_t n);
+
 /* Keeps `n` bytes as a block of the metadata, for example in &metadata->icc and
  * &metadata->icc_nbytes, unless that block exists already. Like all functions in this file, sets
  * metadata->starved if memory runs out. */
@@ -26,6 +30,15 @@ void gi_metadata_keep(struct gi_metadata *metadata, void **block, size_t *nbytes
 /* Adapts metadata to a changed picture: removes thumbnails of the old picture, and resets the
  * orientation to 1. */
 void gi_metadata_settle(struct gi_metadata *metadata);
+
+/* Makes metadata that can be written with an image of this shape, which is stored with this EXIF
+ * orientation (0 and 1 mean none). EXIF and XMP name the size of the stored image, and EXIF also
+ * names the orientation. `metadata` may be NULL. gi_metadata_free_fitted() frees what was copied;
+ * everything else remains owned by `metadata`. Errors: GI_E_MEMORY. */
+enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi_metadata *metadata,
+                                     const struct gi_image *image, int orientation,
+                                     struct gi_err *err);
+void gi_metadata_free_fitted(struct gi_metadata *fitted);
 
 /* Returns whether PNG's colour chunks declare sRGB and nothing else. */
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata);

@@ -299,8 +299,8 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
     return GI_OK;
 }
 
-/* Sets the orientation in EXIF to options->orientation, turns the samples by the inverse of that
- * orientation so that viewers show `image`, and encodes both. */
+/* Turns the samples by the inverse of the orientation, which `metadata` name, so that viewers show
+ * `image`, and encodes both. */
 static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_format *format,
                                       const struct gi_image *image,
                                       const struct gi_metadata *metadata,
@@ -308,21 +308,13 @@ static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_form
 {
     static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6};
     struct gi_image turned;
-    struct gi_metadata said = metadata ? *metadata : (struct gi_metadata){0};
-    said.exif = said.exif ? gi_memory_copy(said.exif, said.exif_nbytes) : NULL;
-    if (!said.exif && metadata && metadata->exif)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: EXIF");
-    enum gi_status status =
-        gi_exif_orient(&said.exif, &said.exif_nbytes, options->orientation, err);
-    if (!status)
-        status = gi_image_convert(&turned, image, image->type, err);
+    enum gi_status status = gi_image_convert(&turned, image, image->type, err);
     if (!status) {
         status = gi_orientation_apply(&turned, inverse[options->orientation], err);
         if (!status)
-            status = format->encode(sink, &turned, &said, options, err);
+            status = format->encode(sink, &turned, metadata, options, err);
         gi_image_free(&turned);
     }
-    free(said.exif);
     return status;
 }
 
@@ -360,10 +352,14 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
                          "--depth 1: %s has no samples of one bit: want "
                          "png, tiff or pbm",
                          format->info.name);
+    struct gi_metadata fitted = {0};
+    if (!status)
+        status = gi_metadata_fit_image(&fitted, metadata, image, options->orientation, err);
     if (!status)
         status = options->orientation > 1
-                     ? encode_oriented(sink, format, image, metadata, options, err)
-                     : format->encode(sink, image, metadata, options, err);
+                     ? encode_oriented(sink, format, image, &fitted, options, err)
+                     : format->encode(sink, image, &fitted, options, err);
+    gi_metadata_free_fitted(&fitted);
     gi_image_free(&typed);
     gi_image_free(&shaped);
     return status;

@@ -4,6 +4,7 @@
 #include "cli/tables/text_batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/commands/info_facts.h"
 #include "cli/inputs/image_files.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/json.h"
@@ -90,7 +91,9 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
         fprintf(out, ", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
     if (hashes)
         fprintf(out, ", hash %s", hash_of(digits, image));
-    fprintf(out, ", %s\n", gi_text_nbytes((double)info->nbytes, bytes));
+    fprintf(out, ", %s", gi_text_nbytes((double)info->nbytes, bytes));
+    gi_info_print_facts(out, metadata);
+    fputc('\n', out);
 }
 
 static json_t *texts_json(const struct gi_metadata *metadata)
@@ -135,6 +138,7 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
     json_object_set_new(object, "xmp_bytes", json_integer((json_int_t)metadata->xmp_nbytes));
     json_object_set_new(object, "texts", texts_json(metadata));
     json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
+    gi_info_json_facts(object, metadata);
     if (hashes)
         json_object_set_new(object, "hash", json_string(hash_of(digits, image)));
     return object;
@@ -254,17 +258,24 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
     enum gi_status status = gi_sink_printf(
         sink, err,
         "format,width,height,channels,bits,maxval,float,detail,images,orientation,dpi_x,dpi_y,"
-        "icc_bytes,exif_bytes,xmp_bytes,texts,bytes%s\n%s,%d,%d,%d,%d,%s,%d,",
-        hashes ? ",hash" : "", info->format, image->width, image->height, image->channels,
-        info->bits, maxval, is_float(info));
+        "icc_bytes,exif_bytes,xmp_bytes,texts,bytes");
+    if (!status)
+        status = gi_info_csv_names(sink, err);
+    if (!status)
+        status = gi_sink_printf(sink, err, "%s\n%s,%d,%d,%d,%d,%s,%d,", hashes ? ",hash" : "",
+                                info->format, image->width, image->height, image->channels,
+                                info->bits, maxval, is_float(info));
     if (!status)
         status = gi_table_writer_field(sink, info->detail, err);
     if (!status)
-        status =
-            gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d,%" PRIu64 "%s%s\n", info->images,
-                           info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
-                           metadata->xmp_nbytes, metadata->ntexts, (uint64_t)info->nbytes,
-                           hashes ? "," : "", hashes ? hash_of(digits, image) : "");
+        status = gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d,%" PRIu64, info->images,
+                                info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
+                                metadata->xmp_nbytes, metadata->ntexts, (uint64_t)info->nbytes);
+    if (!status)
+        status = gi_info_csv_facts(sink, metadata, err);
+    if (!status)
+        status = gi_sink_printf(sink, err, "%s%s\n", hashes ? "," : "",
+                                hashes ? hash_of(digits, image) : "");
     return status;
 }
 
@@ -335,8 +346,11 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
 static enum gi_status run_many(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
-    static const char *const texts[] = {"format", "detail", "hash", NULL};
+    const char *texts[4 + GI_FACTS] = {"format", "detail", "hash"};
     const struct gi_batch_params *p = params[SET_MANY];
+    for (int i = 0, n = 3; i < GI_FACTS; i++)
+        if (!gi_fact_is_number(i))
+            texts[n++] = gi_fact_name(i);
     struct infos infos = {.own = params[SET_OWN], .input = params[SET_INPUT]};
     struct gi_batch_files *files = &infos.rows.files;
     struct gi_batch_job job = {.command = self, .params = params};
@@ -391,7 +405,10 @@ const struct gi_command gi_command_info = {
     .manual = "Prints format, size, channels, depth, resolution and profiles of each file. Only "
               "the header is read, so that files of any size are accepted; --check decodes the "
               "whole file too, and so detects damage, within --max-pixels and --max-bytes. Width "
-              "and height are those after the EXIF orientation has been applied. A TIFF with "
+              "and height are those after the EXIF orientation has been applied. Further lines, "
+              "members and columns hold what is known about a photograph: camera, lens, date, "
+              "exposure, place (degrees; south and west are negative), title, caption, creator, "
+              "copyright and keywords, from EXIF, IPTC, XMP or texts. A TIFF with "
               "several pages is described by its first page and by the number of its pages; "
               "scan.tif[3] names the fourth page, and scan.tif[*] names all pages.",
     .examples = "gpuimg info photo.jpg\n"

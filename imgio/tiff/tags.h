@@ -1,0 +1,86 @@
+/* Reads directories of tags, in TIFF and BigTIFF files and in EXIF blocks, which have the form of a
+ * TIFF (TIFF 6.0, section 2; BigTIFF as described at libtiff.org).
+ *
+ * The bytes may be a mapping of a file that changes. Therefore each entry is read once into a
+ * struct gi_tag, and everything is checked and copied by the numbers there.
+ * SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gi_tag_type {
+    GI_TAG_BYTE = 1,
+    GI_TAG_ASCII,
+    GI_TAG_SHORT,
+    GI_TAG_LONG,
+    GI_TAG_RATIONAL,
+    GI_TAG_SBYTE,
+    GI_TAG_UNDEFINED,
+    GI_TAG_SSHORT,
+    GI_TAG_SLONG,
+    GI_TAG_SRATIONAL,
+    GI_TAG_FLOAT,
+    GI_TAG_DOUBLE,
+    GI_TAG_IFD, /* the offset of a directory, as a LONG */
+    GI_TAG_LONG8 = 16,
+    GI_TAG_SLONG8,
+    GI_TAG_IFD8,
+};
+
+/* Tags that several files of code know. */
+enum {
+    GI_TAG_EXIF = 34665, /* in the first directory: offset of EXIF's own directory */
+    GI_TAG_GPS = 34853,
+    GI_TAG_INTEROPERABILITY = 40965, /* in EXIF's directory */
+};
+
+/* Returns the number of bytes of a value of that type, or 0 for an unknown type. */
+unsigned gi_tag_type_nbytes(unsigned type);
+
+/* Bytes that hold directories. */
+struct gi_tags {
+    const unsigned char *bytes;
+    uint64_t nbytes;
+    bool big_endian, big; /* big: BigTIFF, with offsets of 64 bits */
+};
+
+/* An entry. Its values are `nbytes` bytes at offset `at`, all within the bytes. An entry of unknown
+ * type, or with values that are not all within the bytes, has `nbytes` 0 and `broken` set. */
+struct gi_tag {
+    unsigned tag, type;
+    uint64_t count, at, nbytes;
+    bool broken;
+};
+
+/* A walk along the entries of a directory. */
+struct gi_tag_walk {
+    const struct gi_tags *tags;
+    uint64_t at, left; /* offset of the next entry, and number of entries left */
+};
+
+/* Starts with the bytes of a whole file or EXIF block. Returns the offset of the first directory,
+ * or 0 if there is none. */
+uint64_t gi_tags_open(struct gi_tags *tags, const void *bytes, size_t nbytes);
+
+/* Starts a walk along the directory at this offset, which may be any number; 0 means an empty
+ * directory. gi_tag_next() returns false at the end. */
+void gi_tag_walk_start(struct gi_tag_walk *walk, const struct gi_tags *tags, uint64_t directory);
+bool gi_tag_next(struct gi_tag_walk *walk, struct gi_tag *tag);
+
+/* Finds the entry with this number. Returns false if there is none, or if it is broken. */
+bool gi_tag_find(struct gi_tag *tag, const struct gi_tags *tags, uint64_t directory,
+                 unsigned number);
+
+/* Returns value i as an integer, or `missing` if there is no such value or it is no unsigned
+ * integer. */
+uint64_t gi_tag_integer(const struct gi_tags *tags, const struct gi_tag *tag, uint64_t i,
+                        uint64_t missing);
+/* Returns value i as a number, or NaN if there is no such value or it is no number. */
+double gi_tag_real(const struct gi_tags *tags, const struct gi_tag *tag, uint64_t i);
+/* Returns the offset of the directory to which the entry with this number points, or 0. */
+uint64_t gi_tag_directory(const struct gi_tags *tags, uint64_t directory, unsigned number);
+
+/* Copies the values of a tag, tag->nbytes bytes, to `to` in the given byte order. */
+void gi_tag_copy(void *to, bool big_endian, const struct gi_tags *tags, const struct gi_tag *tag);

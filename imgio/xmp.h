@@ -1,0 +1,19 @@
+/* Reads and changes properties in an XMP packet ("XMP Specification", part 1, section 7). A
+ * property is found by its name with the usual prefix, such as "dc:title", as an attribute or an
+ * element. A packet that is not UTF-8 has no properties here. SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stddef.h>
+
+#include "imgio/status.h"
+
+/* Returns the property's text in UTF-8, which the caller frees. The items of a list are separated
+ * by
+ * "; "; of alternatives (several languages) only the first is returned. Returns NULL if there is no
+ * such property, or if memory ran out. */
+char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name);
+
+/* Replaces the integer that is the property's value, wherever the property occurs, in the
+ * malloc()ed packet *xmp. Does nothing if there is no such property. Errors: GI_E_MEMORY. */
+enum gi_status gi_xmp_set_integer(void **xmp, size_t *nbytes, const char *name, unsigned value,
+                                  struct gi_err *err);
