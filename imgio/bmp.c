@@ -160,7 +160,7 @@ static enum gi_status read_palette(struct bitmap *b, size_t at, struct gi_err *e
     return GI_OK;
 }
 
-static void read_metadata(const struct bitmap *b)
+static enum gi_status read_metadata(const struct bitmap *b, struct gi_err *err)
 {
     struct gi_metadata *metadata = b->decode->metadata;
     if (b->head_nbytes >= 32) {
@@ -172,10 +172,13 @@ static void read_metadata(const struct bitmap *b)
     if (b->head_nbytes == V5_HEAD && gi_little32(b->head + 56) == 0x4d424544) { /* "MBED" */
         uint64_t at = (uint64_t)FILE_HEAD + gi_little32(b->head + 112),
                  nbytes = gi_little32(b->head + 116);
-        if (nbytes && at + nbytes <= b->decode->nbytes)
+        if (at + nbytes > b->decode->nbytes)
+            return gi_decode_damaged_beside(b->decode, err, "ends early, in its ICC profile");
+        if (nbytes)
             gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, b->decode->bytes + at,
                              nbytes);
     }
+    return GI_OK;
 }
 
 static void describe(const struct bitmap *b)
@@ -251,6 +254,17 @@ static enum gi_status bad_index(const struct bitmap *b, int64_t y, struct gi_err
     return gi_decode_damaged_at(b->decode, err, (int)y, "has a colour past its %u", b->colours);
 }
 
+/* Handles a file without the padding of its last row, or without the end code of its run lengths.
+ * Some writers leave these out; otherwise the head of the file counts them. */
+static enum gi_status check_end(const struct bitmap *b, struct gi_err *err)
+{
+    uint32_t want = gi_little32(b->decode->bytes + 2);
+    if (want <= b->decode->nbytes)
+        return GI_OK;
+    return gi_decode_damaged(b->decode, err, "ends early: %zu of %u bytes", b->decode->nbytes,
+                             (unsigned)want);
+}
+
 /* Reads uncompressed rows, each padded to a multiple of 4 bytes. */
 static enum gi_status read_rows(const struct bitmap *b, struct gi_err *err)
 {
@@ -268,7 +282,7 @@ static enum gi_status read_rows(const struct bitmap *b, struct gi_err *err)
         else if (!unpack_indexed(b, row_of(b, y), in))
             return bad_index(b, y, err);
         if (have < row_nbytes)
-            have = row_nbytes;
+            return check_end(b, err);
     }
     return GI_OK;
 }
@@ -352,8 +366,10 @@ static enum gi_status read_runs(const struct bitmap *b, struct gi_err *err)
     while (!status && !done && pen.end - pen.at >= 2)
         status = read_code(b, &pen, &done, err);
     bool all = pen.y == b->height || (pen.y == b->height - 1 && pen.x == b->width);
-    if (status || done || all)
+    if (status || done)
         return status;
+    if (all)
+        return check_end(b, err);
     return gi_decode_damaged_at(b->decode, err, (int)pen.y, "ends early");
 }
 
@@ -373,7 +389,9 @@ static enum gi_status decode_bmp(struct gi_decode *decode, struct gi_err *err)
     if (b.pixels_at < palette_at)
         return fail_header(err, "the place of the pixels", b.pixels_at);
     describe(&b);
-    read_metadata(&b);
+    status = read_metadata(&b, err);
+    if (status)
+        return status;
     if (b.bits == 16 || b.bits == 32) {
         b.channels = b.fields[3].mask ? 4 : 3;
         b.type = decode->info->bits > 8 ? GI_U16 : GI_U8;

@@ -99,6 +99,12 @@ struct gi_format {
 enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, const char *format,
                                  ...) __attribute__((format(printf, 3, 4)));
 
+/* As gi_decode_damaged(), for damage that changes no pixel, such as a missing end of the file. If
+ * only the header was asked for, the damage is a warning. */
+enum gi_status gi_decode_damaged_beside(struct gi_decode *decode, struct gi_err *err,
+                                        const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Returns whether `rows` rows of decode->image suffice for a partial image. A sixteenth of the rows
  * is needed if the image is larger than 16 MiB, so that a header alone can't take much memory. For
  * smaller images any number suffices. */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
+#include "imgio/integer.h"
 #include "imgio/linear_light.h"
 #include "imgio/metadata.h"
 #include "imgio/source.h"
@@ -49,6 +50,21 @@ enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, c
     va_end(args);
     if (!decode->options->allow_partial)
         return gi_fail(err, GI_E_FORMAT, "%s (--allow-partial takes what can be read)", text);
+    if (!decode->warning->status)
+        gi_fail(decode->warning, GI_E_FORMAT, "%s", text);
+    return GI_OK;
+}
+
+enum gi_status gi_decode_damaged_beside(struct gi_decode *decode, struct gi_err *err,
+                                        const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!decode->options->header_only)
+        return gi_decode_damaged(decode, err, "%s", text);
     if (!decode->warning->status)
         gi_fail(decode->warning, GI_E_FORMAT, "%s", text);
     return GI_OK;
@@ -257,6 +273,24 @@ const char *gi_other_writer(const char *path)
     return NULL;
 }
 
+/* Checks that an ICC profile is as long as its first 4 bytes say (ICC.1:2022, 7.2). A profile that
+ * lacks a part is not kept. */
+static enum gi_status check_profile(struct gi_decode *decode, struct gi_err *err)
+{
+    enum { SIGNATURE = 36 };
+    struct gi_metadata *metadata = decode->metadata;
+    const unsigned char *icc = metadata->icc;
+    size_t have = metadata->icc_nbytes;
+    if (have < SIGNATURE + 4 || memcmp(icc + SIGNATURE, "acsp", 4) != 0 || gi_big32(icc) <= have)
+        return GI_OK;
+    uint32_t want = gi_big32(icc);
+    free(metadata->icc);
+    metadata->icc = NULL;
+    metadata->icc_nbytes = 0;
+    return gi_decode_damaged_beside(decode, err, "is damaged: %zu of %u bytes of its ICC profile",
+                                    have, (unsigned)want);
+}
+
 /* Applies the EXIF orientation to the pixels and resets it in the metadata. */
 static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
 {
@@ -300,6 +334,8 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
         status = format->decode(decode, err);
     if (!status && decode->metadata->starved)
         status = gi_fail(err, GI_E_MEMORY, "out of memory for its metadata");
+    if (!status)
+        status = check_profile(decode, err);
     if (!status)
         status = gi_rounding_judge(&decode->rounding, decode->info->bits, decode->options->exact,
                                    decode->warning, err);

@@ -94,8 +94,8 @@ static bool read_extension(struct reader *r)
     return true;
 }
 
-/* Advances to the next frame, and sets *found to whether there is one. Returns false if the file is
- * damaged. */
+/* Advances to the first frame, and sets *found to whether there is one. Returns false if the file
+ * is damaged. */
 static bool find_frame(struct reader *r, bool *found)
 {
     GifRecordType type;
@@ -172,6 +172,44 @@ static bool put_line(const struct reader *r, int y, const GifPixelType *line)
     return true;
 }
 
+/* Returns the offset behind the blocks of data at `at`, each of which begins with its length. The
+ * last one is empty. Returns `nbytes` or more if the file ends before. */
+static size_t skip_blocks(const unsigned char *bytes, size_t nbytes, size_t at)
+{
+    while (at < nbytes && bytes[at])
+        at += 1u + bytes[at];
+    return at + 1;
+}
+
+/* Walks from the end of the first frame to the trailer, and counts the frames on the way. */
+static enum gi_status read_rest(struct reader *r, struct gi_err *err)
+{
+    enum { EXTENSION = 0x21, FRAME = 0x2c, TRAILER = 0x3b, FRAME_HEAD = 10 };
+    const unsigned char *bytes = r->decode->bytes;
+    size_t at = r->at, nbytes = r->decode->nbytes;
+    int frames = 1;
+    while (at < nbytes && bytes[at] != TRAILER) {
+        if (bytes[at] == EXTENSION) { /* its label follows */
+            at = skip_blocks(bytes, nbytes, at + 2);
+        } else if (bytes[at] == FRAME && nbytes - at >= FRAME_HEAD) {
+            unsigned flags = bytes[at + FRAME_HEAD - 1];
+            size_t palette = flags & 0x80 ? 3u << ((flags & 7) + 1) : 0;
+            at = skip_blocks(bytes, nbytes, at + FRAME_HEAD + palette + 1);
+            frames += at <= nbytes;
+        } else if (bytes[at] == 0) { /* a surplus end of blocks, which some writers add */
+            at++;
+        } else {
+            return gi_decode_damaged(r->decode, err, "%s, behind frame %d",
+                                     bytes[at] == FRAME ? "ends early" : "is damaged", frames);
+        }
+    }
+    if (at >= nbytes)
+        return gi_decode_damaged(r->decode, err, "ends early, behind frame %d", frames);
+    if (frames > 1 && !r->decode->warning->status)
+        gi_fail(r->decode->warning, GI_E_UNSUPPORTED, GI_MORE_FRAMES);
+    return GI_OK;
+}
+
 static enum gi_status read_lines(struct reader *r, GifPixelType *line, struct gi_err *err)
 {
     /* interlaced rows: appendix E */
@@ -186,10 +224,7 @@ static enum gi_status read_lines(struct reader *r, GifPixelType *line, struct gi
                 return gi_decode_damaged_at(r->decode, err, done,
                                             "is damaged: a colour beyond its palette");
         }
-    bool more;
-    if (find_frame(r, &more) && more && !r->decode->warning->status)
-        gi_fail(r->decode->warning, GI_E_UNSUPPORTED, GI_MORE_FRAMES);
-    return GI_OK;
+    return read_rest(r, err);
 }
 
 static enum gi_status read_frame(struct reader *r, struct gi_err *err)

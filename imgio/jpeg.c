@@ -188,7 +188,19 @@ static void read_markers(struct gi_decode *decode, jpeg_saved_marker_ptr marker)
                 "holds XMP in several parts, of which the first is kept");
 }
 
-static void read_metadata(struct gi_decode *decode, j_decompress_ptr cinfo)
+/* Returns whether a marker has a part of an ICC profile (ICC.1:2022, B.4). */
+static bool has_profile(jpeg_saved_marker_ptr marker)
+{
+    static const char head[] = "ICC_PROFILE";
+    for (; marker; marker = marker->next)
+        if (marker->marker == APP_ICC && marker->data_length >= sizeof head &&
+            memcmp(marker->data, head, sizeof head) == 0)
+            return true;
+    return false;
+}
+
+static enum gi_status read_metadata(struct gi_decode *decode, j_decompress_ptr cinfo,
+                                    struct gi_err *err)
 {
     struct gi_metadata *metadata = decode->metadata;
     read_markers(decode, cinfo->marker_list);
@@ -203,6 +215,9 @@ static void read_metadata(struct gi_decode *decode, j_decompress_ptr cinfo)
         metadata->dpi_x = cinfo->X_density * unit;
         metadata->dpi_y = cinfo->Y_density * unit;
     }
+    return metadata->icc || !has_profile(cinfo->marker_list)
+               ? GI_OK
+               : gi_decode_damaged_beside(decode, err, "is damaged: its ICC profile lacks a part");
 }
 
 static void describe(struct gi_file_info *info, j_decompress_ptr cinfo)
@@ -279,11 +294,12 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     jpeg_save_markers(cinfo, JPEG_COM, 0xffff);
     jpeg_read_header(cinfo, TRUE);
     describe(decode->info, cinfo);
-    read_metadata(decode, cinfo);
+    enum gi_status status = read_metadata(decode, cinfo, err);
     choose_colour(cinfo);
     int channels = cinfo->num_components == 1 ? 1 : 3;
     bool header_only = decode->options->header_only;
-    enum gi_status status = header_only ? GI_OK : gi_jpeg_check_scans(decode, cinfo, channels, err);
+    if (!status && !header_only)
+        status = gi_jpeg_check_scans(decode, cinfo, channels, err);
     decode->shrink = gi_decode_shrink(decode, cinfo->image_width, cinfo->image_height);
     cinfo->scale_denom = (unsigned)decode->shrink;
     if (!status) /* arithmetic coding */

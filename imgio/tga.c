@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+/* ends the file, behind the offsets of two areas (TGA 2.0, "footer") */
+static const char signature[] = "TRUEVISION-XFILE.";
+
 enum {
     HEAD = 18,
     COLOURS_MAX = 65536,
@@ -141,6 +144,20 @@ static const unsigned char *next_pixel(const struct targa *t, struct tape *tape)
     return pixel;
 }
 
+/* Checks that the bytes behind the pixels don't end within the signature of a footer. A file whose
+ * footer is missing altogether looks like one of version 1, which has none. */
+static enum gi_status check_footer(struct gi_decode *decode, const unsigned char *at,
+                                   struct gi_err *err)
+{
+    enum { OFFSETS = 8, SURE = 4 }; /* bytes of the offsets; letters that don't occur by chance */
+    size_t have = (size_t)(decode->bytes + decode->nbytes - at);
+    for (size_t n = sizeof signature - 1; n > 0; n--)
+        if ((have == OFFSETS + n || (n >= SURE && have > OFFSETS + n)) &&
+            memcmp(at + have - n, signature, n) == 0)
+            return gi_decode_damaged(decode, err, "ends early, in its footer");
+    return GI_OK;
+}
+
 static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decode,
                                   struct gi_err *err)
 {
@@ -157,7 +174,7 @@ static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decod
                                             t->colours);
         }
     }
-    return GI_OK;
+    return check_footer(decode, tape.at, err);
 }
 
 /* Returns false if the extension area says that alpha is meaningless. The offset of that area is at
@@ -169,7 +186,7 @@ static bool alpha_counts(const struct gi_decode *decode)
         return true;
     const unsigned char *footer = decode->bytes + decode->nbytes - FOOTER;
     size_t at = gi_little32(footer);
-    if (memcmp(footer + SIGNATURE, "TRUEVISION-XFILE.", 18) != 0 || !at ||
+    if (memcmp(footer + SIGNATURE, signature, sizeof signature) != 0 || !at ||
         at + ATTRIBUTES >= decode->nbytes)
         return true;
     return decode->bytes[at + ATTRIBUTES] >= USEFUL_ALPHA;

@@ -177,6 +177,16 @@ static void warn_of_more(const struct gi_decode *decode)
         gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
 }
 
+/* Checks that the file is as long as its head says. */
+static enum gi_status check_end(struct gi_decode *decode, struct gi_err *err)
+{
+    uint64_t want = CHUNK_HEAD + (uint64_t)gi_little32(decode->bytes + 4);
+    if (want <= decode->nbytes)
+        return GI_OK;
+    return gi_decode_damaged_beside(decode, err, "ends early: %zu of %llu bytes", decode->nbytes,
+                                    (unsigned long long)want);
+}
+
 static enum gi_status read_frame(struct gi_decode *decode, const struct frame *frame,
                                  struct gi_err *err)
 {
@@ -189,14 +199,11 @@ static enum gi_status read_frame(struct gi_decode *decode, const struct frame *f
             decode, err, frame->top + rows,
             code == VP8_STATUS_SUSPENDED || code == VP8_STATUS_NOT_ENOUGH_DATA ? "ends early"
                                                                                : "is damaged");
-    if (frame->bytes != decode->bytes &&
-        gi_little32(decode->bytes + 4) > decode->nbytes - CHUNK_HEAD)
-        return gi_decode_damaged_at(decode, err, decode->image->height,
-                                    "ends early, behind its first frame");
+    enum gi_status status = check_end(decode, err);
     if (frame->more && !decode->warning->status)
         gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_FRAMES);
     warn_of_more(decode);
-    return GI_OK;
+    return status;
 }
 
 static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
@@ -223,7 +230,9 @@ static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
     if (!status)
         status = gi_decode_alloc(decode, (uint64_t)width, (uint64_t)height,
                                  features.has_alpha || !covered ? 4 : 3, GI_U8, err);
-    if (status || decode->options->header_only)
+    if (!status && decode->options->header_only)
+        return check_end(decode, err);
+    if (status)
         return status;
     for (int y = 0; y < height && !covered; y++) /* transparent outside the frame, as in browsers */
         memset(gi_row(decode->image, y), 0, gi_row_nbytes(decode->image));

@@ -22,21 +22,23 @@ uint64_t gi_tiff_number(const struct gi_tiff_walk *w, uint64_t at, unsigned n)
     return v;
 }
 
-/* Reads the directory at w->at and sets w->own and w->broken. Returns the offset of the next
- * directory, or 0 if there is none. */
+/* Reads the directory at w->at and sets w->own, w->broken and w->cut. Returns the offset of the
+ * next directory, or 0 if there is none. */
 static uint64_t look(struct gi_tiff_walk *w)
 {
     unsigned count = w->big ? 8 : 2, entry = w->big ? 20 : 12, offset = w->big ? 8 : 4;
     w->own = w->broken = true;
+    w->cut = false;
     w->entries = 0;
-    if (w->at > w->nbytes || w->nbytes - w->at < count + offset)
+    if (w->at > w->nbytes || w->nbytes - w->at < count)
         return 0;
     uint64_t n = gi_tiff_number(w, w->at, count), at = w->at + count;
-    if (n > (w->nbytes - at - offset) / entry)
+    if (n > (w->nbytes - at) / entry)
         return 0;
     w->entries = n;
     w->broken = false;
-    uint64_t next = gi_tiff_number(w, at + n * entry, offset);
+    w->cut = w->nbytes - at - n * entry < offset;
+    uint64_t next = w->cut ? 0 : gi_tiff_number(w, at + n * entry, offset);
     for (uint64_t i = 0; i < n && gi_tiff_number(w, at, 2) <= TAG_KIND; i++, at += entry)
         if (gi_tiff_number(w, at, 2) == TAG_KIND) {
             unsigned nbytes = gi_tiff_number(w, at + 2, 2) == TYPE_SHORT ? 2 : 4;
@@ -107,7 +109,9 @@ static struct gi_tiff_pages find(const unsigned char *bytes, size_t nbytes, int 
         if (w->number == page)
             found.offset = w->at;
     }
-    found.damage = w->broken ? "the offset of a page is wrong" : NULL;
+    found.damage = w->broken ? "the offset of a page is wrong"
+                   : w->cut  ? "it ends before the offset of its next page"
+                             : NULL;
     if (!found.own) { /* all directories are smaller versions of pages that are elsewhere */
         found.own = found.n;
         found.offset = page < 0 ? first : found.offset;

@@ -21,14 +21,15 @@ enum { GI_TIFF_MEMORY_MAX = 256 << 20 }; /* maximum bytes that libtiff may alloc
  * After gi_tiff_walk() has returned true, the directory is at offset `at`, and `own` tells whether
  * the directory is an independent page, not a smaller version or a mask of another page. At the
  * end, `circle` tells whether the chain has a cycle. In that case some pages came twice. `broken`
- * tells whether the chain ended at an offset where no directory is. */
+ * tells whether the chain ended at an offset where no directory is, `cut` whether the file ends
+ * within its last directory, behind all entries. */
 struct gi_tiff_walk {
     const unsigned char *bytes;
     uint64_t nbytes, at, next, mark;
     /* number of entries of the directory, all within the file; 0 if it is damaged */
     uint64_t entries;
     int number, marked; /* of the page, from 0 */
-    bool big_endian, big, own, circle, broken;
+    bool big_endian, big, own, circle, broken, cut;
 };
 void gi_tiff_walk_start(struct gi_tiff_walk *walk, const unsigned char *bytes, size_t nbytes);
 bool gi_tiff_walk(struct gi_tiff_walk *walk);

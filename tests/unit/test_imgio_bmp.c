@@ -326,16 +326,18 @@ TEST(run_lengths)
     }
 }
 
-/* A profile is read if it is inside the file, and otherwise ignored. */
+/* A profile is read if it is inside the file. Otherwise the file ends early. */
 TEST(profiles)
 {
     static const struct {
         uint32_t kind, at, nbytes;
         size_t want;
+        bool cut;
     } cases[] = {
-        {0x4d424544, 130, 16, 16}, {0x4d424544, 130, 32, 32}, {0x4d424544, 130, 33, 0},
-        {0x4d424544, 130, 0, 0},   {0x4d424544, 177, 1, 0},   {0x4d424544, 0xffffffff, 16, 0},
-        {0x73524742, 130, 16, 0},
+        {0x4d424544, 130, 16, 16, false}, {0x4d424544, 130, 32, 32, false},
+        {0x4d424544, 130, 33, 0, true},   {0x4d424544, 130, 0, 0, false},
+        {0x4d424544, 177, 1, 0, true},    {0x4d424544, 0xffffffff, 16, 0, true},
+        {0x73524742, 130, 16, 0, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unsigned char file[176];
@@ -345,6 +347,10 @@ TEST(profiles)
         put(file, 14 + 56, 4, cases[i].kind);
         put(file, 14 + 112, 4, cases[i].at);
         put(file, 14 + 116, 4, cases[i].nbytes);
+        if (cases[i].cut) {
+            assert_refused(file, n, GI_E_FORMAT, "ends early, in its ICC profile");
+            continue;
+        }
         assert_int_equal(
             gi_load_memory(&image, &metadata, NULL, file, n, "x", &strictly, NULL, NULL), GI_OK);
         assert_int_equal(metadata.icc_nbytes, cases[i].want);
