@@ -12,6 +12,7 @@
 SPDX-License-Identifier: MIT
 """
 
+import subprocess
 import sys
 import tarfile
 
@@ -25,7 +26,8 @@ class GpuImg:
     chain    what `gpuimg run` takes: "gaussian --sigma 3 | sharpen"
     column   of the files' bytes, which become those of the results; None where an image failed
              (gpuimg says why on standard error, which is in the worker's log); what is no image
-             stays as it is
+             stays as it is. A chain that ends in stats, histogram, palette or extract gives the
+             table of each image as JSON
     options  more of gpuimg's options: ("--format", "png")
     program  its path
 
@@ -35,7 +37,10 @@ class GpuImg:
 
     def __init__(self, chain, column="bytes", options=(), program="gpuimg"):
         self._column = column
-        self._process = gpuimg.Process([program, "run", chain, "--tar", "-", "-", *_threads(), *options])
+        words = ["--tar", *_threads(), *options, "--", chain, "-", "-"]
+        tables = [program, "run", "--suffix", ".json", *words]  # refused if the chain makes images
+        probe = subprocess.run(tables, input=bytes(2 * tarfile.BLOCKSIZE), capture_output=True)
+        self._process = gpuimg.Process(tables if probe.returncode == 0 else [program, "run", *words])
 
     def __call__(self, batch):
         images = batch[self._column]

@@ -134,7 +134,9 @@ static const char *const batch_paragraphs[] = {
     "the tars that exist.\n"
     "The commands integral and cumulative write an array NAME.npy for each image. Commands that "
     "write tables take any number of tars; the table has a column for the tar before the column "
-    "for the member. The command compare takes two tars, or two brace lists of the same length, "
+    "for the member. With --suffix .csv or .json they take two tars like the others, and write a "
+    "table for each image. The command compare takes two tars, or two brace lists of the same "
+    "length, "
     "and pairs members by name.",
     NULL,
 };

@@ -77,7 +77,7 @@ def command():
     return GpuImg("invert", options=["--quiet"])._process.command
 
 
-assert ray.get(command.options(num_cpus=2).remote())[3:] == ["--tar", "-", "-", "--threads", "2", "--quiet"]
-assert ray.get(command.options(num_gpus=1).remote())[3:] == ["--tar", "-", "-", "--quiet"]
+assert ray.get(command.options(num_cpus=2).remote())[2:] == ["--tar", "--threads", "2", "--quiet", "--", "invert", "-", "-"]
+assert ray.get(command.options(num_gpus=1).remote())[2:] == ["--tar", "--quiet", "--", "invert", "-", "-"]
 ray.shutdown()
 cluster.shutdown()

@@ -3,6 +3,7 @@ and interrupts, and what it says of errors.
 
 Sources: cli/gpuimg.py
 """
+import json
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from _common import Checks, np, write
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../cli"))
 sys.dont_write_bytecode = True
 import gpuimg
+import gpuimg_ray
 
 c = Checks()
 signal.alarm(240)  # a call that waits for ever ends this script
@@ -192,6 +194,25 @@ for n in (6, 9, 60, len(whole) - 1):
     with open(c.path("cut.npy"), "wb") as file:
         file.write(whole[:n])
     refused(f"a .npy file cut to {n} bytes", ValueError, "cut.npy", c.path("cut.npy"))
+
+# The column of Ray Data, without Ray: encoded images become encoded images, or the JSON of tables.
+files = {"bytes": np.array([open(c.path("in.ppm"), "rb").read(), open(c.path("dots.pgm"), "rb").read(), b"text"], object)}
+def column(chain, *options):
+    results = gpuimg_ray.GpuImg(chain, program=c.program, options=(*CPU, *options))(dict(files))["bytes"]
+    return list(results)
+inverted = column("invert | invert")
+c.check("Ray: images keep their format", inverted == list(files["bytes"]), inverted)
+c.check("Ray: --format", [data[:4] for data in column("invert", "--format", "png")] == [b"\x89PNG", b"\x89PNG", b"text"])
+c.check("Ray: --suffix", [data[:4] for data in column("invert", "--suffix", ".png")] == [b"\x89PNG", b"\x89PNG", b"text"])
+for options in ((), ("--suffix", ".json"), ("--format", "png")):
+    tables = [json.loads(data) for data in column("extract --threshold 50", *options)[:2]]
+    c.check("Ray: tables", [r["area"] for r in tables[1]["regions"]] == [18, 16], tables)
+for chain in ("gausian", "--file=/etc/passwd", "stats --to x.json"):
+    try:
+        column(chain)
+        c.check(f"Ray: {chain}", False, "no error")
+    except EOFError as error:
+        c.check(f"Ray: {chain}", "status 2" in str(error), error)
 
 # A chain is no option, whatever it begins with.
 for chain in ("--file=/etc/passwd", "-f/etc/passwd", "--help", "--table=-", "-", "--", "--tar", "-h", "", "  "):
