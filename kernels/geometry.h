@@ -17,6 +17,10 @@ extern "C" {
  * 2^-GI_PLACE_BITS pixels. A float's fraction has as many bits. */
 enum { GI_PLACE_BITS = 23, GI_AFFINE_BITS = 40 };
 
+/* The source column and row of a result pixel for which a GI_MAP_FIELD has no position, in pixels.
+ * All positions are at least -2^26. */
+enum { GI_PLACE_NONE = -(1 << 27) };
+
 enum gi_map_kind {
     GI_MAP_AFFINE,     /* by `affine` */
     GI_MAP_PROJECTIVE, /* by `m` */
@@ -67,7 +71,8 @@ struct gi_map {
     struct gi_rings rings;
     struct gi_lens lens;
     /* X and Y are the samples of these GI_F32 images at (x, y). With `relative` x and y are added
-     * to these samples. If both pointers are the same image with two channels or more, X and Y are
+     * to these samples. If X or Y is NaN, the result pixel has no position, and both become
+     * GI_PLACE_NONE. If both pointers are the same image with two channels or more, X and Y are
      * its first two channels. Both are on the backend and have the size of the whole result. */
     const struct gi_image *field[2];
     bool relative;
@@ -180,6 +185,8 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_samples(float a, float b, bo
     double to_x = a, to_y = b;
     struct gi_place at = {gi_map_fixed(relative ? to_x + x : to_x),
                           gi_map_fixed(relative ? to_y + y : to_y)};
+    if (a != a || b != b)
+        at.x = at.y = (int64_t)GI_PLACE_NONE * (1 << GI_PLACE_BITS);
     return at;
 }
 
@@ -258,7 +265,7 @@ enum gi_interpolation { GI_NEAREST, GI_LINEAR, GI_CUBIC };
  *            taps of weight 0. R. Keys, "Cubic convolution interpolation", IEEE ASSP 29(6), 1981.
  * Then the last step. Pixels outside follow `border`, except that rows wrap around under
  * GI_MAP_RINGS. Under GI_BORDER_VALUE a result pixel without any tap in the source is the border
- * value. */
+ * value, and so is, under every border mode, a result pixel without a position (GI_PLACE_NONE). */
 struct gi_remap {
     struct gi_map map;
     enum gi_interpolation interpolation;

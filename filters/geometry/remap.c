@@ -83,8 +83,8 @@ const struct gi_filter gi_filter_remap = {
               "interpolated in the input at the position (X, Y) that the map holds at (x, y), "
               "like OpenCV's remap. With --relative the map holds displacements, as optical flow "
               "does, and the position is (x + X, y + Y). Coordinates are in pixels from the "
-              "centre of the top left pixel. The result has the size of the map. Coordinates "
-              "that are NaN or very large are outside the image.\n\n"
+              "centre of the top left pixel. The result has the size of the map. A pixel "
+              "whose X or Y is NaN becomes the border value, in every border mode.\n\n"
               "Each pixel of the result is interpolated from a few pixels of the input, which "
               "causes aliasing where the map makes the image much smaller. Colours are weighted "
               "by alpha.",

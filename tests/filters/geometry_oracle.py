@@ -247,6 +247,27 @@ def test_remap(image):
     c.check(f"remap by a PFM of three {image.shape} {image.dtype}", np.array_equal(got, image[:, ::-1]))
 
 
+def test_nowhere(image):
+    """remap gives the border value where X or Y is NaN, in every border mode and interpolation."""
+    h, w = image.shape[:2]
+    x, y = grid(w, h)
+    x, y = x + c.rng.uniform(-2, 2, x.shape), y + c.rng.uniform(-2, 2, y.shape)
+    full = 1 if image.dtype == np.float32 else np.iinfo(image.dtype).max
+    for border in BORDERS:
+        for how in WAYS:
+            u, v = x.astype(np.float32), y.astype(np.float32)
+            lost = c.rng.integers(0, 8, u.shape)
+            u[lost == 1], v[lost == 2] = np.nan, np.nan
+            args = ("remap", *save_map(u, v), "--interpolation", how, "--border", border)
+            got = c.filter(image, *args, "--border-value", full)
+            none = (lost == 1) | (lost == 2)
+            near = c.filter(image, "remap", *save_map(np.where(none, x, u), np.where(none, y, v)), "--interpolation", how,
+                            "--border", border, "--border-value", full)
+            name = f"NaN {border} {how} {image.shape} {image.dtype}"
+            c.check(f"{name}: the border value", (got[none] == full).all())
+            c.check(f"{name}: other pixels", np.array_equal(got[~none], near[~none]))
+
+
 OPENCV = {"clamp": "BORDER_REPLICATE", "border": "BORDER_CONSTANT", "wrap": "BORDER_WRAP",
           "mirror": "BORDER_REFLECT", "reflect101": "BORDER_REFLECT_101"}
 
@@ -321,6 +342,8 @@ for picture in walk():
     test_remap(picture)
     if picture.ndim == 2:
         test_scipy(picture)
+for picture in list(walk())[:9]:
+    test_nowhere(picture)
 test_straighten()
 test_opencv()
 test_opencv_others()

@@ -82,6 +82,17 @@ static struct gi_place place_of(const struct gi_map *map, int x, int y)
     }
 }
 
+/* Returns whether a coordinate of the result pixel (x, y) is NaN in a field. */
+static bool is_nowhere(const struct gi_map *map, int x, int y)
+{
+    if (map->kind != GI_MAP_FIELD)
+        return false;
+    const struct gi_image *a = map->field[0], *b = map->field[1];
+    size_t first = (size_t)x * (size_t)a->channels, second = first + (a->channels > 1);
+    return isnan(gi_sample(gi_row(a, y), first, GI_F32)) ||
+           isnan(gi_sample(gi_row(b, y), second, GI_F32));
+}
+
 static void define_remap(struct gi_image *dst, const struct gi_image *src,
                          const struct gi_remap *spec)
 {
@@ -91,13 +102,13 @@ static void define_remap(struct gi_image *dst, const struct gi_image *src,
     for (int y = 0; y < dst->height; y++)
         for (int x = 0; x < dst->width; x++) {
             struct gi_place place = place_of(&spec->map, x, y);
-            bool inside = false;
+            bool inside = false, nowhere = is_nowhere(&spec->map, x, y);
             float alpha = value(src, spec, weigh, place, last, &inside);
             for (int c = 0; c < channels; c++) {
                 float f = value(src, spec, weigh, place, c, &inside);
                 if (weigh)
                     f = !(alpha > 0) ? 0 : c < last ? f / alpha : alpha;
-                exact_put(dst, y, x, c, inside ? f : spec->border.value[c]);
+                exact_put(dst, y, x, c, inside && !nowhere ? f : spec->border.value[c]);
             }
         }
 }

@@ -33,7 +33,8 @@ static inline void store(void *row, size_t i, float v, enum gi_type type)
         ((uint16_t *)row)[i] = (uint16_t)whole;
 }
 
-/* Finds the taps of a pixel. Returns false if no tap is in the source. */
+/* Finds the taps of a pixel. Returns false if no tap is in the source, or if the pixel has no
+ * position. */
 static inline bool taps_of(struct taps *taps, const struct remap_work *work,
                            const struct remap_places *places, int i)
 {
@@ -42,6 +43,8 @@ static inline bool taps_of(struct taps *taps, const struct remap_work *work,
     enum gi_border of_rows = spec->map.kind == GI_MAP_RINGS ? GI_BORDER_WRAP : border;
     enum gi_interpolation how = spec->interpolation;
     bool across = false, down = false;
+    if (places->x[i] == GI_PLACE_NONE)
+        return false;
     taps->n = how == GI_NEAREST ? 1 : how == GI_LINEAR ? 2 : 4;
     for (int k = 0; k < taps->n; k++) {
         long long x = places->x[i] + k - (how == GI_CUBIC);

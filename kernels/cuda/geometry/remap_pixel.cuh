@@ -55,7 +55,7 @@ static __device__ __noinline__ void remap_anywhere(float *f, const struct remap_
     bool inside = false;
     bool beside = x < -BEHIND || x - BEFORE >= args->src.width;
     bool above_or_below = y < -BEHIND || y - BEFORE >= args->height;
-    if ((beside && args->src.border == GI_BORDER_VALUE) ||
+    if (x == GI_PLACE_NONE || (beside && args->src.border == GI_BORDER_VALUE) ||
         (above_or_below && args->of_rows == GI_BORDER_VALUE)) {
         for (int c = 0; c < CHANNELS; c++)
             f[c] = args->background[c];

@@ -77,9 +77,11 @@ static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
     struct remap_spot at[REMAP_ACROSS];
     typename texel<T>::four v[REMAP_ACROSS];
     typename texel<T>::one nearest[REMAP_ACROSS];
+    bool none[REMAP_ACROSS];
     remap_spots<HOW, FOURS>(at, &args, x, args.dst_y + y);
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++) {
+        none[i] = at[i].x == GI_PLACE_NONE;
         limit(&at[i], &args);
         if constexpr (HOW == GI_LINEAR)
             v[i] = tex2Dgather<typename texel<T>::four>(texture, (float)(at[i].x + 1),
@@ -100,6 +102,7 @@ static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
         } else {
             f[i] = texel_float(nearest[i]);
         }
+        f[i] = none[i] ? args.background[0] : f[i];
     }
     /* Store. */
     remap_store<T, 1>(&args, x, y, f);
