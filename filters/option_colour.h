@@ -16,10 +16,8 @@ struct gi_colour {
 };
 
 /* Reads a colour from all of `text`. This may be sample values that are separated by commas,
- * hexadecimal digits such as "#rgb", "#rgba", "#rrggbb" or "#rrggbbaa", or a name. The names are
- * the 16 basic colours of CSS, and cyan, magenta, grey, orange and transparent
- * (https://www.w3.org/TR/css-color-4/#named-colors). For other texts returns false, and *colour is
- * undefined. */
+ * hexadecimal digits such as "#rgb", "#rgba", "#rrggbb" or "#rrggbbaa", or a name of CSS in upper
+ * or lower case. For other texts returns false, and *colour is undefined. */
 bool gi_colour_read(struct gi_colour *colour, const char *text);
 
 /* Checks that a colour, the value of --option, suits an image with these channels. Gray images take

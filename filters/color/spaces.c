@@ -24,27 +24,29 @@ static const struct gi_colour_curve encode = {.cut = 0.0031308f,
                                               .power = ENCODE,
                                               .odd = true};
 
-/* The curve of CIE 1976 L*a*b* (CIE 15), a cube root with a linear part, and its inverse. */
-static const struct gi_colour_curve root = {.cut = (float)(216. / 24389),
-                                            .slope = (float)(841. / 108),
-                                            .low = (float)(4. / 29),
+/* The curve of CIE 1976 L*a*b* (CIE 15), a cube root with a linear part, and its inverse, with the
+ * rounded constants of scikit-image (colorconv.py): 216/24389 = 0.008856, 841/108 = 7.787. */
+static const struct gi_colour_curve root = {.cut = 0.008856f,
+                                            .slope = 7.787f,
+                                            .low = (float)(16. / 116),
                                             .in_scale = 1,
                                             .scale = 1,
                                             .power = ROOT};
-static const struct gi_colour_curve cube = {.cut = (float)(6. / 29),
-                                            .slope = (float)(108. / 841),
-                                            .low = (float)(-432. / (841 * 29)),
+static const struct gi_colour_curve cube = {.cut = 0.2068966f,
+                                            .slope = (float)(1 / 7.787),
+                                            .low = (float)(-16. / 116 / 7.787),
                                             .in_scale = 1,
                                             .scale = 1,
                                             .power = -1};
 
 /* The matrix from linear light with BT.709's primaries and D65 to XYZ, with the digits of OpenCV
- * and scikit-image. The white point is this matrix times (1, 1, 1), so that gray has no chroma. */
+ * and scikit-image. The white point is that of scikit-image (ASTM E308), which differs from this
+ * matrix times (1, 1, 1), so white has a* = -0.0025 and b* = 0.0047. */
 static const struct gi_matrix4 to_xyz = {{{0.412453, 0.357580, 0.180423, 0, 0},
                                           {0.212671, 0.715160, 0.072169, 0, 0},
                                           {0.019334, 0.119193, 0.950227, 0, 0},
                                           {0, 0, 0, 1, 0}}};
-static const double white[3] = {0.950456, 1, 1.088754};
+static const double white[3] = {0.95047, 1, 1.08883};
 
 /* ---- matrices ---- */
 

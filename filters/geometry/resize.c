@@ -17,7 +17,8 @@ struct resize_params {
 
 static const struct gi_choice filters[] = {
     [GI_RESAMPLE_NEAREST] = {"nearest", NULL, "the nearest pixel"},
-    [GI_RESAMPLE_BOX] = {"box", NULL, "the mean of the source pixels that a result pixel covers"},
+    [GI_RESAMPLE_BOX] = {"box", NULL,
+                         "the mean of the source pixels whose centres a result pixel covers"},
     [GI_RESAMPLE_TRIANGLE] = {"triangle", NULL, "linear interpolation, radius 1"},
     [GI_RESAMPLE_HAMMING] = {"hamming", NULL, "a sinc with a Hamming window, radius 1"},
     [GI_RESAMPLE_HERMITE] = {"hermite", NULL, "the cubic of Hermite (smooth step), radius 1"},
@@ -423,7 +424,9 @@ const struct gi_filter gi_filter_resize = {
               "the source pixels j, with the weights f((j + 0.5 - (i + 0.5) n / m) / s) divided "
               "by their sum. f is the function of --filter, and s is the larger of 1 and n / m. "
               "Pixels outside the image have no weight. A side whose length does not change is "
-              "not filtered.\n\n"
+              "not filtered. The function box is 1 from -1/2 to 1/2: source pixels whose centre "
+              "the result pixel covers have the same weight, and other pixels have none, even if "
+              "the result pixel covers a part of them.\n\n"
               "--fast lets libjpeg-turbo reduce a JPEG by 2, 4 or 8 while it is decoded, as long "
               "as the decoded image has at least twice the size of the result; the filter does "
               "the rest. The result has the same size as without --fast, and slightly different "

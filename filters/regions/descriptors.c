@@ -89,6 +89,8 @@ static void set_ellipse(struct gi_shape_descriptors *d, const struct moments *m,
     d->minor_axis = 4 * sqrt(small);
     d->eccentricity = large > 0 ? sqrt(1 - small / large) : 0;
     d->orientation_deg = atan2(2 * xy, yy - xx) * (90 / 3.14159265358979323846);
+    if (xx == yy && xy == 0)
+        d->orientation_deg = -45; /* as in scikit-image */
 }
 
 /* Appends a point to a chain of n points, and drops points before it that are not convex. `side` is

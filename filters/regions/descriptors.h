@@ -9,7 +9,8 @@ struct gi_shape_descriptors {
     double major_axis, minor_axis; /* full lengths of the axes of the ellipse */
     double eccentricity;    /* eccentricity of the ellipse: 0 for a circle, almost 1 for a line */
     double orientation_deg; /* angle of the major axis from the vertical, -90 to 90; positive if the
-                               axis runs from the upper left to the lower right */
+                               axis runs from the upper left to the lower right; -45 if the ellipse
+                               is a circle */
     double solidity;        /* area / number of pixels in the convex hull, 0 to 1 */
     double feret_diameter;  /* largest distance between two points of the hull */
 };

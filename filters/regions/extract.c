@@ -352,9 +352,11 @@ const struct gi_filter gi_filter_extract = {
         "two points of the hull), and the axes, eccentricity and orientation of the ellipse with "
         "the same second moments. The orientation is the angle between the major axis and the "
         "vertical in degrees, positive if the axis runs from the upper left to the lower "
-        "right.\n\n"
+        "right; it is -45 if the ellipse is a circle, as for a disc, a square and a single "
+        "pixel.\n\n"
         "The perimeter is that of Benkrid and Crookes, as scikit-image computes it; the shape "
-        "descriptors are those of scikit-image's regionprops().",
+        "descriptors are those of regionprops() in scikit-image 0.26 (older versions have "
+        "another sign where the orientation is 45 degrees).",
     .options = options,
     .params_nbytes = sizeof(struct gi_extract_params),
     .check = check,
