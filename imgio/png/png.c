@@ -1,6 +1,6 @@
 /* Reads PNG through libpng. png_quick.c reads the pixels of ordinary files. All other files are
- * read row by row directly into the image. Faults of which libpng only warns (a misplaced chunk, a
- * strange profile) do not affect the pixels and are ignored.
+ * read row by row directly into the image. An ancillary chunk with a wrong checksum is left out,
+ * with a warning. Other faults of which libpng only warns, such as a misplaced chunk, are ignored.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
@@ -8,6 +8,7 @@
 #include "imgio/metadata.h"
 #include "imgio/png/png_text.h"
 
+#include <libdeflate.h>
 #include <limits.h>
 #include <math.h>
 #include <png.h>
@@ -25,9 +26,10 @@ struct reader {
     bool ended; /* libpng asked for more bytes than the file has */
     /* status of gi_decode_alloc() if it failed, with the error's text already set */
     enum gi_status refused;
-    struct gi_err fault; /* libpng's error */
-    bool starved;        /* an allocation by libpng failed */
-    int pass, row;       /* position of the row being read */
+    struct gi_err fault;   /* libpng's error */
+    struct gi_err profile; /* libpng's warning about the ICC profile */
+    bool starved;          /* an allocation by libpng failed */
+    int pass, row;         /* position of the row being read */
 };
 
 static void on_error(png_structp png, png_const_charp message)
@@ -37,8 +39,22 @@ static void on_error(png_structp png, png_const_charp message)
     longjmp(png_jmpbuf(png), 1);
 }
 
+/* Notes a wrong checksum, which libpng reports as "tEXt: CRC error", and a profile that libpng
+ * refuses. */
 static void on_warning(png_structp png, png_const_charp message)
 {
+    struct reader *r = png_get_error_ptr(png);
+    struct gi_err *warning = r->decode->warning;
+    bool ancillary = message[0] & 0x20; /* PNG, third edition, 5.4 */
+    if (strncmp(message, "iCCP: ", 6) == 0)
+        gi_fail(&r->profile, GI_E_FORMAT, "%s", message + 6);
+    if (warning->status || !strstr(message, ": CRC error"))
+        return;
+    if (ancillary)
+        gi_fail(warning, GI_E_FORMAT, "has a wrong checksum in its chunk %.4s, which is left out",
+                message);
+    else
+        gi_fail(warning, GI_E_FORMAT, "is damaged: %s", message);
 }
 
 static void read_bytes(png_structp png, png_bytep to, size_t nbytes)
@@ -101,6 +117,9 @@ static void read_metadata(struct reader *r)
     int method, unit;
     if (png_get_iCCP(r->png, r->info, &name, &method, &bytes, &nbytes))
         gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, bytes, nbytes);
+    else if (r->profile.status && !r->decode->warning->status)
+        gi_fail(r->decode->warning, GI_E_FORMAT, "has an ICC profile that is left out: %s",
+                r->profile.text);
     if (png_get_eXIf_1(r->png, r->info, &nbytes, &bytes))
         gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, bytes, nbytes);
     if (png_get_pHYs(r->png, r->info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER) {
@@ -119,7 +138,9 @@ static void find_late_exif(const struct reader *r)
         size_t nbytes = gi_big32(bytes + at);
         if (nbytes > end - at - 12)
             return;
-        if (memcmp(bytes + at + 4, "eXIf", 4) == 0)
+        const unsigned char *type = bytes + at + 4;
+        if (memcmp(type, "eXIf", 4) == 0 &&
+            libdeflate_crc32(0, type, nbytes + 4) == gi_big32(type + 4 + nbytes))
             gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, bytes + at + 8,
                              nbytes);
         at += nbytes + 12;
@@ -145,10 +166,9 @@ static bool read_png(struct reader *r, struct gi_err *err)
         return false;
     png_set_read_fn(r->png, r, read_bytes);
     png_set_user_limits(r->png, INT_MAX, INT_MAX);
-    if (decode->options->allow_partial)
-        png_set_crc_action(r->png, PNG_CRC_WARN_USE, PNG_CRC_WARN_DISCARD);
-    else
-        png_set_crc_action(r->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_set_crc_action(r->png,
+                       decode->options->allow_partial ? PNG_CRC_WARN_USE : PNG_CRC_ERROR_QUIT,
+                       PNG_CRC_WARN_DISCARD);
     skip_unused_chunks(r->png);
     png_read_info(r->png, r->info);
     describe(r);
@@ -257,6 +277,10 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
         return r.refused;
     if (r.starved)
         return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG decoder");
+    bool checksum = strcmp(r.fault.text, "IHDR: CRC error") == 0 ||
+                    strcmp(r.fault.text, "PLTE: CRC error") == 0;
+    if (checksum && !decode->options->allow_partial)
+        return gi_decode_damaged(decode, err, "is damaged: %s", r.fault.text);
     if (!decode->image->data)
         return gi_fail(err, GI_E_FORMAT, r.ended ? "ends early" : "is damaged: %s", r.fault.text);
     if (r.row == decode->image->height)

@@ -134,6 +134,72 @@ TEST(quick_notes)
     free(none.at);
 }
 
+/* Wrong checksums. An ancillary chunk is left out, with a warning that names it, and the pixels are
+ * read; a critical one is an error that names --allow-partial. That a chunk with the transparent
+ * colour is left out too is what libpng's own defaults do, and with them OpenCV. */
+TEST(checksums)
+{
+    static const char exif[] = "MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
+    static const struct {
+        const char *type, *bytes, *before;
+        size_t n;
+    } cases[] = {
+        {"tEXt", "a\0b", "IDAT", 3},
+        {"tEXt", "a\0b", "IEND", 3},
+        {"eXIf", exif, "IDAT", sizeof exif - 1},
+        {"eXIf", exif, "IEND", sizeof exif - 1},
+        {"tRNS", "\0\1\0\2\0\3", "IDAT", 6},
+        {"gAMA", "\0\0\xb1\x8f", "IDAT", 4},
+        {"pHYs", "\0\0\1\0\0\0\1\0\1", "IDAT", 9},
+        {"sBIT", "\5\5\5", "IDAT", 3},
+        {"tIME", "\7\350\1\1\0\0\0", "IEND", 7},
+        {"vpAg", "x", "IDAT", 1},
+        {"vpAG", "x", "IEND", 1},
+        {"iCCP", "a\0\0x", "IDAT", 4},
+        {"acTL", "\0\0\0\2\0\0\0\0", "IDAT", 8},
+    };
+    struct gi_load_options header = {.limits = strictly.limits, .header_only = true};
+    struct gi_image want = random_image(9, 7, 3, GI_U8, 5), image;
+    struct gi_err warning, err;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes file = small_png();
+        struct gi_metadata metadata;
+        char says[64];
+        snprintf(says, sizeof says, "wrong checksum in its chunk %s, which is left out",
+                 cases[i].type);
+        file = with_chunk(file, chunk_at(file, cases[i].before), cases[i].type, cases[i].bytes,
+                          cases[i].n, 1);
+        if (gi_load_memory(&image, &metadata, NULL, file.at, file.n, "x", &strictly, &warning,
+                           &err))
+            fail_msg("%s: %s", cases[i].type, err.text);
+        assert_non_null(strstr(warning.text, says));
+        assert_same_image(&image, &want);
+        assert_false(metadata.exif || metadata.icc || metadata.ntexts || metadata.colour ||
+                     metadata.dpi_x > 0);
+        gi_metadata_free(&metadata);
+        gi_image_free(&image);
+        struct gi_file_info info;
+        assert_int_equal(
+            gi_load_memory(&image, NULL, &info, file.at, file.n, "x", &header, NULL, &err), GI_OK);
+        assert_int_equal(info.orientation, 1);
+        free(file.at);
+    }
+    static const char *const critical[] = {"IHDR", "IDAT", "IEND"};
+    for (size_t i = 0; i < 3; i++) {
+        struct bytes file = small_png();
+        size_t at = chunk_at(file, critical[i]);
+        size_t n = (size_t)file.at[at + 2] << 8 | file.at[at + 3];
+        file.at[at + 8 + n] ^= 1;
+        assert_refused(file.at, file.n, GI_E_FORMAT, "--allow-partial");
+        assert_int_equal(load_bytes(&image, file.at, file.n, &partially, &warning, &err), GI_OK);
+        assert_non_null(strstr(warning.text, critical[i]));
+        assert_same_image(&image, &want);
+        gi_image_free(&image);
+        free(file.at);
+    }
+    gi_image_free(&want);
+}
+
 /* An animation causes a warning unless the file has caused one before. */
 TEST(animations)
 {
