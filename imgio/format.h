@@ -34,6 +34,10 @@ int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t he
 enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
                                int channels, enum gi_type type, struct gi_err *err);
 
+/* Takes the chosen bands of the image that was decoded, or refuses bands that the caller does not
+ * take (imgio/bands.c). Errors: GI_E_UNSUPPORTED, GI_E_MEMORY. */
+enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err);
+
 /* Checks a file in a format that can code many pixels in almost no bits. It is an error if `pixels`
  * is more than a file of this length may have. Errors: GI_E_LIMIT. */
 enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,

@@ -343,6 +343,8 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
         decode->info->maxval = decode->image->type == GI_U16 ? 65535 : 255;
     if (!status)
         status = orient(decode, err);
+    if (!status)
+        status = gi_bands_settle(decode, err);
     decode->info->dpi_x = decode->metadata->dpi_x;
     decode->info->dpi_y = decode->metadata->dpi_y;
     return status;
@@ -365,6 +367,11 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
         .info = &own_info,
         .warning = &own_warning,
     };
+    struct gi_load_options whole = *options;
+    if (options->choose.n) {
+        whole.coded = false;
+        decode.options = &whole;
+    }
     *image = (struct gi_image){0};
     enum gi_status status = decode_bytes(&decode, err);
     if (!status && options->linear && !options->header_only && image->type != GI_F32)
@@ -399,6 +406,8 @@ static enum gi_status open_path(struct gi_source *source, struct gi_load_options
         return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
     if (!options->image && selection.given && selection.last >= 0) /* "[*]" may be a single image */
         options->image = 1 + selection.first;
+    if (selection.bands.n)
+        options->choose = selection.bands;
     enum gi_status status =
         options->ahead ? gi_source_continue(source, options->ahead, options, gi_format_way, err)
                        : gi_source_open(source, file, options, gi_format_way, err);

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "imgio/bands.h"
 #include "imgio/buffer.h"
 #include "imgio/coded.h"
 #include "imgio/image.h"
@@ -66,6 +67,10 @@ struct gi_load_options {
     /* Reads no samples. The image has a shape but NULL data, no limit holds, and faults after the
      * header (damage, more images) are not noticed. */
     bool header_only;
+    /* The caller takes images of several bands (imgio/bands.h), whose meaning is in
+     * gi_file_info.bands. Without this they are an error that says how bands are chosen. */
+    bool bands;
+    struct gi_band_choice choose; /* takes these bands of the image */
     /* A JPEG that the primitive jpeg_decode takes (kernels/codec.h) is not decoded: `data` of the
      * image stays NULL, and `coded` holds the file, with a copy of its bytes from `allocator`.
      * Damage in the scan is not noticed. Files that need more than that (linear light,
@@ -81,9 +86,10 @@ struct gi_file_info {
      * for float. */
     unsigned maxval;
     bool integers; /* the file's samples are integers, which were read as floats of equal value */
-    const char *detail;  /* constant text such as "palette, interlaced" or "progressive", or "" */
-    int orientation;     /* EXIF orientation, 1 to 8, already applied to the image; 1 if none */
-    double dpi_x, dpi_y; /* 0 if unknown */
+    const char *detail;    /* constant text such as "palette, interlaced" or "progressive", or "" */
+    int orientation;       /* EXIF orientation, 1 to 8, already applied to the image; 1 if none */
+    double dpi_x, dpi_y;   /* 0 if unknown */
+    struct gi_bands bands; /* `n` is 0 unless gi_load_options.bands is set */
     /* Number of pages of a TIFF that are not smaller versions or masks of other pages. 1 in other
      * formats. 0 if the number is unknown because the TIFF is damaged. */
     int images;
@@ -119,6 +125,9 @@ struct gi_metadata {
     /* if not NULL, samples are linear light, which gi_save() encodes with this; if NULL, samples
      * are as in the file */
     struct gi_linear_light *light;
+    /* The meaning of the samples of an image of several bands, for gi_save(). Otherwise `n` is
+     * 0. */
+    struct gi_bands bands;
     bool starved; /* memory ran out for a part of the metadata, so that gi_load() fails */
 };
 
@@ -142,14 +151,16 @@ void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels);
 
 /* The images of a file that a path names in brackets. */
 struct gi_selection {
-    bool given;      /* there are brackets */
-    bool several;    /* "[0-7]" or "[*]", also if that is one image */
-    int first, last; /* from 0; a `last` of -1 is the last image of the file */
+    bool given;                  /* there are brackets */
+    bool several;                /* "[0-7]" or "[*]", also if that is one image */
+    int first, last;             /* from 0; a `last` of -1 is the last image of the file */
+    struct gi_band_choice bands; /* from "[bands=3,2,1]", which may follow the other brackets */
 };
 
 /* Returns the number of bytes of `path` that name the file. "scan.tif[3]" is the fourth image of
  * scan.tif, "scan.tif[0-7]" is its first eight images and "scan.tif[*]" is all its images, unless
- * there is a file with that whole name. */
+ * there is a file with that whole name. "scan.tif[bands=3,2,1]" and "scan.tif[3][bands=3,2,1]" are
+ * bands of images. */
 size_t gi_path_file(const char *path, struct gi_selection *selection);
 /* Returns the end of the error for a path that names no file. If its brackets choose images of a
  * file in another form, as in "scan.tif[0:2]", it tells the form that is wanted; otherwise it is

@@ -1,8 +1,8 @@
 /* Reads and writes .npy: a magic number, the length of the header, a Python dictionary padded to 64
  * bytes, then the array (NumPy enhancement proposal 1). Images are arrays of (height, width),
- * (height, width, channels) or (channels, height, width) with 1 to 4 channels. Bytes and axes may
- * be in either order. uint8, uint16 and float32 are read as they are, bool as 0 and 255, and all
- * other integers and floats as the nearest float32. Labels are integers of any size.
+ * (height, width, channels) or (channels, height, width); more than 4 channels are bands. Bytes and
+ * axes may be in either order. uint8, uint16 and float32 are read as they are, bool as 0 and 255,
+ * and all other integers and floats as the nearest float32. Labels are integers of any size.
  * SPDX-License-Identifier: MIT */
 #include "imgio/npy.h"
 
@@ -109,8 +109,8 @@ static bool read_shape(struct array *a, const char *value)
 }
 
 /* Reorders axes (channels, height, width) to (height, width, channels), and computes the step of
- * each axis. If both readings of the axes are possible, the last axis is the channels, unless
- * `chw`. */
+ * each axis. The channels are the axis of 1 to 4, or if there is none the shorter one. If both
+ * readings of the axes are possible, the last axis is the channels, unless `chw`. */
 static bool order_axes(struct array *a, bool chw)
 {
     uint64_t *n = a->axes;
@@ -118,6 +118,10 @@ static bool order_axes(struct array *a, bool chw)
         n[2] = 1;
     bool last = n[2] >= 1 && n[2] <= GI_MAX_CHANNELS;
     bool first = a->naxes == 3 && n[0] >= 1 && n[0] <= GI_MAX_CHANNELS;
+    if (!last && !first) {
+        first = a->naxes == 3 && n[0] >= 1 && n[0] <= GI_BANDS_MAX && (chw || n[0] < n[2]);
+        last = !first && n[2] >= 1 && n[2] <= GI_BANDS_MAX;
+    }
     a->first = first && (chw || !last);
     size_t stored[AXES_MAX] = {(size_t)(n[1] * n[2]), (size_t)n[2], 1};
     if (a->fortran)
@@ -154,8 +158,8 @@ static enum gi_status read_head(struct array *a, const struct gi_decode *decode,
     a->fortran = strncmp(order, "True", 4) == 0;
     if (!read_shape(a, shape) || !order_axes(a, decode->options->channels_first))
         return gi_fail(err, GI_E_UNSUPPORTED,
-                       "is an array of shape %.*s; want (height, width), (height, width, 1 to 4) "
-                       "or (1 to 4, height, width)",
+                       "is an array of shape %.*s; want (height, width), (height, width, channels) "
+                       "or (channels, height, width)",
                        (int)strcspn(shape, ")}") + (strchr(shape, ')') != NULL), shape);
     a->at = start + n;
     return GI_OK;
@@ -272,6 +276,8 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
                            : a.first ? "channels first"
                            : decode->info->integers ? "integers read as float"
                                                     : "";
+    if (a.axes[2] > GI_MAX_CHANNELS)
+        decode->info->bands = (struct gi_bands){(int)a.axes[2], 1, -1};
     status = gi_decode_alloc(decode, a.axes[1], a.axes[0], (int)a.axes[2], a.type, err);
     if (status || decode->options->header_only)
         return status;

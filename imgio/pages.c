@@ -22,6 +22,7 @@ struct gi_pages {
     /* number of selected images, and of images that are not smaller versions or masks of others */
     int n, own;
     bool all, joined;
+    struct gi_band_choice bands;
 };
 
 /* Reads at most 9 digits, and moves *text past them. Returns -1 if there are no digits. */
@@ -33,12 +34,20 @@ static int read_number(const char **text)
     return v;
 }
 
-size_t gi_path_file(const char *path, struct gi_selection *selection)
+/* Returns the last bracket that opens in the first `length` characters of `path`, if they end in a
+ * bracket that closes. Otherwise returns NULL. */
+static const char *last_bracket(const char *path, size_t length)
 {
-    size_t length = strlen(path);
-    const char *open = strrchr(path, '['), *at = open ? open + 1 : NULL;
-    *selection = (struct gi_selection){0};
-    if (!open || open == path || path[length - 1] != ']' || access(path, F_OK) == 0)
+    const char *open = length && path[length - 1] == ']' ? memrchr(path, '[', length) : NULL;
+    return open == path ? NULL : open;
+}
+
+/* Reads the brackets that choose images, at the end of the first `length` characters of `path`.
+ * Returns the number of characters before them. */
+static size_t read_images(const char *path, size_t length, struct gi_selection *selection)
+{
+    const char *open = last_bracket(path, length), *at = open ? open + 1 : NULL;
+    if (!open)
         return length;
     struct gi_selection s = {.given = true};
     if (*at == '*') {
@@ -57,18 +66,39 @@ size_t gi_path_file(const char *path, struct gi_selection *selection)
     }
     if (at != path + length - 1)
         return length;
+    s.bands = selection->bands;
     *selection = s;
     return (size_t)(open - path);
+}
+
+size_t gi_path_file(const char *path, struct gi_selection *selection)
+{
+    static const char word[] = "[bands=";
+    size_t length = strlen(path);
+    *selection = (struct gi_selection){0};
+    const char *open = last_bracket(path, length);
+    if (!open || access(path, F_OK) == 0)
+        return length;
+    if (strncmp(open, word, sizeof word - 1) != 0)
+        return read_images(path, length, selection);
+    if (!gi_band_choice_read(&selection->bands, open + sizeof word - 1, path + length - 1)) {
+        *selection = (struct gi_selection){0};
+        return length;
+    }
+    return read_images(path, (size_t)(open - path), selection);
 }
 
 const char *gi_path_hint(const char *path)
 {
     const char *open = strrchr(path, '[');
-    size_t n = open ? strspn(open + 1, "0123456789:,-* ") : 0;
+    bool bands = open && strncmp(open, "[bands", 6) == 0;
+    size_t n = !open ? 0 : bands ? strcspn(open + 1, "]") : strspn(open + 1, "0123456789:,-* ");
     char *file = n && strcmp(open + 1 + n, "]") == 0 ? strndup(path, (size_t)(open - path)) : NULL;
     bool exists = file && access(file, F_OK) == 0;
     free(file);
-    return exists ? "; pages are chosen as x.tif[0-2]" : "";
+    return !exists ? ""
+           : bands ? "; bands are chosen as x.tif[bands=1], [bands=3,2,1] or [bands=1,2,3,a4]"
+                   : "; pages are chosen as x.tif[0-2]";
 }
 
 static const struct gi_format *format_of(const void *bytes, size_t nbytes)
@@ -266,6 +296,7 @@ enum gi_status gi_pages_open(struct gi_pages **out, const char *path,
     status = gi_source_open(&pages->source, pages->file, options, gi_format_way, err);
     if (status)
         pages->source = (struct gi_source){0};
+    pages->bands = selection.bands;
     pages->bytes = pages->source.bytes;
     pages->nbytes = pages->source.nbytes;
     return open_list(out, path, &selection, options, status, warning, err);
@@ -319,6 +350,8 @@ enum gi_status gi_pages_load(struct gi_image *image, struct gi_metadata *metadat
                              struct gi_err *warning, struct gi_err *err)
 {
     struct gi_load_options one = *options;
+    if (pages->bands.n)
+        one.choose = pages->bands;
     int number = pages->selected[i];
     size_t file_at = 0, file_end = pages->nbytes;
     if (pages->list.images) {

@@ -227,6 +227,7 @@ static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
     decode->info->bits = bits_of(head.maxval);
     decode->info->maxval = head.maxval;
     decode->info->detail = plain ? "plain" : "";
+    decode->info->bands = head.bands;
     if (plain && !decode->options->header_only)
         status = check_plain_length(decode, &in, &head, err);
     if (!status)

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 
 bool gi_pnm_is_space(int c)
 {
@@ -86,11 +87,44 @@ static void skip_line(struct gi_pnm_cursor *in)
     in->at += in->at < in->end;
 }
 
+/* Returns whether TUPLTYPE, which has `n` characters, is gray or RGB of that depth, with or without
+ * alpha. Without a TUPLTYPE the depth decides. */
+static bool is_usual(const char *type, size_t n, unsigned channels)
+{
+    static const char *const usual[][2] = {{"GRAYSCALE", "BLACKANDWHITE"},
+                                           {"GRAYSCALE_ALPHA", "BLACKANDWHITE_ALPHA"},
+                                           {"RGB", "RGB"},
+                                           {"RGB_ALPHA", "RGB_ALPHA"}};
+    if (channels > GI_MAX_CHANNELS)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (strlen(usual[channels - 1][i]) == n &&
+            strncasecmp(type, usual[channels - 1][i], n) == 0)
+            return true;
+    return !n || channels == 1;
+}
+
+/* Reads what is behind the word TUPLTYPE: its characters without white space around them. */
+static const char *read_tuple(size_t *n, struct gi_pnm_cursor in)
+{
+    while (in.at < in.end && *in.at != '\n' && gi_pnm_is_space(*in.at))
+        in.at++;
+    const unsigned char *end = in.at;
+    for (const unsigned char *at = in.at; at < in.end && *at != '\n'; at++)
+        if (!gi_pnm_is_space(*at))
+            end = at + 1;
+    *n = (size_t)(end - in.at);
+    return (const char *)in.at;
+}
+
 static enum gi_status read_pam_header(struct gi_pnm_cursor *in, struct gi_pnm_header *head,
                                       struct gi_err *err)
 {
     static const char *const words[] = {"WIDTH", "HEIGHT", "DEPTH", "MAXVAL"};
     unsigned *const values[] = {&head->width, &head->height, &head->channels, &head->maxval};
+    static const char tuple_word[] = "TUPLTYPE";
+    const char *tuple = "";
+    size_t tuple_n = 0;
     unsigned seen = 0;
     for (;;) {
         gi_pnm_skip_space(in);
@@ -108,13 +142,18 @@ static enum gi_status read_pam_header(struct gi_pnm_cursor *in, struct gi_pnm_he
                 return fail_header(err, "a number after WIDTH, HEIGHT, DEPTH and MAXVAL");
             seen |= 1u << i;
         }
-        skip_line(in); /* DEPTH already says all of TUPLTYPE */
+        if (starts_with(in, tuple_word))
+            tuple = read_tuple(&tuple_n,
+                               (struct gi_pnm_cursor){in->at + sizeof tuple_word - 1, in->end});
+        skip_line(in);
     }
     if (seen != 15)
         return fail_header(err, "each of WIDTH, HEIGHT, DEPTH and MAXVAL");
-    if (head->channels < 1 || head->channels > GI_MAX_CHANNELS)
-        return gi_fail(err, GI_E_UNSUPPORTED, "has %u channels; 1 to 4 can be read",
-                       head->channels);
+    if (head->channels < 1 || head->channels > GI_BANDS_MAX)
+        return gi_fail(err, GI_E_UNSUPPORTED, "has %u channels; 1 to %d can be read",
+                       head->channels, GI_BANDS_MAX);
+    if (!is_usual(tuple, tuple_n, head->channels))
+        head->bands = (struct gi_bands){(int)head->channels, 1, -1};
     return GI_OK;
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "imgio/status.h"
+#include "imgio/bands.h"
 
 /* Input bytes and the reading position. */
 struct gi_pnm_cursor {
@@ -15,6 +15,7 @@ struct gi_pnm_cursor {
 struct gi_pnm_header {
     char magic; /* '1' to '7' */
     unsigned width, height, channels, maxval;
+    struct gi_bands bands; /* of PAM; `n` is 0 if samples are gray or RGB, with or without alpha */
 };
 
 bool gi_pnm_is_space(int c);
@@ -40,6 +41,6 @@ bool gi_pnm_read_number(struct gi_pnm_cursor *in, unsigned *value);
 
 /* Reads the header of the image that starts at in->at, up to the raster. If there is an error and
  * in->at is in->end, the header may only be incomplete. Errors: GI_E_FORMAT, GI_E_UNSUPPORTED (more
- * than 4 channels). */
+ * than GI_BANDS_MAX channels). */
 enum gi_status gi_pnm_read_header(struct gi_pnm_cursor *in, struct gi_pnm_header *head,
                                   struct gi_err *err);

@@ -39,12 +39,14 @@ static const struct gi_option options[] = {
 };
 
 /* Returns the 64-bit FNV-1a hash of the image as 16 digits. Hashes a text like "640x480x3 8-bit"
- * (or 16-bit, float), and then the samples in raster order as little endian. */
-static const char *hash_of(char digits[17], const struct gi_image *image)
+ * (or 16-bit, float, and " bands" behind it), and then the samples in raster order as little
+ * endian. */
+static const char *hash_of(char digits[17], const struct gi_image *image,
+                           const struct gi_file_info *info)
 {
-    char shape[64];
-    int n = snprintf(shape, sizeof shape, "%dx%dx%d %s", image->width, image->height,
-                     image->channels, gi_type_word(image->type));
+    char shape[80];
+    int n = snprintf(shape, sizeof shape, "%dx%dx%d %s%s", image->width, image->height,
+                     image->channels, gi_type_word(image->type), info->bands.n ? " bands" : "");
     uint64_t hash = gi_hash(GI_HASH_START, shape, (size_t)n);
     for (int y = 0; y < image->height; y++)
         hash = gi_hash(hash, gi_row(image, y), gi_row_nbytes(image));
@@ -52,10 +54,11 @@ static const char *hash_of(char digits[17], const struct gi_image *image)
     return digits;
 }
 
-static const char *channel_names(const struct gi_image *image)
+static const char *channel_names(char text[GI_BANDS_TEXT], const struct gi_image *image,
+                                 const struct gi_file_info *info)
 {
     static const char *const names[] = {"", "gray", "gray and alpha", "RGB", "RGBA"};
-    return names[image->channels];
+    return info->bands.n ? gi_bands_text(text, &info->bands) : names[image->channels];
 }
 
 static bool is_float(const struct gi_file_info *info)
@@ -67,10 +70,10 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
                        const struct gi_metadata *metadata, const struct gi_file_info *info,
                        const struct gi_io_params *input, bool hashes)
 {
-    char bytes[32], digits[17];
+    char bytes[32], digits[17], bands[GI_BANDS_TEXT];
     gi_print_safe(out, path);
     fprintf(out, ": %s, %d x %d, %s, %d bit%s%s%s%s", info->format, image->width, image->height,
-            channel_names(image), info->bits, info->bits == 1 ? "" : "s",
+            channel_names(bands, image, info), info->bits, info->bits == 1 ? "" : "s",
             is_float(info) ? " float" : "", *info->detail ? ", " : "", info->detail);
     unsigned full = (unsigned)gi_type_full_scale(image->type);
     if (info->maxval && info->maxval != full && input->work_depth == GI_DEPTH_SAME)
@@ -90,10 +93,23 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
     if (metadata->ntexts)
         fprintf(out, ", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
     if (hashes)
-        fprintf(out, ", hash %s", hash_of(digits, image));
+        fprintf(out, ", hash %s", hash_of(digits, image, info));
     fprintf(out, ", %s", gi_text_nbytes((double)info->nbytes, bytes));
     gi_info_print_facts(out, metadata);
     fputc('\n', out);
+}
+
+/* Returns the names of the channels or bands. */
+static json_t *channels_json(const struct gi_image *image, const struct gi_file_info *info)
+{
+    static const char *const names[] = {"gray", "alpha", "red", "green", "blue", "alpha"};
+    json_t *all = json_array();
+    char name[16];
+    for (int i = 0; i < image->channels; i++)
+        json_array_append_new(all, json_string(info->bands.n
+                                                   ? gi_band_name(name, &info->bands, i)
+                                                   : names[i + (image->channels > 2 ? 2 : 0)]));
+    return all;
 }
 
 static json_t *texts_json(const struct gi_metadata *metadata)
@@ -123,6 +139,7 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
     json_object_set_new(object, "width", json_integer(image->width));
     json_object_set_new(object, "height", json_integer(image->height));
     json_object_set_new(object, "channels", json_integer(image->channels));
+    json_object_set_new(object, "names", channels_json(image, info));
     json_object_set_new(object, "bits", json_integer(info->bits));
     json_object_set_new(object, "maxval", info->maxval ? json_integer(info->maxval) : json_null());
     json_object_set_new(object, "float", json_boolean(is_float(info)));
@@ -140,7 +157,7 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
     json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
     gi_info_json_facts(object, metadata);
     if (hashes)
-        json_object_set_new(object, "hash", json_string(hash_of(digits, image)));
+        json_object_set_new(object, "hash", json_string(hash_of(digits, image, info)));
     return object;
 }
 
@@ -153,6 +170,7 @@ static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
 {
     struct gi_io_params io = *input;
     struct gi_loading all = *loading;
+    all.bands = true;
     struct gi_pages *pages = NULL;
     enum gi_status status = GI_OK;
     io.header_only = !own->check && !own->hash;
@@ -250,7 +268,10 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
                               const struct gi_metadata *metadata, const struct gi_file_info *info,
                               bool hashes, struct gi_err *err)
 {
-    char maxval[16] = "", dpi[64] = ",", digits[17] = "";
+    char maxval[16] = "", dpi[64] = ",", digits[17] = "", bands[GI_BANDS_TEXT], detail[160];
+    snprintf(detail, sizeof detail, "%s%s%s",
+             info->bands.n ? gi_bands_text(bands, &info->bands) : "",
+             info->bands.n && *info->detail ? ", " : "", info->detail);
     if (info->maxval)
         snprintf(maxval, sizeof maxval, "%u", info->maxval);
     if (metadata->dpi_x > 0)
@@ -266,7 +287,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
                                 info->format, image->width, image->height, image->channels,
                                 info->bits, maxval, is_float(info));
     if (!status)
-        status = gi_table_writer_field(sink, info->detail, err);
+        status = gi_table_writer_field(sink, detail, err);
     if (!status)
         status = gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d,%" PRIu64, info->images,
                                 info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
@@ -275,7 +296,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
         status = gi_info_csv_facts(sink, metadata, err);
     if (!status)
         status = gi_sink_printf(sink, err, "%s%s\n", hashes ? "," : "",
-                                hashes ? hash_of(digits, image) : "");
+                                hashes ? hash_of(digits, image, info) : "");
     return status;
 }
 

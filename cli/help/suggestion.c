@@ -244,6 +244,8 @@ static const struct advice option_advice[] = {
     {"normalize", "amount", "gpuimg levels --black 3% --white 97% gives more contrast"},
     {"palette", "colors", "gpuimg run 'quantize --colors 5 | palette' IN finds the main colours"},
     {NULL, "dry-run", no_dry_run},
+    {NULL, "band", "bands are chosen as x.tif[bands=3,2,1]"},
+    {NULL, "bands", "bands are chosen as x.tif[bands=3,2,1]"},
     {NULL, "page", "pages are chosen as x.tif[0-2]"},
     {NULL, "pages", "pages are chosen as x.tif[0-2]"},
     {0},

@@ -294,6 +294,12 @@ static const char *const common_paragraphs[] = {
     "In place of a file name, - means standard input or output, and png:- means standard output "
     "in the format PNG. scan.tif[3] is the fourth page of a TIFF, and 'scan.tif[0-7]' are its "
     "first eight pages. gpuimg help batch describes how to process many images in one command.",
+    "Bands: a file may have more samples per pixel than gray or RGB and alpha, as TIFFs of "
+    "satellites (multispectral), arrays and PAM files do. A sample of a TIFF is alpha only if the "
+    "file says so, by ExtraSamples 1 or 2; near infrared beside RGB is a band. Brackets choose "
+    "bands, counted from 1: 'x.tif[bands=1]' is gray, 'x.tif[bands=3,2,1]' is RGB, "
+    "'x.tif[bands=1,2,3,a4]' is RGB with band 4 as alpha, and 'x.tif[2][bands=1]' is a band of a "
+    "page. gpuimg info counts the bands, and its --hash covers all of them.",
     "In a TIFF, unsigned integers of 1 to 16 bits are scaled to the range of 8 or 16 bits. "
     "Signed integers, integers of 32 or 64 bits and floats become 32-bit floats of the same value. "
     "NumPy arrays and TIFFs of 64-bit floats (float64, double precision) are computed and written "

@@ -65,6 +65,7 @@ struct gi_loading {
     /* A JPEG may stay coded, as gi_load_options.coded says, if it is not converted here. The caller
      * prints the warning of such an image (struct gi_coded) once it is decoded. */
     bool coded;
+    bool bands;                               /* passed to gi_load_options */
     const struct gi_parallel *parallel;       /* NULL: one thread */
     const struct gi_shape_listener *listener; /* NULL: no callbacks */
     const struct gi_allocator *allocator;     /* NULL: plain memory */

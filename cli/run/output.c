@@ -114,7 +114,7 @@ static bool stat_input(struct stat *st, const char *path)
 {
     struct gi_selection selection;
     size_t length = gi_path_file(path, &selection);
-    char *file = selection.given ? strndup(path, length) : NULL;
+    char *file = path[length] ? strndup(path, length) : NULL;
     bool found = stat_file(st, file ? file : path, STDIN_FILENO);
     free(file);
     return found;

@@ -64,13 +64,14 @@ static float value_sample(const struct gi_tiff_reader *r, const unsigned char *l
 }
 
 /* Scales an integer sample to the image's range, so that full scale stays full scale. */
-static uint32_t scaled_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i)
+static uint32_t scaled_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i,
+                              bool colour)
 {
     uint32_t full = r->type == GI_U8 ? 255 : 65535, most = (1u << r->bits) - 1;
     uint32_t v = raw_sample(line, i, r->bits);
     if (most != full)
         v = (v * full + most / 2) / most;
-    return r->photometric == PHOTOMETRIC_MINISWHITE ? full - v : v;
+    return colour && r->photometric == PHOTOMETRIC_MINISWHITE ? full - v : v;
 }
 
 static void put(void *row, enum gi_type type, size_t at, uint32_t v)
@@ -81,22 +82,22 @@ static void put(void *row, enum gi_type type, size_t at, uint32_t v)
         ((uint16_t *)row)[at] = (uint16_t)v;
 }
 
-/* Converts a CMYK pixel at the image's depth. Each of red, green and blue is the light that its ink
- * and black leave. */
-static void put_inks(const struct gi_tiff_reader *r, void *row, size_t x, const uint32_t inks[4])
+/* Converts a CMYK pixel at the image's depth, and stores red at sample `at`. Each of red, green and
+ * blue is the light that its ink and black leave. */
+static void put_inks(const struct gi_tiff_reader *r, void *row, size_t at, const uint32_t inks[4])
 {
     uint64_t full = r->type == GI_U8 ? 255 : 65535, black = full - inks[3];
     for (size_t c = 0; c < 3; c++)
-        put(row, r->type, 3 * x + c, (uint32_t)(((full - inks[c]) * black + full / 2) / full));
+        put(row, r->type, at + c, (uint32_t)(((full - inks[c]) * black + full / 2) / full));
 }
 
 static void put_sample(const struct gi_tiff_reader *r, void *row, size_t at,
-                       const unsigned char *line, size_t i)
+                       const unsigned char *line, size_t i, bool colour)
 {
     if (r->type == GI_F32)
         ((float *)row)[at] = value_sample(r, line, i);
     else
-        put(row, r->type, at, scaled_sample(r, line, i));
+        put(row, r->type, at, scaled_sample(r, line, i, colour));
 }
 
 /* Stores `n` pixels of row y, from column x on. `line` contains `each` samples per pixel. The first
@@ -104,7 +105,8 @@ static void put_sample(const struct gi_tiff_reader *r, void *row, size_t at,
 static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uint32_t n, int first,
                      int each, const unsigned char *line)
 {
-    const struct gi_image *to = r->stored.data ? &r->stored : r->decode->image;
+    bool ink = r->stored.data && first < 4;
+    const struct gi_image *to = ink ? &r->stored : r->decode->image;
     void *row = gi_row(to, (int)y);
     size_t channels = (size_t)to->channels, pixel = channels * gi_type_nbytes(r->type);
     if (r->direct)
@@ -122,16 +124,18 @@ static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uin
                             line + in * gi_type_nbytes(r->type), (int)n);
             break;
         }
-        if (r->cmyk && to != &r->stored) {
+        if (r->cmyk && !r->stored.data) {
             uint32_t inks[4];
             for (size_t c = 0; c < 4; c++)
-                inks[c] = scaled_sample(r, line, in + c);
-            put_inks(r, row, x + p, inks);
+                inks[c] = scaled_sample(r, line, in + c, true);
+            put_inks(r, row, out, inks);
+            for (size_t s = 4; s < (size_t)each; s++)
+                put_sample(r, row, out + s - 1, line, in + s, false);
             continue;
         }
-        for (int s = 0; s < each; s++)
-            if (r->to[first + s] != GI_TIFF_DROPPED)
-                put_sample(r, row, out + (size_t)r->to[first + s], line, in + (size_t)s);
+        size_t channel = (size_t)(r->stored.data && !ink ? first - 1 : first);
+        for (size_t s = 0; s < (size_t)each; s++)
+            put_sample(r, row, out + channel + s, line, in + s, channel + s < (size_t)r->colours);
     }
 }
 
@@ -163,6 +167,7 @@ static void put_stored(const struct gi_tiff_reader *r)
 {
     for (int y = 0; y < r->stored.height; y++) {
         void *row = gi_row(r->decode->image, y);
+        size_t channels = (size_t)r->decode->image->channels;
         const void *stored = gi_row(&r->stored, y);
         if (r->inks)
             gi_inks_convert(r->inks, row, stored, r->stored.width);
@@ -171,7 +176,7 @@ static void put_stored(const struct gi_tiff_reader *r)
             for (size_t c = 0; c < 4; c++)
                 inks[c] = r->type == GI_U8 ? ((const uint8_t *)stored)[4 * x + c]
                                            : ((const uint16_t *)stored)[4 * x + c];
-            put_inks(r, row, x, inks);
+            put_inks(r, row, channels * x, inks);
         }
     }
 }
@@ -196,8 +201,6 @@ static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line,
 {
     bool planar = r->planar == PLANARCONFIG_SEPARATE;
     for (int s = 0; s < (planar ? r->samples : 1); s++) {
-        if (planar && r->to[s] == GI_TIFF_DROPPED)
-            continue;
         for (uint32_t y = 0; y < r->height; y++) {
             int read = gi_tiff.TIFFReadScanline(r->file, line, y, (uint16_t)s);
             if (read < 0 || r->fault.status)
@@ -232,8 +235,6 @@ static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, 
     gi_tiff.TIFFGetField(r->file, TIFFTAG_TILELENGTH, &h);
     size_t row_nbytes = (size_t)gi_tiff.TIFFTileRowSize(r->file);
     for (int s = 0; s < (planar ? r->samples : 1); s++) {
-        if (planar && r->to[s] == GI_TIFF_DROPPED)
-            continue;
         for (uint32_t y = 0; y < r->height; y += h < r->height - y ? h : r->height - y)
             for (uint32_t x = 0; x < r->width; x += w < r->width - x ? w : r->width - x) {
                 tmsize_t read = gi_tiff.TIFFReadTile(r->file, tile, x, y, 0, (uint16_t)s);
@@ -290,7 +291,7 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
     r->pixels = true;
     bool planes = r->cmyk && r->planar == PLANARCONFIG_SEPARATE;
     enum gi_status status = planes ? store_inks(r, err) : GI_OK;
-    if (r->cmyk && (planes || (r->samples == 4 && r->bits == 8 * gi_type_nbytes(r->type))))
+    if (r->cmyk && r->samples == 4 && (planes || r->bits == 8 * gi_type_nbytes(r->type)))
         r->inks = gi_inks_new(r->decode, r->type, false);
     if (!status)
         status = read_pieces(r, piece, nbytes, err);
@@ -302,7 +303,7 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
     if (status)
         return status;
     if (r->premultiplied)
-        gi_tiff_unmultiply(r->decode->image);
+        gi_tiff_unmultiply(r->decode->image, r->colours, r->alpha);
     return GI_OK;
 }
 

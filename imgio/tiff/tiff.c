@@ -91,21 +91,25 @@ static enum gi_status unsupported(struct gi_err *err, const char *what, unsigned
     return gi_fail(err, GI_E_UNSUPPORTED, "is a TIFF with %s %u, which can't be read", what, value);
 }
 
-/* Assigns samples to channels, and finds out what alpha means. */
-static void map_samples(struct gi_tiff_reader *r, int colours)
+/* Finds out what the samples are. A sample that is no colour is alpha only if the file says so:
+ * near infrared and the like are of unspecified kind. If there are other samples than colours and
+ * one alpha, the image has bands (imgio/bands.h). */
+static void read_samples(struct gi_tiff_reader *r, int colours)
 {
     uint16_t n = 0, *kinds = NULL;
-    bool alpha = false;
-    if (r->samples > colours && !r->cmyk && !r->indexed) {
+    int further = r->samples - colours;
+    r->colours = colours == 1 ? 1 : 3;
+    r->channels = r->colours + further;
+    r->alpha = -1;
+    if (further)
         gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_EXTRASAMPLES, &n, &kinds);
-        /* A single extra sample counts as alpha, because many writers leave its kind
-         * unspecified. */
-        alpha = n == 0 || kinds[0] != EXTRASAMPLE_UNSPECIFIED || r->samples == colours + 1;
-        r->premultiplied = n && kinds[0] == EXTRASAMPLE_ASSOCALPHA;
-    }
-    for (int s = 0; s < r->samples; s++)
-        r->to[s] = s < colours + alpha ? s : GI_TIFF_DROPPED;
-    r->channels = (colours == 1 ? 1 : 3) + alpha;
+    for (int i = 0; i < further && i < n && r->alpha < 0; i++)
+        if (kinds[i] != EXTRASAMPLE_UNSPECIFIED) {
+            r->alpha = r->colours + i;
+            r->premultiplied = kinds[i] == EXTRASAMPLE_ASSOCALPHA;
+        }
+    if (further > (r->alpha >= 0))
+        r->decode->info->bands = (struct gi_bands){r->channels, r->colours, r->alpha};
 }
 
 /* Reads the palette, whose entries have 16 bits. An entry is 257 or 256 times a byte, or with some
@@ -168,7 +172,9 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
     if (r->samples < colours)
         return gi_fail(err, GI_E_FORMAT, "is damaged: %u samples per pixel of %d colours",
                        r->samples, colours);
-    map_samples(r, colours);
+    if (r->samples > colours && r->photometric == PHOTOMETRIC_YCBCR)
+        return unsupported(err, "YCbCr in samples of", r->samples);
+    read_samples(r, colours);
     if (r->indexed) {
         if (r->bits > 8 || r->samples != 1)
             return unsupported(err, "a palette and bits of", r->bits);
@@ -281,7 +287,7 @@ static enum gi_status read_header(struct gi_tiff_reader *r, struct gi_err *err)
     bool wide = r->type == GI_F32, white_is_0 = r->photometric == PHOTOMETRIC_MINISWHITE;
     if (wide && (r->cmyk || r->indexed || r->ycbcr.across || white_is_0))
         return unsupported(err, "float or signed samples and colours of kind", r->photometric);
-    if (wide && r->format != SAMPLEFORMAT_IEEEFP && r->channels % 2 == 0)
+    if (wide && r->format != SAMPLEFORMAT_IEEEFP && r->alpha >= 0)
         return unsupported(err, "alpha and integer samples of bits", r->bits);
     r->direct = !r->indexed && !r->cmyk && !r->ycbcr.across && !white_is_0 &&
                 (!wide || r->format == SAMPLEFORMAT_IEEEFP) && r->planar == PLANARCONFIG_CONTIG &&

@@ -68,9 +68,9 @@ struct gi_tiff_text {
 };
 extern const struct gi_tiff_text gi_tiff_texts[];
 
-/* Divides colour by alpha, the last channel, so that associated (premultiplied) alpha becomes
- * straight (unmultiply.c). */
-void gi_tiff_unmultiply(struct gi_image *image);
+/* Divides the first `colours` channels by channel `alpha`, so that associated (premultiplied) alpha
+ * becomes straight (unmultiply.c). */
+void gi_tiff_unmultiply(struct gi_image *image, int colours, int alpha);
 
 /* Compresses `height` rows of `width` bits by CCITT Group 4, into malloc()ed memory, which the
  * caller frees. A row begins at a byte, and a bit of 0 is white. Errors: GI_E_MEMORY;

@@ -8,8 +8,7 @@
 #if GI_HAVE_TIFF
 
 enum {
-    GI_TIFF_SAMPLES_MAX = 64,
-    GI_TIFF_DROPPED = -1, /* a sample that is neither colour nor alpha */
+    GI_TIFF_SAMPLES_MAX = GI_BANDS_MAX,
 };
 
 /* libtiff's functions, under their original names. They are loaded while a file is read. */
@@ -64,6 +63,8 @@ struct gi_tiff_reader {
     uint16_t bits, samples, photometric, planar, format;
     uint16_t *palette[3];
     bool premultiplied, cmyk, indexed;
+    int colours; /* channels of the image that are colours */
+    int alpha;   /* channel that is alpha; -1: none */
     struct gi_tiff_ycbcr ycbcr;
     /* Whole strips are read, not lines. This is so for YCbCr, whose lines share chroma, and for
      * old-style JPEG, whose decoder ends after each strip. */
@@ -72,7 +73,7 @@ struct gi_tiff_reader {
     /* 4 channels of CMYK if the file stores it in planes; otherwise no data */
     struct gi_image stored;
     bool direct; /* the file's lines are equal to rows of the image, byte for byte */
-    int channels, to[GI_TIFF_SAMPLES_MAX]; /* the channel that a sample goes to */
+    int channels;
     enum gi_type type;
 };
 

@@ -207,7 +207,7 @@ TEST(refused)
         {FILE_BYTES("P1 3 1\n012"), GI_E_FORMAT, "no number"},
         {FILE_BYTES("P5 2 2 255\nabc"), GI_E_FORMAT, "row 1 of 2"},
         {FILE_BYTES("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 5\nMAXVAL 255\nENDHDR\nabcde"), GI_E_UNSUPPORTED,
-         "5 channels"},
+         "5 bands"},
         {FILE_BYTES("P7\nWIDTH 1\nHEIGHT 1\nMAXVAL 255\nENDHDR\nabcde"), GI_E_FORMAT, "DEPTH"},
         {FILE_BYTES("P7\nWIDTH 1\nHEIGHT x\nMAXVAL 255\nENDHDR\nabcde"), GI_E_FORMAT, "number"},
         {FILE_BYTES("Pf -3 4 -1.0\nabcdabcd"), GI_E_FORMAT, "width"},

@@ -1,0 +1,194 @@
+/* Takes images of several bands apart, and joins them.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/format.h"
+#include "imgio/metadata.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Reads a number of at most 5 digits, and moves *at past it. Returns 0 if there is none. */
+static unsigned read_number(const char **at)
+{
+    unsigned v = 0;
+    for (int i = 0; i < 5 && **at >= '0' && **at <= '9'; i++, (*at)++)
+        v = 10 * v + (unsigned)(**at - '0');
+    return v;
+}
+
+bool gi_band_choice_read(struct gi_band_choice *choice, const char *text, const char *end)
+{
+    *choice = (struct gi_band_choice){0};
+    for (const char *at = text;; at++) {
+        if (choice->alpha) /* alpha is the last band */
+            return false;
+        choice->alpha = *at == 'a';
+        at += choice->alpha;
+        unsigned first = read_number(&at), last = first;
+        if (*at == '-' && !choice->alpha) {
+            at++;
+            last = read_number(&at);
+        }
+        if (!first || last < first || last > GI_BANDS_MAX ||
+            choice->n + (int)(last - first) >= GI_BANDS_CHOSEN_MAX)
+            return false;
+        for (unsigned band = first; band <= last; band++)
+            choice->band[choice->n++] = (unsigned short)band;
+        if (at == end)
+            return !choice->alpha || choice->n == 2 || choice->n >= 4;
+        if (*at != ',')
+            return false;
+    }
+}
+
+static void copy_sample(void *to, const void *from, size_t nbytes)
+{
+    if (nbytes == 1)
+        memcpy(to, from, 1);
+    else if (nbytes == 2)
+        memcpy(to, from, 2);
+    else
+        memcpy(to, from, 4);
+}
+
+/* Copies sample `from` of each pixel of `src` to sample `to` of `dst`. */
+static void copy_band(const struct gi_image *dst, int to, const struct gi_image *src, int from)
+{
+    size_t size = gi_type_nbytes(src->type), step_in = (size_t)src->channels * size;
+    size_t step_out = (size_t)dst->channels * size;
+    for (int y = 0; y < src->height; y++) {
+        const char *in = (const char *)gi_row(src, y) + (size_t)from * size;
+        char *out = (char *)gi_row(dst, y) + (size_t)to * size;
+        for (int x = 0; x < src->width; x++, in += step_in, out += step_out)
+            copy_sample(out, in, size);
+    }
+}
+
+/* Returns the meaning of the samples of an ordinary image. */
+static struct gi_bands bands_of(const struct gi_image *image)
+{
+    return (struct gi_bands){.n = image->channels,
+                             .colours = gi_colour_channels(image),
+                             .alpha = gi_has_alpha(image) ? image->channels - 1 : -1};
+}
+
+enum gi_status gi_bands_choose(struct gi_image *image, struct gi_bands *bands,
+                               const struct gi_band_choice *choice, struct gi_err *err)
+{
+    struct gi_bands all = bands->n ? *bands : bands_of(image);
+    struct gi_image made = *image;
+    int n = choice->n, last = choice->band[n - 1] - 1;
+    bool alpha = choice->alpha || last == all.alpha;
+    for (int i = 0; i < n; i++)
+        if (choice->band[i] > all.n)
+            return gi_fail(err, GI_E_UNSUPPORTED, "bands=%d: it has bands 1 to %d", choice->band[i],
+                           all.n);
+    bool plain = n == 1 || n == 3 || ((n == 2 || n == 4) && alpha);
+    *bands = plain ? (struct gi_bands){0} : (struct gi_bands){n, 1, alpha ? n - 1 : -1};
+    made.channels = n;
+    if (image->data) {
+        enum gi_status status = gi_image_alloc_from(&made, image->allocator, image->width,
+                                                    image->height, n, image->type, err);
+        if (status)
+            return status;
+        made.shrunk = image->shrunk;
+        for (int i = 0; i < n; i++)
+            copy_band(&made, i, image, choice->band[i] - 1);
+        gi_image_free(image);
+    }
+    *image = made;
+    return GI_OK;
+}
+
+/* Sets `at` to the indices of the samples of part i, and returns their number. */
+static int samples_of(int at[GI_MAX_CHANNELS], const struct gi_bands *bands, int i)
+{
+    int n = 0;
+    if (i == 0) {
+        for (; n < bands->colours; n++)
+            at[n] = n;
+        if (bands->alpha >= 0)
+            at[n++] = bands->alpha;
+        return n;
+    }
+    int band = bands->colours - 1 + i;
+    at[0] = band + (bands->alpha >= 0 && band >= bands->alpha);
+    return 1;
+}
+
+int gi_bands_parts(const struct gi_bands *bands)
+{
+    return 1 + bands->n - bands->colours - (bands->alpha >= 0);
+}
+
+int gi_bands_channels(const struct gi_bands *bands, int i)
+{
+    int at[GI_MAX_CHANNELS];
+    return samples_of(at, bands, i);
+}
+
+enum gi_status gi_bands_part(struct gi_image *part, const struct gi_image *image,
+                             const struct gi_bands *bands, int i, struct gi_err *err)
+{
+    int at[GI_MAX_CHANNELS], n = samples_of(at, bands, i);
+    enum gi_status status = gi_image_alloc_from(part, image->allocator, image->width, image->height,
+                                                n, image->type, err);
+    for (int c = 0; c < n && !status; c++)
+        copy_band(part, c, image, at[c]);
+    return status;
+}
+
+void gi_bands_put(struct gi_image *image, const struct gi_bands *bands, int i,
+                  const struct gi_image *part)
+{
+    int at[GI_MAX_CHANNELS], n = samples_of(at, bands, i);
+    for (int c = 0; c < n; c++)
+        copy_band(image, at[c], part, c);
+}
+
+enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
+{
+    const struct gi_load_options *options = decode->options;
+    struct gi_bands *bands = &decode->info->bands;
+    char text[GI_BANDS_TEXT];
+    enum gi_status status = GI_OK;
+    if (options->choose.n) {
+        status = gi_bands_choose(decode->image, bands, &options->choose, err);
+        gi_metadata_fit(decode->metadata, decode->image->channels >= 3 ? 3 : 1);
+    }
+    if (!status && bands->n && !options->bands)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "has %s: want those to be taken, as in x.tif[bands=1] for gray or "
+                       "x.tif[bands=3,2,1] for RGB",
+                       gi_bands_text(text, bands));
+    if (!status && bands->n && options->linear && !options->header_only)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--linear: has %s, which have no curve: choose colours, as in "
+                       "x.tif[bands=3,2,1]",
+                       gi_bands_text(text, bands));
+    decode->metadata->bands = *bands;
+    return status;
+}
+
+const char *gi_bands_text(char text[GI_BANDS_TEXT], const struct gi_bands *bands)
+{
+    int further = gi_bands_parts(bands) - 1;
+    bool alpha = bands->alpha >= 0;
+    if (bands->colours == 3)
+        snprintf(text, GI_BANDS_TEXT, "%s and %d band%s", alpha ? "RGBA" : "RGB", further,
+                 further == 1 ? "" : "s");
+    else
+        snprintf(text, GI_BANDS_TEXT, "%d bands%s", bands->n - alpha, alpha ? " and alpha" : "");
+    return text;
+}
+
+const char *gi_band_name(char name[16], const struct gi_bands *bands, int i)
+{
+    static const char *const colours[] = {"red", "green", "blue"};
+    if (i == bands->alpha)
+        snprintf(name, 16, "alpha");
+    else if (bands->colours == 3 && i < 3)
+        snprintf(name, 16, "%s", colours[i]);
+    else
+        snprintf(name, 16, "band%d", i + 1);
+    return name;
+}
