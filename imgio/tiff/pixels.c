@@ -192,6 +192,9 @@ static uint32_t strip_rows(const struct gi_tiff_reader *r)
 /* Reports that a read failed, or that it caused an error or a warning of libtiff. */
 static enum gi_status damaged(struct gi_tiff_reader *r, uint32_t y, struct gi_err *err)
 {
+    if (r->fault.status == GI_E_UNSUPPORTED && y == 0)
+        return gi_fail(err, GI_E_UNSUPPORTED, "is a TIFF whose pixels are not supported: %s",
+                       r->fault.text);
     return gi_decode_damaged_at(r->decode, err, (int)y, "is damaged: %s",
                                 *r->fault.text ? r->fault.text : "its pixels end early");
 }

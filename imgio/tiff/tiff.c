@@ -22,41 +22,29 @@ const struct gi_library gi_tiff_library =
     GI_LIBRARY(GI_TIFF_FUNCTIONS, gi_tiff, "libtiff.so.6", "libtiff", "libtiff6");
 #define LIBRARY &gi_tiff_library
 
-static int on_message(struct gi_tiff_reader *r, const char *format, va_list args)
+static int on_message(struct gi_tiff_reader *r, const char *module, const char *format,
+                      va_list args, bool error)
 {
     char text[256];
     vsnprintf(text, sizeof text, format, args);
-    if (!r->fault.status)
-        gi_fail(&r->fault, GI_E_FORMAT, "%s", text);
+    enum gi_tiff_meaning meaning = gi_tiff_meaning(r, module, text, error);
+    struct gi_err *to = meaning == GI_TIFF_COMPLAINT ? &r->complaint : &r->fault;
+    bool unsupported = gi_tiff_is_unsupported(text);
+    if (meaning != GI_TIFF_NOTHING && (!to->status || (unsupported && to->status == GI_E_FORMAT)))
+        gi_fail(to, unsupported ? GI_E_UNSUPPORTED : GI_E_FORMAT, "%s", text);
     return 1;
 }
 
 static int on_error(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
-    return on_message(self, format, args);
+    return on_message(self, module, format, args, true);
 }
 
-/* Returns whether a warning of libtiff only says that the file has one of two old styles, which
- * libtiff decodes correctly. These are LZW with the bits in the other order (before TIFF 5.0), and
- * JPEG as in TIFF 6.0. */
-static bool is_about_style(const char *module, const char *format)
-{
-    return strncmp(format, "Old-style LZW codes", 19) == 0 ||
-           (module && (strcmp(module, "OJPEGSetupDecode") == 0 ||
-                       strcmp(module, "OJPEGSubsamplingCorrect") == 0));
-}
-
-/* Handles libtiff's warnings. Before pixels are read, only warnings about tags that point out of
- * the file count as damage. Unknown tags in the header are ignored, as by every reader of TIFF. */
 static int on_warning(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
-    struct gi_tiff_reader *r = self;
-    bool damage = r->pixels ? !is_about_style(module, format) : strstr(format, "IO error") != NULL;
-    return damage ? on_message(r, format, args) : 1;
+    return on_message(self, module, format, args, false);
 }
 
-/* Copies bytes for libtiff, which gets no mapping: its decoders would read bytes twice that may
- * change meanwhile. */
 static tmsize_t read_bytes(thandle_t self, void *to, tmsize_t nbytes)
 {
     struct gi_tiff_reader *r = self;
@@ -167,7 +155,7 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
         colours = 1;
         break;
     default:
-        return unsupported(err, "colours of kind", r->photometric);
+        return gi_tiff_refuse_colours(r->photometric, err);
     }
     if (r->samples < colours)
         return gi_fail(err, GI_E_FORMAT, "is damaged: %u samples per pixel of %d colours",
@@ -176,7 +164,10 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
         return unsupported(err, "YCbCr in samples of", r->samples);
     read_samples(r, colours);
     if (r->indexed) {
-        if (r->bits > 8 || r->samples != 1)
+        if (r->samples != 1)
+            return unsupported(err, "a palette and alpha or other samples beside it: samples of",
+                               r->samples);
+        if (r->bits > 8)
             return unsupported(err, "a palette and bits of", r->bits);
         r->channels = read_palette(r) ? 1 : 3;
         if (!r->palette[0])
@@ -298,9 +289,13 @@ static enum gi_status read_header(struct gi_tiff_reader *r, struct gi_err *err)
 
 static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
 {
-    enum gi_status status = read_header(r, err);
+    enum gi_status status = gi_tiff_check_compression(r, err);
+    if (!status)
+        status = read_header(r, err);
     if (!status && r->fault.status)
         status = gi_decode_damaged(r->decode, err, "is damaged: %s", r->fault.text);
+    if (!status && r->complaint.status && !r->decode->warning->status)
+        gi_fail(r->decode->warning, GI_E_FORMAT, "has a bad tag: %s", r->complaint.text);
     r->fault = (struct gi_err){0};
     if (!status)
         status = gi_decode_alloc(r->decode, r->width, r->height, r->channels, r->type, err);
@@ -377,10 +372,12 @@ static enum gi_status decode_tiff(struct gi_decode *decode, struct gi_err *err)
     if (status)
         return status;
     r.file = open_file(&r, !offset);
-    if (!r.file || (offset && !gi_tiff.TIFFSetSubDirectory(r.file, offset)))
-        status = gi_fail(err, r.fault.status ? r.fault.status : GI_E_FORMAT, "%s%s",
-                         r.fault.status == GI_E_MEMORY ? "" : "is damaged: ",
-                         *r.fault.text ? r.fault.text : "no image in it");
+    if (!r.file || (offset && !gi_tiff.TIFFSetSubDirectory(r.file, offset))) {
+        const struct gi_err *why = r.fault.status ? &r.fault : &r.complaint;
+        status = gi_fail(err, why->status ? why->status : GI_E_FORMAT, "%s%s",
+                         why->status == GI_E_MEMORY ? "" : "is damaged: ",
+                         *why->text ? why->text : "no image in it");
+    }
     if (!status)
         status = decode_open(&r, err);
     if (r.file)

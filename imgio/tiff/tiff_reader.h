@@ -22,6 +22,7 @@ enum {
     X(TIFFReadEncodedStrip)                                                                        \
     X(TIFFStripSize64)                                                                             \
     X(TIFFReadTile)                                                                                \
+    X(TIFFIsCODECConfigured)                                                                       \
     X(TIFFIsTiled)                                                                                 \
     X(TIFFTileRowSize64)                                                                           \
     X(TIFFScanlineSize64)                                                                          \
@@ -55,9 +56,10 @@ struct gi_tiff_place {
 struct gi_tiff_reader {
     struct gi_decode *decode;
     TIFF *file;
-    size_t at;           /* next byte of the file */
-    uint64_t skip;       /* samples are that many bytes behind their offsets in the directory */
-    struct gi_err fault; /* libtiff's first error or, while pixels are read, its first warning */
+    size_t at;               /* next byte of the file */
+    uint64_t skip;           /* samples are that many bytes behind their offsets in the directory */
+    struct gi_err fault;     /* libtiff's first message that means damage */
+    struct gi_err complaint; /* its first message about a tag that it ignores */
     bool pixels;
     uint32_t width, height;
     uint16_t bits, samples, photometric, planar, format;
@@ -76,6 +78,27 @@ struct gi_tiff_reader {
     int channels;
     enum gi_type type;
 };
+
+/* Checks that libtiff can read the compression. Errors: GI_E_UNSUPPORTED, which names the
+ * compression. */
+enum gi_status gi_tiff_check_compression(struct gi_tiff_reader *r, struct gi_err *err);
+
+/* Fails because pixels of that photometric interpretation can't be read, and names them. */
+enum gi_status gi_tiff_refuse_colours(unsigned photometric, struct gi_err *err);
+
+/* What a message of libtiff means. */
+enum gi_tiff_meaning {
+    GI_TIFF_NOTHING,
+    GI_TIFF_COMPLAINT, /* a tag is wrong; libtiff takes the default, or goes on without the tag */
+    GI_TIFF_DAMAGE,
+};
+/* Errors and warnings while pixels are read mean damage. Before, libtiff fails if an error is
+ * fatal, so that other errors are complaints about tags; the file ends early where a tag points out
+ * of it. `module` is libtiff's name of the place, or NULL. */
+enum gi_tiff_meaning gi_tiff_meaning(const struct gi_tiff_reader *r, const char *module,
+                                     const char *text, bool error);
+/* Returns whether the message says that libtiff can't read this kind of pixels. */
+bool gi_tiff_is_unsupported(const char *text);
 
 /* Reads the tags of YCbCr into r->ycbcr. Errors: GI_E_UNSUPPORTED, GI_E_FORMAT, GI_E_MEMORY. */
 enum gi_status gi_tiff_ycbcr_start(struct gi_tiff_reader *r, struct gi_err *err);

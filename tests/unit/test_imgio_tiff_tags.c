@@ -91,7 +91,7 @@ TEST(refused)
         {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE},
           {TIFFTAG_SAMPLESPERPIXEL, 2},
           {TIFFTAG_COLORMAP, 1}},
-         "a palette and bits of 8"},
+         "a palette and alpha or other samples beside it: samples of 2"},
         {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE}, {TIFFTAG_BITSPERSAMPLE, 4}}, "Colormap"},
     };
     static const unsigned char zeros[16];
@@ -102,6 +102,124 @@ TEST(refused)
         if (!gi_load(&image, NULL, NULL, path, &strictly, NULL, &err) ||
             !strstr(err.text, cases[i].says))
             fail_msg("case %zu: %s; want %s", i, err.text, cases[i].says);
+    }
+}
+
+/* Returns the entry of a tag in the only directory of the file, which is little-endian. */
+static unsigned char *find_entry(struct bytes file, unsigned tag)
+{
+    size_t at = file.at[4] | (size_t)file.at[5] << 8 | (size_t)file.at[6] << 16;
+    unsigned n = file.at[at] | (unsigned)file.at[at + 1] << 8;
+    for (unsigned i = 0; i < n; i++)
+        if ((file.at[at + 2 + 12 * i] | file.at[at + 3 + 12 * i] << 8) == (int)tag)
+            return file.at + at + 2 + 12 * i;
+    fail_msg("no tag %u", tag);
+    return NULL;
+}
+
+/* Every compression that libtiff can't read is refused as not supported, also if partial images are
+ * allowed, which would be black. The numbers are those that libtiff's header names, those of other
+ * programs, and made-up ones. */
+TEST(compressions)
+{
+    static const unsigned named[] = {0,     2,     3,     4,     6,     7,     9,     10,    22610,
+                                     32766, 32769, 32770, 32771, 32809, 32895, 32896, 32897, 32898,
+                                     32908, 32909, 32947, 33003, 33005, 34661, 34676, 34677, 34712,
+                                     34715, 34887, 34892, 34925, 34926, 34927, 34933, 34934, 50000,
+                                     50001, 50002, 52546, 65000, 65535};
+    static const unsigned char zeros[16];
+    size_t n = sizeof named / sizeof *named, refused = 0;
+    write_row((const unsigned[][2]){{TIFFTAG_COMPRESSION, COMPRESSION_NONE}, {0, 0}}, zeros);
+    struct bytes file = read_file(path);
+    unsigned char *value = find_entry(file, TIFFTAG_COMPRESSION) + 8;
+    for (size_t i = 0; i < n + 65536 / 91; i++) {
+        unsigned number = i < n ? named[i] : (unsigned)(i - n) * 91 + 11;
+        struct gi_image image;
+        struct gi_err err = {0};
+        if (TIFFIsCODECConfigured((uint16_t)number))
+            continue;
+        value[0] = (unsigned char)number;
+        value[1] = (unsigned char)(number >> 8);
+        for (int partial = 0; partial < 2; partial++) {
+            enum gi_status status =
+                load_bytes(&image, file.at, file.n, partial ? &partially : &strictly, NULL, &err);
+            if (status != GI_E_UNSUPPORTED || !strstr(err.text, "not supported") ||
+                strstr(err.text, "damaged"))
+                fail_msg("compression %u: %s", number, err.text);
+        }
+        refused++;
+    }
+    assert_true(refused > 500);
+    free(file.at);
+}
+
+/* JPEG within TIFF of a process that libjpeg does not have, such as DNG's lossless one, and other
+ * settings of codecs that libtiff has not. */
+TEST(codecs)
+{
+    static const struct {
+        unsigned tags[5][2];
+        const char *bytes;
+    } cases[] = {
+        {{{TIFFTAG_COMPRESSION, COMPRESSION_JPEG}}, "\xff\xd8\xff\xc3\0\13\10\0\1\0\4\1\1\x11\0"},
+        {{{TIFFTAG_COMPRESSION, COMPRESSION_PIXARLOG}, {TIFFTAG_BITSPERSAMPLE, 2}},
+         "0123456789abcde"},
+        {{{TIFFTAG_COMPRESSION, COMPRESSION_THUNDERSCAN}}, "0123456789abcde"},
+        {{{TIFFTAG_COMPRESSION, COMPRESSION_NEXT}}, "0123456789abcde"},
+        {{{TIFFTAG_COMPRESSION, COMPRESSION_CCITTFAX4}}, "0123456789abcde"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned tags[5][2];
+        unsigned number = cases[i].tags[0][1];
+        memcpy(tags, cases[i].tags, sizeof tags);
+        tags[0][1] = COMPRESSION_NONE; /* so that libtiff writes the bytes */
+        write_row((const unsigned(*)[2])tags, (const unsigned char *)cases[i].bytes);
+        struct bytes file = read_file(path);
+        unsigned char *value = find_entry(file, TIFFTAG_COMPRESSION) + 8;
+        value[0] = (unsigned char)number;
+        value[1] = (unsigned char)(number >> 8);
+        for (int partial = 0; partial < 2; partial++) {
+            struct gi_image image;
+            struct gi_err err = {0};
+            if (load_bytes(&image, file.at, file.n, partial ? &partially : &strictly, NULL, &err) !=
+                    GI_E_UNSUPPORTED ||
+                strstr(err.text, "damaged"))
+                fail_msg("case %zu: %s", i, err.text);
+        }
+        free(file.at);
+    }
+}
+
+/* A value that libtiff complains of and ignores is a warning that names the tag, and the pixels are
+ * read. */
+TEST(complaints)
+{
+    static const struct {
+        unsigned tag, value;
+        const char *says;
+    } cases[] = {
+        {TIFFTAG_ORIENTATION, 9, "Orientation"},
+        {TIFFTAG_ORIENTATION, 0, "Orientation"},
+        {TIFFTAG_FILLORDER, 7, "FillOrder"},
+    };
+    static const unsigned char bytes[16] = {1, 20, 300 % 256, 255};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_row((const unsigned[][2]){{TIFFTAG_ORIENTATION, 1},
+                                        {TIFFTAG_FILLORDER, 1},
+                                        {TIFFTAG_SAMPLEFORMAT, 1},
+                                        {0, 0}},
+                  bytes);
+        struct bytes file = read_file(path);
+        find_entry(file, cases[i].tag)[8] = (unsigned char)cases[i].value;
+        struct gi_image image;
+        struct gi_err warning, err = {0};
+        if (load_bytes(&image, file.at, file.n, &strictly, &warning, &err))
+            fail_msg("case %zu: %s", i, err.text);
+        if (!strstr(warning.text, cases[i].says))
+            fail_msg("case %zu: %s", i, warning.text);
+        assert_memory_equal(image.data, bytes, 4);
+        gi_image_free(&image);
+        free(file.at);
     }
 }
 

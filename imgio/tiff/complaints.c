@@ -1,0 +1,133 @@
+/* What of a TIFF can't be read, and which of libtiff's messages mean damage.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/tiff/tiff_reader.h"
+
+#if GI_HAVE_TIFF
+
+#include <string.h>
+
+/* Compressions that libtiff does not know, or that it may be built without (TIFF 6.0 and its
+ * supplements, TIFF/FX, DNG 1.7, tags registered with Adobe). */
+static const struct {
+    unsigned number;
+    const char *name;
+} compressions[] = {
+    {9, "JBIG"},
+    {10, "JBIG"},
+    {22610, "JPEG XR"},
+    {32766, "NeXT's run lengths"},
+    {32767, "Sony's raw"},
+    {32769, "packed raw"},
+    {32770, "Samsung's raw"},
+    {32809, "ThunderScan"},
+    {32895, "IT8"},
+    {32896, "IT8"},
+    {32897, "IT8"},
+    {32898, "IT8"},
+    {32908, "PixarFilm"},
+    {32909, "PixarLog"},
+    {32947, "Kodak's DCS"},
+    {33003, "JPEG 2000"},
+    {33004, "JPEG 2000"},
+    {33005, "JPEG 2000"},
+    {33007, "JPEG 2000"},
+    {34661, "JBIG"},
+    {34676, "SGI's LogLuv"},
+    {34677, "SGI's LogLuv"},
+    {34712, "JPEG 2000"},
+    {34713, "Nikon's raw"},
+    {34715, "JBIG2"},
+    {34887, "LERC"},
+    {34892, "lossy JPEG of DNG"},
+    {34925, "LZMA"},
+    {34926, "Zstandard"},
+    {34927, "WebP"},
+    {34933, "PNG"},
+    {34934, "JPEG XR"},
+    {50000, "Zstandard"},
+    {50001, "WebP"},
+    {50002, "JPEG XL"},
+    {52546, "JPEG XL"},
+    {65000, "Kodak's raw"},
+    {65535, "Pentax's raw"},
+};
+
+enum gi_status gi_tiff_check_compression(struct gi_tiff_reader *r, struct gi_err *err)
+{
+    uint16_t number = COMPRESSION_NONE;
+    const char *name = "an unknown method";
+    gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_COMPRESSION, &number);
+    if (gi_tiff.TIFFIsCODECConfigured(number))
+        return GI_OK;
+    for (size_t i = 0; i < sizeof compressions / sizeof *compressions; i++)
+        if (compressions[i].number == number)
+            name = compressions[i].name;
+    return gi_fail(err, GI_E_UNSUPPORTED,
+                   "is a TIFF compressed by %s (compression %u), which is not supported: write it "
+                   "with LZW or Deflate by a program that reads it",
+                   name, number);
+}
+
+enum gi_status gi_tiff_refuse_colours(unsigned photometric, struct gi_err *err)
+{
+    static const struct {
+        unsigned number;
+        const char *is;
+    } kinds[] = {
+        {PHOTOMETRIC_MASK, "a mask of transparent pixels"},
+        {PHOTOMETRIC_CIELAB, "CIE L*a*b* colours"},
+        {PHOTOMETRIC_ICCLAB, "ICC L*a*b* colours"},
+        {PHOTOMETRIC_ITULAB, "ITU L*a*b* colours"},
+        {PHOTOMETRIC_LOGL, "SGI's LogL luminance"},
+        {PHOTOMETRIC_LOGLUV, "SGI's LogLuv colours"},
+        {32803, "a camera's raw samples: develop it first, as with dcraw -T or darktable-cli"},
+        {34892, "a camera's raw samples: develop it first, as with dcraw -T or darktable-cli"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].number == photometric)
+            return gi_fail(err, GI_E_UNSUPPORTED, "is a TIFF with colours of kind %u, %s",
+                           photometric, kinds[i].is);
+    return gi_fail(err, GI_E_UNSUPPORTED, "is a TIFF with colours of kind %u, which can't be read",
+                   photometric);
+}
+
+static bool holds_one_of(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strstr(text, *words))
+            return true;
+    return false;
+}
+
+bool gi_tiff_is_unsupported(const char *text)
+{
+    /* of the codecs and of libjpeg, such as "Unsupported JPEG process: SOF type 0xc3" */
+    static const char *const words[] = {"Unsupported JPEG",  "Unsupported BitsPerSample",
+                                        "not configured",    "not implemented",
+                                        "not supported",     "doesn't support",
+                                        "does not support",  "only supports",
+                                        "can't handle",      "must be 1 for Group",
+                                        "No support for",    "driver requires",
+                                        "Predictor\" value", NULL};
+    return holds_one_of(text, words);
+}
+
+enum gi_tiff_meaning gi_tiff_meaning(const struct gi_tiff_reader *r, const char *module,
+                                     const char *text, bool error)
+{
+    /* Tags that are kept in other ways, or that no reader of TIFF knows. */
+    static const char *const others[] = {"\"Tag ", "\"RichTIFFIPTC\"", "\"Photoshop\"", NULL};
+    /* Old styles that libtiff decodes correctly: LZW with the bits in the other order (before TIFF
+     * 5.0), and JPEG as in TIFF 6.0. */
+    bool style = strncmp(text, "Old-style LZW codes", 19) == 0 ||
+                 (module && (strcmp(module, "OJPEGSetupDecode") == 0 ||
+                             strcmp(module, "OJPEGSubsamplingCorrect") == 0));
+    if (r->pixels)
+        return error || !style ? GI_TIFF_DAMAGE : GI_TIFF_NOTHING;
+    if (!error && strstr(text, "IO error")) /* a tag points out of the file */
+        return GI_TIFF_DAMAGE;
+    return error || (strstr(text, "tag ignored") && !holds_one_of(text, others)) ? GI_TIFF_COMPLAINT
+                                                                                 : GI_TIFF_NOTHING;
+}
+
+#endif
