@@ -1,7 +1,8 @@
 # gpuimg: `make deps demo` sets everything up and shows it, `make deps test` tests it, `make help` lists the rest.
 #
 # | CUDA=auto|0|1   the CUDA backend: if nvcc is found, never, always (default auto)
-# | CUDA_ARCH=...   GPUs to build for: sm_90, "sm_80 sm_90", or all (default: those of this machine, or all)
+# | CUDA_ARCH=...   GPUs to build for: sm_90, "sm_80 sm_90", or all (default: those of this machine, or all); quick: code
+# |                 that compiles fast and is not meant to run, the default of test goals on a machine without a GPU
 # | SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer; SANITIZE=thread: ThreadSanitizer
 # | V=1             prints whole commands instead of a line per file
 # | DEBUG=1         no optimisation on the host, line numbers in CUDA kernels for profilers
@@ -10,6 +11,9 @@
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
   MAKEFLAGS += -j$(shell nproc)
 endif
+
+comma := ,
+space := $() $()
 
 CC      = gcc
 NVCC   ?= nvcc
@@ -20,6 +24,22 @@ ifeq ($(CUDA),auto)
   HAVE_CUDA := $(if $(shell command -v $(NVCC) 2>/dev/null),1,0)
 else
   HAVE_CUDA := $(CUDA)
+endif
+ARCH_HERE := $(if $(filter 1,$(HAVE_CUDA)),$(sort $(shell timeout 10 nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
+                 2>/dev/null | sed -n 's/^\([0-9]*\)\.\([0-9]\)$$/sm_\1\2/p')))
+# CUDA code takes several times as long to compile as the rest of the program. `make deps demo` does without it where no GPU
+# could run it, unless it is asked for, and tests compile it as fast as nvcc can.
+ifeq ($(CUDA)$(CUDA_ARCH)$(ARCH_HERE),auto)
+  ifeq ($(HAVE_CUDA),1)
+    ifeq ($(or $(filter-out deps demo,$(MAKECMDGOALS)),$(if $(filter demo,$(MAKECMDGOALS)),,others)),)
+      HAVE_CUDA := 0
+      NO_GPU := 1
+    else ifneq ($(filter unit test test-oracles test-cluster test-arm,$(MAKECMDGOALS)),)
+      ifeq ($(filter install,$(MAKECMDGOALS)),)
+        CUDA_ARCH := quick
+      endif
+    endif
+  endif
 endif
 ifeq ($(HAVE_CUDA),1)
   NVCC_PATH := $(shell command -v $(NVCC) 2>/dev/null)
@@ -34,23 +54,22 @@ ifeq ($(HAVE_CUDA),1)
   GENCODE_80  := arch=compute_75,code=sm_75 arch=compute_80,code=[sm_80,sm_90,sm_100,sm_120,compute_80]
   GENCODE_90  := arch=compute_75,code=[sm_75,sm_80] arch=compute_90,code=[sm_90,sm_100,sm_120,compute_90]
   ifndef CUDA_ARCH
-    ARCH_HERE := $(sort $(shell timeout 10 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
-                                sed -n 's/^\([0-9]*\)\.\([0-9]\)$$/sm_\1\2/p'))
     ARCH_KNOWN := $(filter $(shell $(NVCC_PATH) --list-gpu-code),$(ARCH_HERE))
   endif
   CUDA_ARCH ?= $(if $(ARCH_KNOWN),$(ARCH_KNOWN),all)
-  GENCODE = $(if $(filter all,$(CUDA_ARCH)),$(GENCODE_all),$(foreach a,$(CUDA_ARCH:sm_%=%),arch=compute_$a,code=[sm_$a,compute_$a]))
+  # The newest architecture for which kernels have code of their own.
+  GENCODE_quick := arch=compute_90,code=sm_90
+  GENCODE = $(if $(filter all quick,$(CUDA_ARCH)),$(GENCODE_$(CUDA_ARCH)),$(foreach a,$(CUDA_ARCH:sm_%=%),arch=compute_$a,code=[sm_$a,compute_$a]))
 endif
 
 # Each configuration has its own objects; build/gpuimg is a link to the program built last.
-comma := ,
-space := $() $()
 CONFIG := $(if $(filter 1,$(HAVE_CUDA)),cuda$(if $(filter all,$(CUDA_ARCH)),,-$(subst $(space),-,$(strip $(CUDA_ARCH)))),cpu)$(if $(SANITIZE),-sanitize$(filter-out 1,$(SANITIZE)))$(if $(DEBUG),-debug)$(if $(COVERAGE),-coverage)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
 B := build/$(CONFIG)
 
 WHAT := $(if $(filter 1,$(HAVE_CUDA)),CPU and CUDA by $(NVCC_PATH) for $(if $(filter all,$(CUDA_ARCH)),every GPU \
-    from 7.5 on (CUDA_ARCH=sm_90 is for one),$(CUDA_ARCH)$(if $(ARCH_KNOWN), (the GPU here; CUDA_ARCH=all is for every GPU))),CPU \
-    only ($(if $(filter 0,$(CUDA)),CUDA=0,no nvcc found)))
+    from 7.5 on (CUDA_ARCH=sm_90 is for one),$(if $(filter quick,$(CUDA_ARCH)),no GPU: compiled only (CUDA_ARCH=all is for every GPU),$(CUDA_ARCH))$(if $(ARCH_KNOWN), (the GPU here; CUDA_ARCH=all is for every GPU))),CPU \
+    only ($(if $(filter 0,$(CUDA)),CUDA=0,$(if $(NO_GPU),no GPU here: make CUDA=1 builds for every GPU from 7.5 on in 17 minutes of \
+    two cores$(comma) CUDA_ARCH=sm_90 for one in 6,no nvcc found))))
 ifeq ($(filter-out deps all unit test test-oracles test-cluster test-arm demo install,$(MAKECMDGOALS)),)
   $(info building $B: $(WHAT))
 endif
@@ -79,7 +98,8 @@ HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 # Debug sections are compressed in the program, which is then half as large; gdb reads them.
 DEBUG_LINK := -gz
 NVCCFLAGS = -std=c++17 -O1 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP \
-            -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $(EXTRA_NVCCFLAGS)
+            -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics \
+            $(if $(filter quick,$(CUDA_ARCH)),-Ofc max) $(EXTRA_NVCCFLAGS)
 # Codecs are left out if their library is missing: the sources ask __has_include. The library is loaded when it is needed.
 optional = $(shell echo '$(hash)include <$1>' | $(CC) $(CPPFLAGS) -E -x c -o /dev/null - 2>/dev/null && echo $2)
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lyaml -lz -lm -ldl

@@ -25,6 +25,13 @@ says "no nvcc: said" '^building build/cpu: CPU only \(no nvcc found\)$'
 says "CUDA=0: said" '^building build/cpu: CPU only \(CUDA=0\)$' CUDA=0
 fake nvcc '[ "$1" != --list-gpu-code ] || printf "sm_80\nsm_90\n"'
 says "no GPU: all" '^building build/cuda: .* for every GPU'
+says "no GPU: the demo is built without CUDA, and says how to build with it" \
+    '^building build/cpu: CPU only \(no GPU here: make CUDA=1 builds for every GPU .* minutes .*, CUDA_ARCH=sm_90 for one in [0-9]+\)$' deps demo
+says "unless CUDA is asked for" '^building build/cuda: .* for every GPU' deps demo CUDA=1
+says "or a GPU" '^building build/cuda-sm_80: .* for sm_80' demo CUDA_ARCH=sm_80
+says "no GPU: tests compile CUDA for one" '^building build/cuda-quick: .* no GPU: compiled only' deps test
+says "with little optimization" 'nvcc .*-gencode "arch=compute_90,code=sm_90" .*-Ofc max .*/clahe\.cu$' unit B="$work/new"
+says "but not where the program is installed" '^building build/cuda: .* for every GPU' test install
 says "all: code for the majors, PTX for the rest" '"arch=compute_75,code=\[sm_75,sm_80,sm_90,[^]]*,compute_75\]".*/clahe\.cu$' B="$work/new"
 says "code of its own for 8.0" '"arch=compute_80,code=\[sm_80,sm_90,[^]]*,compute_80\]".*/separable_rows\.cu$' B="$work/new"
 for source in $(grep -lE 'GI_CUDA_ARCH (>=|==|>) (9|1[0-9])' "$top"/kernels/cuda/*/*.cu); do
@@ -34,6 +41,8 @@ done
 fake nvidia-smi 'exit 9'
 says "nvidia-smi fails: all" '^building build/cuda: .* for every GPU'
 fake nvidia-smi 'echo 9.0; echo 9.0'
+says "the GPU at hand, for the demo" '^building build/cuda-sm_90: .* for sm_90 \(the GPU here' deps demo
+says "for tests too" '^building build/cuda-sm_90: .* for sm_90 \(the GPU here' deps test
 says "the GPU at hand" '^building build/cuda-sm_90: .* for sm_90 \(the GPU here'
 says "its code and PTX" 'nvcc .*-gencode "arch=compute_90,code=\[sm_90,compute_90\]"' B="$work/new"
 says "CUDA_ARCH says otherwise" '^building build/cuda-sm_75-sm_80: ' CUDA_ARCH='sm_75 sm_80'
@@ -89,6 +98,21 @@ mk -n CUDA=0 CC="$(command -v gcc)" B="$work/b4" >shares 2>&1
 check "the shares end at 100 %" test "$(grep -oE '[0-9]+ \* 100 / [0-9]+' shares | tail -1 | awk '{print $1 - $5}')" = 0
 check "a kernel counts three times" test "$(grep -oE '[0-9]+ \* 100 / .* \(avx2\)' shares | head -2 | awk '{n = $1 - n} END {print n}')" = 3
 rm -f bin/as bin/latecc
+
+# Tests run in sessions of their own: a shell that wants the terminal (bash -i) would wait for it for ever in the background of
+# `make test` at a terminal. Ctrl-C ends the tests that run.
+mkdir -p runs/tests/cli/topic
+cp "$top/tests/run" "$top/tests/map" runs/tests/
+printf "bash -i -c 'echo \$- >shell' </dev/null\necho '1 passed, 0 failed'\n" >runs/tests/cli/topic/shell.sh
+expect 0 timeout 60 script -qec "cd '$work/runs' && TEST_SECONDS=20 tests/run b '' tests/cli/topic" /dev/null
+check "an interactive shell in a test, at a terminal" grep -q '^1 passed, 0 failed, 0 skipped' <(tr -d '\r' <out)
+check "and it was interactive" grep -q i runs/shell
+printf 'echo $$ >pid\nexec sleep 60\n' >runs/tests/cli/topic/shell.sh
+(cd runs && exec tests/run b '' tests/cli/topic >/dev/null 2>&1) &
+for _ in {1..100}; do [[ -s runs/pid ]] && break; sleep 0.1; done
+kill -TERM $!
+wait $!
+check "a signal to the tests ends them" bash -c "sleep 0.3; ! kill -0 $(cat runs/pid)"
 
 # The build of `make test` is installed and uninstalled.
 if [[ ${MAKELEVEL-} ]] && make -C "$top" -q "${GPUIMG#"$top"/}" >/dev/null 2>&1; then
