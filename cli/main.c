@@ -37,13 +37,16 @@ static void clean_up_and_die(int signal_number)
     raise(signal_number);
 }
 
+/* The program was started with SIGPIPE as it is by default, so that it ends by that signal. */
+static bool ends_by_sigpipe;
+
 /* If a pipe's reader has gone or a file is over the size limit, write() shall fail. Otherwise a
- * signal would end the process. */
+ * signal would end the process before it has removed its temporary files. */
 static void set_signals(void)
 {
     static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction old, act = {.sa_handler = clean_up_and_die, .sa_flags = SA_NODEFER};
-    signal(SIGPIPE, SIG_IGN);
+    ends_by_sigpipe = signal(SIGPIPE, SIG_IGN) == SIG_DFL;
     signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
@@ -118,6 +121,10 @@ static int finish(enum gi_status status, const struct gi_command *command, const
                                       : failed;
     if (gi_stop_signal())
         code = 128 + gi_stop_signal();
+    if (status == GI_E_PIPE && ends_by_sigpipe) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
     if (!gi_cli_tears_down())
         _exit(code);
     return code;

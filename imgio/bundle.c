@@ -221,7 +221,7 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
     clear(bundle, m->target);
     m->temporary = m->target ? gi_temporary_make(m->target, make_folder, &m->lock) : NULL;
     if (!m->temporary)
-        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
+        return gi_path_fail(path, m->target ? m->target : path, errno, err);
     struct stat st;
     if (stat(m->target, &st) == 0)
         chmod(m->temporary, st.st_mode & 07777);

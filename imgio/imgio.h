@@ -195,6 +195,10 @@ struct gi_sink;
  * of the errors EFBIG and EPIPE. */
 enum gi_status gi_sink_open(struct gi_sink **sink, const char *path, bool no_clobber,
                             struct gi_err *err);
+/* Fills `err` for an output `path`, called `name` in messages, that could not be made because of
+ * `why`, an errno. The first folder of the path that does not exist is named. Returns the status.
+ */
+enum gi_status gi_path_fail(const char *name, const char *path, int why, struct gi_err *err);
 /* Opens a sink that collects its bytes in memory. Messages begin with `name`. gi_sink_take() ends
  * the sink and passes the malloc()ed bytes to the caller (NULL if there are none).
  * gi_sink_abandon() discards the sink. Errors: GI_E_MEMORY. */

@@ -165,9 +165,8 @@ enum gi_status gi_sink_open_as(struct gi_sink **out, const char *name_words, con
         sink->fd = gi_pipe_widen(STDOUT_FILENO);
     int why = sink->standard ? 0 : open_target(sink, path);
     if (why) {
-        enum gi_status status = sink_fail(sink, why, err);
         gi_sink_abandon(&sink);
-        return status;
+        return gi_path_fail(name_words, path, why, err);
     }
     *out = sink;
     return GI_OK;

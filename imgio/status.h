@@ -30,7 +30,7 @@ enum gi_status {
     /* the system failed, not the file (disk full, I/O error), so that a later run may succeed (exit
      * status 75) */
     GI_E_AGAIN,
-    GI_E_PIPE, /* the reader of our output has gone (EPIPE); exit status 1 without a message */
+    GI_E_PIPE, /* the reader of our output has gone (EPIPE); no message, ended by SIGPIPE */
 };
 
 /* An error, or GI_OK and "". The error is set only once, where the fault is found. `text` is one

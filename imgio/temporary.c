@@ -186,6 +186,23 @@ char *gi_path_folder(const char *path)
     return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
 }
 
+enum gi_status gi_path_fail(const char *name, const char *path, int why, struct gi_err *err)
+{
+    char *folder = why == ENOENT ? strdup(path) : NULL, *end = folder;
+    while (end && (end = strchr(end + 1, '/'))) {
+        *end = '\0';
+        if (access(folder, F_OK) != 0)
+            break;
+        *end = '/';
+    }
+    if (end)
+        gi_fail(err, gi_status_of_errno(why), "%s: there is no folder %s", name, folder);
+    else
+        gi_fail(err, gi_status_of_errno(why), "%s: %s", name, strerror(why));
+    free(folder);
+    return gi_status_of_errno(why);
+}
+
 void gi_path_sync(const char *path)
 {
     char *folder = gi_path_folder(path);

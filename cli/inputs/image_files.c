@@ -346,8 +346,7 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
                    : GI_OK;
     struct stat st;
     if (!gi_output_has_folder(path))
-        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", gi_output_file(path),
-                       strerror(errno));
+        return gi_path_fail(gi_output_file(path), gi_output_file(path), errno, err);
     if (stat(gi_output_file(path), &st) != 0)
         return GI_OK;
     if (S_ISDIR(st.st_mode))

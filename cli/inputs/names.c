@@ -232,7 +232,7 @@ static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
         struct stat st;
         int why = mkdir(path, 0777) ? errno : 0;
         if (why && why != EEXIST)
-            return gi_fail(err, gi_status_of_errno(why), "%s: %s", path, strerror(why));
+            return gi_path_fail(path, path, why, err);
         if (why && (stat(path, &st) || !S_ISDIR(st.st_mode)))
             return gi_fail(err, GI_E_IO, "%s: is no folder, want one for the results", path);
         *at = '/';

@@ -94,7 +94,7 @@ static enum gi_status check_output(const struct tars *tars, const char *path, st
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
         return gi_fail(err, GI_E_USAGE, "-: standard output is a terminal, want a file or a pipe");
     if (!gi_output_has_folder(path))
-        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
+        return gi_path_fail(path, path, errno, err);
     if (tars->io.no_clobber && !tars->params->resume && access(path, F_OK) == 0)
         return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
     return GI_OK;

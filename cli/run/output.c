@@ -160,10 +160,13 @@ static enum gi_status check_parent(const char *option, const char *path, struct 
         slash[1] = '\0';
     const char *parent = slash ? name : ".";
     enum gi_status status = GI_OK;
-    if (faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS))
-        status = gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
-    else if (stat(path, &inside) == 0 && stat(parent, &outside) == 0 &&
-             (inside.st_dev != outside.st_dev || inside.st_ino == outside.st_ino))
+    if (faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS)) {
+        int why = errno;
+        char words[512];
+        snprintf(words, sizeof words, "%s %s", option, path);
+        status = gi_path_fail(words, path, why, err);
+    } else if (stat(path, &inside) == 0 && stat(parent, &outside) == 0 &&
+               (inside.st_dev != outside.st_dev || inside.st_ino == outside.st_ino))
         status = gi_fail(err, GI_E_IO, "%s %s: is the top of a file system, want a folder in it",
                          option, path);
     free(name);

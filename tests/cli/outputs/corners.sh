@@ -81,7 +81,7 @@ echo text >plain
 expect_error 1 'invert: png:folder: is a folder, want a file' invert a.pgm png:folder
 expect_error 1 'extract: folder: is a folder, want a file' extract a.pgm folder --format csv
 expect 0 gpuimg extract a.pgm /dev/null --format csv
-expect_error 1 'extract: --crops nodir/x: No such file or directory' extract a.pgm made.csv --crops nodir/x
+expect_error 1 'extract: --crops nodir/x: there is no folder nodir' extract a.pgm made.csv --crops nodir/x
 expect_error 1 'extract: --crops plain: Not a directory' extract a.pgm made.csv --crops plain
 expect_error 2 'extract: --overlay o.pgm: want a format that holds colour' extract a.pgm made.csv --overlay o.pgm
 expect_error 2 'extract: --labels-picture o.pgm: want a format that holds colour' extract a.pgm made.csv --labels-picture o.pgm

@@ -89,7 +89,9 @@ expect 1 gpuimg gaussian in.pgm old.pgm --no-clobber
 check "the message names --no-clobber" grep -q -- '^gpuimg: gaussian: old.pgm: .*no-clobber' err
 check "--no-clobber keeps the file" test "$(cat old.pgm)" = old
 expect 0 gpuimg gaussian in.pgm new.pgm --no-clobber
-expect_error 1 'gaussian: nofolder/made.pgm: No such file or directory' gaussian in.pgm nofolder/made.pgm
+mkdir -p folder
+expect_error 1 'gaussian: folder/new/deep/made.pgm: there is no folder folder/new' gaussian in.pgm folder/new/deep/made.pgm
+expect_error 1 'gaussian: nofolder/made.pgm: there is no folder nofolder' gaussian in.pgm nofolder/made.pgm
 mkdir folder.pgm
 expect_error 2 'gaussian: folder.pgm: is a folder, want the name of a file, or --out-dir folder.pgm' gaussian in.pgm folder.pgm
 expect 0 gpuimg gaussian in.pgm pgm:/dev/null
@@ -111,11 +113,24 @@ for words in 'gaussian in.pgm pgm:-' 'list' 'info in.pgm' 'help blur' '--version
     check "$words >/dev/full names the reason" grep -q '^gpuimg: .*No space left on device' err
     # shellcheck disable=SC2086
     { sleep 0.1; gpuimg $words 2>err; echo $? >status; } | true
-    check "$words into a closed pipe fails" test "$(cat status)" = 1
+    check "$words into a closed pipe ends by SIGPIPE" test "$(cat status)" = 141
     check "$words into a closed pipe prints no message" test ! -s err
     # shellcheck disable=SC2086
     gpuimg $words >&- 2>err
     check "$words with no standard output fails" test $? = 1
+done
+# The reader goes while there is more than a pipe holds: rows of many files, one big table.
+for _ in {1..12000}; do echo in.pgm; done >many # more than 1 MB, which a pipe may hold
+for words in 'info --files-from many' 'stats --files-from many' 'histogram in.pgm --bins 65536 --format csv'; do
+    # shellcheck disable=SC2086
+    { gpuimg $words 2>err; echo $? >status; } | head -1 >/dev/null
+    check "$words, of which one line is read, ends by SIGPIPE" test "$(cat status)" = 141
+    check "$words, of which one line is read, prints no message" test ! -s err
+    # Where the signal is ignored, as below nohup or Python, the status tells.
+    # shellcheck disable=SC2086
+    (trap '' PIPE; { gpuimg $words 2>err; echo $? >status; } | head -1 >/dev/null)
+    check "$words, with SIGPIPE ignored, fails" test "$(cat status)" = 1
+    check "$words, with SIGPIPE ignored, prints no message" test ! -s err
 done
 gpuimg gaussian in.pgm closed.pgm >&- 2>&-
 check "an output file is not mistaken for standard output" cmp closed.pgm want.pgm
