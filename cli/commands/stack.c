@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/commands/stack_strip.h"
+#include "cli/commands/stack_sums.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
 #include "cli/run/memory_budget.h"
@@ -15,8 +16,9 @@
 enum { SET_OWN };
 
 enum {
-    STRIP_IMAGES = 16,      /* that are reduced at a time */
+    STRIP_IMAGES = 8,       /* that are reduced at a time */
     STRIP_NBYTES = 4 << 20, /* of small images more */
+    PART_SUMS_NBYTES = 32 << 20,
 };
 
 struct stack_params {
@@ -35,9 +37,8 @@ static const struct gi_option options[] = {
     {GI_OPTION("recursive", FLAG, struct stack_params, recursive),
      .help = "Take the image files in folders that are inputs, and in the folders below them"},
     {GI_OPTION("memory", SIZE, struct stack_params, memory), .min = 1, .max = 1e15, .unit = "bytes",
-     .help = "Limit of the memory for images in progress; the methods \"median\" and "
-             "\"sigma-clip\" store further images in a temporary file. The default is half of "
-             "the free memory"},
+     .help = "Limit of the memory for images in progress; further images and sums are stored in a "
+             "temporary file. The default is half of the free memory"},
     GI_N_TO_ONE_OPTIONS(struct stack_params, report, progress),
     {0},
 };
@@ -47,8 +48,10 @@ struct stack {
     struct gi_n_to_one job;
     struct gi_image shape;        /* of all images: that of the first */
     struct gi_stack_strip *strip; /* images that are not reduced yet */
-    struct gi_image sums;         /* of the images before those */
-    struct gi_image result;       /* while it is made in parts */
+    struct gi_stack_sums *sums;   /* of the images before those; NULL: none */
+    uint64_t summed;              /* number of those images */
+    uint64_t memory;              /* of the strip, the sums and the parts, in bytes */
+    struct gi_pool *pool;         /* reads the parts */
 };
 
 /* Returns whether the method needs all images at the same time. */
@@ -68,18 +71,38 @@ static struct gi_image result_of(const struct stack *stack, const struct gi_imag
     return result;
 }
 
-/* Returns how many images are reduced at the same time if `memory` bytes are available in total. */
-static size_t strip_images(const struct stack *stack, const struct gi_image *image, uint64_t memory)
+/* Returns the bytes of the sums of images like this one, which are doubles. */
+static uint64_t sums_nbytes(const struct gi_image *image)
+{
+    return gi_image_nbytes(image) / gi_type_nbytes(image->type) * sizeof(double);
+}
+
+/* Returns how many images are reduced at the same time. If the sums fit in memory, these images are
+ * in memory too. Otherwise the sums are read and written once for STRIP_IMAGES images. */
+static size_t strip_images(const struct stack *stack, const struct gi_image *image)
 {
     uint64_t nbytes = gi_image_nbytes(image), n = STRIP_NBYTES / nbytes;
+    uint64_t columns = GI_STACK_STRIP_COLUMNS_MAX / (uint64_t)image->width;
     if (holds_all(stack))
         return stack->job.n;
     n = n < STRIP_IMAGES ? STRIP_IMAGES : n;
-    n = n > memory / 4 / nbytes ? memory / 4 / nbytes : n;
-    n = n > GI_STACK_STRIP_COLUMNS_MAX / (uint64_t)image->width
-            ? GI_STACK_STRIP_COLUMNS_MAX / (uint64_t)image->width
-            : n;
+    if (sums_nbytes(image) <= stack->memory / 2)
+        n = n > stack->memory / 4 / nbytes ? stack->memory / 4 / nbytes : n;
+    n = n > columns ? columns : n;
     return n < 1 ? 1 : n < stack->job.n ? (size_t)n : stack->job.n;
+}
+
+/* Makes the strip. Parts are so small that their sums take little memory. */
+static enum gi_status new_strip(struct stack *stack, const struct gi_image *image,
+                                struct gi_err *err)
+{
+    size_t n = strip_images(stack, image);
+    uint64_t most = stack->memory / 16, sample = gi_type_nbytes(image->type);
+    if (holds_all(stack))
+        return gi_stack_strip_new(&stack->strip, image, n, stack->memory, stack->memory, err);
+    most = most < PART_SUMS_NBYTES ? most : PART_SUMS_NBYTES;
+    return gi_stack_strip_new(&stack->strip, image, n, stack->memory / 4,
+                              most / sizeof(double) * sample * n, err);
 }
 
 /* The first image says what all are. */
@@ -88,8 +111,6 @@ static enum gi_status begin(struct stack *stack, const struct gi_image *image, s
     struct gi_err warning = {0};
     const struct gi_limits limits = {.max_bytes = stack->job.io->limits.max_bytes};
     struct gi_image result = result_of(stack, image);
-    uint64_t share = stack->params->memory ? stack->params->memory : gi_memory_share();
-    size_t n = strip_images(stack, image, share);
     gi_stack_warn(&warning, &stack->params->stack, stack->job.n);
     if (gi_cli_warn_or_fail(&warning, NULL, stack->job.io, err))
         return err->status;
@@ -97,43 +118,60 @@ static enum gi_status begin(struct stack *stack, const struct gi_image *image, s
     stack->shape.data = NULL;
     if (gi_limits_check(&limits, &result, err))
         return err->status;
-    return gi_stack_strip_new(&stack->strip, image, n, holds_all(stack) ? share : UINT64_MAX, err);
+    enum gi_status status = gi_pool_new(&stack->pool, stack->job.threads, err);
+    return status ? status : new_strip(stack, image, err);
 }
 
-/* Reduces a part of the strip to *made, which the caller frees. If stack->sums has sums of earlier
- * images, they are continued. If `continues` is true, *made becomes sums too. */
+/* Reduces a part of the strip to *made, which the caller frees. If there are sums of earlier
+ * images, those of the part, at offset `at`, are continued. If `continues` is true, *made becomes
+ * sums too.
+ */
 static enum gi_status reduce(struct stack *stack, struct gi_image *made,
-                             const struct gi_stack_strip_part *part, bool continues,
+                             const struct gi_stack_strip_part *part, uint64_t at, bool continues,
                              struct gi_err *err)
 {
     struct gi_stack_params params = stack->params->stack;
     struct gi_step step = {.filter = &gi_filter_stack, .params = &params};
+    struct gi_image sums = part->image;
+    enum gi_status status = GI_OK;
     params.images = gi_stack_strip_images(stack->strip);
     params.continues = continues;
-    if (stack->sums.data) {
-        params.nearlier = stack->job.taken - (uint64_t)params.images;
-        step.others = &stack->sums;
+    if (stack->summed) {
+        sums.type = GI_U32;
+        sums.width = 2 * (part->image.width / params.images);
+        status = gi_stack_sums_get(stack->sums, &sums, at, err);
+        params.nearlier = stack->summed;
+        step.others = &sums;
         step.nothers = 1;
     }
-    return gi_imaging_step(stack->job.computing, stack->job.whole, made, &part->image, &step, NULL,
-                           err);
+    return status ? status
+                  : gi_imaging_step(stack->job.computing, stack->job.whole, made, &part->image,
+                                    &step, NULL, err);
 }
 
-/* Adds the images of a strip to the sums. */
+/* Adds the images of the strip to the sums. */
 static enum gi_status flush(struct stack *stack, struct gi_err *err)
 {
     struct gi_stack_strip_part part = {0};
     struct gi_image sums;
+    uint64_t at = 0;
     bool more;
-    enum gi_status status = gi_stack_strip_next(stack->strip, &part, &more, NULL, err);
-    if (!status)
-        status = reduce(stack, &sums, &part, true, err);
-    if (status)
-        return status;
-    gi_image_free(&stack->sums);
-    stack->sums = sums;
+    enum gi_status status =
+        stack->sums
+            ? GI_OK
+            : gi_stack_sums_new(&stack->sums, sums_nbytes(&stack->shape), stack->memory / 2, err);
+    while (!status &&
+           !(status = gi_stack_strip_next(stack->strip, &part, &more, stack->pool, err)) && more) {
+        status = reduce(stack, &sums, &part, at, true, err);
+        if (status)
+            break;
+        status = gi_stack_sums_put(stack->sums, &sums, at, err);
+        at += gi_image_nbytes(&sums);
+        gi_image_free(&sums);
+    }
+    stack->summed += (uint64_t)gi_stack_strip_images(stack->strip);
     gi_stack_strip_clear(stack->strip);
-    return GI_OK;
+    return status;
 }
 
 static enum gi_status take(void *self, struct gi_item *item, struct gi_image *image,
@@ -160,48 +198,38 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
 }
 
 /* Copies the result of a part to its place in the image. */
-static void put(const struct stack *stack, const struct gi_stack_strip_part *part,
+static void put(const struct gi_image *result, const struct gi_stack_strip_part *part,
                 const struct gi_image *made)
 {
     size_t nbytes = gi_row_nbytes(made), at = nbytes / (size_t)made->width * (size_t)part->x;
     for (int y = 0; y < made->height; y++)
-        memcpy((char *)gi_row(&stack->result, part->y + y) + at, gi_row(made, y), nbytes);
+        memcpy((char *)gi_row(result, part->y + y) + at, gi_row(made, y), nbytes);
 }
 
-static enum gi_status finish_parts(struct stack *stack, struct gi_pool *pool, struct gi_err *err)
-{
-    struct gi_stack_strip_part part = {0};
-    const struct gi_image shape = result_of(stack, &stack->shape);
-    bool more = true;
-    enum gi_status status = GI_OK;
-    while (!status && !(status = gi_stack_strip_next(stack->strip, &part, &more, pool, err)) &&
-           more) {
-        struct gi_image made = {0};
-        status = reduce(stack, &made, &part, false, err);
-        if (!status && made.width == shape.width && made.height == shape.height) {
-            stack->result = made; /* the part is the whole strip */
-            return GI_OK;
-        }
-        if (!status && !stack->result.data)
-            status = gi_image_alloc(&stack->result, shape.width, shape.height, shape.channels,
-                                    shape.type, err);
-        if (!status)
-            put(stack, &part, &made);
-        gi_image_free(&made);
-    }
-    return status;
-}
-
-static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *err)
+static enum gi_status finish(void *self, struct gi_image *result, struct gi_err *err)
 {
     struct stack *stack = self;
-    struct gi_pool *pool;
-    enum gi_status status = gi_pool_new(&pool, stack->job.threads, err);
-    if (status)
-        return status;
-    status = finish_parts(stack, pool, err);
-    *made = stack->result;
-    gi_pool_free(&pool);
+    struct gi_stack_strip_part part = {0};
+    const struct gi_image shape = result_of(stack, &stack->shape);
+    uint64_t at = 0;
+    bool more = true;
+    enum gi_status status = GI_OK;
+    while (!status &&
+           !(status = gi_stack_strip_next(stack->strip, &part, &more, stack->pool, err)) && more) {
+        struct gi_image made = {0};
+        status = reduce(stack, &made, &part, at, false, err);
+        if (!status && made.width == shape.width && made.height == shape.height) {
+            *result = made; /* the part is the whole strip */
+            return GI_OK;
+        }
+        if (!status && !result->data)
+            status =
+                gi_image_alloc(result, shape.width, shape.height, shape.channels, shape.type, err);
+        if (!status)
+            put(result, &part, &made);
+        at += sums_nbytes(&made);
+        gi_image_free(&made);
+    }
     return status;
 }
 
@@ -209,13 +237,15 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
                           int noperands, struct gi_err *err)
 {
     const struct stack_params *p = params[SET_OWN];
+    uint64_t memory = p->memory ? p->memory : gi_memory_share();
     struct stack stack = {.params = p,
+                          .memory = memory - memory / 2,
                           .job = {.command = command,
                                   .params = params,
                                   .output = operands[noperands - 1],
                                   .report = p->report,
                                   .progress = p->progress,
-                                  .memory = p->memory,
+                                  .memory = memory / 2,
                                   .self = &stack,
                                   .take = take,
                                   .finish = finish}};
@@ -228,7 +258,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     if (!status)
         status = gi_n_to_one_run(&stack.job, err);
     gi_stack_strip_free(&stack.strip);
-    gi_image_free(&stack.sums);
+    gi_stack_sums_free(&stack.sums);
+    gi_pool_free(&stack.pool);
     gi_n_to_one_close(&stack.job);
     return status;
 }
@@ -249,11 +280,13 @@ const struct gi_command gi_command_stack = {
               "median, because an outlier enlarges the deviation: at most 2.74 with 6 images and "
               "3.1 with 8. So few images need --method sigma-clip --kappa 2; a --kappa that cannot "
               "reject anything causes a warning.\n\n"
-              "Every file is read once. The methods \"mean\", \"min\", \"max\" and \"sum\" only "
-              "need memory for a few images. The methods \"median\" and \"sigma-clip\" need all "
-              "images at once: if these take more than --memory, the decoded images are stored "
-              "in a temporary file, in the folder $TMPDIR or else in /var/tmp, and read from "
-              "there part by part. The result is the same.\n\n"
+              "Every file is read once. The methods \"mean\", \"min\", \"max\" and \"sum\" need "
+              "8 bytes for each sample of an image, and memory for 8 images and those that are "
+              "being decoded. The methods \"median\" and \"sigma-clip\" need all images at once. "
+              "Whatever takes more than --memory is stored in a temporary file, in the folder "
+              "$TMPDIR or else in /var/tmp, and read from there part by part. The result is the "
+              "same. The memory in use is at most --memory, and in addition one input and the "
+              "result.\n\n"
               "The report of --report has a line per input and then a line for the result. In "
               "that line, the field \"inputs\" holds the number of inputs.\n\n"
               "In a chain (gpuimg help run), the step stack --images N stacks N images that are "

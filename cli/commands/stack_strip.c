@@ -18,7 +18,7 @@ struct gi_stack_strip {
     int n, added;
     int fd;                /* -1: all images are in memory */
     struct gi_image image; /* the images, or a part of them */
-    int width, height;     /* maximum of a part */
+    int width, height;     /* maximum of a part, for each image */
     /* The part that is being read. */
     struct gi_stack_strip_part part;
     int part_width;
@@ -55,9 +55,10 @@ static enum gi_status fail_memory(const struct gi_stack_strip *strip, struct gi_
 }
 
 enum gi_status gi_stack_strip_new(struct gi_stack_strip **out, const struct gi_image *shape,
-                                  size_t n, uint64_t memory, struct gi_err *err)
+                                  size_t n, uint64_t memory, uint64_t part, struct gi_err *err)
 {
     struct gi_stack_strip *strip = *out = calloc(1, sizeof *strip);
+    bool whole = false;
     if (!strip)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a strip of images");
     pthread_mutex_init(&strip->lock, NULL);
@@ -71,8 +72,17 @@ enum gi_status gi_stack_strip_new(struct gi_stack_strip **out, const struct gi_i
     enum gi_status status = GI_OK;
     if (strip->width < shape->width || strip->height < shape->height)
         status = gi_scratch_file_open(&strip->fd, (uint64_t)n * strip->image_nbytes, err);
-    if (!status && gi_image_alloc(&strip->image, strip->n * strip->width, strip->height,
-                                  shape->channels, shape->type, NULL))
+    else
+        whole = true;
+    if (part < memory)
+        choose_part(strip, part);
+    if (whole && strip->width < shape->width) { /* rows in memory are not divided */
+        strip->width = shape->width;
+        strip->height = 1;
+    }
+    if (!status &&
+        gi_image_alloc(&strip->image, strip->n * strip->width,
+                       whole ? shape->height : strip->height, shape->channels, shape->type, NULL))
         status = fail_memory(strip, err);
     if (status)
         gi_stack_strip_free(out);
@@ -106,24 +116,6 @@ void gi_stack_strip_clear(struct gi_stack_strip *strip)
     strip->added = 0;
 }
 
-/* Writes, or if `reads` is true reads, all bytes at an offset of a file. */
-static bool transfer(int fd, char *bytes, size_t nbytes, off_t at, bool reads)
-{
-    while (nbytes) {
-        ssize_t n = reads ? pread(fd, bytes, nbytes, at) : pwrite(fd, bytes, nbytes, at);
-        if (n == 0)
-            errno = EIO;
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return false;
-        if (n > 0) {
-            bytes += n;
-            nbytes -= (size_t)n;
-            at += n;
-        }
-    }
-    return true;
-}
-
 enum gi_status gi_stack_strip_add(struct gi_stack_strip *strip, const struct gi_image *image,
                                   struct gi_err *err)
 {
@@ -133,11 +125,11 @@ enum gi_status gi_stack_strip_add(struct gi_stack_strip *strip, const struct gi_
         for (int y = 0; y < image->height; y++)
             memcpy((char *)gi_row(&strip->image, y) + (size_t)strip->added * row_nbytes,
                    gi_row(image, y), row_nbytes);
-    else if (packed && !transfer(strip->fd, image->data, strip->image_nbytes, (off_t)at, false))
+    else if (packed && !gi_scratch_file_write(strip->fd, image->data, strip->image_nbytes, at))
         return gi_scratch_file_fail(err);
     else if (!packed)
         for (int y = 0; y < image->height; y++, at += row_nbytes)
-            if (!transfer(strip->fd, gi_row(image, y), row_nbytes, (off_t)at, false))
+            if (!gi_scratch_file_write(strip->fd, gi_row(image, y), row_nbytes, at))
                 return gi_scratch_file_fail(err);
     strip->added++;
     return GI_OK;
@@ -153,7 +145,7 @@ static void read_image(void *arg, int k, void *scratch)
         size_t at = (size_t)k * strip->image_nbytes + (size_t)(part->y + y) * strip->row_nbytes +
                     (size_t)part->x * strip->pixel_nbytes;
         char *to = (char *)gi_row(&part->image, y) + (size_t)k * nbytes;
-        if (transfer(strip->fd, to, nbytes, (off_t)at, true))
+        if (gi_scratch_file_read(strip->fd, to, nbytes, at))
             continue;
         pthread_mutex_lock(&strip->lock);
         strip->why = errno;
@@ -179,10 +171,10 @@ enum gi_status gi_stack_strip_next(struct gi_stack_strip *strip, struct gi_stack
         return GI_OK;
     int right = strip->shape.width - x, below = strip->shape.height - y;
     strip->part_width = right < strip->width ? right : strip->width;
-    *part = (struct gi_stack_strip_part){.image = strip->image, .x = x, .y = y};
-    part->image.owner = GI_OWNER_NONE;
+    int height = below < strip->height ? below : strip->height, from = strip->fd < 0 ? y : 0;
+    *part = (struct gi_stack_strip_part){.x = x, .y = y};
+    part->image = gi_image_rows(&strip->image, from, from + height);
     part->image.width = strip->added * strip->part_width;
-    part->image.height = below < strip->height ? below : strip->height;
     strip->part = *part;
     if (strip->fd < 0)
         return GI_OK;

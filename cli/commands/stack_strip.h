@@ -14,10 +14,11 @@ struct gi_stack_strip;
 enum { GI_STACK_STRIP_COLUMNS_MAX = INT_MAX / 16 };
 
 /* Makes a strip for at most `n` images shaped like `shape`. The strip takes `memory` bytes of
- * memory, but at least a few kilobytes per image. Errors: GI_E_MEMORY, and as
- * gi_scratch_file_open(). */
+ * memory, but at least a few kilobytes per image. A part has `part` bytes, at most `memory`, but at
+ * least a row or a few kilobytes of each image. Errors: GI_E_MEMORY, and as gi_scratch_file_open().
+ */
 enum gi_status gi_stack_strip_new(struct gi_stack_strip **strip, const struct gi_image *shape,
-                                  size_t n, uint64_t memory, struct gi_err *err);
+                                  size_t n, uint64_t memory, uint64_t part, struct gi_err *err);
 void gi_stack_strip_free(struct gi_stack_strip **strip);
 
 /* Adds the next image. Errors: GI_E_IO, GI_E_AGAIN. */
@@ -39,7 +40,7 @@ struct gi_stack_strip_part {
     int x, y;              /* the rectangle's first pixel in each image */
 };
 
-/* Replaces *part by the next part in raster order, with as many rows as memory allows. Before the
+/* Replaces *part by the next part in raster order, with as many rows as fit. Before the
  * first call *part must be all zeros. Sets *more to false after the last part. Errors: as
  * gi_stack_strip_add(). */
 enum gi_status gi_stack_strip_next(struct gi_stack_strip *strip, struct gi_stack_strip_part *part,

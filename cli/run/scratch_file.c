@@ -41,3 +41,39 @@ enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err
     }
     return status;
 }
+
+bool gi_scratch_file_write(int fd, const void *bytes, size_t nbytes, uint64_t at)
+{
+    const char *from = bytes;
+    while (nbytes) {
+        ssize_t n = pwrite(fd, from, nbytes, (off_t)at);
+        if (n == 0)
+            errno = EIO;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        if (n > 0) {
+            from += n;
+            nbytes -= (size_t)n;
+            at += (uint64_t)n;
+        }
+    }
+    return true;
+}
+
+bool gi_scratch_file_read(int fd, void *bytes, size_t nbytes, uint64_t at)
+{
+    char *to = bytes;
+    while (nbytes) {
+        ssize_t n = pread(fd, to, nbytes, (off_t)at);
+        if (n == 0)
+            errno = EIO;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        if (n > 0) {
+            to += n;
+            nbytes -= (size_t)n;
+            at += (uint64_t)n;
+        }
+    }
+    return true;
+}

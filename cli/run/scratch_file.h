@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "imgio/status.h"
@@ -14,3 +16,8 @@ enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err
 
 /* Reports that a system call on the file failed, with the reason in errno. */
 enum gi_status gi_scratch_file_fail(struct gi_err *err);
+
+/* Write or read all bytes at an offset of the file. Return false if a system call failed, with the
+ * reason in errno. */
+bool gi_scratch_file_write(int fd, const void *bytes, size_t nbytes, uint64_t at);
+bool gi_scratch_file_read(int fd, void *bytes, size_t nbytes, uint64_t at);

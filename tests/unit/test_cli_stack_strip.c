@@ -23,7 +23,7 @@ static enum gi_status pass_through(int width, struct gi_err *err)
     assert_int_equal(gi_pool_new(&pool, 1, NULL), GI_OK);
     for (int i = 0; i < IMAGES; i++)
         images[i] = random_image(width, HEIGHT, 1, GI_U8, (uint64_t)i);
-    enum gi_status status = gi_stack_strip_new(&strip, &images[0], IMAGES, 1, err);
+    enum gi_status status = gi_stack_strip_new(&strip, &images[0], IMAGES, 1, 1, err);
     for (int i = 0; i < IMAGES && !status; i++)
         status = gi_stack_strip_add(strip, &images[i], err);
     while (!status && !(status = gi_stack_strip_next(strip, &part, &more, pool, err)) && more) {

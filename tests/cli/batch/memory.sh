@@ -1,6 +1,6 @@
 #!/bin/bash
 # --memory bounds the memory of many images together, measured by the peak of resident memory. Usage: memory.sh GPUIMG
-# Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine*
+# Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine* cli/commands/stack*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -36,6 +36,14 @@ check "the stream is complete" test "$(stat -c %s out.pgm)" = "$(stat -c %s stre
 holds "files" 0 flip --h --out-dir out m*.pgm --memory 1M --threads 12
 holds "a tar" 0 flip --h --tar m.tar out.tar --memory 1M --threads 12
 check "the tar has all members" test "$(tar tf out.tar | wc -l)" = 40
+holds "a table" 0 stats --table out.csv m*.pgm --memory 1M --threads 12
+holds "pages" 0 pages m0*.pgm --out out.tif --compression 0 --memory 1M --threads 12
+mkdir a b
+ln m0*.pgm a
+ln m1*.pgm b
+for i in {0..9}; do mv "b/m1$i.pgm" "b/m0$i.pgm"; done
+holds "pairs of folders" 0 compare a b --memory 1M --threads 12
+rm -r a b
 
 # A member that is larger than --memory and has all bytes of its samples.
 { printf 'P5\n4200 4200\n255\n'; head -c 17640000 /dev/zero; } >long.pgm
@@ -78,5 +86,17 @@ done
 most=160000
 holds palettes 0 palette --table out.csv --memory 40M --threads 12 c*.ppm
 holds clahe 0 clahe --tiles 16x16 --out-dir out --memory 20M --threads 12 g*.pgm
-rm -rf [mcg][0-9]* m.tar tall.pgm out*
+
+# Stacks: the sums of an image of 12 MB take 96 MB. The memory is at most --memory, one input (12 MB of the file, and 12 MB
+# decoded) and the result, beside the 15 MB of the program.
+{ printf 'P5\n4000 3000\n255\n'; head -c 12000000 /dev/urandom; } >s0.pgm
+for i in {1..24}; do ln s0.pgm "s$i.pgm"; done
+most=85000
+for by in mean min max median; do
+    TMPDIR=. holds "stack --by $by" 0 stack --by $by s?.pgm s??.pgm out.pgm --memory 24M --threads 2
+    check "stack of equal images by $by" cmp out.pgm s0.pgm
+done
+most=170000 # a result of 48 MB in float
+TMPDIR=. holds "stack --by sum" 0 stack --by sum s?.pgm out.pfm --memory 24M --threads 2
+rm -rf [mcgs][0-9]* m.tar tall.pgm out*
 finish

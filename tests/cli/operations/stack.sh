@@ -95,9 +95,11 @@ for i in range(9):
 END
 for kind in c:ppm d:pgm e:pam f:pfm; do
     suffix=${kind#*:}
-    for by in median sigma-clip; do
+    for by in median sigma-clip mean max sum; do
+        [[ $by != sum || $kind == d* ]] || continue
+        [[ $by == sum ]] && suffix=pfm
         for n in 2 9; do
-            files=$(eval "echo ${kind%:*}{0..$((n - 1))}.$suffix")
+            files=$(eval "echo ${kind%:*}{0..$((n - 1))}.${kind#*:}")
             # shellcheck disable=SC2086
             expect 0 gpuimg stack --by $by --kappa 1 $files all.$suffix
             for memory in 1 60000 100000; do
