@@ -299,11 +299,13 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
     double count;
     enum gi_status status = p->max_differing ? read_share(&count, p->max_differing, 1, err) : GI_OK;
+    bool pairs = false;
+    if (!status)
+        status = gi_pairs_are_wanted(&pairs, params, operands, noperands, err);
     if (status)
         return status;
-    return gi_pairs_are_wanted(params, operands, noperands)
-               ? gi_pairs_run(command, params, operands, noperands, err)
-               : run_pair(command, params, operands, err);
+    return pairs ? gi_pairs_run(command, params, operands, noperands, err)
+                 : run_pair(command, params, operands, err);
 }
 
 const struct gi_command gi_command_compare = {

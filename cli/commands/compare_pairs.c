@@ -31,30 +31,62 @@ struct pairs {
     struct gi_junit *junit;
 };
 
-static bool is_folder(const char *path)
+/* Returns the error if the machine failed, so that it is not known what the path names. Other
+ * errors are reported when the file is compared. */
+static enum gi_status unless_known(enum gi_status status, const struct gi_err *fault,
+                                   struct gi_err *err)
 {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    if (status != GI_E_AGAIN && status != GI_E_MEMORY)
+        return GI_OK;
+    *err = *fault;
+    return status;
 }
 
-/* Returns whether the file has several pages. If it can't be read, this is reported later, when it
- * is compared. */
-static bool has_pages(const char *path, const struct gi_io_params *io)
+/* Finds out whether both names are those of folders. */
+static enum gi_status are_folders(bool *both, char **names, struct gi_err *err)
+{
+    *both = true;
+    for (int i = 0; i < 2 && *both; i++) {
+        struct stat st;
+        struct gi_err fault;
+        enum gi_status status = GI_OK;
+        if (stat(names[i], &st))
+            status =
+                gi_fail(&fault, gi_status_of_errno(errno), "%s: %s", names[i], strerror(errno));
+        *both = !status && S_ISDIR(st.st_mode);
+        status = unless_known(status, &fault, err);
+        if (status)
+            return status;
+    }
+    return GI_OK;
+}
+
+/* Finds out whether the file has several pages. */
+static enum gi_status has_pages(bool *several, const char *path, const struct gi_io_params *io,
+                                struct gi_err *err)
 {
     struct gi_pages *pages;
-    bool several = !gi_cli_open_pages(&pages, path, io, NULL) && pages && gi_pages_n(pages) > 1;
+    struct gi_err fault;
+    enum gi_status status = gi_cli_open_pages(&pages, path, io, &fault);
+    *several = !status && pages && gi_pages_n(pages) > 1;
     gi_pages_close(&pages, NULL);
-    return several;
+    return unless_known(status, &fault, err);
 }
 
-bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands)
+enum gi_status gi_pairs_are_wanted(bool *wanted, void *const *params, char **operands,
+                                   int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *p = params[GI_SET_PAIRS];
     const struct gi_io_params *io = params[GI_SET_PAIR_INPUT];
-    if (p->files_from || p->table || p->report || p->shard || p->tar)
-        return true;
-    return noperands == 2 && ((is_folder(operands[0]) && is_folder(operands[1])) ||
-                              (has_pages(operands[0], io) && has_pages(operands[1], io)));
+    *wanted = p->files_from || p->table || p->report || p->shard || p->tar;
+    if (*wanted || noperands != 2)
+        return GI_OK;
+    enum gi_status status = are_folders(wanted, operands, err);
+    if (!status && !*wanted)
+        status = has_pages(wanted, operands[0], io, err);
+    else
+        return status;
+    return status || !*wanted ? status : has_pages(wanted, operands[1], io, err);
 }
 
 /* Adds two files, or the pairs of their pages. */
@@ -102,11 +134,13 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
                                      : "nothing");
     if (p->tar && p->files_from)
         return gi_fail(err, GI_E_USAGE, "--tar: want A and B, and no --pairs");
-    enum gi_status status = p->tar          ? gi_tar_pairs_list(files, operands, err)
-                            : p->files_from ? gi_pairs_read(files, err)
-                            : is_folder(operands[0]) && is_folder(operands[1])
-                                ? gi_pairs_of_folders(files, operands, err)
-                                : add_files(files, operands, &pairs->io, err);
+    bool folders = false;
+    enum gi_status status = p->tar || p->files_from ? GI_OK : are_folders(&folders, operands, err);
+    if (!status)
+        status = p->tar          ? gi_tar_pairs_list(files, operands, err)
+                 : p->files_from ? gi_pairs_read(files, err)
+                 : folders       ? gi_pairs_of_folders(files, operands, err)
+                                 : add_files(files, operands, &pairs->io, err);
     if (!status && !files->list.n)
         status = gi_fail(err, GI_E_USAGE, "no pairs of images");
     if (!status)

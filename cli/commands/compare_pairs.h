@@ -64,10 +64,11 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
 json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
                         const char *const names[2]);
 
-/* Returns whether the operands and options ask for many pairs. They do if the operands are two
+/* Finds out whether the operands and options ask for many pairs. They do if the operands are two
  * folders or two files of several pages, or if --pairs, --table, --report, --shard or --tar was
- * given. */
-bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands);
+ * given. Errors: GI_E_AGAIN, GI_E_MEMORY if the machine did not tell. */
+enum gi_status gi_pairs_are_wanted(bool *wanted, void *const *params, char **operands,
+                                   int noperands, struct gi_err *err);
 
 /* Compares many pairs and writes one table. Errors: GI_E_DIFFERENT if a pair exceeds a limit, or
  * differs and there are no limits; otherwise as gi_batch_run(). */

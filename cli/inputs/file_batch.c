@@ -285,8 +285,9 @@ enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on
                                                 .share = files->share,
                                                 .named = files->by_names,
                                                 .n = files->n};
-        if (gi_page_cursor_count(&n, &files->cursor, err))
-            return GI_E_MEMORY;
+        enum gi_status status = gi_page_cursor_count(&n, &files->cursor, err);
+        if (status)
+            return status;
         files->feed.n = n;
     } else if (files->feed.self == files) {
         files->feed.n = files->n;

@@ -56,12 +56,26 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool is_folder(const struct dirent *entry, const char *path)
+/* Finds out whether the path names a folder. A path that does not exist is none, because it is
+ * reported later, when it is opened. If the machine failed, returns an error, because the images of
+ * a folder would be left out. */
+static enum gi_status is_folder(bool *folder, const char *path,
+                                int (*examine)(const char *, struct stat *), struct gi_err *err)
 {
     struct stat st;
-    if (entry->d_type != DT_UNKNOWN)
-        return entry->d_type == DT_DIR; /* links could form a cycle */
-    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    bool known = examine(path, &st) == 0;
+    *folder = known && S_ISDIR(st.st_mode);
+    return known || gi_status_of_errno(errno) != GI_E_AGAIN
+               ? GI_OK
+               : gi_fail(err, GI_E_AGAIN, "%s: %s", path, strerror(errno));
+}
+
+static enum gi_status is_entry_folder(bool *folder, const struct dirent *entry, const char *path,
+                                      struct gi_err *err)
+{
+    *folder = entry->d_type == DT_DIR;
+    /* links could form a cycle */
+    return entry->d_type == DT_UNKNOWN ? is_folder(folder, path, lstat, err) : GI_OK;
 }
 
 /* Adds a folder that can't be read as an input that fails. If the machine failed, returns an error
@@ -92,7 +106,10 @@ static enum gi_status add_folder(struct gi_list *list, const char *folder, size_
         if (!status && asprintf(&path, "%s%s%s", folder, slash, entries[i]->d_name) < 0)
             status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         size_t top = root ? root : length + strlen(slash);
-        if (!status && is_folder(entries[i], path))
+        bool inner = false;
+        if (!status)
+            status = is_entry_folder(&inner, entries[i], path, err);
+        if (!status && inner)
             status = add_folder(list, path, top, err);
         else if (!status && is_image_name(entries[i]->d_name)) {
             status = add(list, path, top, 0, err);
@@ -108,12 +125,14 @@ static enum gi_status add_folder(struct gi_list *list, const char *folder, size_
 static enum gi_status add_name(struct gi_list *list, const char *name, bool recursive,
                                struct gi_err *err)
 {
-    struct stat st;
+    bool folder = false;
     const char *slash = strrchr(name, '/');
     if (strcmp(name, "-") == 0)
         return gi_fail(err, GI_E_USAGE, "-: want the names of files with --out-dir or --out");
-    /* A file that does not exist is reported later, when it is opened. */
-    if (stat(name, &st) || !S_ISDIR(st.st_mode))
+    enum gi_status status = is_folder(&folder, name, stat, err);
+    if (status)
+        return status;
+    if (!folder)
         return add(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, 0, err);
     if (!recursive)
         return gi_fail(err, GI_E_USAGE, "%s: is a folder, want --recursive or files", name);

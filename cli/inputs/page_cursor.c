@@ -26,19 +26,22 @@ static bool has_other_suffix(const char *path, size_t n)
     return false;
 }
 
-/* Returns whether the file begins like a file of several images. */
-static bool starts(const char *path, size_t n)
+/* Returns false if the file certainly does not begin like a file of several images. If it can't be
+ * examined, the opening of its pages tells why. */
+static bool may_start(const char *path, size_t n)
 {
-    char *file = strndup(path, n);
+    char *file = strcmp(path, "-") ? strndup(path, n) : NULL;
     unsigned char bytes[16];
     struct stat st;
-    int fd =
-        file && stat(file, &st) == 0 && S_ISREG(st.st_mode) ? open(file, O_RDONLY | O_CLOEXEC) : -1;
-    ssize_t got = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
+    bool known = file && stat(file, &st) == 0;
+    int fd = known && S_ISREG(st.st_mode) ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof bytes);
     if (fd >= 0)
         close(fd);
     free(file);
-    return got > 0 && gi_pages_starts(bytes, (size_t)got);
+    if (strcmp(path, "-") == 0 || (known && !S_ISREG(st.st_mode)))
+        return false;
+    return got < 0 || gi_pages_starts(bytes, (size_t)got);
 }
 
 static enum gi_status open_pages(struct gi_pages **pages, const char *path,
@@ -50,7 +53,7 @@ static enum gi_status open_pages(struct gi_pages **pages, const char *path,
     struct gi_selection selection;
     size_t n = gi_path_file(path, &selection);
     *pages = NULL;
-    return has_other_suffix(path, n) || !starts(path, n)
+    return has_other_suffix(path, n) || !may_start(path, n)
                ? GI_OK
                : gi_pages_open(pages, path, &options, warning, err);
 }
@@ -114,6 +117,33 @@ static enum gi_status take_page(struct gi_page_cursor *cursor, struct gi_item *i
     return item->line.input ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 
+/* Opens the next input, if it may have several pages. What was counted holds: a file that has
+ * another number of pages now is an error. */
+static enum gi_status open_next(struct gi_page_cursor *cursor, const struct gi_input *input,
+                                struct gi_err *fault)
+{
+    struct gi_page_count *counted = cursor->counted ? &cursor->counted[cursor->next] : NULL;
+    enum gi_status status = GI_OK;
+    cursor->next++;
+    cursor->page = 0;
+    if (counted && counted->fault) {
+        *fault = *counted->fault;
+        return fault->status;
+    }
+    if (counted && counted->pages) {
+        cursor->pages = counted->pages;
+        counted->pages = NULL;
+    } else if (counted ? counted->n > 0 : expands(cursor, input)) {
+        status = gi_cli_open_pages(&cursor->pages, input->path, cursor->io, fault);
+    }
+    int n = cursor->pages ? gi_pages_n(cursor->pages) : 0;
+    if (status || !counted || n == counted->n)
+        return status;
+    gi_pages_close(&cursor->pages, NULL);
+    return gi_fail(fault, GI_E_IO, "%s: the file changed after its pages were counted: %d, now %d",
+                   input->path, counted->n, n ? n : 1);
+}
+
 enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item *item, bool *more,
                                    struct gi_err *err)
 {
@@ -124,16 +154,8 @@ enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item
         return GI_OK;
     const struct gi_input *input = input_at(cursor, cursor->next - (cursor->pages != NULL));
     item->source.place = (size_t)(input - cursor->list->inputs);
-    if (!cursor->pages) {
-        if (cursor->counted) {
-            cursor->pages = cursor->counted[cursor->next];
-            cursor->counted[cursor->next] = NULL;
-        }
-        cursor->next++;
-        cursor->page = 0;
-        if (!cursor->pages && expands(cursor, input))
-            status = gi_cli_open_pages(&cursor->pages, input->path, cursor->io, &fault);
-    }
+    if (!cursor->pages)
+        status = open_next(cursor, input, &fault);
     if (cursor->pages)
         return take_page(cursor, item, input, err);
     item->line.input = strdup(input->path);
@@ -151,40 +173,55 @@ enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item
 void gi_page_cursor_close(struct gi_page_cursor *cursor)
 {
     gi_pages_close(&cursor->pages, NULL);
-    for (size_t i = 0; i < cursor->n && cursor->counted; i++)
-        gi_pages_close(&cursor->counted[i], NULL);
+    for (size_t i = 0; i < cursor->n && cursor->counted; i++) {
+        gi_pages_close(&cursor->counted[i].pages, NULL);
+        free(cursor->counted[i].fault);
+    }
     free(cursor->counted);
     cursor->counted = NULL;
+}
+
+/* Counts the pages of an input, which is opened for that. */
+static enum gi_status count_pages(struct gi_page_count *counted,
+                                  const struct gi_page_cursor *cursor, const struct gi_input *input,
+                                  bool keep, struct gi_err *err)
+{
+    struct gi_err fault, warning = {0};
+    enum gi_status status = open_pages(&counted->pages, input->path, cursor->io, &warning, &fault);
+    if (status && status != GI_E_MEMORY) {
+        counted->fault = malloc(sizeof fault);
+        if (!counted->fault)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: an error");
+        *counted->fault = fault;
+        return GI_OK;
+    }
+    if (status) {
+        *err = fault;
+        return status;
+    }
+    counted->n = counted->pages ? gi_pages_n(counted->pages) : 0;
+    if (counted->n <= 1 || !keep)
+        gi_pages_close(&counted->pages, NULL);
+    else if (*warning.text)
+        gi_cli_warn("%s", warning.text);
+    return GI_OK;
 }
 
 enum gi_status gi_page_cursor_count(size_t *n, struct gi_page_cursor *cursor, struct gi_err *err)
 {
     enum { KEPT_MAX = 64 }; /* open files */
     int kept = 0;
+    enum gi_status status = GI_OK;
     *n = 0;
     cursor->counted = calloc(cursor->n ? cursor->n : 1, sizeof *cursor->counted);
     if (!cursor->counted)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a list of files");
-    for (size_t i = 0; i < cursor->n; i++) {
-        const struct gi_input *input = input_at(cursor, i);
-        struct gi_pages *pages = NULL;
-        struct gi_err fault, warning = {0};
-        enum gi_status status = GI_OK;
-        if (expands(cursor, input))
-            status = open_pages(&pages, input->path, cursor->io, &warning, &fault);
-        if (status == GI_E_MEMORY) {
-            *err = fault;
-            return status;
-        }
-        *n += pages ? (size_t)gi_pages_n(pages) : 1;
-        if (pages && gi_pages_n(pages) > 1 && kept < KEPT_MAX) {
-            kept++;
-            cursor->counted[i] = pages;
-            pages = NULL;
-            if (*warning.text)
-                gi_cli_warn("%s", warning.text);
-        }
-        gi_pages_close(&pages, NULL);
+    for (size_t i = 0; i < cursor->n && !status; i++) {
+        struct gi_page_count *counted = &cursor->counted[i];
+        if (expands(cursor, input_at(cursor, i)))
+            status = count_pages(counted, cursor, input_at(cursor, i), kept < KEPT_MAX, err);
+        kept += counted->pages != NULL;
+        *n += counted->n > 1 ? (size_t)counted->n : 1;
     }
-    return GI_OK;
+    return status;
 }

@@ -19,6 +19,13 @@ enum gi_status gi_cli_open_pages_memory(struct gi_pages **pages, const void *byt
                                         const char *name, const struct gi_io_params *io,
                                         struct gi_err *err);
 
+/* What gi_page_cursor_count() found of an input. */
+struct gi_page_count {
+    struct gi_pages *pages; /* open until its pages are taken; NULL if it has one or is not kept */
+    struct gi_err *fault;   /* why it can't be opened; NULL if it can */
+    int n;                  /* number of pages; 0: not opened, because it holds one image */
+};
+
 /* A place in the list. */
 struct gi_page_cursor {
     const struct gi_list *list;
@@ -29,9 +36,7 @@ struct gi_page_cursor {
     size_t next;                   /* the next input */
     struct gi_pages *pages;        /* the open file whose page `page` is next; NULL: none */
     int page;
-    /* the inputs with several pages that gi_page_cursor_count() has opened and that come later, by
-     * their numbers; others are NULL; NULL: none */
-    struct gi_pages **counted;
+    struct gi_page_count *counted; /* per input; NULL if none was counted */
 };
 
 /* Fills in the source of the next item and the name of its input, such as "scan.tif[3]". *more
@@ -43,5 +48,6 @@ void gi_page_cursor_close(struct gi_page_cursor *cursor);
 
 /* *n becomes the number of images that the cursor will go through; the cursor must be at its
  * beginning. Some files with several pages stay open, so that their pages are listed once. A file
- * that can't be opened counts as one image. Errors: GI_E_MEMORY. */
+ * that can't be opened counts as one image, and its item fails for that reason. So does the item of
+ * a file that later has another number of pages. Errors: GI_E_MEMORY. */
 enum gi_status gi_page_cursor_count(size_t *n, struct gi_page_cursor *cursor, struct gi_err *err);

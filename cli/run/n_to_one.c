@@ -52,6 +52,8 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
 {
     struct gi_n_to_one *job = self;
     struct input *input = item->source.tag;
+    if (job->taken == job->n) /* commands have room for the images that were counted */
+        return gi_fail(err, GI_E_IO, "%s: more images than were counted", item->line.input);
     if (!item->line.status)
         item->line.status =
             job->take(job->self, item, &input->image, &input->metadata, &item->line.err);

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import tarfile
 
-# Calls of which each one fails, not a sample: open, getdents, fstat, mmap, ftruncate.
+# Calls of which each one fails, not a sample: open, getdents, stat and fstat, mmap, ftruncate.
 EACH = ("open", "list", "stat", "map", "truncate")
 PICTURES = "a.png", "b.jpg", "c.ppm", "photos/d.pgm", "photos/sub/e.tif"
 # Name, words, and files besides the pictures; standard input is given by its name among the files.
@@ -55,6 +55,14 @@ COMMANDS = (
     ("stack of a folder", "stack --by sigma-clip --recursive same out.tif --threads 2", ("same",)),
     ("stack by the median", "stack --by median same/1.pgm same/2.pgm same/1.pgm out.pfm", ("same",)),
     ("stack in a file", "stack --by median --memory 1 large/1.pgm large/2.pgm out.pgm", ("large",)),
+    ("stack of pages", "stack --by median m.tif c.ppm c.ppm out.ppm", ("m.tif",)),
+    ("mean of pages", "stack --by mean c.ppm m.tif out.ppm", ("m.tif",)),
+    ("pages", "pages a.png m.tif c.ppm --out x.tif", ("m.tif",)),
+    ("compare pages", "compare m.tif same.tif", ("m.tif", "same.tif")),
+    ("compare pages in a table", "compare m.tif same.tif --table t.csv", ("m.tif", "same.tif")),
+    ("blur pages", "blur --k 3 m.tif a.png --out-dir out --suffix .tif", ("m.tif",)),
+    ("montage of pages", "montage a.png m.tif sheet.png", ("m.tif",)),
+    ("info of pages", "info m.tif a.png --table t.csv", ("m.tif",)),
     ("montage", "montage a.png b.jpg c.ppm sheet.png --columns 2", ()),
     ("tar", "blur --k 3 --tar in.tar out.tar", ("in.tar",)),
     ("tar, with a report", "blur --k 3 --tar in.tar out.tar --report r.jsonl", ("in.tar",)),
@@ -128,6 +136,10 @@ def write_extra(folder, name, run):
     elif name == "again":
         run("blur", "--k", "3", "--out-dir", "again", "--report", "again.jsonl", "a.png", "c.ppm", "b.jpg")
         (folder / "again/c.ppm").write_bytes(b"of another size")
+    elif name.endswith(".tif"):
+        (folder / "d.ppm").write_bytes(colour[:-600] + bytes(600))
+        run("pages", "c.ppm", "d.ppm", "c.ppm", "--out", name)
+        (folder / "d.ppm").unlink()
     elif name == "crops":
         run("extract", "a.png", "--at", "20%", "--crops", "crops")
     elif name in simple:

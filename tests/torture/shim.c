@@ -224,6 +224,12 @@ int fallocate(int fd, int mode, off_t at, off_t n)
     return now(TRUNCATE) ? fail(ENOSPC) : (int)syscall(SYS_fallocate, fd, mode, at, n);
 }
 
+int stat(const char *path, struct stat *st)
+{
+    NEXT(stat)
+    return now(STAT) ? fail(EIO) : stat_next(path, st);
+}
+
 int fstat(int fd, struct stat *st)
 {
     NEXT(fstat)

@@ -4,8 +4,8 @@ interrupted transfers.
 
 Usage: torture.py GPUIMG [--whole] [--only WORD] [--kind KIND]
 
-Batches and tables are also run with older outputs in place, with each single open, reading of a folder (getdents), fstat, mmap
-and ftruncate failing: at exit status 75 a table is as it was. What writes several files that belong together is also killed
+Batches and tables are also run with older outputs in place, with each single open, reading of a folder (getdents), stat and
+fstat, mmap and ftruncate failing: at exit status 75 a table is as it was. What writes several files that belong together is also killed
 before each call that makes, links or moves a file: the next run gives the right files and removes what was left.
 
 The examples of each command's help and conversions into and out of each format run while the N-th call of each kind fails

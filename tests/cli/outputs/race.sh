@@ -1,7 +1,7 @@
 #!/bin/bash
 # Several processes write the same output while another reads it: the reader gets no file or a complete one, no writer fails,
 # and no temporary file is left. Usage: race.sh GPUIMG
-# Sources: imgio/sink* imgio/temporary*
+# Sources: imgio/sink* imgio/temporary* cli/inputs/page_cursor*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -102,4 +102,23 @@ wait
 check "--no-clobber: one command succeeds" test "$(wc -l <won)" = 1
 check "--no-clobber: the output is complete" cmp once.png a.png
 check "no temporary file is left" test -z "$(find . -name '.gpuimg*')"
+# A TIFF that is replaced all the time by one of more pages: counting and reading see the same pages, or it is an error.
+gpuimg pages a.pgm --out one.tif
+gpuimg pages a.pgm a.pgm a.pgm a.pgm a.pgm a.pgm a.pgm a.pgm a.pgm a.pgm --out ten.tif
+cp one.tif changing.tif
+rm -f done
+(
+    while [[ ! -e done ]]; do
+        for f in one ten; do cp $f.tif next.tif && mv -f next.tif changing.tif; done
+    done
+) &
+crashes=0
+for _ in {1..60}; do
+    gpuimg montage b.pgm changing.tif made.png --cell 8x8 --quiet 2>err
+    (($? <= 1)) || ((++crashes))
+done
+touch done
+wait
+if ((crashes == 0)); then pass; else fail "a TIFF is replaced while montage reads it" "$crashes crashes of 60"; fi
+
 finish
