@@ -123,8 +123,9 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
     bytes[first + 1] = (unsigned char)(t.big_endian ? n & 255 : n >> 8);
 }
 
-size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes)
+size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes, size_t *thumbnail)
 {
+    *thumbnail = 0;
     struct tiff t = {.bytes = exif, .nbytes = nbytes};
     size_t first = exif ? find_directory(&t) : 0, n = first ? get16(&t, first) : 0;
     size_t link = first + 2 + n * ENTRY;
@@ -142,6 +143,8 @@ size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes)
             tag == TAG_THUMBNAIL_NBYTES || tag == TAG_STRIPS_NBYTES ? get32(&t, at + 8) : bytes_n;
     }
     size_t directory_nbytes = 2 + n * ENTRY + 4;
+    if (n && directory >= link + 4)
+        *thumbnail = directory_nbytes + (bytes_n < nbytes ? bytes_n : nbytes);
     wipe(&t, directory, directory_nbytes);
     if (bytes_at >= link + 4)
         wipe(&t, bytes_at, bytes_n);

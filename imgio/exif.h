@@ -29,8 +29,9 @@ enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, stru
 void gi_exif_forget_place(void *exif, size_t nbytes);
 
 /* Unlinks and zeroes the thumbnail and its directory. If the thumbnail is at the end of the block,
- * it is cut off. Returns the new length of the block in bytes. */
-size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes);
+ * it is cut off. Returns the new length of the block in bytes, and sets *thumbnail to the length of
+ * what was removed. */
+size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes, size_t *thumbnail);
 
 /* Flips and transposes the host image in place, so that it is shown as `orientation` (1 to 8) says.
  * If the image is still coded, sets its `layout` and its shape.

@@ -61,6 +61,13 @@ struct gi_image_list {
     const char *damage;            /* of the list, as in "its pages go in a circle", or NULL */
 };
 
+/* What a format does with a carried part of another file (imgio/parts.h). */
+enum gi_holding {
+    GI_CANNOT_HOLD, /* the format has no place for it */
+    GI_NOT_WRITTEN, /* the format has a place, but gpuimg does not write it */
+    GI_HOLDS,       /* `encode` writes it */
+};
+
 struct gi_format {
     struct gi_format_info info;
     /* Returns whether the bytes begin like a file of this format. NULL if the format is only
@@ -84,11 +91,20 @@ struct gi_format {
     /* Large files are mapped and not read into a buffer, because they contain the samples as they
      * are. The decoder reads lengths and offsets once, as files may change meanwhile. */
     bool raw;
+    /* Lists the parts of the file that `decode` does not use (gi_decode_add_part()), and texts.
+     * Called after `decode`, also if only the header was asked for. Lengths and offsets in the file
+     * may be anything. NULL if `decode` lists them. */
+    void (*parts)(struct gi_decode *decode);
+    /* Says whether `encode` writes the carried part with an image of this shape. NULL if the format
+     * holds no parts. */
+    enum gi_holding (*holds)(const struct gi_part *part, const struct gi_image *written);
     bool one_bit;                /* can write samples of one bit */
     bool gray, rgb;              /* can write gray or RGB, with alpha if `info` says so */
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */
     bool texts, colour;          /* writes texts, PNG's colour chunks */
+    bool icc;                    /* writes the ICC profile, without `metadata` */
+    bool ratio;                  /* writes a resolution without a unit */
     size_t metadata_max;         /* maximum bytes of EXIF, of XMP and of a text; 0 if unlimited */
 };
 

@@ -332,6 +332,8 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
     enum gi_status status = format->reads_by ? gi_library_load(format->reads_by, err) : GI_OK;
     if (!status)
         status = format->decode(decode, err);
+    if (!status && format->parts)
+        format->parts(decode);
     if (!status && decode->metadata->starved)
         status = gi_fail(err, GI_E_MEMORY, "out of memory for its metadata");
     if (!status)

@@ -10,6 +10,7 @@
 #include "imgio/buffer.h"
 #include "imgio/coded.h"
 #include "imgio/image.h"
+#include "imgio/parts.h"
 
 /* The defaults of struct gi_limits. */
 enum { GI_DEFAULT_MAX_PIXELS = 1 << 28 };
@@ -33,6 +34,7 @@ struct gi_shape_listener {
 struct gi_ahead {
     struct gi_buffer bytes;
     struct gi_reader *reader; /* imgio/reader.h */
+    bool rest_named;          /* a warning has named bytes behind the image */
 };
 void gi_ahead_free(struct gi_ahead **ahead);
 
@@ -113,6 +115,7 @@ struct gi_metadata {
     void *exif; /* TIFF block without the leading "Exif\0\0", with the orientation reset to 1 */
     size_t exif_nbytes;
     double dpi_x, dpi_y; /* 0: unknown */
+    bool no_unit;        /* dpi_x and dpi_y are pixels per an unknown unit, not per inch */
     void *xmp;           /* XMP packet */
     size_t xmp_nbytes;
     struct gi_text *texts;
@@ -128,7 +131,8 @@ struct gi_metadata {
     /* The meaning of the samples of an image of several bands, for gi_save(). Otherwise `n` is
      * 0. */
     struct gi_bands bands;
-    bool starved; /* memory ran out for a part of the metadata, so that gi_load() fails */
+    struct gi_parts parts; /* all other parts of the file */
+    bool starved;          /* memory ran out for a part of the metadata, so that gi_load() fails */
 };
 
 void gi_metadata_free(struct gi_metadata *metadata);

@@ -6,6 +6,11 @@
 #include <string.h>
 
 /* The most significant byte comes first. */
+static inline unsigned gi_big16(const unsigned char *p)
+{
+    return (unsigned)p[0] << 8 | p[1];
+}
+
 static inline uint32_t gi_big32(const unsigned char *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];

@@ -368,6 +368,7 @@ const struct gi_format gi_format_jpeg = {
     .encode = gi_jpeg_encode,
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,
+    .ratio = true,
     .texts = true,
     .metadata_max = GI_JPEG_METADATA_MAX,
 };

@@ -102,7 +102,7 @@ static void set_density(j_compress_ptr jpeg, const struct gi_metadata *metadata)
     if (metadata->dpi_x < 1 || metadata->dpi_x >= 65535 || metadata->dpi_y < 1 ||
         metadata->dpi_y >= 65535)
         return;
-    jpeg->density_unit = 1;
+    jpeg->density_unit = metadata->no_unit ? 0 : 1; /* no unit, or inch */
     jpeg->X_density = (UINT16)(metadata->dpi_x + 0.5);
     jpeg->Y_density = (UINT16)(metadata->dpi_y + 0.5);
 }

@@ -19,6 +19,7 @@ void gi_metadata_free(struct gi_metadata *metadata)
     free(metadata->exif);
     free(metadata->xmp);
     free(metadata->colour);
+    gi_parts_remove(&metadata->parts, NULL);
     gi_linear_light_free(&metadata->light);
     *metadata = (struct gi_metadata){0};
 }
@@ -59,6 +60,21 @@ static bool text_names_place(const struct gi_text *text)
            holds_one_of(text->text, strlen(text->text), words);
 }
 
+/* Returns whether a part may name a place. IPTC-IIM has cities and countries. */
+static bool part_names_place(const struct gi_part *part)
+{
+    static const char *const words[] = {"GPS", "Location", NULL};
+    return part->kind == GI_PART_GEO || part->kind == GI_PART_IPTC ||
+           part->kind == GI_PART_PHOTOSHOP ||
+           (part->bytes && holds_one_of(part->bytes, part->nbytes, words));
+}
+
+/* Further images are no metadata, which --strip removes. */
+static bool is_metadata(const struct gi_part *part)
+{
+    return part->kind != GI_PART_IMAGES;
+}
+
 static void forget_place(struct gi_metadata *metadata)
 {
     int kept = 0;
@@ -72,6 +88,7 @@ static void forget_place(struct gi_metadata *metadata)
             metadata->texts[kept++] = metadata->texts[i];
     }
     metadata->ntexts = kept;
+    gi_parts_remove(&metadata->parts, part_names_place);
 }
 
 bool gi_text_is_shape_of_pages(const char *text)
@@ -105,9 +122,13 @@ void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
 {
     struct gi_linear_light *light = metadata->light;
     if (what == GI_STRIP_ALL) {
+        struct gi_parts parts = metadata->parts;
         metadata->light = NULL;
+        metadata->parts = (struct gi_parts){0};
         gi_metadata_free(metadata);
         metadata->light = light; /* needed to interpret the samples */
+        metadata->parts = parts;
+        gi_parts_remove(&metadata->parts, is_metadata);
     } else if (what == GI_STRIP_GPS) {
         forget_place(metadata);
     }
@@ -246,13 +267,14 @@ static bool adopt_raw_profile(struct gi_metadata *metadata, const char *kind, co
     return true;
 }
 
-static bool too_many(struct gi_decode *decode)
+static void too_many(struct gi_metadata *metadata, const char *keyword, size_t n)
 {
-    if (!decode->warning->status)
-        gi_fail(decode->warning, GI_E_LIMIT,
-                "holds more text than is kept: at most %d texts of %d bytes", GI_TEXTS_MAX,
-                GI_TEXTS_NBYTES_MAX);
-    return false;
+    gi_metadata_add_part(metadata,
+                         &(struct gi_part){.kind = GI_PART_METADATA,
+                                           .fate = GI_PART_LOST,
+                                           .nbytes = n,
+                                           .why = "more text than is kept"},
+                         "text %s", keyword);
 }
 
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
@@ -261,8 +283,9 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     struct gi_metadata *metadata = decode->metadata;
     size_t head = strlen(keyword), prefix = sizeof raw_profile - 1;
     if (strcmp(keyword, "XML:com.adobe.xmp") == 0) {
+        bool repeated = metadata->xmp;
         keep_xmp(metadata, bytes, n);
-        return true;
+        return !repeated;
     }
     if (strncmp(keyword, raw_profile, prefix) == 0 &&
         adopt_raw_profile(metadata, keyword + prefix, bytes, n))
@@ -271,8 +294,10 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     translated = translated ? translated : "";
     size_t room = 2 * (head + strlen(language) + strlen(translated) + n) + 4;
     if (metadata->ntexts == GI_TEXTS_MAX || n > GI_TEXTS_NBYTES_MAX ||
-        metadata->texts_nbytes + room > 2 * GI_TEXTS_NBYTES_MAX)
-        return too_many(decode);
+        metadata->texts_nbytes + room > 2 * GI_TEXTS_NBYTES_MAX) {
+        too_many(metadata, keyword, n);
+        return true;
+    }
     struct gi_text *texts =
         realloc(metadata->texts, ((size_t)metadata->ntexts + 1) * sizeof *texts);
     if (texts)
@@ -321,12 +346,26 @@ static void reset_xmp_orientation(struct gi_metadata *metadata)
     }
 }
 
+static void note_thumbnail(struct gi_metadata *metadata, const char *name, size_t nbytes)
+{
+    if (nbytes)
+        gi_metadata_add_part(metadata,
+                             &(struct gi_part){.kind = GI_PART_METADATA,
+                                               .fate = GI_PART_DROPPED,
+                                               .nbytes = nbytes,
+                                               .why = "shows the old picture"},
+                             "%s", name);
+}
+
 void gi_metadata_settle(struct gi_metadata *metadata)
 {
     gi_exif_reset(metadata->exif, metadata->exif_nbytes);
-    metadata->exif_nbytes = gi_exif_forget_thumbnail(metadata->exif, metadata->exif_nbytes);
+    size_t xmp = metadata->xmp_nbytes, exif;
+    metadata->exif_nbytes = gi_exif_forget_thumbnail(metadata->exif, metadata->exif_nbytes, &exif);
     cut_elements(metadata, "<xmp:Thumbnails", "</xmp:Thumbnails>");
     cut_elements(metadata, "<xap:Thumbnails", "</xap:Thumbnails>");
+    note_thumbnail(metadata, "thumbnail in EXIF", exif);
+    note_thumbnail(metadata, "thumbnail in XMP", xmp - metadata->xmp_nbytes);
     if (metadata->xmp)
         reset_xmp_orientation(metadata);
 }

@@ -5,15 +5,15 @@
 #include "imgio/format.h"
 
 enum {
-    /* maximum number of texts kept of a file; further texts are dropped with a warning */
+    /* maximum number of texts kept of a file; further texts are lost */
     GI_TEXTS_MAX = 1024,
     GI_TEXTS_NBYTES_MAX = 8 << 20, /* maximum bytes of all texts, and of XMP in a text chunk */
 };
 
 /* Keeps `n` bytes of text under a keyword. If the text or the keyword is not UTF-8, its bytes are
  * read as Latin-1. `language` and `translated`, the translated keyword, must be UTF-8, or NULL. XMP
- * and EXIF that are stored as texts are kept as XMP and EXIF. Returns false, with a warning, if no
- * more texts are kept. */
+ * and EXIF that are stored as texts are kept as XMP and EXIF. A text beyond the limits becomes a
+ * lost part. Returns false if memory ran out, or for a second XMP. */
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
                         const char *translated, const void *bytes, size_t n);
 

@@ -1,10 +1,10 @@
-/* Writes images: chooses the format, lists the properties that the format cannot hold, and converts
- * the samples to a type and a number of channels that the format can hold.
- * SPDX-License-Identifier: MIT */
+/* Writes images: chooses the format, names what is lost (imgio/losses.h), and converts the samples
+ * to a type and a number of channels that the format can hold. SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
 #include "imgio/jpeg_write.h"
 #include "imgio/linear_light.h"
+#include "imgio/losses.h"
 #include "imgio/metadata.h"
 #include "imgio/png/png_strips.h"
 
@@ -140,6 +140,17 @@ static enum gi_type nearest_type(const struct gi_format *format, enum gi_type ty
     return GI_U8; /* the only type left */
 }
 
+/* Returns the shape of the image in a file of the format. */
+static struct gi_image written_shape(const struct gi_format *format, const struct gi_image *image,
+                                     const struct gi_save_options *options)
+{
+    struct gi_image written = *image;
+    bool keeps_alpha = gi_has_alpha(image) && format->info.alpha && !options->background;
+    written.type = nearest_type(format, wanted_type(image, options));
+    written.channels = (gi_colour_channels(image) == 1 && format->gray ? 1 : 3) + (int)keeps_alpha;
+    return written;
+}
+
 bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, const char *path,
                     const struct gi_save_options *options)
 {
@@ -158,51 +169,13 @@ bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, cons
     return true;
 }
 
-static const char *type_words(enum gi_type type)
-{
-    return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
-}
-
-/* Returns whether the profile is for images with this number of colour channels. Bytes 16 to 19 of
- * a profile name its colour model, such as RGB or GRAY (ICC.1:2022, 7.2.6). */
-static bool profile_fits(const struct gi_metadata *metadata, int colour_channels)
-{
-    const char *want = colour_channels == 1 ? "GRAY" : "RGB ";
-    return metadata->icc_nbytes >= 128 && memcmp((char *)metadata->icc + 16, want, 4) == 0;
-}
-
 void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels)
 {
-    if (!metadata->icc || profile_fits(metadata, colour_channels))
+    if (!metadata->icc || gi_icc_fits(metadata, colour_channels))
         return;
     free(metadata->icc);
     metadata->icc = NULL;
     metadata->icc_nbytes = 0;
-}
-
-/* Lists losses of EXIF, XMP, texts and other metadata, at most 5. Returns their number. */
-static int metadata_losses(const char **losses, const struct gi_format *format,
-                           const struct gi_metadata *metadata)
-{
-    int n = 0;
-    /* with its header */
-    size_t most = format->metadata_max ? format->metadata_max - 300 : SIZE_MAX;
-    bool long_text = false;
-    if (!metadata)
-        return 0;
-    for (int i = 0; i < metadata->ntexts; i++)
-        long_text = long_text || strlen(metadata->texts[i].text) > most;
-    if (metadata->exif && (!format->metadata || format->no_exif || metadata->exif_nbytes > most))
-        losses[n++] = "EXIF";
-    if (metadata->xmp && (!format->metadata || metadata->xmp_nbytes > most))
-        losses[n++] = "XMP";
-    if (metadata->ntexts && (!format->texts || long_text))
-        losses[n++] = format->texts ? "a text so long" : "texts";
-    if (!format->colour && !metadata->icc && !gi_metadata_is_srgb(metadata))
-        losses[n++] = "its colour (gAMA, cHRM, cICP)";
-    if (metadata->dpi_x > 0 && (!format->metadata || format->no_resolution))
-        losses[n++] = "the resolution";
-    return n;
 }
 
 int gi_image_outside(const struct gi_image *image)
@@ -214,40 +187,6 @@ int gi_image_outside(const struct gi_image *image)
             n += row[i] < 0 || row[i] > 1;
     }
     return (int)(100 * n / all);
-}
-
-/* Lists the properties of `image` and `metadata` that `format` cannot hold, as "a, b" or "". */
-static void list_losses(char *words, size_t size, const struct gi_format *format,
-                        const struct gi_image *image, const struct gi_metadata *metadata,
-                        const struct gi_save_options *options)
-{
-    int colours = gi_colour_channels(image);
-    enum { MANY = 50 }; /* percent; fewer may be overshoots of a filter */
-    const char *losses[10];
-    int n = 0, cut;
-    char samples[64], range[80];
-    enum gi_type wanted = wanted_type(image, options), type = nearest_type(format, wanted);
-    if (type < wanted) {
-        snprintf(samples, sizeof samples, "%s samples (rounded to %s)", type_words(wanted),
-                 type_words(type));
-        losses[n++] = samples;
-    }
-    if (image->type == GI_F32 && type != GI_F32 && (cut = gi_image_outside(image)) >= MANY) {
-        snprintf(range, sizeof range,
-                 "samples outside 0 to 1 (%d %% are cut off: try gpuimg normalize)", cut);
-        losses[n++] = range;
-    }
-    if (gi_has_alpha(image) && !format->info.alpha && !options->background)
-        losses[n++] = "alpha (laid over black)";
-    if (metadata && metadata->icc && (!format->metadata || !profile_fits(metadata, colours)))
-        losses[n++] =
-            format->metadata ? "an ICC profile of another colour model" : "the ICC profile";
-    n += metadata_losses(losses + n, format, metadata);
-    words[0] = 0;
-    for (int i = 0; i < n; i++) {
-        size_t used = strlen(words);
-        snprintf(words + used, size - used, "%s%s", i ? ", " : "", losses[i]);
-    }
 }
 
 static void set_sample(void *row, size_t i, enum gi_type type, double value)
@@ -327,21 +266,20 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
     struct gi_image typed = {0}, shaped = {0};
     struct gi_metadata without = {0};
     enum gi_status status = GI_OK;
-    bool drop_alpha = gi_has_alpha(image) && (!format->info.alpha || options->background);
-    bool to_rgb = gi_colour_channels(image) == 1 && !format->gray;
-    if (metadata && metadata->icc && !profile_fits(metadata, gi_colour_channels(image))) {
+    const struct gi_image written = written_shape(format, image, options);
+    if (metadata && metadata->icc && !gi_icc_fits(metadata, gi_colour_channels(image))) {
         without = *metadata;
         without.icc = NULL;
         without.icc_nbytes = 0;
         metadata = &without;
     }
-    enum gi_type type = nearest_type(format, wanted_type(image, options));
-    if (type != image->type) {
-        status = gi_image_convert(&typed, image, type, err);
+    if (written.type != image->type) {
+        status = gi_image_convert(&typed, image, written.type, err);
         image = &typed;
     }
-    if (!status && (drop_alpha || to_rgb)) {
-        status = reshape(&shaped, image, !drop_alpha, to_rgb, options, err);
+    if (!status && written.channels != image->channels) {
+        status = reshape(&shaped, image, gi_has_alpha(&written), gi_colour_channels(&written) == 3,
+                         options, err);
         image = &shaped;
     }
     if (!status && options->compression == GI_COMPRESSION_G4 && format != &gi_format_tiff)
@@ -419,14 +357,14 @@ static enum gi_status prepare(const struct gi_format **format, const char **path
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "%s: %s holds gray only, and the image has colour: add --gray", name,
                        (*format)->info.name);
-    char losses[256];
-    list_losses(losses, sizeof losses, *format, image, metadata, options);
+    char losses[600];
+    struct gi_image written = written_shape(*format, image, options);
+    gi_losses_list(losses, sizeof losses, *format, image, &written, wanted_type(image, options),
+                   metadata, options);
     if (losses[0] && options->strict)
-        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s cannot hold %s", name,
-                       (*format)->info.name, losses);
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s", name, losses);
     if (losses[0])
-        gi_fail(warning, GI_E_UNSUPPORTED, "%s: %s cannot hold %s", name, (*format)->info.name,
-                losses);
+        gi_fail(warning, GI_E_UNSUPPORTED, "%s: %s", name, losses);
     return GI_OK;
 }
 

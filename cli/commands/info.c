@@ -4,6 +4,7 @@
 #include "cli/tables/text_batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/commands/info_parts.h"
 #include "cli/commands/info_facts.h"
 #include "cli/inputs/image_files.h"
 #include "cli/inputs/page_cursor.h"
@@ -83,7 +84,9 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
     if (info->orientation > 1)
         fprintf(out, ", orientation %d (applied)", info->orientation);
     if (metadata->dpi_x > 0)
-        fprintf(out, ", %.4g x %.4g dpi", metadata->dpi_x, metadata->dpi_y);
+        fprintf(out,
+                metadata->no_unit ? ", resolution %.4g x %.4g without a unit" : ", %.4g x %.4g dpi",
+                metadata->dpi_x, metadata->dpi_y);
     if (metadata->icc)
         fprintf(out, ", ICC profile of %zu bytes", metadata->icc_nbytes);
     if (metadata->exif)
@@ -92,6 +95,7 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
         fprintf(out, ", XMP of %zu bytes", metadata->xmp_nbytes);
     if (metadata->ntexts)
         fprintf(out, ", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
+    gi_info_parts(out, &metadata->parts);
     if (hashes)
         fprintf(out, ", hash %s", hash_of(digits, image, info));
     fprintf(out, ", %s", gi_text_nbytes((double)info->nbytes, bytes));
@@ -131,6 +135,7 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
                        bool hashes)
 {
     char digits[17];
+    bool dpi = metadata->dpi_x > 0 && !metadata->no_unit;
     json_t *object = json_object();
     if (tar)
         gi_json_set_name(object, "tar", tar);
@@ -146,14 +151,17 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
     json_object_set_new(object, "detail", gi_json_text(info->detail));
     json_object_set_new(object, "images", json_integer(info->images));
     json_object_set_new(object, "orientation", json_integer(info->orientation));
-    json_object_set_new(object, "dpi_x",
-                        metadata->dpi_x > 0 ? gi_json_real(metadata->dpi_x) : json_null());
-    json_object_set_new(object, "dpi_y",
-                        metadata->dpi_y > 0 ? gi_json_real(metadata->dpi_y) : json_null());
+    json_object_set_new(object, "dpi_x", dpi ? gi_json_real(metadata->dpi_x) : json_null());
+    json_object_set_new(object, "dpi_y", dpi ? gi_json_real(metadata->dpi_y) : json_null());
+    json_object_set_new(object, "unitless_x",
+                        metadata->no_unit ? gi_json_real(metadata->dpi_x) : json_null());
+    json_object_set_new(object, "unitless_y",
+                        metadata->no_unit ? gi_json_real(metadata->dpi_y) : json_null());
     json_object_set_new(object, "icc_bytes", json_integer((json_int_t)metadata->icc_nbytes));
     json_object_set_new(object, "exif_bytes", json_integer((json_int_t)metadata->exif_nbytes));
     json_object_set_new(object, "xmp_bytes", json_integer((json_int_t)metadata->xmp_nbytes));
     json_object_set_new(object, "texts", texts_json(metadata));
+    json_object_set_new(object, "parts", gi_info_parts_json(metadata));
     json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
     gi_info_json_facts(object, metadata);
     if (hashes)
@@ -274,7 +282,7 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
              info->bands.n && *info->detail ? ", " : "", info->detail);
     if (info->maxval)
         snprintf(maxval, sizeof maxval, "%u", info->maxval);
-    if (metadata->dpi_x > 0)
+    if (metadata->dpi_x > 0 && !metadata->no_unit)
         snprintf(dpi, sizeof dpi, "%.12g,%.12g", metadata->dpi_x, metadata->dpi_y);
     enum gi_status status = gi_sink_printf(
         sink, err,
@@ -431,7 +439,9 @@ const struct gi_command gi_command_info = {
               "exposure, place (degrees; south and west are negative), title, caption, creator, "
               "copyright and keywords, from EXIF, IPTC, XMP or texts. A TIFF with "
               "several pages is described by its first page and by the number of its pages; "
-              "scan.tif[3] names the fourth page, and scan.tif[*] names all pages.",
+              "scan.tif[3] names the fourth page, and scan.tif[*] names all pages. Parts of the "
+              "file that gpuimg does not use are listed with their size: carried to outputs whose "
+              "format holds them, dropped because they do not apply to changed pixels, or lost.",
     .examples = "gpuimg info photo.jpg\n"
                 "gpuimg info --json *.png\n"
                 "gpuimg info --recursive photos --table photos.csv\n"

@@ -463,6 +463,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};
     if (io->dpi > 0) {
         own.dpi_x = own.dpi_y = io->dpi;
+        own.no_unit = false;
         metadata = &own;
     }
     status = bytes ? gi_save_memory(bytes, nbytes, image, metadata, path, &options, &warning, err)

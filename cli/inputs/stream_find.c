@@ -51,7 +51,7 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
 
 /* Warns of bytes behind the only image of a pipe, or fails with --strict. A JPEG with an index has
  * images there that belong to it. */
-static enum gi_status check_rest(const struct gi_stream *stream, struct gi_err *err)
+static enum gi_status check_rest(struct gi_stream *stream, struct gi_err *err)
 {
     const struct gi_buffer *image = &stream->first;
     if (gi_image_stream_has_index(image->at, image->nbytes) ||
@@ -60,6 +60,7 @@ static enum gi_status check_rest(const struct gi_stream *stream, struct gi_err *
     if (stream->io.strict)
         return gi_fail(err, GI_E_FORMAT, GI_STREAM_NO_IMAGE, gi_reader_name(stream->reader), 1ULL);
     gi_cli_warn(GI_STREAM_NO_IMAGE, gi_reader_name(stream->reader), 1ULL);
+    stream->rest_named = true;
     return GI_OK;
 }
 
@@ -222,7 +223,7 @@ static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *i
     struct gi_ahead *ahead = malloc(sizeof *ahead);
     if (!ahead)
         return gi_fail(err, GI_E_MEMORY, "out of memory: an input");
-    *ahead = (struct gi_ahead){stream->first, stream->reader};
+    *ahead = (struct gi_ahead){stream->first, stream->reader, stream->rest_named};
     stream->first = (struct gi_buffer){0};
     stream->reader = NULL;
     io->ahead = ahead;

@@ -45,7 +45,8 @@ struct gi_stream {
     bool coded;        /* the last image taken is PNG, JPEG or WebP */
     /* the first image if it was already taken, or a whole TIFF from a pipe. */
     struct gi_buffer first;
-    uint64_t taken; /* images or frames taken so far */
+    bool rest_named; /* a warning has named the bytes behind the only image */
+    uint64_t taken;  /* images or frames taken so far */
 
     struct gi_y4m video, made;           /* Y4M: headers of input and output */
     uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: bytes that the chain needs for each plane */

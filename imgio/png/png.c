@@ -6,7 +6,7 @@
 #include "imgio/integer.h"
 #include "imgio/png/png_quick.h"
 #include "imgio/metadata.h"
-#include "imgio/png/png_text.h"
+#include "imgio/png/png_parts.h"
 
 #include <libdeflate.h>
 #include <limits.h>
@@ -122,9 +122,11 @@ static void read_metadata(struct reader *r)
                 r->profile.text);
     if (png_get_eXIf_1(r->png, r->info, &nbytes, &bytes))
         gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, bytes, nbytes);
-    if (png_get_pHYs(r->png, r->info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER) {
-        metadata->dpi_x = x * 0.0254;
-        metadata->dpi_y = y * 0.0254;
+    if (png_get_pHYs(r->png, r->info, &x, &y, &unit) && x && y && unit <= PNG_RESOLUTION_METER) {
+        double per_inch = unit == PNG_RESOLUTION_METER ? 0.0254 : 1;
+        metadata->dpi_x = x * per_inch;
+        metadata->dpi_y = y * per_inch;
+        metadata->no_unit = unit != PNG_RESOLUTION_METER;
     }
 }
 
@@ -199,44 +201,9 @@ static bool read_png(struct reader *r, struct gi_err *err)
     return true;
 }
 
-/* Warns if the file is an animation. A chunk before the pixels of the first frame then contains the
- * number of frames (PNG, third edition, 11.3.6.1). */
-static void warn_of_frames(const struct gi_decode *decode)
-{
-    const unsigned char *bytes = decode->bytes;
-    for (size_t at = 8; decode->nbytes - at >= 16;) {
-        size_t nbytes = gi_big32(bytes + at);
-        if (memcmp(bytes + at + 4, "IDAT", 4) == 0)
-            return;
-        uint32_t frames = memcmp(bytes + at + 4, "acTL", 4) == 0 ? gi_big32(bytes + at + 8) : 0;
-        if (frames > 1 && !decode->warning->status)
-            gi_fail(decode->warning, GI_E_UNSUPPORTED,
-                    "is an animation of %u frames; only the first is read", (unsigned)frames);
-        if (frames || nbytes > decode->nbytes - at - 12)
-            return;
-        at += 12 + nbytes;
-    }
-}
-
 static bool probe_png(const unsigned char *bytes, size_t nbytes)
 {
     return nbytes >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
-}
-
-/* Warns if a second PNG begins behind the last chunk of the first, as in concatenated files. */
-static void warn_of_more(const struct gi_decode *decode)
-{
-    const unsigned char *bytes = decode->bytes;
-    size_t at = 8;
-    for (bool last = false; !last && decode->nbytes - at >= 12;) {
-        size_t nbytes = gi_big32(bytes + at);
-        last = memcmp(bytes + at + 4, "IEND", 4) == 0;
-        if (nbytes > decode->nbytes - at - 12)
-            return;
-        at += 12 + nbytes;
-    }
-    if (probe_png(bytes + at, decode->nbytes - at) && !decode->warning->status)
-        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
 }
 
 static void *take_memory(png_structp png, png_alloc_size_t nbytes)
@@ -264,13 +231,8 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     }
     bool whole = read_png(&r, err);
     png_destroy_read_struct(&r.png, &r.info, NULL);
-    if (!r.refused && decode->image->width)
-        gi_png_read_texts(decode);
     if (whole) {
         decode->metadata->starved = decode->metadata->starved || r.starved;
-        warn_of_frames(decode);
-        if (!decode->options->header_only)
-            warn_of_more(decode);
         return GI_OK;
     }
     if (r.refused)
@@ -307,4 +269,7 @@ const struct gi_format gi_format_png = {
     .metadata = true,
     .texts = true,
     .colour = true,
+    .parts = gi_png_parts,
+    .holds = gi_png_holds,
+    .ratio = true,
 };

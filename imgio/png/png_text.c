@@ -56,8 +56,8 @@ static const unsigned char *past(const unsigned char *at, const unsigned char *e
     return zero ? zero + 1 : NULL;
 }
 
-/* Reads the text in a chunk of `n` bytes at `bytes`, our own copy, if the chunk is complete.
- * Returns false if no more texts are kept. */
+/* Reads the text in a chunk of `n` bytes. Returns false if the chunk is damaged, or if no more
+ * texts are kept. */
 static bool read_text(struct gi_decode *decode, const char *type, const unsigned char *bytes,
                       size_t n)
 {
@@ -65,7 +65,7 @@ static bool read_text(struct gi_decode *decode, const char *type, const unsigned
     const char *keyword = (const char *)bytes, *language = NULL, *translated = NULL;
     bool packed = *type == 'z';
     if (!at || at == bytes + 1 || at - bytes > KEYWORD_MAX + 1 || (*type != 't' && at == end))
-        return true;
+        return false;
     if (*type == 'z') {
         at++; /* compression method: deflate */
     } else if (*type == 'i') {
@@ -76,31 +76,31 @@ static bool read_text(struct gi_decode *decode, const char *type, const unsigned
         at = past(at, end);
     }
     if (!at)
-        return true;
+        return false;
     size_t length = (size_t)(end - at);
     unsigned char *inflated = packed ? inflate(decode->metadata, at, length, &length) : NULL;
     if (packed && !inflated)
-        return true;
+        return false;
     bool kept =
         gi_decode_add_text(decode, keyword, language, translated, packed ? inflated : at, length);
     free(inflated);
     return kept;
 }
 
-/* Keeps the first chunk of each type. */
-static void read_colour(struct gi_metadata *metadata, const char *type, const unsigned char *bytes,
+/* Keeps the first chunk of each type. Returns false for others. */
+static bool read_colour(struct gi_metadata *metadata, const char *type, const unsigned char *bytes,
                         size_t n)
 {
     unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
     for (; at && at < end; at += 5 + at[4])
         if (memcmp(at, type, 4) == 0)
-            return;
+            return false;
     if (n > COLOUR_MAX)
-        return;
+        return false;
     unsigned char *grown = realloc(metadata->colour, metadata->colour_nbytes + 5 + n);
     if (!grown) {
         metadata->starved = true;
-        return;
+        return true;
     }
     metadata->colour = grown;
     grown += metadata->colour_nbytes;
@@ -108,6 +108,7 @@ static void read_colour(struct gi_metadata *metadata, const char *type, const un
     grown[4] = (unsigned char)n;
     memcpy(grown + 5, bytes, n);
     metadata->colour_nbytes += 5 + n;
+    return true;
 }
 
 static bool is_colour(const char *type)
@@ -118,30 +119,22 @@ static bool is_colour(const char *type)
     return false;
 }
 
-void gi_png_read_texts(struct gi_decode *decode)
+static bool is_text(const void *type)
 {
-    const unsigned char *bytes = decode->bytes;
-    bool kept = true;
-    for (size_t at = 8; decode->nbytes - at >= HEAD + 4;) {
-        size_t n = gi_big32(bytes + at);
-        char type[4];
-        memcpy(type, bytes + at + 4, sizeof type);
-        if (n > decode->nbytes - at - HEAD - 4)
-            return;
-        bool text = memcmp(type, "tEXt", 4) == 0 || memcmp(type, "zTXt", 4) == 0 ||
-                    memcmp(type, "iTXt", 4) == 0;
-        if ((text || is_colour(type)) &&
-            libdeflate_crc32(0, bytes + at + 4, n + 4) == gi_big32(bytes + at + HEAD + n)) {
-            if (text && kept) {
-                unsigned char *own = gi_memory_copy(bytes + at + HEAD, n);
-                decode->metadata->starved = decode->metadata->starved || !own;
-                kept = own && read_text(decode, type, own, n);
-                free(own);
-            } else if (!text)
-                read_colour(decode->metadata, type, bytes + at + HEAD, n);
-        }
-        at += HEAD + n + 4;
-    }
+    return memcmp(type, "tEXt", 4) == 0 || memcmp(type, "zTXt", 4) == 0 ||
+           memcmp(type, "iTXt", 4) == 0;
+}
+
+bool gi_png_is_text(const void *type)
+{
+    return is_text(type) || is_colour(type);
+}
+
+bool gi_png_read_text(struct gi_decode *decode, const void *type, const unsigned char *bytes,
+                      size_t n)
+{
+    return is_text(type) ? read_text(decode, type, bytes, n)
+                         : read_colour(decode->metadata, type, bytes, n);
 }
 
 /* Writes a chunk of `type`, which consists of a header of `n` bytes and of `text`. With `packed`,

@@ -4,9 +4,13 @@
 
 #include "imgio/metadata.h"
 
-/* Keeps the texts, XMP and colour chunks of the whole file, wherever the chunks are. Chunks with a
- * wrong checksum are skipped. */
-void gi_png_read_texts(struct gi_decode *decode);
+/* Returns whether this type of chunk has a text, XMP or a description of colour. */
+bool gi_png_is_text(const void *type);
+
+/* Keeps the text, XMP or description of colour in a chunk of `n` bytes. Returns false if the chunk
+ * is damaged, repeats one that is kept once, or is more than is kept. */
+bool gi_png_read_text(struct gi_decode *decode, const void *type, const unsigned char *bytes,
+                      size_t n);
 
 /* Write the colour chunks, which must directly follow IHDR, and the chunks of texts and XMP.
  * Errors: the sink's, GI_E_MEMORY. */

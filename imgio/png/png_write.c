@@ -3,6 +3,7 @@
 #include "imgio/bits.h"
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
+#include "imgio/png/png_parts.h"
 #include "imgio/png/png_strips.h"
 #include "imgio/png/png_text.h"
 
@@ -67,7 +68,8 @@ static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metad
                                      struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    double per_metre_x = metadata->dpi_x / 0.0254, per_metre_y = metadata->dpi_y / 0.0254;
+    double per_inch = metadata->no_unit ? 1 : 0.0254;
+    double per_metre_x = metadata->dpi_x / per_inch, per_metre_y = metadata->dpi_y / per_inch;
     status = gi_png_write_colour(sink, metadata, err);
     if (!status && metadata->icc)
         status = write_icc(sink, metadata, err);
@@ -75,7 +77,7 @@ static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metad
         uint8_t phys[9];
         gi_put_big32(phys, (uint32_t)lrint(per_metre_x));
         gi_put_big32(phys + 4, (uint32_t)lrint(per_metre_y));
-        phys[8] = 1; /* unit: metre */
+        phys[8] = !metadata->no_unit; /* unit: metre */
         status = gi_png_write_chunk(sink, "pHYs", phys, sizeof phys, err);
     }
     if (!status && metadata->exif)
@@ -89,13 +91,18 @@ enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
 {
     struct gi_image packed = {0};
     bool one_bit = options->bits == 1;
+    int depth = one_bit ? 1 : 8 * (int)gi_type_nbytes(image->type);
     enum gi_status status = one_bit ? gi_bits_pack(&packed, image, err) : GI_OK;
     if (!status)
         status = write_head(sink, image, one_bit, err);
     if (!status && metadata)
         status = write_metadata(sink, metadata, err);
+    if (!status && metadata)
+        status = gi_png_write_parts(sink, metadata, image, depth, false, err);
     if (!status) /* filters count bytes, also if pixels are bits (PNG 1.2, 6) */
         status = gi_png_write_pixels(sink, one_bit ? &packed : image, options, err);
     gi_image_free(&packed);
+    if (!status && metadata)
+        status = gi_png_write_parts(sink, metadata, image, depth, true, err);
     return status ? status : gi_png_write_chunk(sink, "IEND", NULL, 0, err);
 }

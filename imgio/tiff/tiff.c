@@ -409,6 +409,7 @@ const struct gi_format gi_format_tiff = {
     .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,
+    .ratio = true,
     .no_exif = true,
     .texts = true,
 };

@@ -26,6 +26,7 @@ enum {
     ALPHA_UNASSOCIATED = 2,
     FORMAT_UINT = 1,
     FORMAT_FLOAT = 3,
+    UNIT_NONE = 1,
     UNIT_INCH = 2,
     MINISWHITE = 0,
     MINISBLACK = 1,
@@ -293,7 +294,7 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
     if (resolution) {
         add_resolution(d, 282, metadata->dpi_x);
         add_resolution(d, 283, metadata->dpi_y);
-        add_number(d, 296, SHORT, 1, UNIT_INCH);
+        add_number(d, 296, SHORT, 1, metadata->no_unit ? UNIT_NONE : UNIT_INCH);
     }
     add_texts(d, metadata, 300, 316);
     if (!w->one_bit && !w->stored)

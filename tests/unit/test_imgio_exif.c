@@ -140,6 +140,7 @@ TEST(cuts)
     unsigned char block[BLOCK];
     for (int big = 0; big < 2; big++)
         for (size_t n = 0; n <= BLOCK; n++) {
+            size_t removed;
             make_block(block, 0x0112, 6, big);
             struct guard guard;
             guard_alloc(&guard, n ? (int)n : 1, 1, 1, GI_U8, 0);
@@ -149,7 +150,7 @@ TEST(cuts)
             assert_int_equal(gi_exif_orientation(cut, n), n >= BLOCK - 4 ? 6 : 1);
             gi_exif_reset(cut, n);
             gi_exif_forget_place(cut, n);
-            assert_int_equal(gi_exif_forget_thumbnail(cut, n), n);
+            assert_int_equal(gi_exif_forget_thumbnail(cut, n, &removed), n);
             assert_true(guard_is_whole(&guard));
             guard_free(&guard);
         }
@@ -284,7 +285,7 @@ TEST(thumbnails)
                 put32(at + 10 + 12 * e, e ? cases[i].n : cases[i].pixels, big);
             }
             memcpy(before, block, FIRST);
-            size_t left = gi_exif_forget_thumbnail(block, cases[i].nbytes);
+            size_t removed, left = gi_exif_forget_thumbnail(block, cases[i].nbytes, &removed);
             if (left != cases[i].left)
                 fail_msg("case %zu: %zu bytes are left, want %u", i, left, cases[i].left);
             assert_memory_equal(block, before, FIRST);
@@ -293,13 +294,16 @@ TEST(thumbnails)
         }
     /* The second directory has more entries than fit, or is outside the block. */
     for (int past = 0; past < 2; past++) {
+        size_t removed;
         unsigned char cut[START + 2 + 12] = "II*\0\10\0\0\0\1";
         cut[FIRST] = past ? sizeof cut - 1 : START;
         cut[START] = 9;
-        assert_int_equal(gi_exif_forget_thumbnail(cut, sizeof cut), past ? sizeof cut : START);
+        assert_int_equal(gi_exif_forget_thumbnail(cut, sizeof cut, &removed),
+                         past ? sizeof cut : START);
     }
     /* A directory that refers to itself as the next directory is not followed. */
+    size_t removed;
     unsigned char block[START] = "II*\0\10\0\0\0\1";
     block[FIRST] = 8;
-    assert_int_equal(gi_exif_forget_thumbnail(block, START), START);
+    assert_int_equal(gi_exif_forget_thumbnail(block, START, &removed), START);
 }

@@ -290,17 +290,21 @@ TEST(too_much)
     struct gi_err warning = {0};
     char *text = calloc(1, GI_TEXTS_NBYTES_MAX + 1);
     assert_non_null(text);
-    assert_false(add(&metadata, &warning, "Title", text, GI_TEXTS_NBYTES_MAX + 1));
-    assert_int_equal(warning.status, GI_E_LIMIT);
+    assert_true(add(&metadata, &warning, "Title", text, GI_TEXTS_NBYTES_MAX + 1));
+    assert_int_equal(metadata.parts.n, 1);
     assert_true(add(&metadata, &warning, "Title", text, GI_TEXTS_NBYTES_MAX - 100));
-    assert_false(add(&metadata, &warning, "Title", text, 100));
+    assert_int_equal(metadata.parts.n, 1);
+    assert_true(add(&metadata, &warning, "Title", text, 100));
+    assert_int_equal(metadata.parts.n, 2);
     assert_int_equal(metadata.ntexts, 1);
     gi_metadata_free(&metadata);
-    warning = (struct gi_err){.status = GI_E_FORMAT, .text = "an earlier one"};
-    for (int i = 0; i < GI_TEXTS_MAX; i++)
+    for (int i = 0; i < GI_TEXTS_MAX + 1; i++)
         assert_true(add(&metadata, &warning, "Title", text, 1));
-    assert_false(add(&metadata, &warning, "Title", text, 1));
-    assert_string_equal(warning.text, "an earlier one");
+    assert_int_equal(metadata.ntexts, GI_TEXTS_MAX);
+    assert_int_equal(metadata.parts.n, 1);
+    assert_int_equal(metadata.parts.list[0].fate, GI_PART_LOST);
+    assert_string_equal(metadata.parts.list[0].name, "text Title");
+    assert_string_equal(metadata.parts.list[0].why, "more text than is kept");
     gi_metadata_free(&metadata);
     free(text);
 }

@@ -1,0 +1,75 @@
+/* Prints the parts of a file for gpuimg info.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands/info_parts.h"
+#include "cli/json.h"
+
+#include <string.h>
+
+/* Returns the fate of a part as a word for users. */
+static const char *fate_word(const struct gi_part *part)
+{
+    static const char *const words[] = {
+        [GI_PART_CARRIED] = "carried", [GI_PART_DROPPED] = "dropped", [GI_PART_LOST] = "lost"};
+    return words[part->fate];
+}
+
+static bool are_alike(const struct gi_part *a, const struct gi_part *b)
+{
+    return a->kind == b->kind && a->fate == b->fate && strcmp(a->name, b->name) == 0;
+}
+
+void gi_info_parts(FILE *out, const struct gi_parts *parts)
+{
+    for (int i = 0; i < parts->n; i++) {
+        const struct gi_part *part = &parts->list[i];
+        size_t nbytes = 0;
+        int before = 0, n = 0;
+        for (int k = 0; k < parts->n; k++)
+            if (are_alike(&parts->list[k], part)) {
+                before += k < i;
+                n++;
+                nbytes += parts->list[k].nbytes;
+            }
+        if (before)
+            continue;
+        fprintf(out, ", %s", part->name);
+        if (n > 1)
+            fprintf(out, ", %d times", n);
+        if (nbytes && part->kind != GI_PART_TRAILING)
+            fprintf(out, "%s of %zu bytes", n > 1 ? "," : "", nbytes);
+        fprintf(out, " (%s%s%s)", fate_word(part), part->why ? ": " : "",
+                part->why ? part->why : "");
+    }
+}
+
+static void add_part(json_t *parts, const char *name, size_t nbytes, const char *fate,
+                     const char *why)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "name", gi_json_text(name));
+    json_object_set_new(object, "bytes", json_integer((json_int_t)nbytes));
+    json_object_set_new(object, "fate", json_string(fate));
+    json_object_set_new(object, "why", why ? gi_json_text(why) : json_null());
+    json_array_append_new(parts, object);
+}
+
+json_t *gi_info_parts_json(const struct gi_metadata *metadata)
+{
+    json_t *parts = json_array();
+    if (metadata->icc)
+        add_part(parts, "ICC profile", metadata->icc_nbytes, "carried", NULL);
+    if (metadata->exif)
+        add_part(parts, "EXIF", metadata->exif_nbytes, "carried", NULL);
+    if (metadata->xmp)
+        add_part(parts, "XMP", metadata->xmp_nbytes, "carried", NULL);
+    for (int i = 0; i < metadata->ntexts; i++)
+        add_part(parts, metadata->texts[i].keyword, strlen(metadata->texts[i].text), "carried",
+                 "text");
+    if (metadata->colour)
+        add_part(parts, "colour chunks", metadata->colour_nbytes, "carried", NULL);
+    for (int i = 0; i < metadata->parts.n; i++) {
+        const struct gi_part *part = &metadata->parts.list[i];
+        add_part(parts, part->name, part->nbytes, fate_word(part), part->why);
+    }
+    return parts;
+}

@@ -1,0 +1,179 @@
+/* Names what is lost when an image is written: the one place where the metadata and parts of a
+ * file that was read are compared with what the output's format holds.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/losses.h"
+#include "imgio/metadata.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What becomes of a loss, and how its clause begins. */
+enum verdict {
+    CANNOT_HOLD, /* the format has no place for it */
+    NOT_WRITTEN, /* the format has a place, but gpuimg does not write it */
+    NOT_READ,    /* no reader of gpuimg keeps it */
+    DROPPED,     /* removed on purpose */
+    KEPT,        /* no loss */
+};
+
+enum {
+    CLAUSE = 240, /* maximum bytes of a clause; further names are counted */
+    NAME = 160,
+};
+
+struct losses {
+    const struct gi_format *format;
+    char clauses[KEPT][CLAUSE];
+    int further[KEPT]; /* names that did not fit */
+};
+
+static void add(struct losses *losses, enum verdict verdict, const char *name)
+{
+    char *clause = losses->clauses[verdict];
+    size_t used = strlen(clause), n = strlen(name);
+    if (losses->further[verdict] || (used && used + n + 2 >= CLAUSE))
+        losses->further[verdict]++;
+    else
+        snprintf(clause + used, CLAUSE - used, "%s%s", used ? ", " : "", name);
+}
+
+bool gi_icc_fits(const struct gi_metadata *metadata, int colour_channels)
+{
+    /* Bytes 16 to 19 name the profile's colour model (ICC.1:2022, 7.2.6). */
+    const char *want = colour_channels == 1 ? "GRAY" : "RGB ";
+    return metadata->icc_nbytes >= 128 && memcmp((char *)metadata->icc + 16, want, 4) == 0;
+}
+
+static const char *type_words(enum gi_type type)
+{
+    return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
+}
+
+static void add_samples(struct losses *losses, const struct gi_image *image,
+                        const struct gi_image *written, enum gi_type wanted,
+                        const struct gi_save_options *options)
+{
+    enum { MANY = 50 }; /* percent; fewer may be overshoots of a filter */
+    char name[NAME];
+    int cut;
+    if (written->type < wanted) {
+        snprintf(name, sizeof name, "%s samples (rounded to %s)", type_words(wanted),
+                 type_words(written->type));
+        add(losses, CANNOT_HOLD, name);
+    }
+    if (image->type == GI_F32 && written->type != GI_F32 &&
+        (cut = gi_image_outside(image)) >= MANY) {
+        snprintf(name, sizeof name,
+                 "samples outside 0 to 1 (%d %% are cut off: try gpuimg normalize)", cut);
+        add(losses, CANNOT_HOLD, name);
+    }
+    if (gi_has_alpha(image) && !losses->format->info.alpha && !options->background)
+        add(losses, CANNOT_HOLD, "alpha (laid over black)");
+}
+
+static void add_metadata(struct losses *losses, const struct gi_metadata *metadata, int colours)
+{
+    const struct gi_format *format = losses->format;
+    /* with its header */
+    size_t most = format->metadata_max ? format->metadata_max - 300 : SIZE_MAX;
+    bool icc = format->metadata || format->icc, long_text = false;
+    for (int i = 0; i < metadata->ntexts; i++)
+        long_text = long_text || strlen(metadata->texts[i].text) > most;
+    if (metadata->icc && (!icc || !gi_icc_fits(metadata, colours)))
+        add(losses, CANNOT_HOLD,
+            icc ? "an ICC profile of another colour model" : "the ICC profile");
+    if (metadata->exif && (!format->metadata || format->no_exif || metadata->exif_nbytes > most))
+        add(losses, CANNOT_HOLD, "EXIF");
+    if (metadata->xmp && (!format->metadata || metadata->xmp_nbytes > most))
+        add(losses, CANNOT_HOLD, "XMP");
+    if (metadata->ntexts && (!format->texts || long_text))
+        add(losses, CANNOT_HOLD, format->texts ? "a text so long" : "texts");
+    if (!format->colour && !metadata->icc && !gi_metadata_is_srgb(metadata))
+        add(losses, CANNOT_HOLD, "its colour (gAMA, cHRM, cICP)");
+    bool resolution =
+        metadata->no_unit ? format->ratio : (format->metadata && !format->no_resolution);
+    if (metadata->dpi_x > 0 && !resolution &&
+        !(metadata->no_unit && metadata->dpi_x == 1 && metadata->dpi_y == 1))
+        add(losses, CANNOT_HOLD, "the resolution");
+}
+
+static enum verdict judge(const struct gi_part *part, const struct losses *losses,
+                          const struct gi_image *written)
+{
+    if (part->fate == GI_PART_DROPPED)
+        return DROPPED;
+    if (part->fate == GI_PART_LOST)
+        return NOT_READ;
+    enum gi_holding holding =
+        losses->format->holds ? losses->format->holds(part, written) : GI_CANNOT_HOLD;
+    return holding == GI_HOLDS ? KEPT : holding == GI_NOT_WRITTEN ? NOT_WRITTEN : CANNOT_HOLD;
+}
+
+static bool are_alike(const struct gi_part *a, const struct gi_part *b)
+{
+    return a->kind == b->kind && a->fate == b->fate && strcmp(a->name, b->name) == 0;
+}
+
+/* Adds part i, with the number of parts that are lost under the same name. */
+static void add_part(struct losses *losses, const struct gi_parts *parts, int i,
+                     const enum verdict *verdicts)
+{
+    const struct gi_part *part = &parts->list[i];
+    char name[NAME], times[32] = "";
+    int n = 0;
+    for (int k = 0; k < parts->n; k++) {
+        bool alike = verdicts[k] == verdicts[i] && are_alike(&parts->list[k], part);
+        if (alike && k < i)
+            return;
+        n += alike;
+    }
+    if (n > 1)
+        snprintf(times, sizeof times, ", %d times", n);
+    snprintf(name, sizeof name, "%s%s%s%s%s", part->name, times, part->why ? " (" : "",
+             part->why ? part->why : "", part->why ? ")" : "");
+    add(losses, verdicts[i], name);
+}
+
+static void add_parts(struct losses *losses, const struct gi_parts *parts,
+                      const struct gi_image *written, bool strict)
+{
+    enum verdict verdicts[GI_PARTS_MAX];
+    for (int i = 0; i < parts->n; i++) {
+        const struct gi_part *part = &parts->list[i];
+        verdicts[i] = part->warned && !strict ? KEPT : judge(part, losses, written);
+    }
+    for (int i = 0; i < parts->n; i++)
+        if (verdicts[i] != KEPT)
+            add_part(losses, parts, i, verdicts);
+}
+
+void gi_losses_list(char *words, size_t size, const struct gi_format *format,
+                    const struct gi_image *image, const struct gi_image *written,
+                    enum gi_type wanted, const struct gi_metadata *metadata,
+                    const struct gi_save_options *options)
+{
+    struct losses losses = {.format = format};
+    add_samples(&losses, image, written, wanted, options);
+    if (metadata) {
+        add_metadata(&losses, metadata, gi_colour_channels(image));
+        add_parts(&losses, &metadata->parts, written, options->strict);
+    }
+    words[0] = '\0';
+    for (int i = 0; i < KEPT; i++) {
+        const char *clause = losses.clauses[i];
+        char further[32] = "", start[64];
+        if (!*clause)
+            continue;
+        if (losses.further[i])
+            snprintf(further, sizeof further, " and %d more", losses.further[i]);
+        if (i == CANNOT_HOLD)
+            snprintf(start, sizeof start, "%s cannot hold ", format->info.name);
+        else if (i == NOT_WRITTEN)
+            snprintf(start, sizeof start, "gpuimg does not write to %s: ", format->info.name);
+        else
+            snprintf(start, sizeof start, "%s", i == NOT_READ ? "not read: " : "dropped: ");
+        size_t used = strlen(words);
+        snprintf(words + used, size - used, "%s%s%s%s", used ? "; " : "", start, clause, further);
+    }
+}

@@ -1,0 +1,129 @@
+/* Parts of a file that no member of struct gi_metadata describes (imgio/parts.h).
+ * SPDX-License-Identifier: MIT */
+#include "imgio/parts.h"
+#include "imgio/codecs.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts a part beyond the limits in the last place of the list. */
+static void count_further(struct gi_parts *parts)
+{
+    struct gi_part *last = &parts->list[parts->n - 1];
+    if (last->kind != GI_PART_FURTHER) {
+        free(last->bytes);
+        *last = (struct gi_part){.kind = GI_PART_FURTHER, .fate = GI_PART_LOST, .code = 1};
+    }
+    last->code++;
+    snprintf(last->name, sizeof last->name, "%u further parts", (unsigned)last->code);
+}
+
+void gi_metadata_add_part(struct gi_metadata *metadata, const struct gi_part *part,
+                          const char *format, ...)
+{
+    struct gi_parts *parts = &metadata->parts;
+    if (parts->n == GI_PARTS_MAX) {
+        count_further(parts);
+        return;
+    }
+    struct gi_part *list = parts->list;
+    if ((parts->n & (parts->n - 1)) == 0) /* room for a power of two */
+        list = realloc(list, (parts->n ? 2 * (size_t)parts->n : 1) * sizeof *list);
+    if (!list) {
+        metadata->starved = true;
+        return;
+    }
+    parts->list = list;
+    struct gi_part *made = &list[parts->n++];
+    *made = *part;
+    made->bytes = NULL;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(made->name, sizeof made->name, format, args);
+    va_end(args);
+    for (char *c = made->name; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    if (part->fate != GI_PART_CARRIED)
+        return;
+    if (part->nbytes > GI_PARTS_NBYTES_MAX - parts->nbytes) {
+        made->fate = GI_PART_LOST;
+        made->why = "more bytes than are kept";
+        return;
+    }
+    made->bytes = malloc(part->nbytes + 1); /* not NULL, also if the part is empty */
+    if (!made->bytes) {
+        metadata->starved = true;
+        made->fate = GI_PART_LOST;
+        return;
+    }
+    if (part->nbytes)
+        memcpy(made->bytes, part->bytes, part->nbytes);
+    parts->nbytes += part->nbytes;
+}
+
+void gi_decode_add_images(struct gi_decode *decode, const char *name, const char *warning)
+{
+    bool warns = !decode->warning->status && !decode->options->header_only;
+    if (warns)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED, "%s", warning);
+    gi_decode_add_part(
+        decode, &(struct gi_part){.kind = GI_PART_IMAGES, .fate = GI_PART_LOST, .warned = warns},
+        "%s", name);
+}
+
+void gi_decode_add_trailing(struct gi_decode *decode, uint64_t end)
+{
+    const struct gi_ahead *ahead = decode->options->ahead;
+    if (end < decode->nbytes)
+        gi_decode_add_part(decode,
+                           &(struct gi_part){.kind = GI_PART_TRAILING,
+                                             .fate = GI_PART_LOST,
+                                             .warned = ahead && ahead->rest_named,
+                                             .nbytes = decode->nbytes - (size_t)end},
+                           "%llu bytes after the end",
+                           (unsigned long long)(decode->nbytes - (size_t)end));
+}
+
+void gi_parts_remove(struct gi_parts *parts, bool (*which)(const struct gi_part *part))
+{
+    int kept = 0;
+    for (int i = 0; i < parts->n; i++) {
+        struct gi_part *part = &parts->list[i];
+        if (which && !which(part)) {
+            parts->list[kept++] = *part;
+            continue;
+        }
+        parts->nbytes -= part->bytes ? part->nbytes : 0;
+        free(part->bytes);
+    }
+    parts->n = kept;
+    if (kept)
+        return;
+    free(parts->list);
+    parts->list = NULL;
+}
+
+void gi_parts_drop(struct gi_parts *parts, enum gi_part_kind kind, const char *why)
+{
+    for (int i = 0; i < parts->n; i++) {
+        struct gi_part *part = &parts->list[i];
+        if (part->kind != kind || part->fate != GI_PART_CARRIED)
+            continue;
+        part->fate = GI_PART_DROPPED;
+        part->why = why;
+    }
+}
+
+const struct gi_part *gi_parts_find(const struct gi_parts *parts, enum gi_part_kind kind,
+                                    uint32_t code)
+{
+    for (int i = 0; i < parts->n; i++) {
+        const struct gi_part *part = &parts->list[i];
+        if (part->kind == kind && part->code == code && part->fate == GI_PART_CARRIED)
+            return part;
+    }
+    return NULL;
+}
