@@ -238,13 +238,13 @@ static void choose_colour(j_decompress_ptr cinfo)
 }
 
 /* Converts CMYK without a profile. Each of red, green and blue is the light that its ink and black
- * leave. With `inverted`, inks are as Adobe's programs store them (Adobe Technical Note 5116). */
-static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, int width, bool inverted)
+ * leave. Full ink is 0, as Adobe's programs store it (Adobe Technical Note 5116), also without
+ * Adobe's marker, as libvips, OpenCV and Pillow take it. */
+static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, int width)
 {
-    unsigned flip = inverted ? 0 : 255;
     for (int x = 0; x < width; x++, rgb += 3, cmyk += 4)
         for (int c = 0; c < 3; c++)
-            rgb[c] = (uint8_t)(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
+            rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
 }
 
 static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t *cmyk,
@@ -257,7 +257,7 @@ static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t 
         if (cmyk && inks)
             gi_inks_convert(inks, row, cmyk, decode->image->width);
         else if (cmyk)
-            cmyk_to_rgb(row, cmyk, decode->image->width, cinfo->saw_Adobe_marker);
+            cmyk_to_rgb(row, cmyk, decode->image->width);
     }
 }
 
@@ -325,7 +325,7 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
         cmyk = (*cinfo->mem->alloc_large)((j_common_ptr)cinfo, JPOOL_IMAGE,
                                           (size_t)cinfo->output_width * 4);
     if (cmyk)
-        e->inks = gi_inks_new(decode, GI_U8, cinfo->saw_Adobe_marker);
+        e->inks = gi_inks_new(decode, GI_U8, true);
     read_rows(decode, cinfo, cmyk, e->inks);
     jpeg_finish_decompress(cinfo);
     warn_of_more(decode, cinfo->src->next_input_byte, cinfo->src->bytes_in_buffer);

@@ -75,4 +75,32 @@ for name, want in (("in8.tif", reference(picture)), ("in16.tif", reference(pictu
     check(f"{name}: {differ.max()} off", differ.max() <= most)
     plain = 255 - inks[..., :3].astype(int)
     check(f"{name}: not the formula's", np.abs(want // (257 if most else 1) - plain * (255 - inks[..., 3:]) // 255).max() > 20)
+
+def segments(jpeg):
+    """The segments before the first scan, with their markers, and the rest."""
+    at, found = 2, []
+    while jpeg[at + 1] != 0xda:
+        n = 2 + int.from_bytes(jpeg[at + 2:at + 4], "big")
+        found.append(jpeg[at:at + n])
+        at += n
+    return found, jpeg[at:]
+
+
+# Without Adobe's marker, and with each of its transforms: 0 (CMYK), 2 (YCCK), and 1, which means YCCK too for four components.
+ramp = np.zeros((24, 32, 4), "u1")
+ramp[..., 0], ramp[..., 1] = np.arange(32) * 8, np.arange(24)[:, None] * 10
+ramp[..., 2], ramp[..., 3] = 255 - ramp[..., 0], ramp[..., 1] // 2
+image_module.fromarray(ramp, "CMYK").save("plain.jpg", quality=95, subsampling=0)
+parts, scan = segments(open("plain.jpg", "rb").read())
+parts = [p for p in parts if p[1] not in (0xe0, 0xee)]
+jfif = b"\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0"
+adobe = b"\xff\xee\0\x0eAdobe\0\x64\0\0\0\0"
+for name, head in (("no marker", b""), ("JFIF alone", jfif), ("transform 0", adobe + b"\0"), ("transform 1", adobe + b"\1"),
+                   ("transform 2", adobe + b"\2"), ("JFIF and transform 2", jfif + adobe + b"\2")):
+    with open("marked.jpg", "wb") as f:
+        f.write(b"\xff\xd8" + head + b"".join(parts) + scan)
+    c.run("convert", "--force", "marked.jpg", "out.ppm")
+    want = np.asarray(image_module.open("marked.jpg").convert("RGB")).astype(int)
+    differ = np.abs(read("out.ppm").astype(int) - want)
+    check(f"CMYK JPEG, {name}: {differ.max()} off", differ.max() <= 1)  # Pillow rounds twice
 c.end()
