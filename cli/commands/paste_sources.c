@@ -11,6 +11,7 @@
 #include "cli/tables/csv.h"
 #include "cli/commands/extract_outputs.h"
 #include "cli/json.h"
+#include "cli/inputs/lines.h"
 #include "imgio/npy.h"
 
 enum { PLACE_MAX = (1 << 24) - 1 /* largest coordinate, up to which floats hold all integers */ };
@@ -198,24 +199,29 @@ static enum gi_status add_json(struct regions *regions, const char *text, bool l
 static enum gi_status read_json(struct regions *regions, const char *path, bool lines,
                                 struct gi_err *err)
 {
+    enum { JSON_MAX = 1 << 30 }; /* bytes of a table that is no JSON lines */
     FILE *file = fopen(path, "r");
-    char *text = NULL;
-    size_t room = 0;
     enum gi_status status = GI_OK;
     if (!file)
-        return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
-    for (long n = 1; !status && getdelim(&text, &room, lines ? '\n' : '\0', file) >= 0; n++) {
-        if (text[strspn(text, " \t\r\n")] == '\0')
+        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
+    struct gi_lines text = {
+        .file = file, .end = lines ? '\n' : EOF, .max = lines ? GI_LINE_MAX : JSON_MAX};
+    bool more = true;
+    while (!status) {
+        status = gi_lines_next(&text, &more, err);
+        if (status)
+            gi_err_prefix(err, "%s", path);
+        if (status || !more)
+            break;
+        if (text.text[strspn(text.text, " \t\r\n")] == '\0')
             continue;
-        status = add_json(regions, text, lines, err);
+        status = add_json(regions, text.text, lines, err);
         if (status && lines)
-            gi_err_prefix(err, "%s: line %ld", path, n);
+            gi_err_prefix(err, "%s: line %zu", path, text.number);
         else if (status)
             gi_err_prefix(err, "%s", path);
     }
-    if (!status && ferror(file))
-        status = gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
-    free(text);
+    gi_lines_free(&text);
     fclose(file);
     return status;
 }

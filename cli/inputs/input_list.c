@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "cli/hash.h"
+#include "cli/inputs/lines.h"
 #include "cli/text.h"
 #include "imgio/imgio.h"
 
@@ -156,25 +157,24 @@ enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, b
     if (!file)
         return gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path,
                        strerror(errno));
-    char *line = NULL;
-    size_t room = 0, number = 0;
-    ssize_t n;
+    struct gi_lines lines = {.file = file, .end = zero ? 0 : '\n'};
+    bool more = true;
     enum gi_status status = GI_OK;
-    while (!status && (n = getdelim(&line, &room, zero ? 0 : '\n', file)) > 0) {
-        number++;
-        if (line[n - 1] == (zero ? 0 : '\n'))
-            line[--n] = '\0';
-        if (strlen(line) < (size_t)n)
-            status = gi_fail(err, GI_E_USAGE, "holds a zero byte, want -0 for names that end so");
-        else if (*line)
-            status = add_name(list, line, recursive, err);
+    while (!status) {
+        status = gi_lines_next(&lines, &more, err);
         if (status)
-            gi_err_prefix(err, "--files-from %s: %s %zu", path, zero ? "name" : "line", number);
+            gi_err_prefix(err, "--files-from %s", path);
+        if (status || !more)
+            break;
+        if (strlen(lines.text) < lines.n)
+            status = gi_fail(err, GI_E_USAGE, "holds a zero byte, want -0 for names that end so");
+        else if (*lines.text)
+            status = add_name(list, lines.text, recursive, err);
+        if (status)
+            gi_err_prefix(err, "--files-from %s: %s %zu", path, zero ? "name" : "line",
+                          lines.number);
     }
-    if (!status && ferror(file))
-        status =
-            gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path, strerror(errno));
-    free(line);
+    gi_lines_free(&lines);
     if (!standard)
         fclose(file);
     return status;

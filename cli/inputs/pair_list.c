@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/inputs/lines.h"
 #include "imgio/imgio.h"
 
 enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const char *b,
@@ -16,40 +17,56 @@ enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const ch
     return status ? status : gi_list_add(&files->others, b, err);
 }
 
+/* Adds the pair of a line of two names with a tab between, or, with -0, of two lines. */
+static enum gi_status add_pair(struct gi_batch_files *files, struct gi_lines *lines,
+                               struct gi_err *err)
+{
+    const struct gi_batch_params *p = files->params;
+    char *tab = p->null ? NULL : strchr(lines->text, '\t'), *first = lines->text, *kept = NULL;
+    const char *other = tab ? tab + 1 : NULL;
+    size_t number = p->null ? (lines->number + 1) / 2 : lines->number;
+    enum gi_status status = GI_OK;
+    if (tab)
+        *tab = '\0';
+    if (p->null) {
+        bool more;
+        first = kept = strdup(lines->text);
+        if (!kept)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a line of --pairs");
+        status = gi_lines_next(lines, &more, err);
+        other = !status && more ? lines->text : NULL;
+    }
+    if (status)
+        gi_err_prefix(err, "--pairs %s", p->files_from);
+    else if (other && *other && *first && (p->null || !strchr(other, '\t')))
+        status = gi_pair_add(files, first, other, err);
+    else
+        status = gi_fail(err, GI_E_USAGE, "--pairs %s: %s %zu: want two names%s", p->files_from,
+                         p->null ? "pair" : "line", number, p->null ? "" : " with a tab between");
+    free(kept);
+    return status;
+}
+
 enum gi_status gi_pairs_read(struct gi_batch_files *files, struct gi_err *err)
 {
     const struct gi_batch_params *p = files->params;
-    bool standard = strcmp(p->files_from, "-") == 0;
+    bool standard = strcmp(p->files_from, "-") == 0, more = true;
     FILE *file = standard ? stdin : fopen(p->files_from, "r");
-    char *line = NULL, *second = NULL;
-    size_t room = 0, room2 = 0, number = 0;
-    ssize_t n;
     enum gi_status status = GI_OK;
     if (!file)
         return gi_fail(err, gi_status_of_errno(errno), "--pairs %s: %s", p->files_from,
                        strerror(errno));
-    while (!status && (n = getdelim(&line, &room, p->null ? 0 : '\n', file)) > 0) {
-        char *tab = p->null ? NULL : strchr(line, '\t'), *other = tab ? tab + 1 : NULL;
-        number++;
-        if (line[n - 1] == '\n' && !p->null)
-            line[n - 1] = '\0';
-        if (p->null && getdelim(&second, &room2, 0, file) > 0)
-            other = second;
-        if (tab)
-            *tab = '\0';
-        else if (!*line && !p->null)
-            continue;
-        status =
-            other && *other && *line && (p->null || !strchr(other, '\t'))
-                ? gi_pair_add(files, line, other, err)
-                : gi_fail(err, GI_E_USAGE, "--pairs %s: %s %zu: want two names%s", p->files_from,
-                          p->null ? "pair" : "line", number, p->null ? "" : " with a tab between");
+    struct gi_lines lines = {.file = file, .end = p->null ? 0 : '\n'};
+    while (!status) {
+        status = gi_lines_next(&lines, &more, err);
+        if (status)
+            gi_err_prefix(err, "--pairs %s", p->files_from);
+        if (status || !more)
+            break;
+        if (*lines.text || p->null)
+            status = add_pair(files, &lines, err);
     }
-    if (!status && ferror(file))
-        status = gi_fail(err, gi_status_of_errno(errno), "--pairs %s: %s", p->files_from,
-                         strerror(errno));
-    free(line);
-    free(second);
+    gi_lines_free(&lines);
     if (!standard)
         fclose(file);
     return status;

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads the next line without its newline. Returns false at the end. */
-static bool next_line(struct gi_csv *csv)
+/* Reads the next line without its newline. */
+static enum gi_status next_line(struct gi_csv *csv, bool *more, struct gi_err *err)
 {
-    ssize_t n = getline(&csv->line, &csv->room, csv->file);
-    while (n > 0 && (csv->line[n - 1] == '\n' || csv->line[n - 1] == '\r'))
-        csv->line[--n] = '\0';
-    csv->number += n >= 0;
-    return n >= 0;
+    struct gi_lines *lines = &csv->lines;
+    enum gi_status status = gi_lines_next(lines, more, err);
+    while (!status && lines->n && lines->text[lines->n - 1] == '\r')
+        lines->text[--lines->n] = '\0';
+    return status;
 }
 
 /* Returns the index of the column with this name in the line `head`, or -1 if there is none. */
@@ -35,13 +35,17 @@ enum gi_status gi_csv_open(struct gi_csv *csv, const char *path, const char *con
                            int must, struct gi_err *err)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* UTF-8's byte order mark, which some files have */
-    *csv = (struct gi_csv){.file = fopen(path, "r"), .ncolumns = n, .names = names};
-    if (!csv->file)
-        return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
-    if (!next_line(csv))
-        return gi_fail(err, GI_E_FORMAT, "%s: %s", path,
-                       ferror(csv->file) ? strerror(errno) : "is empty, want a line of names");
-    const char *head = csv->line + (strncmp(csv->line, mark, 3) == 0 ? 3 : 0);
+    bool more;
+    *csv = (struct gi_csv){
+        .lines = {.file = fopen(path, "r"), .end = '\n'}, .ncolumns = n, .names = names};
+    if (!csv->lines.file)
+        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
+    enum gi_status status = next_line(csv, &more, err);
+    if (!status && !more)
+        status = gi_fail(err, GI_E_FORMAT, "is empty, want a line of names");
+    if (status)
+        return gi_err_prefix(err, "%s", path);
+    const char *head = csv->lines.text + (strncmp(csv->lines.text, mark, 3) == 0 ? 3 : 0);
     for (int i = 0; i < n; i++) {
         csv->column[i] = find(head, names[i]);
         if (csv->column[i] < 0 && i < must)
@@ -53,7 +57,7 @@ enum gi_status gi_csv_open(struct gi_csv *csv, const char *path, const char *con
 
 static enum gi_status read_row(const struct gi_csv *csv, double *v, struct gi_err *err)
 {
-    const char *at = csv->line;
+    const char *at = csv->lines.text;
     int found = 0, wanted = 0;
     for (int i = 0; i < csv->ncolumns; i++) {
         v[i] = NAN;
@@ -67,32 +71,33 @@ static enum gi_status read_row(const struct gi_csv *csv, double *v, struct gi_er
                 continue;
             v[i] = strtod(at, &end);
             if (!n || end != at + n)
-                return gi_fail(err, GI_E_FORMAT, "line %ld: %s is \"%.*s\", want a number",
-                               csv->number, csv->names[i], n < 40 ? (int)n : 40, at);
+                return gi_fail(err, GI_E_FORMAT, "line %zu: %s is \"%.*s\", want a number",
+                               csv->lines.number, csv->names[i], n < 40 ? (int)n : 40, at);
             found++;
         }
         at += n;
         if (!*at)
             break;
     }
-    return found == wanted ? GI_OK : gi_fail(err, GI_E_FORMAT, "line %ld: ends early", csv->number);
+    return found == wanted ? GI_OK
+                           : gi_fail(err, GI_E_FORMAT, "line %zu: ends early", csv->lines.number);
 }
 
 enum gi_status gi_csv_next(struct gi_csv *csv, double *v, bool *end, struct gi_err *err)
 {
-    errno = 0;
+    enum gi_status status;
+    bool more;
     do
-        *end = !next_line(csv);
-    while (!*end && !*csv->line);
-    if (!*end)
-        return read_row(csv, v, err);
-    return ferror(csv->file) ? gi_fail(err, GI_E_IO, "%s", strerror(errno)) : GI_OK;
+        status = next_line(csv, &more, err);
+    while (!status && more && !*csv->lines.text);
+    *end = status || !more;
+    return *end ? status : read_row(csv, v, err);
 }
 
 void gi_csv_close(struct gi_csv *csv)
 {
-    if (csv->file)
-        fclose(csv->file);
-    free(csv->line);
+    if (csv->lines.file)
+        fclose(csv->lines.file);
+    gi_lines_free(&csv->lines);
     *csv = (struct gi_csv){0};
 }
