@@ -182,9 +182,11 @@ static enum gi_status check_dashes(const struct table *t, int argc, char **argv,
 {
     struct gi_command command;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (*argv[i] != '-')
+            continue;
         const char *name = argv[i] + 1;
         size_t n = strcspn(name, "=");
-        if (*argv[i] != '-' || *name == '-' || n < 3)
+        if (*name == '-' || n < 3)
             continue;
         for (int j = 0; j < t->nlongs; j++)
             if (strlen(t->longs[j].name) == n && strncmp(t->longs[j].name, name, n) == 0)

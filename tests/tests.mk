@@ -186,7 +186,8 @@ fuzz-here: $(FUZZ:%=$(B)/tests/fuzz/fuzz_%)
 	    $(B)/tests/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
 	        -artifact_prefix=build/fuzz/found/$$t- build/fuzz/$$t \
 	        $$(for d in tests/fuzz/seeds/$$t tests/fuzz/crashers/$$t; do [ -d $$d ] && echo $$d; done) \
-	        $$([ $$t = load ] && echo $(SEEDS)) </dev/null; done
+	        $$([ $$t = load ] && echo $(SEEDS)) </dev/null; \
+	    [ -n "$$(ls build/fuzz/$$t)" ] || { echo "fuzz $$t: kept no input of its own: it fuzzes nothing"; exit 1; }; done
 
 # The bench: programs that time kernels, and bench.py, which runs them and their peers (CONTRIBUTING.md).
 #   make bench BENCH="gpu cpu --quick"   some tables, and the options of tests/bench/bench.py

@@ -25,6 +25,22 @@ static const char *const crops[CROPS] = {"P2 2 1 255 7 8", "P2 1 2 255 9 10", "P
                                          "P3 1 1 255 1 2 3"};
 static char folder[] = "/tmp/gpuimg-fuzz-XXXXXX";
 
+/* Returns the path of a file in the folder, valid until the next call. The working folder stays as
+ * it is, because libFuzzer's paths are relative to it. */
+static const char *path_of(const char *name)
+{
+    static char path[sizeof folder + 64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static const char *crop_path(unsigned label)
+{
+    char name[32];
+    snprintf(name, sizeof name, "region-%06u.pnm", label);
+    return path_of(name);
+}
+
 static void put(const char *name, const void *bytes, size_t nbytes)
 {
     unlink(name); /* truncating instead would wait for the disk */
@@ -35,26 +51,20 @@ static void put(const char *name, const void *bytes, size_t nbytes)
 
 static void remove_folder(void)
 {
-    char name[64];
     for (int i = 0; i < KINDS; i++)
-        unlink(names[i]);
-    for (unsigned i = 0; i < CROPS; i++) {
-        snprintf(name, sizeof name, "region-%06u.pnm", i + 1);
-        unlink(name);
-    }
+        unlink(path_of(names[i]));
+    for (unsigned i = 0; i < CROPS; i++)
+        unlink(crop_path(i + 1));
     rmdir(folder);
 }
 
 static void make_folder(void)
 {
-    char name[64];
-    if (!mkdtemp(folder) || chdir(folder))
+    if (!mkdtemp(folder))
         abort();
     atexit(remove_folder);
-    for (unsigned i = 0; i < CROPS; i++) {
-        snprintf(name, sizeof name, "region-%06u.pnm", i + 1);
-        put(name, crops[i], strlen(crops[i]));
-    }
+    for (unsigned i = 0; i < CROPS; i++)
+        put(crop_path(i + 1), crops[i], strlen(crops[i]));
     gi_json_start();
     gi_cli_quiet(true);
 }
@@ -88,12 +98,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     if (!ready)
         make_folder();
     ready = true;
-    put(names[kind], bytes + 1, nbytes ? nbytes - 1 : 0);
+    const char *path = path_of(names[kind]);
+    put(path, bytes + 1, nbytes ? nbytes - 1 : 0);
     if (kind < 2) {
-        params.points = names[kind];
+        params.points = path;
     } else {
-        params.table = names[kind];
-        params.crops = ".";
+        params.table = path;
+        params.crops = folder;
         params.crop_margin = (int)(nbytes % 3);
     }
     enum gi_status status = gi_paste_load(others, &n, &params, &io, 1, &err);

@@ -3,6 +3,8 @@
  * Sources: cli/parse.c cli/command.h cli/help/help* cli/run/device_options*
  * SPDX-License-Identifier: MIT */
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "test.h"
 #include "cli/commands.h"
@@ -63,6 +65,24 @@ TEST(test_dash_is_an_operand)
     assert_int_equal(read_line(&args, "blur a --threads", &err), GI_E_USAGE);
     assert_string_equal(err.text, "--threads: wants an argument: N");
     gi_args_free(&args);
+}
+
+/* An operand that is empty, at the end of readable memory. */
+TEST(test_empty_operand)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
+    char *argv[] = {"blur", memory + page - 1, "out.png", NULL};
+    struct gi_command command;
+    struct gi_args args;
+    struct gi_err err = {0};
+    assert_true(gi_command_find(&command, "blur"));
+    assert_int_equal(gi_args_read(&args, &command, 3, argv, &err), GI_OK);
+    assert_string_equal(args.operands[0], "");
+    gi_args_free(&args);
+    munmap(memory, 2 * page);
 }
 
 /* Defaults that option rows state as text equal the constants of imgio. */
