@@ -172,7 +172,10 @@ static char *metadata_text(const struct gi_metadata *metadata, const char *keywo
 /* Looks for a text of the fact outside of EXIF. The caller frees it. */
 static char *other_text(const struct gi_metadata *metadata, enum gi_fact fact)
 {
-    char *text = NULL, *own;
+    const struct gi_part *iptc = gi_parts_find(&metadata->parts, GI_PART_IPTC, 0);
+    char *text =
+        rows[fact].iptc && iptc ? gi_iptc_text(iptc->bytes, iptc->nbytes, rows[fact].iptc) : NULL;
+    char *own;
     for (int i = 0; i < 3 && !text && rows[fact].xmp[i]; i++)
         text = gi_xmp_text(metadata->xmp, metadata->xmp_nbytes, rows[fact].xmp[i]);
     if (!text)

@@ -60,6 +60,15 @@ char *gi_iptc_text(const void *iptc, size_t nbytes, int number)
     return text;
 }
 
+size_t gi_iptc_length(const void *iptc, size_t nbytes)
+{
+    const unsigned char *at = iptc;
+    size_t left = nbytes;
+    for (struct dataset d; at && next(&d, at, left); at += d.whole)
+        left -= d.whole;
+    return nbytes - left;
+}
+
 static bool names_place(const struct dataset *d)
 {
     /* content location code and name, city, sublocation, province, country's code and name */

@@ -19,6 +19,9 @@ enum {
  * NULL if there is none, or if memory ran out. */
 char *gi_iptc_text(const void *iptc, size_t nbytes, int dataset);
 
+/* Returns the number of bytes of the datasets, without what follows the last one. */
+size_t gi_iptc_length(const void *iptc, size_t nbytes);
+
 /* Removes the datasets that name a place: city, sublocation, province, country and the codes of
  * the place shown. Returns the new length in bytes. */
 size_t gi_iptc_forget_place(void *iptc, size_t nbytes);

@@ -3,6 +3,7 @@
 #include "imgio/metadata.h"
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
+#include "imgio/iptc.h"
 #include "imgio/linear_light.h"
 
 #include <stdlib.h>
@@ -60,12 +61,18 @@ static bool text_names_place(const struct gi_text *text)
            holds_one_of(text->text, strlen(text->text), words);
 }
 
-/* Returns whether a part may name a place. IPTC-IIM has cities and countries. */
+/* Returns whether the part is a segment APP1 of JPEG, as is extended XMP. */
+static bool is_more_xmp(const struct gi_part *part)
+{
+    return part->kind == GI_PART_JPEG_SEGMENT && part->code == 0xe1;
+}
+
+/* Returns whether a part may name a place. */
 static bool part_names_place(const struct gi_part *part)
 {
     static const char *const words[] = {"GPS", "Location", NULL};
-    return part->kind == GI_PART_GEO || part->kind == GI_PART_IPTC ||
-           part->kind == GI_PART_PHOTOSHOP ||
+    return part->kind == GI_PART_GEO || part->kind == GI_PART_PHOTOSHOP || is_more_xmp(part) ||
+           (part->kind == GI_PART_IPTC && !part->nbytes) ||
            (part->bytes && holds_one_of(part->bytes, part->nbytes, words));
 }
 
@@ -88,6 +95,11 @@ static void forget_place(struct gi_metadata *metadata)
             metadata->texts[kept++] = metadata->texts[i];
     }
     metadata->ntexts = kept;
+    for (int i = 0; i < metadata->parts.n; i++) {
+        struct gi_part *part = &metadata->parts.list[i];
+        if (part->kind == GI_PART_IPTC && part->bytes)
+            part->nbytes = gi_iptc_forget_place(part->bytes, part->nbytes);
+    }
     gi_parts_remove(&metadata->parts, part_names_place);
 }
 
@@ -138,6 +150,7 @@ void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
     metadata->exif = NULL;
     metadata->exif_nbytes = 0;
     drop_xmp(metadata);
+    gi_parts_remove(&metadata->parts, is_more_xmp);
 }
 
 void gi_metadata_keep(struct gi_metadata *metadata, void **block, size_t *nbytes, const void *bytes,

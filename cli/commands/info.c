@@ -162,8 +162,8 @@ static json_t *to_json(const char *tar, const char *path, const struct gi_image 
     json_object_set_new(object, "xmp_bytes", json_integer((json_int_t)metadata->xmp_nbytes));
     json_object_set_new(object, "texts", texts_json(metadata));
     json_object_set_new(object, "parts", gi_info_parts_json(metadata));
-    json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
     gi_info_json_facts(object, metadata);
+    json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
     if (hashes)
         json_object_set_new(object, "hash", json_string(hash_of(digits, image, info)));
     return object;
@@ -287,24 +287,24 @@ static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image
     enum gi_status status = gi_sink_printf(
         sink, err,
         "format,width,height,channels,bits,maxval,float,detail,images,orientation,dpi_x,dpi_y,"
-        "icc_bytes,exif_bytes,xmp_bytes,texts,bytes");
+        "icc_bytes,exif_bytes,xmp_bytes,texts");
     if (!status)
         status = gi_info_csv_names(sink, err);
     if (!status)
-        status = gi_sink_printf(sink, err, "%s\n%s,%d,%d,%d,%d,%s,%d,", hashes ? ",hash" : "",
+        status = gi_sink_printf(sink, err, ",bytes%s\n%s,%d,%d,%d,%d,%s,%d,", hashes ? ",hash" : "",
                                 info->format, image->width, image->height, image->channels,
                                 info->bits, maxval, is_float(info));
     if (!status)
         status = gi_table_writer_field(sink, detail, err);
     if (!status)
-        status = gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d,%" PRIu64, info->images,
+        status = gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d", info->images,
                                 info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
-                                metadata->xmp_nbytes, metadata->ntexts, (uint64_t)info->nbytes);
+                                metadata->xmp_nbytes, metadata->ntexts);
     if (!status)
         status = gi_info_csv_facts(sink, metadata, err);
     if (!status)
-        status = gi_sink_printf(sink, err, "%s%s\n", hashes ? "," : "",
-                                hashes ? hash_of(digits, image, info) : "");
+        status = gi_sink_printf(sink, err, ",%" PRIu64 "%s%s\n", (uint64_t)info->nbytes,
+                                hashes ? "," : "", hashes ? hash_of(digits, image, info) : "");
     return status;
 }
 

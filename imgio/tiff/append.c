@@ -11,6 +11,7 @@
 #include "imgio/integer.h"
 #include "imgio/pages.h"
 #include "imgio/sink.h"
+#include "imgio/tiff/tags.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,6 @@ enum {
     NARROW_HEAD = 8,  /* of the encoder's TIFF */
     TAG_STRIPS = 273,
     TAG_TILES = 324,
-    TYPE_LONG8 = 16,
 };
 #define BIG_FROM_NBYTES UINT64_C(4000000000)
 
@@ -66,12 +66,6 @@ static unsigned char *entry_of(const struct directory *d, uint64_t i)
     return d->at + count_nbytes(d->big) + (size_t)i * entry_nbytes(d->big);
 }
 
-/* Returns the number of bytes of a value of that type (TIFF 6.0, section 2; BigTIFF adds LONG8). */
-static size_t type_nbytes(uint64_t type)
-{
-    return type == 3 ? 2 : type == 4 ? 4 : type == 5 || type == TYPE_LONG8 ? 8 : 1;
-}
-
 /* An entry. */
 struct entry {
     uint64_t tag, type, count;
@@ -87,7 +81,7 @@ static struct entry read_entry(const struct directory *d, uint64_t i)
     size_t offset = offset_nbytes(d->big);
     struct entry e = {
         .tag = gi_own(at, 2), .type = gi_own(at + 2, 2), .count = gi_own(at + 4, offset)};
-    e.nbytes = type_nbytes(e.type) * (size_t)e.count;
+    e.nbytes = gi_tag_type_nbytes((unsigned)e.type) * (size_t)e.count;
     e.field = at + 4 + offset;
     e.outside = e.nbytes > offset;
     return e;
@@ -98,16 +92,27 @@ static bool is_places(const struct entry *e)
     return e->tag == TAG_STRIPS || e->tag == TAG_TILES;
 }
 
-/* Moves the page, whose file is `bytes`, by `delta`, which is added to the offsets of long values
- * and of strips. */
+/* Returns whether the entry points to a directory. */
+static bool is_pointer(const struct entry *e)
+{
+    return e->tag == GI_TAG_EXIF || e->tag == GI_TAG_GPS || e->tag == GI_TAG_INTEROPERABILITY;
+}
+
+/* Moves the page, whose file is `bytes`, by `delta`, which is added to the offsets of long values,
+ * of strips and of further directories. */
 static void move(const struct directory *d, unsigned char *bytes, uint64_t delta)
 {
     size_t offset = offset_nbytes(d->big);
     for (uint64_t i = 0; i < d->n; i++) {
         struct entry e = read_entry(d, i);
-        size_t each = type_nbytes(e.type);
+        size_t each = gi_tag_type_nbytes((unsigned)e.type);
         unsigned char *values = e.outside ? bytes + gi_own(e.field, offset) : e.field;
-        for (uint64_t k = 0; is_places(&e) && k < e.count; k++)
+        if (is_pointer(&e)) {
+            struct directory child = {.at = bytes + gi_own(e.field, offset), .big = d->big};
+            child.n = gi_own(child.at, count_nbytes(d->big));
+            move(&child, bytes, delta);
+        }
+        for (uint64_t k = 0; (is_places(&e) || is_pointer(&e)) && k < e.count; k++)
             gi_put_own(values + k * each, each, gi_own(values + k * each, each) + delta);
         if (e.outside)
             gi_put_own(e.field, offset, gi_own(e.field, offset) + delta);
@@ -129,7 +134,7 @@ static void widen(unsigned char *to, const struct directory *d, uint64_t delta,
         bool replaced = places && is_places(&e);
         memset(at, 0, entry_nbytes(true));
         gi_put_own(at, 2, e.tag);
-        gi_put_own(at + 2, 2, replaced ? TYPE_LONG8 : e.type);
+        gi_put_own(at + 2, 2, replaced ? GI_TAG_LONG8 : e.type);
         gi_put_own(at + 4, 8, e.count);
         if (replaced && e.count == 1)
             memcpy(at + 12, places, 8);
@@ -138,22 +143,9 @@ static void widen(unsigned char *to, const struct directory *d, uint64_t delta,
         else if (!e.outside)
             memcpy(at + 12, e.field, 4);
         else if (e.nbytes <= 8)
-            gi_put_own(at + 12, 8, 0); /* filled by the caller, which has the values */
+            gi_put_own(at + 12, 8, 0); /* append_wide() copies the values */
         else
             gi_put_own(at + 12, 8, gi_own(e.field, 4) + delta);
-    }
-}
-
-/* Copies values of 5 to 8 bytes into a wide directory. They were outside of the narrow directory,
- * in its file `bytes`. */
-static void take_inside(unsigned char *to, const struct directory *d, const unsigned char *bytes)
-{
-    const struct directory wide = {.at = to, .big = true, .n = d->n};
-    for (uint64_t i = 0; i < d->n; i++) {
-        struct entry e = read_entry(d, i);
-        struct entry w = read_entry(&wide, i);
-        if (e.outside && !w.outside && w.nbytes == e.nbytes)
-            memcpy(w.field, bytes + gi_own(e.field, 4), e.nbytes);
     }
 }
 
@@ -182,31 +174,141 @@ static uint64_t take_places(unsigned char *places, const struct directory *d,
     return n;
 }
 
+/* Bytes up to the next multiple of 8. */
+static size_t padding(uint64_t at)
+{
+    return (size_t)(-at % 8);
+}
+
+/* Where a narrow directory is: in the memory of its own file, or in the sink if `bytes` is NULL. */
+struct source {
+    const unsigned char *bytes;
+    struct gi_sink *sink;
+};
+
+static enum gi_status fetch(const struct source *s, void *to, size_t nbytes, uint64_t at,
+                            struct gi_err *err)
+{
+    if (!s->bytes)
+        return gi_sink_read_at(s->sink, to, nbytes, at, err);
+    memcpy(to, s->bytes + at, nbytes);
+    return GI_OK;
+}
+
+/* Reads the narrow directory at `at` into memory, which the caller frees. */
+static enum gi_status read_directory(struct directory *d, const struct source *s, uint64_t at,
+                                     struct gi_err *err)
+{
+    unsigned char count[2];
+    *d = (struct directory){0};
+    enum gi_status status = fetch(s, count, sizeof count, at, err);
+    if (status)
+        return status;
+    d->n = gi_own(count, sizeof count);
+    d->at = malloc(directory_nbytes(d));
+    return d->at ? fetch(s, d->at, directory_nbytes(d), at, err)
+                 : gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", s->sink->name);
+}
+
+/* Wide directories one behind the other, which begin at offset `at` of the file. */
+struct wide {
+    unsigned char *bytes; /* from malloc() */
+    size_t nbytes;
+    uint64_t at;
+    uint64_t delta; /* is added to the offsets of long values */
+    /* the offsets of the strips, as LONG8, and their own offset; NULL: those of the directory */
+    const unsigned char *places;
+    uint64_t places_at;
+};
+
+static enum gi_status append_wide(struct wide *wide, const struct source *s, uint64_t at,
+                                  uint64_t *next, struct gi_err *err);
+
+/* Fills in the entries of a wide directory that widen() leaves to the caller: values that were
+ * outside of the narrow directory `d` and fit into an entry now, and the offsets of further
+ * directories, which are appended. The wide directory is at `start` of wide->bytes. */
+static enum gi_status complete(struct wide *wide, size_t start, const struct directory *d,
+                               const struct source *s, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (uint64_t i = 0; i < d->n && !status; i++) {
+        struct directory own = {.at = wide->bytes + start, .big = true, .n = d->n};
+        struct entry e = read_entry(d, i);
+        if (e.outside && e.nbytes <= 8)
+            status = fetch(s, read_entry(&own, i).field, e.nbytes, gi_own(e.field, 4), err);
+        if (!is_pointer(&e))
+            continue;
+        uint64_t end;
+        gi_put_own(entry_of(&own, i) + 2, 2, GI_TAG_LONG8);
+        gi_put_own(entry_of(&own, i) + 12, 8, wide->at + wide->nbytes);
+        status = append_wide(wide, s, gi_own(e.field, 4), &end, err);
+    }
+    return status;
+}
+
+/* Appends the wide form of the narrow directory at `at` of the source, and behind it those of the
+ * directories to which it points. Sets *next to the offset of the next narrow directory. */
+static enum gi_status append_wide(struct wide *wide, const struct source *s, uint64_t at,
+                                  uint64_t *next, struct gi_err *err)
+{
+    struct directory d;
+    enum gi_status status = read_directory(&d, s, at, err);
+    size_t start = wide->nbytes;
+    size_t nbytes = directory_nbytes(&(struct directory){.big = true, .n = d.n});
+    nbytes += padding(nbytes);
+    unsigned char *grown = status ? NULL : realloc(wide->bytes, start + nbytes);
+    if (!status && !grown)
+        status = gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", s->sink->name);
+    if (!status) {
+        wide->bytes = grown;
+        wide->nbytes += nbytes;
+        memset(grown + start, 0, nbytes);
+        widen(grown + start, &d, wide->delta, wide->places, wide->places_at);
+        *next = gi_own(d.at + directory_nbytes(&d) - 4, 4);
+        status = complete(wide, start, &d, s, err);
+    }
+    free(d.at);
+    return status;
+}
+
+/* Sets the offset of the next directory in the first of the wide directories. */
+static void put_next(struct wide *wide, uint64_t next)
+{
+    struct directory d = {.big = true, .n = gi_own(wide->bytes, 8)};
+    gi_put_own(wide->bytes + directory_nbytes(&d) - 8, 8, next);
+}
+
 /* Keeps a page with 32-bit offsets for a file with 64-bit offsets. The kept page consists of the
- * wide directory, the offsets of the strips, and the rest of the narrow page. */
+ * wide directories, the offsets of the strips, and the rest of the narrow page. */
 static enum gi_status keep_widened(struct gi_page_writer *w, unsigned char *bytes, size_t nbytes,
                                    struct gi_err *err)
 {
+    const struct source s = {.bytes = bytes, .sink = w->sink};
     const struct directory d = directory_in(bytes, false);
-    const struct directory wide = {.big = true, .n = d.n};
-    size_t head = directory_nbytes(&wide), rest = NARROW_HEAD + directory_nbytes(&d);
-    uint64_t n = take_places(NULL, &d, bytes, 0);
-    size_t before = head + 8 * (size_t)n;
-    uint64_t delta = w->at + before - rest;
-    unsigned char *page = malloc(before + nbytes - rest);
+    struct wide wide = {.at = w->at}; /* to find out the length of the wide directories */
+    uint64_t n = take_places(NULL, &d, bytes, 0), next;
+    size_t rest = NARROW_HEAD + directory_nbytes(&d);
+    enum gi_status status = append_wide(&wide, &s, NARROW_HEAD, &next, err);
+    size_t head = wide.nbytes, before = head + 8 * (size_t)n;
+    unsigned char *page = status ? NULL : malloc(before + nbytes - rest);
     if (page) {
-        take_places(page + head, &d, bytes, delta);
-        widen(page, &d, delta, page + head, w->at + head);
-        take_inside(page, &d, bytes);
+        wide.nbytes = 0;
+        wide.delta = w->at + before - rest;
+        take_places(page + head, &d, bytes, wide.delta);
+        wide.places = page + head;
+        wide.places_at = w->at + head;
+        status = append_wide(&wide, &s, NARROW_HEAD, &next, err);
+        memcpy(page, wide.bytes, head);
         memcpy(page + before, bytes + rest, nbytes - rest);
+    } else if (!status) {
+        status = gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
     }
+    free(wide.bytes);
     free(bytes);
-    if (!page)
-        return gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
     w->page = page;
     w->nbytes = before + nbytes - rest;
-    w->next = head - 8;
-    return GI_OK;
+    w->next = directory_nbytes(&(struct directory){.big = true, .n = d.n}) - 8;
+    return status;
 }
 
 /* Keeps a page. */
@@ -223,12 +325,6 @@ static enum gi_status keep(struct gi_page_writer *w, unsigned char *bytes, size_
     w->page = bytes;
     memmove(bytes, bytes + head, w->nbytes);
     return GI_OK;
-}
-
-/* Bytes up to the next multiple of 8. */
-static size_t padding(uint64_t at)
-{
-    return (size_t)(-at % 8);
 }
 
 /* Writes the page that is kept. With `last`, there is no next page. */
@@ -257,60 +353,20 @@ static void fill_head(unsigned char head[HEAD_NBYTES], bool big, uint64_t first)
     gi_put_own(head + (big ? 8 : 4), offset_nbytes(big), first);
 }
 
-/* Reads the narrow directory at `at` into memory, which the caller frees. */
-static enum gi_status read_directory(struct directory *d, struct gi_page_writer *w, uint64_t at,
-                                     struct gi_err *err)
-{
-    unsigned char count[2];
-    *d = (struct directory){0};
-    enum gi_status status = gi_sink_read_at(w->sink, count, sizeof count, at, err);
-    if (status)
-        return status;
-    d->n = gi_own(count, sizeof count);
-    d->at = malloc(directory_nbytes(d));
-    return d->at ? gi_sink_read_at(w->sink, d->at, directory_nbytes(d), at, err)
-                 : gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
-}
-
-/* Reads into the entries of a wide directory the values that were outside of the narrow directory
- * and fit into an entry now. */
-static enum gi_status read_inside(struct gi_page_writer *w, unsigned char *to,
-                                  const struct directory *d, struct gi_err *err)
-{
-    const struct directory wide = {.at = to, .big = true, .n = d->n};
-    enum gi_status status = GI_OK;
-    for (uint64_t i = 0; i < d->n && !status; i++) {
-        struct entry e = read_entry(d, i);
-        if (e.outside && e.nbytes <= 8)
-            status = gi_sink_read_at(w->sink, read_entry(&wide, i).field, e.nbytes,
-                                     gi_own(e.field, 4), err);
-    }
-    return status;
-}
-
-/* Writes a wide copy of the narrow directory at *at, behind all that is written, and sets *at to
- * the next narrow directory. The copy contains the offset of the directory that will be written
- * next. */
+/* Writes wide copies of the narrow directory at *at and of those to which it points, behind all
+ * that is written, and sets *at to the next narrow directory. The copy contains the offset of the
+ * directory that will be written next. */
 static enum gi_status copy_directory(struct gi_page_writer *w, uint64_t *at, struct gi_err *err)
 {
-    struct directory d;
-    enum gi_status status = read_directory(&d, w, *at, err);
-    const struct directory wide = {.big = true, .n = d.n};
-    size_t nbytes = directory_nbytes(&wide), pad = padding(nbytes);
-    unsigned char *to = status ? NULL : calloc(1, nbytes + pad);
-    if (!status && !to)
-        status = gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", w->sink->name);
+    const struct source s = {.sink = w->sink};
+    struct wide wide = {.at = w->at};
+    enum gi_status status = append_wide(&wide, &s, *at, at, err);
     if (!status) {
-        widen(to, &d, 0, NULL, 0);
-        *at = gi_own(d.at + directory_nbytes(&d) - 4, 4);
-        gi_put_own(to + nbytes - 8, 8, w->at + nbytes + pad);
-        status = read_inside(w, to, &d, err);
+        put_next(&wide, w->at + wide.nbytes);
+        status = gi_sink_write(w->sink, wide.bytes, wide.nbytes, err);
     }
-    if (!status)
-        status = gi_sink_write(w->sink, to, nbytes + pad, err);
-    w->at += nbytes + pad;
-    free(to);
-    free(d.at);
+    w->at += wide.nbytes;
+    free(wide.bytes);
     return status;
 }
 

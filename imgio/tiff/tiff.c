@@ -212,12 +212,13 @@ static void read_metadata(struct gi_tiff_reader *r)
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, icc, nbytes);
     read_texts(r);
     gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_RESOLUTIONUNIT, &unit);
-    double inches = unit == RESUNIT_INCH ? 1 : unit == RESUNIT_CENTIMETER ? 2.54 : 0;
+    double inches = unit == RESUNIT_CENTIMETER ? 2.54 : 1;
     if (gi_tiff.TIFFGetField(r->file, TIFFTAG_XRESOLUTION, &x) &&
         gi_tiff.TIFFGetField(r->file, TIFFTAG_YRESOLUTION, &y) && x > 0 && y > 0 && x < 1e6f &&
         y < 1e6f) {
         metadata->dpi_x = (double)x * inches;
         metadata->dpi_y = (double)y * inches;
+        metadata->no_unit = unit == RESUNIT_NONE;
     }
     gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_ORIENTATION, &orientation);
     r->decode->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
@@ -382,6 +383,8 @@ static enum gi_status decode_tiff(struct gi_decode *decode, struct gi_err *err)
         status = decode_open(&r, err);
     if (r.file)
         gi_tiff.TIFFClose(r.file);
+    if (!status)
+        gi_tiff_add_parts(decode, offset);
     return status;
 }
 
@@ -410,6 +413,6 @@ const struct gi_format gi_format_tiff = {
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,
     .ratio = true,
-    .no_exif = true,
+    .holds = gi_tiff_holds,
     .texts = true,
 };

@@ -61,6 +61,15 @@ bool gi_tiff_find_next(size_t *at, const unsigned char *bytes, size_t nbytes, ui
 enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned char *bytes,
                                   size_t nbytes, struct gi_err *err);
 
+/* Adds the tags of the directory, which was read, to the parts, and makes metadata of EXIF and IPTC
+ * (tiff_parts.c). An offset of 0 means the first directory. */
+void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory);
+/* Returns whether the tag describes how an image is stored, or is not carried for another reason.
+ */
+bool gi_tiff_is_structure(unsigned tag);
+/* As gi_format.holds. */
+enum gi_holding gi_tiff_holds(const struct gi_part *part, const struct gi_image *written);
+
 /* The texts that have their own tag, with their keywords in PNG. The last element has tag 0. */
 struct gi_tiff_text {
     uint16_t tag;

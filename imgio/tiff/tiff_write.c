@@ -5,7 +5,7 @@
  * their lengths, so all strips are in memory before the first strip is written. In this file tiles
  * are called strips, too.
  * SPDX-License-Identifier: MIT */
-#include "imgio/tiff/tiff.h"
+#include "imgio/tiff/directory_write.h"
 
 #include <libdeflate.h>
 #include <stdio.h>
@@ -17,7 +17,6 @@
 #include "imgio/pieces.h"
 
 enum {
-    ENTRIES_MAX = 28,
     NO_COMPRESSION = 1, /* values of tags */
     GROUP_4 = 4,
     DEFLATE = 8,
@@ -26,25 +25,12 @@ enum {
     ALPHA_UNASSOCIATED = 2,
     FORMAT_UINT = 1,
     FORMAT_FLOAT = 3,
-    UNIT_NONE = 1,
-    UNIT_INCH = 2,
     MINISWHITE = 0,
     MINISBLACK = 1,
     RGB = 2,
-    RESOLUTION_UNIT = 10000, /* denominator of a resolution */
-    TAG_DESCRIPTION = 270,
-    TAG_DATE = 306,
     TILE = 512, /* pixels per side; a multiple of 16 */
 };
 static const uint64_t big_from_nbytes = UINT64_C(4000000000);
-
-const struct gi_tiff_text gi_tiff_texts[] = {
-    {269, "Title"},    {TAG_DESCRIPTION, "Description"}, {271, "Make"},   {272, "Model"},
-    {305, "Software"}, {TAG_DATE, "Creation Time"},      {315, "Author"}, {33432, "Copyright"},
-    {0, NULL},
-};
-
-enum field_type { ASCII = 2, BYTES = 7, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 };
 
 struct writer {
     const struct gi_image *image; /* with one_bit: the packed bytes as an image (imgio/bits.h) */
@@ -167,182 +153,62 @@ static enum gi_status keep_strip(void *self, const struct gi_piece *strip, int n
     return GI_OK;
 }
 
-/* A directory in the making, which consists of entries and then of the values that are too long for
- * an entry. */
-struct directory {
-    unsigned char *bytes;
-    bool big;
-    int n;             /* number of entries so far */
-    size_t spare, end; /* offset of the next long value, and the total length */
-};
-
-static size_t type_nbytes(enum field_type type)
-{
-    return type == ASCII || type == BYTES ? 1 : type == SHORT ? 2 : type == LONG ? 4 : 8;
-}
-
-/* Writes a number in the machine's own byte order, which the file declares in its first bytes. */
-static void put_number(unsigned char *to, enum field_type type, uint64_t v)
-{
-    gi_put_own(to, type_nbytes(type), v);
-}
-
-/* Adds an entry of `count` values. Returns the position at which the caller must write the
- * values. */
-static unsigned char *add(struct directory *d, unsigned tag, enum field_type type, uint64_t count)
-{
-    size_t head = d->big ? 16 : 8, entry = d->big ? 20 : 12, inside = d->big ? 8 : 4;
-    unsigned char *at = d->bytes + head + (d->big ? 8 : 2) + (size_t)d->n++ * entry;
-    size_t nbytes = type_nbytes(type) * count;
-    put_number(at, SHORT, tag);
-    put_number(at + 2, SHORT, type);
-    put_number(at + 4, d->big ? LONG8 : LONG, count);
-    unsigned char *value = at + (d->big ? 12 : 8);
-    if (nbytes <= inside)
-        return value;
-    put_number(value, d->big ? LONG8 : LONG, d->spare);
-    value = d->bytes + d->spare;
-    d->spare += (nbytes + 7) / 8 * 8;
-    return value;
-}
-
-static void add_number(struct directory *d, unsigned tag, enum field_type type, uint64_t count,
-                       uint64_t v)
-{
-    unsigned char *to = add(d, tag, type, count);
-    for (uint64_t i = 0; i < count; i++)
-        put_number(to + i * type_nbytes(type), type, v);
-}
-
-static void add_resolution(struct directory *d, unsigned tag, double dpi)
-{
-    unsigned char *to = add(d, tag, RATIONAL, 1);
-    put_number(to, LONG, (uint64_t)(dpi * RESOLUTION_UNIT + 0.5));
-    put_number(to + 4, LONG, RESOLUTION_UNIT);
-}
-
-/* Returns the tag for a text, or NULL if it has none, or if the text does not have the form that
- * the tag requires. */
-static const struct gi_tiff_text *tag_of(const struct gi_text *text)
-{
-    const struct gi_tiff_text *own = gi_tiff_texts;
-    while (own->tag && strcmp(own->keyword, text->keyword) != 0)
-        own++;
-    bool date = strlen(text->text) == 19 && text->text[4] == ':' && text->text[10] == ' ';
-    return own->tag && (own->tag != TAG_DATE || date) ? own : NULL;
-}
-
-/* Collects the text for a tag, without a final zero. This is the text with the tag's keyword and,
- * for the description, also all texts that have no tag. Returns the number of bytes. If `to` is
- * NULL, only counts them. */
-static size_t put_text(unsigned char *to, const struct gi_metadata *metadata,
-                       const struct gi_tiff_text *tag)
-{
-    size_t nbytes = 0;
-    for (int i = 0; metadata && i < metadata->ntexts; i++) {
-        const struct gi_text *text = &metadata->texts[i];
-        const struct gi_tiff_text *own = tag_of(text);
-        if (own ? own != tag : tag->tag != TAG_DESCRIPTION)
-            continue;
-        const char *parts[] = {nbytes ? "\n" : "", own ? "" : text->keyword, own ? "" : ": ",
-                               text->text};
-        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-            size_t n = strlen(parts[k]);
-            if (to)
-                memcpy(to + nbytes, parts[k], n);
-            nbytes += n;
-        }
-    }
-    return nbytes;
-}
-
-/* Adds the texts for the tags from `from` to `to`. */
-static void add_texts(struct directory *d, const struct gi_metadata *metadata, unsigned from,
-                      unsigned to)
-{
-    for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++) {
-        size_t n = t->tag >= from && t->tag <= to ? put_text(NULL, metadata, t) : 0;
-        if (n)
-            put_text(add(d, t->tag, ASCII, n + 1), metadata, t);
-    }
-}
-
-/* Writes everything before the strips, in the order of the tags. */
-static void lay_out(struct directory *d, const struct writer *w, const struct gi_metadata *metadata)
+/* Adds the entries of the image and of its metadata. */
+static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
+                    const struct gi_metadata *metadata)
 {
     const struct gi_image *image = w->image;
     uint64_t channels = (uint64_t)image->channels, n = (uint64_t)w->nstrips;
-    bool is_float = image->type == GI_F32, little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    enum field_type offset = d->big ? LONG8 : LONG;
-    bool resolution = metadata && metadata->dpi_x > 0 && metadata->dpi_y > 0 &&
-                      metadata->dpi_x < 4e5 && metadata->dpi_y < 4e5;
-    add_number(d, 256, LONG, 1, (uint64_t)w->width);
-    add_number(d, 257, LONG, 1, (uint64_t)image->height);
-    add_number(d, 258, SHORT, channels, w->one_bit ? 1 : 8 * gi_type_nbytes(image->type));
-    add_number(d, 259, SHORT, 1, w->fax ? GROUP_4 : w->stored ? NO_COMPRESSION : DEFLATE);
-    add_number(d, 262, SHORT, 1,
-               w->fax                           ? MINISWHITE
-               : gi_colour_channels(image) == 3 ? RGB
-                                                : MINISBLACK);
-    add_texts(d, metadata, 0, 272);
-    unsigned char *offsets = w->tiles ? NULL : add(d, 273, offset, n), *lengths = NULL;
-    add_number(d, 277, SHORT, 1, channels);
-    if (!w->tiles) {
-        add_number(d, 278, LONG, 1, (uint64_t)w->strip_rows);
-        lengths = add(d, 279, offset, n);
-    }
-    if (resolution) {
-        add_resolution(d, 282, metadata->dpi_x);
-        add_resolution(d, 283, metadata->dpi_y);
-        add_number(d, 296, SHORT, 1, metadata->no_unit ? UNIT_NONE : UNIT_INCH);
-    }
-    add_texts(d, metadata, 300, 316);
+    bool is_float = image->type == GI_F32;
+    enum gi_tag_type offset = d->big ? GI_TAG_LONG8 : GI_TAG_LONG;
+    unsigned each = gi_tag_type_nbytes(offset);
+    gi_tiff_add_number(d, 256, GI_TAG_LONG, 1, (uint64_t)w->width);
+    gi_tiff_add_number(d, 257, GI_TAG_LONG, 1, (uint64_t)image->height);
+    gi_tiff_add_number(d, 258, GI_TAG_SHORT, channels,
+                       w->one_bit ? 1 : 8 * gi_type_nbytes(image->type));
+    gi_tiff_add_number(d, 259, GI_TAG_SHORT, 1,
+                       w->fax      ? GROUP_4
+                       : w->stored ? NO_COMPRESSION
+                                   : DEFLATE);
+    gi_tiff_add_number(d, 262, GI_TAG_SHORT, 1,
+                       w->fax                           ? MINISWHITE
+                       : gi_colour_channels(image) == 3 ? RGB
+                                                        : MINISBLACK);
+    gi_tiff_add_number(d, 277, GI_TAG_SHORT, 1, channels);
     if (!w->one_bit && !w->stored)
-        add_number(d, 317, SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
-    if (w->tiles) {
-        add_number(d, 322, LONG, 1, (uint64_t)w->strip_width);
-        add_number(d, 323, LONG, 1, (uint64_t)w->strip_rows);
-        offsets = add(d, 324, offset, n);
-        lengths = add(d, 325, offset, n);
-    }
+        gi_tiff_add_number(d, 317, GI_TAG_SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
+    if (w->tiles)
+        gi_tiff_add_number(d, 322, GI_TAG_LONG, 1, (uint64_t)w->strip_width);
+    gi_tiff_add_number(d, w->tiles ? 323 : 278, GI_TAG_LONG, 1, (uint64_t)w->strip_rows);
     if (gi_has_alpha(image))
-        add_number(d, 338, SHORT, 1, ALPHA_UNASSOCIATED);
-    add_number(d, 339, SHORT, channels, is_float ? FORMAT_FLOAT : FORMAT_UINT);
-    if (metadata && metadata->xmp)
-        memcpy(add(d, 700, BYTES, metadata->xmp_nbytes), metadata->xmp, metadata->xmp_nbytes);
-    add_texts(d, metadata, 33432, 33432);
-    if (metadata && metadata->icc)
-        memcpy(add(d, 34675, BYTES, metadata->icc_nbytes), metadata->icc, metadata->icc_nbytes);
-    memcpy(d->bytes, little ? "II" : "MM", 2);
-    put_number(d->bytes + 2, SHORT, d->big ? 43 : 42);
-    if (d->big)
-        put_number(d->bytes + 4, SHORT, 8); /* bytes of an offset */
-    put_number(d->bytes + (d->big ? 8 : 4), offset, d->big ? 16 : 8);
-    put_number(d->bytes + (d->big ? 16 : 8), d->big ? LONG8 : SHORT, (uint64_t)d->n);
+        gi_tiff_add_number(d, 338, GI_TAG_SHORT, 1, ALPHA_UNASSOCIATED);
+    gi_tiff_add_number(d, 339, GI_TAG_SHORT, channels, is_float ? FORMAT_FLOAT : FORMAT_UINT);
+    unsigned char *offsets = gi_tiff_add(d, w->tiles ? 324 : 273, offset, n);
+    unsigned char *lengths = gi_tiff_add(d, w->tiles ? 325 : 279, offset, n);
     uint64_t at = d->end;
     for (uint64_t i = 0; i < n; i++) {
-        put_number(offsets + i * type_nbytes(offset), offset, at);
-        put_number(lengths + i * type_nbytes(offset), offset, w->strip_nbytes[i]);
+        gi_put_own(offsets + i * each, each, at);
+        gi_put_own(lengths + i * each, each, w->strip_nbytes[i]);
         at += w->strip_nbytes[i];
     }
+    gi_tiff_add_metadata(d, metadata);
 }
 
 static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
                                 const struct gi_metadata *metadata, struct gi_err *err)
 {
-    size_t more = metadata ? metadata->icc_nbytes + metadata->xmp_nbytes + metadata->texts_nbytes +
-                                 8 * (size_t)metadata->ntexts
-                           : 0;
-    struct directory d = {.spare = 32 + ENTRIES_MAX * 20};
-    d.end = d.spare + 16 * (size_t)w->nstrips + more + 256; /* 256: the values of a few bytes */
-    d.end = (d.end + 7) / 8 * 8;
-    d.big = w->tiles || d.end + w->used > big_from_nbytes;
-    d.bytes = calloc(1, d.end);
-    if (!d.bytes)
-        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    struct gi_tiff_directory d;
+    enum { ENTRIES = 16 };
+    size_t values = 16 * (size_t)w->nstrips + 64; /* 64: values of each channel */
+    enum gi_status status =
+        gi_tiff_directory_new(&d, ENTRIES, values, w->used, w->tiles, metadata, err);
+    if (status)
+        return status;
     lay_out(&d, w, metadata);
-    enum gi_status status = gi_sink_write(sink, d.bytes, d.end, err);
-    free(d.bytes);
+    status = gi_tiff_directory_end(&d, err);
+    if (!status)
+        status = gi_sink_write(sink, d.bytes, d.end, err);
+    gi_tiff_directory_free(&d);
     return status ? status : gi_sink_write(sink, w->strips, w->used, err);
 }
 

@@ -5,6 +5,7 @@
 
 #include "imgio/pages.h"
 #include "imgio/sink.h"
+#include "imgio/tiff/tags.h"
 #include "imgio/tiff/tiff.h"
 
 static char path[128];
@@ -20,6 +21,57 @@ static struct gi_image page_of(int i)
                         (uint64_t)i + 1);
 }
 
+static void put(unsigned char **to, unsigned nbytes, uint32_t v)
+{
+    for (unsigned i = 0; i < nbytes; i++)
+        *(*to)++ = (unsigned char)(v >> 8 * i);
+}
+
+static void put_entry(unsigned char **to, unsigned tag, unsigned type, unsigned count,
+                      uint32_t value)
+{
+    put(to, 2, tag);
+    put(to, 2, type);
+    put(to, 4, count);
+    put(to, 4, value);
+}
+
+enum { EXIF_NBYTES = 188 };
+
+/* Makes the EXIF of page i: an exposure time, a lens, a position, and a directory in EXIF's own. */
+static void make_exif(unsigned char exif[EXIF_NBYTES], int i)
+{
+    unsigned char *to = exif;
+    memcpy(to, "II*\0\10\0\0\0", 8);
+    to += 8;
+    put(&to, 2, 3); /* the first directory, at 8 */
+    put_entry(&to, 271, 2, 6, 50);
+    put_entry(&to, 34665, 4, 1, 56);
+    put_entry(&to, 34853, 4, 1, 116);
+    put(&to, 4, 0);
+    memcpy(to, "Maker", 6);
+    to += 6;
+    put(&to, 2, 3); /* EXIF's own directory, at 56 */
+    put_entry(&to, 0x829a, 5, 1, 98);
+    put_entry(&to, 40965, 4, 1, 170);
+    put_entry(&to, 0xa434, 2, 10, 106);
+    put(&to, 4, 0);
+    put(&to, 4, 1);
+    put(&to, 4, (uint32_t)i + 1);
+    memcpy(to, "lens 1234", 10);
+    to += 10;
+    put(&to, 2, 2); /* GPS, at 116 */
+    put_entry(&to, 1, 2, 2, 'N');
+    put_entry(&to, 2, 5, 3, 146);
+    put(&to, 4, 0);
+    for (unsigned k = 0; k < 6; k++)
+        put(&to, 4, k + 1);
+    put(&to, 2, 1); /* interoperability, at 170 */
+    put_entry(&to, 1, 2, 4, 'R' | '9' << 8 | '8' << 16);
+    put(&to, 4, 0);
+    assert_true(to == exif + EXIF_NBYTES);
+}
+
 /* Writes the pages from 0 to n - 1. Each page has its own description. A page is written in tiles,
  * as pages of more than 4 GB are, if its bit in `tiled` is set. */
 static void write_pages(struct gi_sink *sink, int n, uint64_t big_from, unsigned tiled)
@@ -31,7 +83,11 @@ static void write_pages(struct gi_sink *sink, int n, uint64_t big_from, unsigned
         char keyword[] = "Description", words[40];
         snprintf(words, sizeof words, "page %.*s", i, "123456789");
         struct gi_text text = {.keyword = keyword, .language = "", .translated = "", .text = words};
-        struct gi_metadata metadata = {.texts = &text,
+        unsigned char exif[EXIF_NBYTES];
+        make_exif(exif, i);
+        struct gi_metadata metadata = {.exif = exif,
+                                       .exif_nbytes = sizeof exif,
+                                       .texts = &text,
                                        .ntexts = 1,
                                        .texts_nbytes = sizeof keyword + sizeof words,
                                        .dpi_x = 100 + i,
@@ -91,6 +147,52 @@ static void check_page(TIFF *tiff, int i)
     gi_image_free(&want);
 }
 
+/* Checks the EXIF of the page that libtiff has read, and returns to that page. */
+static void check_exif(TIFF *tiff, int i)
+{
+    uint64_t page = TIFFCurrentDirOffset(tiff), exif, gps;
+    TIFFSetWarningHandler(NULL); /* libtiff knows no directory of interoperability */
+    float time;
+    char *lens, *north;
+    assert_int_equal(TIFFGetField(tiff, TIFFTAG_EXIFIFD, &exif), 1);
+    assert_int_equal(TIFFGetField(tiff, TIFFTAG_GPSIFD, &gps), 1);
+    assert_int_equal(TIFFReadEXIFDirectory(tiff, exif), 1);
+    assert_int_equal(TIFFGetField(tiff, EXIFTAG_EXPOSURETIME, &time), 1);
+    assert_true(time == 1.0f / (float)(i + 1));
+    assert_int_equal(TIFFGetField(tiff, EXIFTAG_LENSMODEL, &lens), 1);
+    assert_string_equal(lens, "lens 1234");
+    assert_int_equal(TIFFReadGPSDirectory(tiff, gps), 1);
+    assert_int_equal(TIFFGetField(tiff, GPSTAG_LATITUDEREF, &north), 1);
+    assert_string_equal(north, "N");
+    assert_int_equal(TIFFSetSubDirectory(tiff, page), 1);
+}
+
+/* Checks that our reader finds all directories of the page's EXIF. */
+static void check_our_exif(const struct gi_metadata *metadata, int i)
+{
+    unsigned char want[EXIF_NBYTES];
+    struct gi_tags a, b;
+    make_exif(want, i);
+    uint64_t first = gi_tags_open(&a, want, sizeof want);
+    uint64_t second = gi_tags_open(&b, metadata->exif, metadata->exif_nbytes);
+    const struct {
+        unsigned directory, inner, tag;
+    } tags[] = {{0, 0, 271},   {34665, 0, 0x829a}, {34665, 0, 0xa434},
+                {34853, 0, 1}, {34853, 0, 2},      {34665, 40965, 1}};
+    for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) {
+        struct gi_tag x, y;
+        uint64_t at = first, to = second;
+        for (int level = 0; level < 2; level++) {
+            unsigned inner = level ? tags[k].inner : tags[k].directory;
+            at = inner ? gi_tag_directory(&a, at, inner) : at;
+            to = inner ? gi_tag_directory(&b, to, inner) : to;
+        }
+        assert_true(gi_tag_find(&x, &a, at, tags[k].tag) && gi_tag_find(&y, &b, to, tags[k].tag));
+        assert_true(x.type == y.type && x.nbytes == y.nbytes);
+        assert_memory_equal(a.bytes + x.at, b.bytes + y.at, x.nbytes);
+    }
+}
+
 /* Reads all pages by libtiff, and then by our reader. */
 static void check_pages(int n, bool big)
 {
@@ -101,6 +203,7 @@ static void check_pages(int n, bool big)
     assert_int_equal(TIFFIsBigTIFF(tiff), big);
     for (int i = 0; i < n; i++) {
         check_page(tiff, i);
+        check_exif(tiff, i);
         assert_int_equal(TIFFReadDirectory(tiff), i + 1 < n);
     }
     TIFFClose(tiff);
@@ -109,9 +212,12 @@ static void check_pages(int n, bool big)
     assert_int_equal(warning.status, GI_OK);
     for (int i = 0; i < n; i++) {
         struct gi_image want = page_of(i), got;
-        if (gi_pages_load(&got, NULL, NULL, pages, i, "page", &strictly, &warning, &err))
+        struct gi_metadata metadata;
+        if (gi_pages_load(&got, &metadata, NULL, pages, i, "page", &strictly, &warning, &err))
             fail_msg("page %d: %s", i, err.text);
         assert_same_image(&want, &got);
+        check_our_exif(&metadata, i);
+        gi_metadata_free(&metadata);
         gi_image_free(&got);
         gi_image_free(&want);
     }

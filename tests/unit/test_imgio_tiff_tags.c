@@ -253,7 +253,7 @@ TEST(tags)
           {TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE}},
          1,
          {10, 20, 30, 40},
-         0},
+         100},
         {{{TIFFTAG_XRESOLUTION, 72}, {TIFFTAG_YRESOLUTION, 72}}, 1, {10, 20, 30, 40}, 72},
         {{{TIFFTAG_XRESOLUTION, 72}, {TIFFTAG_YRESOLUTION, 0}}, 1, {10, 20, 30, 40}, 0},
         {{{TIFFTAG_XRESOLUTION, 72}}, 1, {10, 20, 30, 40}, 0},

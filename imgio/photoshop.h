@@ -1,0 +1,20 @@
+/* Image resources of Photoshop ("Adobe Photoshop File Formats Specification", image resources
+ * section), as in JPEG's APP13 and TIFF's tag 34377.
+ * SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "imgio/format.h"
+
+/* Adds the resources to decode's parts: IPTC, if there is none yet, the other resources as a
+ * carried part, and thumbnails as dropped. Resources behind one that is damaged are named as lost.
+ */
+void gi_decode_add_photoshop(struct gi_decode *decode, const void *bytes, size_t nbytes);
+
+/* Adds IPTC, without padding at its end. If words of 4 bytes are in the other byte order, which
+ * some writers of TIFF cause, they are turned. */
+void gi_decode_add_iptc(struct gi_decode *decode, const void *bytes, size_t nbytes);
+
+/* Writes the head of a resource with IPTC of `nbytes` bytes to `to`, GI_IPTC_HEAD_NBYTES bytes. The
+ * IPTC follows, and a zero if its length is odd. */
+enum { GI_IPTC_HEAD_NBYTES = 12 };
+void gi_photoshop_put_iptc_head(unsigned char *to, size_t nbytes);

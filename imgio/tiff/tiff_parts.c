@@ -1,0 +1,251 @@
+/* Accounts for every tag of the directory that is read from a TIFF: it is used by the reader,
+ * becomes metadata, is carried, or is named as lost. SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+#include "imgio/integer.h"
+#include "imgio/metadata.h"
+#include "imgio/photoshop.h"
+#include "imgio/tiff/directories.h"
+#include "imgio/tiff/tiff.h"
+
+#include <stdlib.h>
+
+enum {
+    TAG_IPTC = 33723,
+    TAG_PHOTOSHOP = 34377,
+    TAG_IMAGEJ = 50839, /* with 50838, its lengths: labels, overlays and tables of ImageJ */
+};
+
+/* Whether tags from `first` to `last` are used, and otherwise why they are not carried (TIFF 6.0;
+ * the registry of tags is the Library of Congress's "Tags for TIFF and Related Specifications"). */
+static const struct range {
+    unsigned first, last;
+    bool used;
+    enum gi_part_fate fate;
+    const char *name, *why;
+} ranges[] = {
+    {254, 259, true, GI_PART_CARRIED, NULL, NULL}, /* kind, size, bits, compression */
+    {262, 262, true, GI_PART_CARRIED, NULL, NULL}, /* photometric interpretation */
+    {266, 266, true, GI_PART_CARRIED, NULL, NULL}, /* order of bits */
+    {269, 274, true, GI_PART_CARRIED, NULL, NULL}, /* texts, strips, orientation */
+    {277, 279, true, GI_PART_CARRIED, NULL, NULL}, /* samples and strips */
+    {280, 281, false, GI_PART_DROPPED, "minimum and maximum of samples", "of the old samples"},
+    {282, 284, true, GI_PART_CARRIED, NULL, NULL}, /* resolution, planes */
+    {288, 289, true, GI_PART_CARRIED, NULL, NULL}, /* unused bytes */
+    {292, 293, true, GI_PART_CARRIED, NULL, NULL}, /* options of fax compression */
+    {296, 296, true, GI_PART_CARRIED, NULL, NULL}, /* unit of resolution */
+    {305, 306, true, GI_PART_CARRIED, NULL, NULL}, /* software, date */
+    {315, 315, true, GI_PART_CARRIED, NULL, NULL}, /* author */
+    {317, 317, true, GI_PART_CARRIED, NULL, NULL}, /* predictor */
+    {320, 320, true, GI_PART_CARRIED, NULL, NULL}, /* palette */
+    {322, 325, true, GI_PART_CARRIED, NULL, NULL}, /* tiles */
+    {326, 328, true, GI_PART_CARRIED, NULL, NULL}, /* damaged lines of a fax */
+    {330, 330, false, GI_PART_LOST, "SubIFDs", "directories of further images"},
+    {332, 334, false, GI_PART_DROPPED, "names of inks", "inks become RGB"},
+    {336, 336, false, GI_PART_DROPPED, "range of inks", "inks become RGB"},
+    {338, 339, true, GI_PART_CARRIED, NULL, NULL}, /* alpha, format of samples */
+    {340, 341, false, GI_PART_DROPPED, "minimum and maximum of samples", "of the old samples"},
+    {347, 347, true, GI_PART_CARRIED, NULL, NULL}, /* tables of JPEG */
+    {400, 400, false, GI_PART_LOST, "a directory of parameters", NULL},
+    {512, 521, true, GI_PART_CARRIED, NULL, NULL}, /* JPEG of the old style */
+    {529, 532, true, GI_PART_CARRIED, NULL, NULL}, /* YCbCr */
+    {700, 700, true, GI_PART_CARRIED, NULL, NULL}, /* XMP */
+    {33421, 33422, false, GI_PART_LOST, "pattern of a colour filter array", NULL},
+    {33432, 33432, true, GI_PART_CARRIED, NULL, NULL}, /* copyright */
+    {34665, 34665, true, GI_PART_CARRIED, NULL, NULL}, /* EXIF */
+    {34675, 34675, true, GI_PART_CARRIED, NULL, NULL}, /* ICC profile */
+    {34853, 34853, true, GI_PART_CARRIED, NULL, NULL}, /* GPS */
+    {37724, 37724, false, GI_PART_LOST, "layers of Photoshop", NULL},
+    {50706, 50837, false, GI_PART_LOST, "tags of DNG", NULL},
+    {50840, 51125, false, GI_PART_LOST, "tags of DNG", NULL},
+    {52525, 52553, false, GI_PART_LOST, "tags of DNG", NULL},
+};
+
+static const struct range *range_of(unsigned tag)
+{
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (tag >= ranges[i].first && tag <= ranges[i].last)
+            return &ranges[i];
+    return NULL;
+}
+
+bool gi_tiff_is_structure(unsigned tag)
+{
+    return range_of(tag) != NULL;
+}
+
+enum gi_holding gi_tiff_holds(const struct gi_part *part, const struct gi_image *written)
+{
+    bool holds = part->kind == GI_PART_TIFF_TAG || part->kind == GI_PART_GEO ||
+                 part->kind == GI_PART_IPTC || part->kind == GI_PART_PHOTOSHOP;
+    return holds ? GI_HOLDS : GI_CANNOT_HOLD;
+}
+
+/* Returns whether a tag of the first directory belongs to EXIF: make, model, software, date,
+ * author, computer, copyright, rating, and the texts of Windows. */
+static bool is_of_exif(unsigned tag)
+{
+    return tag == 271 || tag == 272 || tag == 305 || tag == 306 || tag == 315 || tag == 316 ||
+           tag == 18246 || tag == 18249 || tag == 33432 || (tag >= 40091 && tag <= 40095);
+}
+
+/* Returns whether the tag makes an EXIF block worth while, because nothing else keeps it. */
+static bool needs_exif(unsigned tag)
+{
+    return tag == GI_TAG_EXIF || tag == GI_TAG_GPS || tag == 316 || tag == 18246 || tag == 18249 ||
+           (tag >= 40091 && tag <= 40095);
+}
+
+/* Returns whether the tag is of GeoTIFF or GDAL. */
+static bool is_of_geo(unsigned tag)
+{
+    return tag == 33550 || tag == 33920 || tag == 33922 || tag == 34264 ||
+           (tag >= 34735 && tag <= 34737) || tag == 42112 || tag == 42113;
+}
+
+static void add_lost(struct gi_decode *decode, const struct gi_tag *tag, const char *why)
+{
+    gi_decode_add_part(decode,
+                       &(struct gi_part){.kind = GI_PART_TIFF_TAG,
+                                         .fate = GI_PART_LOST,
+                                         .code = tag->tag,
+                                         .nbytes = (size_t)tag->nbytes,
+                                         .why = why},
+                       "tag %u", tag->tag);
+}
+
+/* Returns whether all values of 64 bits fit in 32 bits. */
+static bool fits_32_bits(const struct gi_tags *tags, const struct gi_tag *tag)
+{
+    double least = tag->type == GI_TAG_LONG8 ? 0 : INT32_MIN;
+    double most = tag->type == GI_TAG_LONG8 ? UINT32_MAX : INT32_MAX;
+    for (uint64_t i = 0; i < tag->count; i++) {
+        double v = gi_tag_real(tags, tag, i);
+        if (v < least || v > most)
+            return false;
+    }
+    return true;
+}
+
+/* Carries a tag, with its values in the machine's byte order. */
+static void add_carried(struct gi_decode *decode, const struct gi_tags *tags,
+                        const struct gi_tag *tag)
+{
+    enum gi_part_kind kind = is_of_geo(tag->tag) ? GI_PART_GEO : GI_PART_TIFF_TAG;
+    if (tag->type == GI_TAG_IFD || tag->type == GI_TAG_IFD8) {
+        add_lost(decode, tag, "points to a directory");
+        return;
+    }
+    if (gi_parts_find(&decode->metadata->parts, kind, tag->tag)) {
+        add_lost(decode, tag, "comes a second time");
+        return;
+    }
+    if (tag->nbytes > GI_PARTS_NBYTES_MAX) {
+        add_lost(decode, tag, "more bytes than are kept");
+        return;
+    }
+    if (tag->type > GI_TAG_IFD && !fits_32_bits(tags, tag)) {
+        add_lost(decode, tag, "has 64-bit values");
+        return;
+    }
+    unsigned char *values = malloc((size_t)tag->nbytes + 1);
+    if (!values) {
+        decode->metadata->starved = true;
+        return;
+    }
+    gi_tag_copy(values, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, tags, tag);
+    enum gi_tag_type type = tag->type;
+    size_t nbytes = (size_t)tag->nbytes;
+    if (tag->type > GI_TAG_IFD) { /* a TIFF with 32-bit offsets has no such type */
+        type = tag->type == GI_TAG_LONG8 ? GI_TAG_LONG : GI_TAG_SLONG;
+        for (size_t i = 0; i < tag->count; i++)
+            gi_put_own(values + 4 * i, 4, gi_own(values + 8 * i, 8));
+        nbytes /= 2;
+    }
+    gi_decode_add_part(decode,
+                       &(struct gi_part){.kind = kind,
+                                         .fate = GI_PART_CARRIED,
+                                         .code = tag->tag,
+                                         .place = (int)type,
+                                         .nbytes = nbytes,
+                                         .bytes = values},
+                       "%s %u", kind == GI_PART_GEO ? "GeoTIFF tag" : "tag", tag->tag);
+    free(values);
+}
+
+/* Adds a tag that belongs to a range of tags that are not carried. The tags of a range are one
+ * part. */
+static void add_to_range(struct gi_decode *decode, const struct range *range,
+                         const struct gi_tag *tag)
+{
+    struct gi_parts *parts = &decode->metadata->parts;
+    for (int i = 0; i < parts->n; i++)
+        if (parts->list[i].kind == GI_PART_TIFF_TAG && range_of(parts->list[i].code) &&
+            range_of(parts->list[i].code)->name == range->name) {
+            parts->list[i].nbytes += (size_t)tag->nbytes;
+            return;
+        }
+    gi_decode_add_part(decode,
+                       &(struct gi_part){.kind = GI_PART_TIFF_TAG,
+                                         .fate = range->fate,
+                                         .code = tag->tag,
+                                         .nbytes = (size_t)tag->nbytes,
+                                         .why = range->why},
+                       "%s", range->name);
+}
+
+/* Makes the EXIF block of the directory, and names what is left out. */
+static void add_exif(struct gi_decode *decode, const struct gi_tags *tags, uint64_t directory)
+{
+    static const char *const names[] = {"", " of EXIF", " of GPS", " of interoperability"};
+    struct gi_metadata *metadata = decode->metadata;
+    struct gi_directories d;
+    if (gi_directories_read(&d, tags, directory, is_of_exif, NULL)) {
+        metadata->starved = true;
+        return;
+    }
+    for (int i = 1; i < GI_DIRECTORIES; i++)
+        if (d.list[i].left_out)
+            gi_decode_add_part(decode,
+                               &(struct gi_part){.kind = GI_PART_METADATA, .fate = GI_PART_LOST},
+                               "%u damaged tag%s%s", d.list[i].left_out,
+                               d.list[i].left_out == 1 ? "" : "s", names[i]);
+    metadata->exif = gi_directories_exif(&d, &metadata->exif_nbytes);
+    metadata->starved = metadata->starved || !metadata->exif;
+    gi_directories_free(&d);
+}
+
+static void add_tag(struct gi_decode *decode, const struct gi_tags *tags, const struct gi_tag *tag)
+{
+    const struct range *range = range_of(tag->tag);
+    if (range && range->used)
+        return;
+    if (range)
+        add_to_range(decode, range, tag);
+    else if (tag->broken)
+        add_lost(decode, tag, "is damaged");
+    else if (tag->tag == TAG_IPTC)
+        gi_decode_add_iptc(decode, tags->bytes + tag->at, (size_t)tag->nbytes);
+    else if (tag->tag == TAG_PHOTOSHOP)
+        gi_decode_add_photoshop(decode, tags->bytes + tag->at, (size_t)tag->nbytes);
+    else if (tag->tag == TAG_IMAGEJ - 1 || tag->tag == TAG_IMAGEJ)
+        add_carried(decode, tags, tag);
+    else if (!needs_exif(tag->tag))
+        add_carried(decode, tags, tag);
+}
+
+void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
+{
+    struct gi_tags tags;
+    struct gi_tag_walk walk;
+    struct gi_tag tag;
+    bool exif = false;
+    uint64_t first = gi_tags_open(&tags, decode->bytes, decode->nbytes);
+    directory = directory ? directory : first;
+    gi_tag_walk_start(&walk, &tags, directory);
+    while (gi_tag_next(&walk, &tag)) {
+        exif = exif || needs_exif(tag.tag);
+        add_tag(decode, &tags, &tag);
+    }
+    if (exif)
+        add_exif(decode, &tags, directory);
+}

@@ -1,0 +1,221 @@
+"""Every tag of a TIFF arrives in a TIFF, as EXIF and IPTC in other formats, or is named: files composed and parsed here.
+
+Sources: imgio/tiff/tiff_parts* imgio/tiff/directories* imgio/tiff/directory_write* imgio/tiff/tags* imgio/photoshop* imgio/iptc*
+"""
+import itertools
+import os
+import struct
+
+from _common import Checks
+from _tags import EXIF, GPS, INTEROPERABILITY, compose, parse
+
+c = Checks()
+check = c.check
+os.chdir(c.folder.name)
+
+PIXELS = bytes(range(10, 22))
+IPTC_BYTES = b"\x1c\x02\x05\0\5Title" + b"\x1c\x02\x5a\0\6London" + b"\x1c\x02\x78\0\7caption"
+THUMBNAIL = b"8BIM\x04\x0c\0\0" + struct.pack(">I", 8) + b"a small "
+SECRET = b"8BIM\x27\x10\3abc" + struct.pack(">I", 5) + b"clip5\0"
+RESOURCES = b"8BIM\x04\x04\0\0" + struct.pack(">I", len(IPTC_BYTES)) + IPTC_BYTES + b"\0" * (len(IPTC_BYTES) % 2)
+
+# A value of every type, which must arrive as it is in either byte order.
+EVERY = {1: [1, 2, 255, 4, 5], 2: b"text\0", 3: [1, 65535, 3], 4: [1, 0xFFFFFFFF], 5: [(1, 3), (7, 0xFFFFFFFF)],
+         6: [-1, 2], 7: b"\0\1\2\3\4\5", 8: [-2, 30000], 9: [-70000, 5], 10: [(-1, 3)], 11: [0.5, -2.0], 12: [1e300, -0.1]}
+GEO = [(33550, 12, [0.5, 0.5, 0.0]), (33922, 12, [0.0, 0.0, 0.0, 400000.0, 5e6, 0.0]),
+       (34735, 3, [1, 1, 0, 1, 1024, 0, 1, 1]), (34736, 12, [6378137.0]), (34737, 2, b"WGS 84|\0"),
+       (42112, 2, b"<GDALMetadata/>\0"), (42113, 2, b"-9999\0")]
+
+
+def tiff(order, big, entries, wide=False):
+    """A gray image of 4 x 3 bytes with these entries, which may replace its own."""
+    head = 16 if big else 8
+    own = [(256, 3, [4]), (257, 3, [3]), (258, 3, [8]), (259, 3, [1]), (262, 3, [1]), (273, 4, [head]), (277, 3, [1]),
+           (278, 3, [3]), (279, 4, [12])]
+    given = {e[0] for e in entries}
+    return compose([e for e in own if e[0] not in given] + entries, order, big, data=PIXELS)
+
+
+def write(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def convert(path, *options):
+    if os.path.exists(path):
+        os.remove(path)
+    result = c.result("convert", "in.tif", path, *options)
+    return result.returncode, result.stderr
+
+
+def segments(data):
+    at, found = 2, []
+    while data[at + 1] != 0xDA:
+        n = struct.unpack(">H", data[at + 2:at + 4])[0]
+        found.append((data[at + 1], data[at + 4:at + 2 + n]))
+        at += 2 + n
+    return found
+
+
+def plain(kind, values):
+    """The form that parse() returns."""
+    if isinstance(values, bytes):
+        return kind, values
+    if kind in (1, 2, 7):
+        return kind, bytes(values)
+    return kind, tuple(itertools.chain.from_iterable(values)) if kind in (5, 10) else tuple(values)
+
+
+def own_directories():
+    exif = [(36864 + kind, kind, values) for kind, values in EVERY.items()]
+    exif += [(37500, 7, b"maker's notes, of a camera"), (40960, 7, b"0100")]
+    inner = [(1, 2, b"R98\0"), (4096, 2, b"JPEG\0")]
+    gps = [(1, 2, b"N\0"), (2, 5, [(48, 1), (30, 1), (3060, 100)]), (29, 2, b"2026:11:25\0")]
+    return exif, inner, gps
+
+
+def whole(order, big):
+    """Everything at once, through TIFF to TIFF and to JPEG."""
+    exif, inner, gps = own_directories()
+    kind = 13 if order == "<" else 18 if big else 4
+    private = [(65000 + n, k, v) for n, (k, v) in enumerate(EVERY.items())]
+    private += [(65100, 16, [7, 1 << 31]), (65101, 17, [-5])] if big else []
+    entries = [(EXIF, kind, sorted(exif + [(INTEROPERABILITY, kind, inner)])), (GPS, kind, gps),
+               (271, 2, b"Maker\0"), (272, 2, b"Model 1\0"), (316, 2, b"host\0"), (40091, 1, "T\0".encode("utf-16-le")),
+               (700, 1, b"<x:xmpmeta/>"), (33723, 7, IPTC_BYTES), (34377, 1, SECRET + THUMBNAIL)] + GEO + private
+    write("in.tif", tiff(order, big, entries))
+    status, said = convert("out.tif")
+    name = f"{order} {'BigTIFF' if big else 'TIFF'}"
+    check(f"{name}: {said}", status == 0 and "thumbnail of Photoshop" in said and "tag" not in said)
+    check(f"{name}: a thumbnail is an error with --strict", convert("strict.tif", "--strict")[0] == 1)
+    got = parse(read("out.tif"))
+    for tag, k, v in GEO + private + [(271, 2, b"Maker\0"), (316, 2, b"host\0"), (33723, 7, IPTC_BYTES),
+                                      (34377, 1, SECRET), (700, 7, b"<x:xmpmeta/>")]:
+        want = plain({16: 4, 17: 9}.get(k, k), v)
+        check(f"{name}: tag {tag}: {got.get(tag)}", got.get(tag) == want)
+    check_exif(f"{name} to TIFF", got, exif, inner, gps)
+    status, said = convert("out.jpg")
+    check(f"{name} to JPEG: {said}", status == 0 and all(f"tag {t}" in said for t in (33550, 65000)))
+    block = next(s[6:] for m, s in segments(read("out.jpg")) if m == 0xE1 and s[:6] == b"Exif\0\0")
+    got = parse(block)
+    check(f"{name}: EXIF's first directory: {got}", {271, 272, 316, 40091} <= set(got) and 256 not in got)
+    check_exif(f"{name} to JPEG", got, exif, inner, gps)
+    resources = b"".join(s[14:] for m, s in segments(read("out.jpg")) if m == 0xED)
+    check(f"{name}: APP13: {resources}", resources == RESOURCES + SECRET)
+
+
+def check_exif(name, got, exif, inner, gps):
+    own = got[EXIF][1]
+    for tag, k, v in exif:
+        check(f"{name}: EXIF {tag}: {own.get(tag)}", own.get(tag) == plain(k, v))
+    check(f"{name}: interoperability", own[INTEROPERABILITY][1] == {t: plain(k, v) for t, k, v in inner})
+    check(f"{name}: GPS: {got[GPS]}", got[GPS][1] == {t: plain(k, v) for t, k, v in gps})
+
+
+def there_and_back():
+    """JPEG with all of it, and back to TIFF."""
+    exif, inner, gps = own_directories()
+    write("in.tif", tiff(">", False, [(EXIF, 4, exif + [(INTEROPERABILITY, 4, inner)]), (GPS, 4, gps),
+                                      (33723, 7, IPTC_BYTES)]))
+    convert("out.jpg")
+    for path in ("back.tif", "back.png", "back.webp"):
+        result = c.result("convert", "out.jpg", path)
+        lossless = path.endswith("tif")
+        check(f"{path}: {result.stderr}", result.returncode == 0 and ("IPTC" in result.stderr) != lossless)
+    got = parse(read("back.tif"))
+    check_exif("and back", got, exif, inner, gps)
+    check("IPTC and back", got[33723][1] == IPTC_BYTES)
+    facts = c.result("info", "back.tif").stdout
+    check(f"facts: {facts}", "title: Title" in facts and "caption: caption" in facts and "place" not in facts)
+
+
+def iptc():
+    """IPTC as bytes, undefined or words in either byte order, with padding, alone or among Photoshop's resources."""
+    padded = IPTC_BYTES + b"\0" * (-len(IPTC_BYTES) % 4)
+    swapped = b"".join(padded[i:i + 4][::-1] for i in range(0, len(padded), 4))
+    for order in "<>":
+        for kind, data in ((1, padded), (7, IPTC_BYTES), (4, padded), (4, swapped)):
+            write("in.tif", tiff(order, False, [(33723, kind, data)]))
+            check(f"IPTC of type {kind}: {convert('out.tif', '--strict')[1]}",
+                  parse(read("out.tif"))[33723] == (7, IPTC_BYTES))
+        write("in.tif", tiff(order, False, [(34377, 1, RESOURCES)]))
+        check("IPTC of Photoshop", convert("out.tif", "--strict")[0] == 0)
+        got = parse(read("out.tif"))
+        check("it has its own tag", got[33723] == (7, IPTC_BYTES) and 34377 not in got)
+        write("in.tif", tiff(order, False, [(33723, 7, IPTC_BYTES), (34377, 1, RESOURCES + SECRET)]))
+        check("twice the same", convert("out.tif", "--strict")[0] == 0)
+        write("in.tif", tiff(order, False, [(33723, 7, IPTC_BYTES[:10]), (34377, 1, RESOURCES)]))
+        check("twice, and not the same", "IPTC" in convert("out.tif")[1] and convert("out.tif", "--strict")[0] == 1)
+
+
+def resolution():
+    for unit in (1, 2, 3):
+        for value in ((72, 1), (10, 3), (1, 5000), (600000, 1)):
+            write("in.tif", tiff("<", False, [(282, 5, [value]), (283, 5, [value]), (296, 3, [unit])]))
+            check(f"resolution {value} of unit {unit}", convert("out.tif", "--strict")[0] == 0)
+            got = parse(read("out.tif"))
+            x, y = got[282][1]
+            want = value[0] / value[1] * (2.54 if unit == 3 else 1)
+            check(f"resolution {value} of unit {unit}: {x}/{y}", got[296][1] == (min(unit, 2),)
+                  and abs(x / y - want) < 1e-4 * want)
+
+
+def strips():
+    """--strip removes what it says."""
+    exif, inner, gps = own_directories()
+    write("in.tif", tiff("<", True, [(EXIF, 4, exif), (GPS, 4, gps), (33723, 7, IPTC_BYTES), (65000, 3, [5])] + GEO))
+    convert("out.tif", "--strip=gps")
+    got = parse(read("out.tif"))
+    check(f"no place is left: {sorted(got)}", GPS not in got and EXIF in got and 65000 in got and 33550 not in got
+          and b"London" not in read("out.tif"))
+    check("other IPTC is left", b"caption" in got[33723][1])
+    convert("out.tif", "--strip=exif")
+    got = parse(read("out.tif"))
+    check("no EXIF is left", GPS not in got and EXIF not in got and 65000 in got)
+    convert("out.tif", "--strip")
+    check("nothing is left", not {EXIF, GPS, 33723, 65000, 33550} & set(parse(read("out.tif"))))
+
+
+def hostile():
+    """Damaged entries are named, and never more is read than there is."""
+    def at(entry):
+        data = bytearray(tiff("<", False, [(65000, 4, [1, 2, 3])]))
+        first = struct.unpack("<I", data[4:8])[0]
+        n = struct.unpack("<H", data[first:first + 2])[0]
+        place = first + 2 + 12 * (n - 1)
+        data[place:place + 12] = entry
+        return bytes(data), first
+
+    for kind, n, offset in ((4, 3, 0xFFFFFFF0), (4, 0x40000001, 8), (12, 0x20000000, 8), (5, 0xFFFFFFFF, 8), (99, 3, 8),
+                            (0, 3, 8), (4, 3, 100000), (13, 1, 8)):
+        for tag in (65000, 33550, 33723, 34377, 50706):
+            write("in.tif", at(struct.pack("<HHII", tag, kind, n, offset))[0])
+            status, said = convert("out.tif")
+            check(f"tag {tag} of type {kind}, {n} at {offset}: {said}", status == 1 or "not read" in said)
+    exif, inner, gps = own_directories()
+    good = tiff(">", False, [(EXIF, 4, exif + [(INTEROPERABILITY, 4, inner)]), (GPS, 4, gps)])
+    first = struct.unpack(">I", good[4:8])[0]
+    for tag in (EXIF, GPS):
+        for offset in (0, 1, 7, first, len(good) - 1, len(good), 0xFFFFFFFF, 8):
+            place = good.index(struct.pack(">HHI", tag, 4, 1)) + 8
+            write("in.tif", good[:place] + struct.pack(">I", offset) + good[place + 4:])
+            status, said = convert("out.tif")
+            check(f"directory {tag} at {offset}: {status} {said}", status in (0, 1))
+            if status == 0:
+                parse(read("out.tif"))
+
+
+for order in "<>":
+    for big in (False, True):
+        whole(order, big)
+there_and_back()
+iptc()
+resolution()
+strips()
+hostile()
+c.end()
