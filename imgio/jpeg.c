@@ -7,6 +7,7 @@
 #include "imgio/codecs.h"
 #include "imgio/icc.h"
 #include "imgio/jpeg_coded.h"
+#include "imgio/jpeg_segments.h"
 #include "imgio/jpeg_strips.h"
 #include "imgio/jpeg_work.h"
 #include "imgio/jpeg_write.h"
@@ -26,8 +27,6 @@ enum {
     APP_ICC = JPEG_APP0 + 2,
     EXIF_HEAD = 6, /* "Exif\0\0" */
 };
-
-static const char xmp_more[] = "http://ns.adobe.com/xmp/extension/";
 
 /* The state behind libjpeg's callbacks. They receive a pointer to `base`, which has the address of
  * the whole struct because it is the first member. */
@@ -143,23 +142,6 @@ static void on_progress(j_common_ptr common)
         longjmp(e->jump, 1);
 }
 
-/* Stores a comment as a text. If the comment is "Keyword: ...", as gi_jpeg_encode() writes it, and
- * the keyword is known, the text gets that keyword. */
-static void read_comment(struct gi_decode *decode, const char *bytes, size_t n)
-{
-    size_t head = 0;
-    for (const char *const *word = gi_jpeg_keywords; *word && !head; word++) {
-        size_t length = strlen(*word);
-        if (n > length + 2 && memcmp(bytes, *word, length) == 0 &&
-            memcmp(bytes + length, ": ", 2) == 0) {
-            head = length + 2;
-            gi_decode_add_text(decode, *word, NULL, NULL, bytes + head, n - head);
-        }
-    }
-    if (!head)
-        gi_decode_add_text(decode, "Comment", NULL, NULL, bytes, n);
-}
-
 static bool starts(const struct jpeg_marker_struct *marker, const char *head, size_t n)
 {
     return marker->marker == APP_EXIF && marker->data_length > n &&
@@ -169,23 +151,16 @@ static bool starts(const struct jpeg_marker_struct *marker, const char *head, si
 static void read_markers(struct gi_decode *decode, jpeg_saved_marker_ptr marker)
 {
     struct gi_metadata *metadata = decode->metadata;
-    bool extended = false;
     for (; marker; marker = marker->next) {
         size_t n = marker->data_length;
-        if (marker->marker == JPEG_COM) {
-            read_comment(decode, (const char *)marker->data, n);
-        } else if (starts(marker, GI_XMP_HEAD, sizeof GI_XMP_HEAD)) {
+        if (starts(marker, GI_XMP_HEAD, sizeof GI_XMP_HEAD)) {
             gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes,
                              marker->data + sizeof GI_XMP_HEAD, n - sizeof GI_XMP_HEAD);
         } else if (starts(marker, "Exif\0", EXIF_HEAD)) {
             gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes,
                              marker->data + EXIF_HEAD, n - EXIF_HEAD);
         }
-        extended = extended || starts(marker, xmp_more, sizeof xmp_more);
     }
-    if (extended && !decode->warning->status)
-        gi_fail(decode->warning, GI_E_UNSUPPORTED,
-                "holds XMP in several parts, of which the first is kept");
 }
 
 /* Returns whether a marker has a part of an ICC profile (ICC.1:2022, B.4). */
@@ -210,10 +185,13 @@ static enum gi_status read_metadata(struct gi_decode *decode, j_decompress_ptr c
         metadata->icc = icc; /* from malloc(), as its manual says */
         metadata->icc_nbytes = icc_nbytes;
     }
-    double unit = cinfo->density_unit == 1 ? 1 : cinfo->density_unit == 2 ? 2.54 : 0;
-    if (cinfo->saw_JFIF_marker && cinfo->X_density && cinfo->Y_density) {
+    double unit = cinfo->density_unit == 2 ? 2.54 : 1;
+    /* 1 x 1 without a unit only says that pixels are square. */
+    bool square = cinfo->density_unit == 0 && cinfo->X_density == 1 && cinfo->Y_density == 1;
+    if (cinfo->saw_JFIF_marker && cinfo->X_density && cinfo->Y_density && !square) {
         metadata->dpi_x = cinfo->X_density * unit;
         metadata->dpi_y = cinfo->Y_density * unit;
+        metadata->no_unit = cinfo->density_unit == 0;
     }
     return metadata->icc || !has_profile(cinfo->marker_list)
                ? GI_OK
@@ -261,24 +239,6 @@ static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t 
     }
 }
 
-/* Warns if a second image follows the first, as in stereo, gain map and concatenated files. */
-static void warn_of_more(const struct gi_decode *decode, const unsigned char *bytes, size_t nbytes)
-{
-    for (; nbytes && *bytes == 0; nbytes--)
-        bytes++;
-    if (nbytes >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0 && !decode->warning->status)
-        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
-}
-
-/* Ends with an image that stays coded. */
-static enum gi_status keep_coded(const struct gi_decode *decode, struct gi_coded *coded,
-                                 struct gi_err *err)
-{
-    const unsigned char *end = decode->bytes + coded->scan_at + coded->scan_nbytes + 2;
-    warn_of_more(decode, end, (size_t)(decode->bytes + decode->nbytes - end));
-    return gi_jpeg_keep_coded(decode, coded, err);
-}
-
 /* Decodes the image. libjpeg's errors leave this function by longjmp(). */
 static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo, struct errors *e,
                                 struct gi_err *err)
@@ -291,7 +251,6 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     jpeg_mem_src(cinfo, decode->bytes, decode->nbytes);
     jpeg_save_markers(cinfo, APP_EXIF, 0xffff);
     jpeg_save_markers(cinfo, APP_ICC, 0xffff);
-    jpeg_save_markers(cinfo, JPEG_COM, 0xffff);
     jpeg_read_header(cinfo, TRUE);
     describe(decode->info, cinfo);
     enum gi_status status = read_metadata(decode, cinfo, err);
@@ -311,14 +270,11 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
         status =
             gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);
     if (!status && decode->coded)
-        return keep_coded(decode, &coded, err);
+        return gi_jpeg_keep_coded(decode, &coded, err);
     if (status || header_only)
         return status;
-    const unsigned char *end = gi_jpeg_read_strips(decode, cinfo);
-    if (end) {
-        warn_of_more(decode, end, (size_t)(decode->bytes + decode->nbytes - end));
+    if (gi_jpeg_read_strips(decode, cinfo))
         return GI_OK;
-    }
     jpeg_start_decompress(cinfo);
     uint8_t *cmyk = NULL;
     if (cinfo->out_color_space == JCS_CMYK) /* freed with cinfo */
@@ -328,7 +284,6 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
         e->inks = gi_inks_new(decode, GI_U8, true);
     read_rows(decode, cinfo, cmyk, e->inks);
     jpeg_finish_decompress(cinfo);
-    warn_of_more(decode, cinfo->src->next_input_byte, cinfo->src->bytes_in_buffer);
     return GI_OK;
 }
 
@@ -369,6 +324,8 @@ const struct gi_format gi_format_jpeg = {
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,
     .ratio = true,
+    .parts = gi_jpeg_parts,
+    .holds = gi_jpeg_holds,
     .texts = true,
     .metadata_max = GI_JPEG_METADATA_MAX,
 };

@@ -15,6 +15,7 @@ enum {
     GI_JPEG_SOS = 0xda,
     GI_JPEG_DQT = 0xdb,
     GI_JPEG_DRI = 0xdd,
+    GI_JPEG_COM = 0xfe,
 };
 
 /* Bytes from a frame's marker to the height in the frame's header (B.2.2: marker, length,

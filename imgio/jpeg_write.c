@@ -14,6 +14,7 @@
 #include <jerror.h>
 
 #include "imgio/jpeg_markers.h"
+#include "imgio/jpeg_segments.h"
 #include "imgio/pieces.h"
 
 enum {
@@ -138,6 +139,7 @@ static void write_metadata(j_compress_ptr jpeg, const struct gi_metadata *metada
                       metadata->xmp_nbytes);
     if (metadata->icc)
         jpeg_write_icc_profile(jpeg, metadata->icc, (unsigned)metadata->icc_nbytes);
+    gi_jpeg_write_parts(jpeg, metadata);
     for (int i = 0; i < metadata->ntexts; i++)
         write_text(jpeg, &metadata->texts[i]);
 }

@@ -248,7 +248,7 @@ def exif_and_places():
     body = b"http://ns.adobe.com/xmp/extension/\0" + b"0" * 40
     write("in.jpg", plain[:2] + segment(0xe1, body) + segment(0xfe, b"not\xe9d") + plain[2:])
     said, data = convert("in.jpg", "out.png")
-    check("XMP in several parts is told", "XMP in several parts" in said)
+    check(f"further parts of XMP are told: {said}", "extended XMP" in said)
     check("a comment in Latin-1", png_texts(data)["Comment"][2] == "not\xe9d")
     write("in.png", png(chunk(b"tEXt", b"Comment\0" + b"x" * 70000)))
     check("a text too long for JPEG", "a text so long" in convert("in.png", "out.jpg")[0])
@@ -311,7 +311,7 @@ def places_in_texts():
     write("in.png", png(b"".join(chunk(b"tEXt", b"Comment\0%d" % i) for i in range(2000))))
     said, data = convert("in.png", "out.png")
     kept = sum(kind == b"tEXt" for kind, _ in chunks(data))
-    check(f"texts without number: {said}, {kept}", "more text than is kept" in said and f"at most {kept} texts" in said)
+    check(f"texts without number: {said}, {kept}", "more text than is kept" in said and kept == 1024)
 
 
 def dates():
