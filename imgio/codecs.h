@@ -29,6 +29,9 @@ extern const struct gi_format gi_format_gif;
  * nbytes is 0. */
 void *gi_memory_copy(const void *bytes, size_t nbytes);
 
+/* Returns what a file is that gpuimg can't read, with the program that converts it, as in "is a
+ * HEIC image: ...", or NULL if that is unknown (others.c). */
+const char *gi_other_file(const unsigned char *bytes, size_t nbytes);
 /* Returns how other programs make a file with the suffix of `path`, or NULL if that is unknown. */
 const char *gi_other_writer(const char *path);
 

@@ -193,11 +193,13 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     return status;
 }
 
+/* TGA has no signature, so that files of other programs are excluded first. */
 static const struct gi_format *probe(const unsigned char *bytes, size_t nbytes)
 {
     for (int i = 0; gi_formats[i]; i++)
         if (gi_formats[i]->probe && gi_formats[i]->probe(bytes, nbytes))
-            return gi_formats[i];
+            return gi_formats[i] == &gi_format_tga && gi_other_file(bytes, nbytes) ? NULL
+                                                                                   : gi_formats[i];
     return NULL;
 }
 
@@ -215,30 +217,12 @@ enum gi_source_way gi_format_way(const unsigned char *bytes, size_t nbytes, bool
     return format->raw || header_only ? GI_SOURCE_MAP : GI_SOURCE_READ;
 }
 
-/* Kinds of files that gpuimg can't read, each with the command of another program that converts
- * them to images. Files of ISO/IEC 14496-12 begin with the length of a box, "ftyp" and the brand of
- * the format. */
-static const struct {
-    size_t at; /* of `bytes` in the file */
-    const char *bytes, *is;
-} others[] = {
-    {0, "%PDF", "is a PDF document: convert its pages first, as with pdftoppm -png IN.pdf page"},
-    {4, "ftypheic", "is a HEIC image: convert it first, as with heif-convert IN.heic out.png"},
-    {4, "ftypmif1", "is a HEIF image: convert it first, as with heif-convert IN.heic out.png"},
-    {4, "ftypavif", "is an AVIF image: convert it first, as with ffmpeg -i IN.avif out.png"},
-    {4, "ftyp", "is a video: pipe its frames, as with ffmpeg -i IN.mp4 -f yuv4mpegpipe - | gpuimg"},
-    {0, "\x1a\x45\xdf\xa3",
-     "is a video: pipe its frames, as with ffmpeg -i IN.mkv -f yuv4mpegpipe - | gpuimg"},
-};
-
 static enum gi_status fail_unknown(const unsigned char *bytes, size_t nbytes, struct gi_err *err)
 {
     char names[256] = "";
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        size_t n = strlen(others[i].bytes);
-        if (nbytes >= others[i].at + n && !memcmp(bytes + others[i].at, others[i].bytes, n))
-            return gi_fail(err, GI_E_FORMAT, "%s", others[i].is);
-    }
+    const char *other = gi_other_file(bytes, nbytes);
+    if (other)
+        return gi_fail(err, GI_E_FORMAT, "%s", other);
     for (int i = 0; gi_formats[i]; i++) {
         size_t used = strlen(names);
         if (gi_formats[i]->decode)
@@ -246,31 +230,6 @@ static enum gi_status fail_unknown(const unsigned char *bytes, size_t nbytes, st
                      gi_formats[i]->info.name);
     }
     return gi_fail(err, GI_E_FORMAT, "is no image of a known format (want %s)", names);
-}
-
-/* Suffixes of files that other programs make of images, and how. */
-static const struct {
-    const char *suffixes, *by;
-} other_writers[] = {
-    {" mp4 mov mkv avi webm ",
-     "gpuimg writes Y4M, which ffmpeg turns into it, as with gpuimg ... - | "
-     "ffmpeg -i - OUT.mp4"},
-    {" pdf ", "img2pdf makes it of PNG, JPEG or TIFF files"},
-    {" avif heic jxl ", "write a PNG, and convert it by avifenc, heif-enc or cjxl"},
-    {" tar tgz ", "--tar is for tars of images, as in gpuimg blur --tar IN.tar OUT.tar"},
-    {" gif ico jp2 ", "write a PNG, and convert it by ImageMagick"},
-};
-
-const char *gi_other_writer(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    char word[16] = "";
-    if (dot && (!slash || dot > slash))
-        snprintf(word, sizeof word, " %s ", dot + 1);
-    for (size_t i = 0; *word && i < sizeof other_writers / sizeof *other_writers; i++)
-        if (strcasestr(other_writers[i].suffixes, word))
-            return other_writers[i].by;
-    return NULL;
 }
 
 /* Checks that an ICC profile is as long as its first 4 bytes say (ICC.1:2022, 7.2). A profile that

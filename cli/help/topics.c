@@ -266,7 +266,9 @@ static const char *const limits_paragraphs[] = {
     "32-bit floats (gpuimg help common).",
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
-    "NOT YET. gpuimg can't do these yet: reading HEIC, AVIF and JPEG XL; writing GIF, AVIF, HEIC, "
+    "NOT YET. gpuimg can't do these yet: reading HEIC, AVIF, JPEG XL, JPEG 2000, OpenEXR, DICOM, "
+    "FITS, PSD, "
+    "SVG and camera raws; writing GIF, AVIF, HEIC, "
     "ICO, PDF, MP4, progressive JPEG and PNG with a palette; {width} and {height} in the names of "
     "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
     "edges; Fourier transforms; colour maps (LUTs such as viridis: gpuimg help color has another "

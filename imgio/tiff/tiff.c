@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Canon's CR2 has the structure of TIFF, but its first page is a preview. */
 static bool probe_tiff(const unsigned char *bytes, size_t nbytes)
 {
+    if (nbytes >= 12 && memcmp(bytes + 8, "CR\2\0", 4) == 0)
+        return false;
     return nbytes >= 8 && (memcmp(bytes, "II*\0", 4) == 0 || memcmp(bytes, "MM\0*", 4) == 0 ||
                            memcmp(bytes, "II+\0", 4) == 0 || memcmp(bytes, "MM\0+", 4) == 0);
 }

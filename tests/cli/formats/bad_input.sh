@@ -1,6 +1,6 @@
 #!/bin/bash
 # Files that are missing, damaged or too large give one line of error, exit status 1 and no output.
-# Sources: imgio
+# Sources: imgio imgio/others.c
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 64 48
 gpuimg blur in.pgm in.png --k 1
@@ -9,14 +9,50 @@ gpuimg blur in.pgm in.jpg --k 1
 expect_error 1 'blur: nothere.png: No such file or directory' blur nothere.png made.png
 expect_error 2 'blur: .: is a folder, want an image; *' blur . made.png
 expect_error 1 'info: .: is a directory, want an image file' info .
-# What other programs turn into images.
-printf '%%PDF-1.4 and more than that\n' >other.pdf
-printf '\0\0\0\030ftypmp42 and more than that' >other.mp4
-printf '\0\0\0\030ftypheic and more than that' >other.heic
-printf '\0\0\0\034ftypavif and more than that' >other.avif
-printf '\032\105\337\243 and more than that' >other.mkv
-for case in pdf:pdftoppm mp4:'ffmpeg -i IN.mp4' heic:heif-convert avif:ffmpeg mkv:'ffmpeg -i IN.mkv'; do
-    expect_error 1 "blur: other.${case%%:*}: is a*, as with ${case#*:} *" blur other.${case%%:*} made.png
+# What other programs turn into images: suffix, program, bytes at the start.
+while read -r suffix by bytes; do
+    printf "$bytes" >other.$suffix
+    head -c 600 /dev/zero | tr '\0' x >>other.$suffix
+    expect_error 1 "blur: other.$suffix: is a*: *${by//+/ } *" blur other.$suffix made.png
+done <<'END'
+pdf pdftoppm %%PDF-1.4
+ps gs %%!PS-Adobe
+mp4 ffmpeg+-i+IN.mp4 \0\0\0\030ftypmp42
+heic heif-convert \0\0\0\030ftypheic
+hevc heif-convert \0\0\0\030ftyphevx
+heif heif-convert \0\0\0\030ftypmif1
+avif ffmpeg+-i+IN.avif \0\0\0\034ftypavif
+avis ffmpeg+-i+IN.avif \0\0\0\034ftypavis
+cr3 dcraw \0\0\0\030ftypcrx\040
+mkv ffmpeg+-i+IN.mkv \032\105\337\243
+avi ffmpeg+-i+IN.avi RIFF\0\1\0\0AVI\040LIST
+exr oiiotool \166\057\061\001\2\0\0\0
+jp2 opj_decompress \0\0\0\014jP\040\040\r\n\207\n
+j2k opj_decompress \377\117\377\121
+jxl djxl \377\012
+jxlc djxl \0\0\0\014JXL\040\r\n\207\n
+jxr JxrDecApp II\274\001
+dcm dcmj2pnm %0128dDICM
+fits fitstopnm SIMPLE\040\040=\040T
+psd magick 8BPS\0\1
+xcf xcf2png gimp\040xcf\040
+dds magick DDS\040
+qoi ffmpeg+-i+IN.qoi qoif
+h5 h5py \211HDF\r\n\032\n
+ico icotool \0\0\1\0\1\0\040\040\0\0\1\0\040\0
+cur icotool \0\0\2\0\1\0\040\040\0\0\1\0\1\0\0\0\0\0\026\0\0\0
+svg rsvg-convert <svg\040xmlns="x">
+svgx rsvg-convert \357\273\277<?xml\040version="1.0"?>\n<!--\040a\040-->\n<svg>
+cr2 dcraw II*\0\020\0\0\0CR\2\0
+orf dcraw IIRO\010\0\0\0
+rw2 dcraw IIU\0
+raf dcraw FUJIFILMCCD-RAW
+zip unzip PK\3\4
+tar gpuimg+blur+--tar %0257dustar
+gz gunzip \037\213
+END
+for case in exr:oiiotool jp2:opj_compress j2k:opj_compress dcm:img2dcm fits:pamtofits psd:ImageMagick jxl:cjxl ico:ImageMagick svg:potrace dng:TIFF; do
+    expect_error 2 "blur: made.${case%%:*}: *${case#*:}*" blur in.pgm made.${case%%:*}
 done
 : >empty.png
 expect_error 1 'blur: empty.png: *' blur empty.png made.png
