@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/run/stop.h"
 #include "cli/text.h"
 
 struct gi_junit {
@@ -89,7 +90,7 @@ enum gi_status gi_junit_end(struct gi_junit **out, enum gi_status status, struct
 {
     struct gi_junit *junit = *out;
     struct gi_err fault = {0};
-    if (!junit || !junit->n || status == GI_E_AGAIN || status == GI_E_PIPE) {
+    if (!junit || !junit->n || status == GI_E_AGAIN || status == GI_E_PIPE || gi_stop_asked()) {
         gi_junit_free(out);
         return status;
     }

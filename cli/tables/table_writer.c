@@ -13,6 +13,7 @@
 #include "cli/run/scratch_file.h"
 #include "cli/json.h"
 #include "cli/log.h"
+#include "cli/run/stop.h"
 #include "cli/text.h"
 #include "imgio/npy.h"
 
@@ -205,6 +206,9 @@ enum gi_status gi_table_writer_end(struct gi_table_writer **out, enum gi_status 
     if (writer && complete && status == GI_E_AGAIN && gi_sink_is_file(writer->sink))
         gi_fail(err, status, "%s: is not written: the machine failed, not its inputs: try again",
                 writer->options.path);
+    else if (writer && complete && gi_stop_asked() && gi_sink_is_file(writer->sink))
+        status =
+            gi_fail(err, GI_E_IO, "%s: is not written: ended by a signal", writer->options.path);
     else if (writer && complete && commit(writer, &fault))
         status = (*err = fault).status;
     gi_table_writer_abandon(out);

@@ -93,21 +93,37 @@ expect 1 broken
 check 'a truncated stream is named' grep -qx 'gpuimg: histogram: standard input: image 3: ends early, in row .*' err
 check 'the table has the rows before the truncation' test "$(sed 1d broken.csv | cut -d, -f 1 | uniq -c | tr -s ' \n' '  ')" = \
     ' 3 standard input: image 1 3 standard input: image 2 '
-check 'after a signal the table has the rows before it' timeout 60 python3 - "$GPUIMG" <<'E2'
-import re, signal, subprocess, sys, time
-worker = subprocess.Popen([sys.argv[1], "histogram", "-", "--bins", "1", "--table", "told.csv"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-worker.stdin.write(open("stream.pgm", "rb").read())
-worker.stdin.flush()
+# A table or a JUnit file of fewer rows does not replace an older one.
+check 'after a signal an older table stays, and no new one appears' timeout 60 python3 - "$GPUIMG" <<'E2'
+import os, re, signal, subprocess, sys, time
 def listens(): # to SIGTERM
     caught = re.search("SigCgt:\\s*(\\w+)", open(f"/proc/{worker.pid}/status").read())[1]
     return int(caught, 16) >> (signal.SIGTERM - 1) & 1
-while not listens():
-    time.sleep(0.02)
-time.sleep(0.3) # some rows later
-worker.send_signal(signal.SIGTERM)
-assert worker.wait(30) == 143 and worker.stderr.read() == b""
-names = [row.split(",")[0] for row in open("told.csv")]
-assert names == ["file", *("standard input: image %d" % i for i in (1, 2, 3))][:len(names)]
+os.mkfifo("pipe") # where the second input is waited for
+cases = [("stats", "told.csv"), ("stats", "told.npy"), ("info", "told.jsonl"), ("extract --at 50%", "told.csv"), ("run", "told.csv"),
+         ("compare --pairs - --table told.csv", "told.csv"), ("compare --pairs - --junit told.xml", "told.xml")]
+for i, (words, name) in enumerate(cases):
+    for number in (signal.SIGTERM, signal.SIGINT):
+        for older in (b"older\n", None)[:1 + (i % 3 == 0)]:
+            if os.path.exists(name):
+                os.remove(name)
+            if older:
+                open(name, "wb").write(older)
+            compares = words.startswith("compare")
+            line = [*words.split(), *(["invert | stats"] if words == "run" else [])]
+            line += [] if compares else ["in/a.png", "pipe", "--table", name]
+            worker = subprocess.Popen([sys.argv[1], *line], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            if compares:
+                worker.stdin.write(b"in/a.png\tin/a.png\npipe\tin/a.png\n")
+                worker.stdin.close()
+            while not listens():
+                time.sleep(0.01)
+            time.sleep(0.1) # a row later
+            worker.send_signal(number)
+            said = worker.stderr.read()
+            assert worker.wait(30) == 128 + number, (words, worker.returncode, said)
+            left = open(name, "rb").read() if os.path.exists(name) else None
+            assert left == older, (words, name, number, left, said)
 E2
 damaged() { { cat stream.pgm; printf 'P5 4 x 255\n'; cat in/x/c.pgm; } | gpuimg histogram - --bins 1 --table told.csv; }
 expect 1 damaged
