@@ -4,6 +4,7 @@
  * message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/gif_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -205,8 +206,6 @@ static enum gi_status read_rest(struct reader *r, struct gi_err *err)
     }
     if (at >= nbytes)
         return gi_decode_damaged(r->decode, err, "ends early, behind frame %d", frames);
-    if (frames > 1 && !r->decode->warning->status)
-        gi_fail(r->decode->warning, GI_E_UNSUPPORTED, GI_MORE_FRAMES);
     return GI_OK;
 }
 
@@ -272,5 +271,6 @@ const struct gi_format gi_format_gif = {
              .missing = HAVE_GIF ? NULL : "giflib"},
     .probe = probe_gif,
     .decode = decode_gif,
+    .parts = gi_gif_parts,
     .reads_by = LIBRARY,
 };

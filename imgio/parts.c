@@ -83,8 +83,9 @@ void gi_decode_add_trailing(struct gi_decode *decode, uint64_t end)
                                              .fate = GI_PART_LOST,
                                              .warned = ahead && ahead->rest_named,
                                              .nbytes = decode->nbytes - (size_t)end},
-                           "%llu bytes after the end",
-                           (unsigned long long)(decode->nbytes - (size_t)end));
+                           "%llu byte%s after the end",
+                           (unsigned long long)(decode->nbytes - (size_t)end),
+                           decode->nbytes - (size_t)end == 1 ? "" : "s");
 }
 
 void gi_parts_remove(struct gi_parts *parts, bool (*which)(const struct gi_part *part))

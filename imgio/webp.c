@@ -5,6 +5,7 @@
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/metadata.h"
+#include "imgio/webp_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +43,6 @@ static const struct gi_library library =
 #define HAVE_WEBP 0
 #endif
 
-enum { RIFF_HEAD = 12, CHUNK_HEAD = 8 };
-
-static bool probe_webp(const unsigned char *bytes, size_t nbytes)
-{
-    return nbytes >= RIFF_HEAD && memcmp(bytes, "RIFF", 4) == 0 &&
-           memcmp(bytes + 8, "WEBP", 4) == 0;
-}
-
 #if HAVE_WEBP
 
 enum {
@@ -66,26 +59,20 @@ static int get24(const unsigned char *p)
     return p[0] | p[1] << 8 | p[2] << 16;
 }
 
-/* Returns the data of the first chunk of that name at or after byte `at`, and sets *n to the length
- * of the data. Returns NULL if there is no such chunk. */
-static const unsigned char *find_next_chunk(const unsigned char *bytes, size_t nbytes, size_t at,
-                                            const char *name, size_t *n)
-{
-    while (at <= nbytes && nbytes - at >= CHUNK_HEAD) {
-        *n = gi_little32(bytes + at + 4);
-        if (*n > nbytes - at - CHUNK_HEAD)
-            return NULL;
-        if (memcmp(bytes + at, name, 4) == 0)
-            return bytes + at + CHUNK_HEAD;
-        at += CHUNK_HEAD + *n + *n % 2;
-    }
-    return NULL;
-}
-
+/* Returns the data of the first chunk of that name, and sets *n to the length of the data. Returns
+ * NULL if there is no such chunk. */
 static const unsigned char *find_chunk(const unsigned char *bytes, size_t nbytes, const char *name,
                                        size_t *n)
 {
-    return find_next_chunk(bytes, nbytes, RIFF_HEAD, name, n);
+    for (size_t at = GI_WEBP_RIFF_HEAD; at <= nbytes && nbytes - at >= GI_WEBP_CHUNK_HEAD;) {
+        *n = gi_little32(bytes + at + 4);
+        if (*n > nbytes - at - GI_WEBP_CHUNK_HEAD)
+            return NULL;
+        if (memcmp(bytes + at, name, 4) == 0)
+            return bytes + at + GI_WEBP_CHUNK_HEAD;
+        at += gi_webp_chunk_nbytes(*n);
+    }
+    return NULL;
 }
 
 static void read_metadata(struct gi_decode *decode)
@@ -112,7 +99,6 @@ struct frame {
     const unsigned char *bytes;
     size_t nbytes;
     int left, top, width, height; /* pixels */
-    bool more;                    /* further frames follow */
 };
 
 /* Finds the first frame of an animation (RFC 9649, 2.7.1.1). The features of that frame replace the
@@ -120,20 +106,17 @@ struct frame {
 static enum gi_status find_frame(struct frame *frame, const struct gi_decode *decode,
                                  WebPBitstreamFeatures *features, struct gi_err *err)
 {
-    size_t n, ignored;
+    size_t n;
     const unsigned char *chunk = find_chunk(decode->bytes, decode->nbytes, "ANMF", &n);
     if (!chunk || n < FRAME_HEAD)
         return gi_fail(err, GI_E_FORMAT,
                        chunk ? "is damaged: its first frame" : "ends early, in its first frame");
-    size_t end = (size_t)(chunk - decode->bytes) + n + n % 2;
-    *frame = (struct frame){
-        .bytes = chunk + FRAME_HEAD,
-        .nbytes = n - FRAME_HEAD,
-        .left = 2 * get24(chunk),
-        .top = 2 * get24(chunk + 3),
-        .width = 1 + get24(chunk + 6),
-        .height = 1 + get24(chunk + 9),
-        .more = find_next_chunk(decode->bytes, decode->nbytes, end, "ANMF", &ignored) != NULL};
+    *frame = (struct frame){.bytes = chunk + FRAME_HEAD,
+                            .nbytes = n - FRAME_HEAD,
+                            .left = 2 * get24(chunk),
+                            .top = 2 * get24(chunk + 3),
+                            .width = 1 + get24(chunk + 6),
+                            .height = 1 + get24(chunk + 9)};
     int width = features->width, height = features->height;
     VP8StatusCode code = webp.WebPGetFeaturesInternal(frame->bytes, frame->nbytes, features,
                                                       WEBP_DECODER_ABI_VERSION);
@@ -168,19 +151,10 @@ static VP8StatusCode decode_rows(struct gi_decode *decode, const struct frame *f
     return code;
 }
 
-/* Warns if a second WebP begins behind the first, as in concatenated files. */
-static void warn_of_more(const struct gi_decode *decode)
-{
-    uint64_t length = gi_little32(decode->bytes + 4), end = CHUNK_HEAD + length + length % 2;
-    if (end < decode->nbytes && probe_webp(decode->bytes + end, decode->nbytes - (size_t)end) &&
-        !decode->warning->status)
-        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
-}
-
 /* Checks that the file is as long as its head says. */
 static enum gi_status check_end(struct gi_decode *decode, struct gi_err *err)
 {
-    uint64_t want = CHUNK_HEAD + (uint64_t)gi_little32(decode->bytes + 4);
+    uint64_t want = GI_WEBP_CHUNK_HEAD + (uint64_t)gi_little32(decode->bytes + 4);
     if (want <= decode->nbytes)
         return GI_OK;
     return gi_decode_damaged_beside(decode, err, "ends early: %zu of %llu bytes", decode->nbytes,
@@ -199,11 +173,7 @@ static enum gi_status read_frame(struct gi_decode *decode, const struct frame *f
             decode, err, frame->top + rows,
             code == VP8_STATUS_SUSPENDED || code == VP8_STATUS_NOT_ENOUGH_DATA ? "ends early"
                                                                                : "is damaged");
-    enum gi_status status = check_end(decode, err);
-    if (frame->more && !decode->warning->status)
-        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_FRAMES);
-    warn_of_more(decode);
-    return status;
+    return check_end(decode, err);
 }
 
 static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
@@ -216,7 +186,7 @@ static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
                        code == VP8_STATUS_NOT_ENOUGH_DATA ? "ends early, in its header"
                                                           : "has a damaged header");
     int width = features.width, height = features.height;
-    struct frame frame = {decode->bytes, decode->nbytes, 0, 0, width, height, false};
+    struct frame frame = {decode->bytes, decode->nbytes, 0, 0, width, height};
     enum gi_status status = GI_OK;
     if (features.has_animation)
         status = find_frame(&frame, decode, &features, err);
@@ -239,32 +209,15 @@ static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
     return read_frame(decode, &frame, err);
 }
 
-static enum gi_status put_chunk(struct gi_sink *sink, const char *name, const void *bytes, size_t n,
-                                struct gi_err *err)
-{
-    unsigned char head[CHUNK_HEAD];
-    memcpy(head, name, 4);
-    gi_put_little32(head + 4, (uint32_t)n);
-    enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
-    if (!status)
-        status = gi_sink_write(sink, bytes, n, err);
-    return !status && n % 2 ? gi_sink_write(sink, "", 1, err) : status;
-}
-
-static size_t chunk_nbytes(size_t n)
-{
-    return CHUNK_HEAD + n + n % 2;
-}
-
 /* Writes libwebp's output with chunks for profile, EXIF and XMP. */
 static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image *image,
                                      const struct gi_metadata *metadata, const uint8_t *made,
                                      size_t nbytes, struct gi_err *err)
 {
     size_t n, icc = metadata->icc_nbytes, exif = metadata->exif_nbytes;
-    size_t xmp = metadata->xmp_nbytes, start = RIFF_HEAD;
+    size_t xmp = metadata->xmp_nbytes, start = GI_WEBP_RIFF_HEAD;
     if (find_chunk(made, nbytes, "VP8X", &n))
-        start += chunk_nbytes(n);
+        start += gi_webp_chunk_nbytes(n);
     uint32_t w = (uint32_t)image->width - 1, h = (uint32_t)image->height - 1;
     unsigned char extended[EXTENDED] = {
         (unsigned char)((icc ? FLAG_ICC : 0) | (exif ? FLAG_EXIF : 0) | (xmp ? FLAG_XMP : 0) |
@@ -278,22 +231,23 @@ static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image
         (unsigned char)h,
         (unsigned char)(h >> 8),
         0};
-    size_t whole = 4 + chunk_nbytes(EXTENDED) + (icc ? chunk_nbytes(icc) : 0) + nbytes - start +
-                   (exif ? chunk_nbytes(exif) : 0) + (xmp ? chunk_nbytes(xmp) : 0);
-    unsigned char head[RIFF_HEAD] = "RIFF....WEBP";
+    size_t whole = 4 + gi_webp_chunk_nbytes(EXTENDED) + (icc ? gi_webp_chunk_nbytes(icc) : 0) +
+                   nbytes - start + (exif ? gi_webp_chunk_nbytes(exif) : 0) +
+                   (xmp ? gi_webp_chunk_nbytes(xmp) : 0) + gi_webp_parts_nbytes(metadata);
+    unsigned char head[GI_WEBP_RIFF_HEAD] = "RIFF....WEBP";
     gi_put_little32(head + 4, (uint32_t)whole);
     enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
     if (!status)
-        status = put_chunk(sink, "VP8X", extended, sizeof extended, err);
+        status = gi_webp_put_chunk(sink, "VP8X", extended, sizeof extended, err);
     if (!status && icc)
-        status = put_chunk(sink, "ICCP", metadata->icc, icc, err);
+        status = gi_webp_put_chunk(sink, "ICCP", metadata->icc, icc, err);
     if (!status)
         status = gi_sink_write(sink, made + start, nbytes - start, err);
     if (!status && exif)
-        status = put_chunk(sink, "EXIF", metadata->exif, exif, err);
+        status = gi_webp_put_chunk(sink, "EXIF", metadata->exif, exif, err);
     if (!status && xmp)
-        status = put_chunk(sink, "XMP ", metadata->xmp, xmp, err);
-    return status;
+        status = gi_webp_put_chunk(sink, "XMP ", metadata->xmp, xmp, err);
+    return status ? status : gi_webp_put_parts(sink, metadata, err);
 }
 
 /* Returns whether the lossless output contains the pixels. If memory runs out for libwebp's
@@ -351,7 +305,8 @@ static enum gi_status encode_webp(struct gi_sink *sink, const struct gi_image *i
     enum gi_status status;
     if (!compress(&writer, image, options->quality))
         status = gi_fail(err, GI_E_MEMORY, "out of memory for the WebP compressor");
-    else if (metadata && (metadata->icc || metadata->exif || metadata->xmp))
+    else if (metadata &&
+             (metadata->icc || metadata->exif || metadata->xmp || gi_webp_parts_nbytes(metadata)))
         status = write_extended(sink, image, metadata, writer.mem, writer.size, err);
     else
         status = gi_sink_write(sink, writer.mem, writer.size, err);
@@ -373,7 +328,9 @@ const struct gi_format gi_format_webp = {
              .u8 = true,
              .alpha = true,
              .missing = HAVE_WEBP ? NULL : "libwebp"},
-    .probe = probe_webp,
+    .probe = gi_webp_probe,
+    .parts = gi_webp_parts,
+    .holds = gi_webp_holds,
     .decode = decode_webp,
     .encode = encode_webp,
     .reads_by = LIBRARY,
