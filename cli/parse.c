@@ -152,29 +152,50 @@ static enum gi_status fail_option(const struct table *t, const struct gi_command
 static enum gi_status fail_argument(const struct gi_option *row, struct gi_err *err)
 {
     const char *example = row->type == GI_OPT_TEXT ? row->form : NULL;
-    return gi_fail(err, GI_E_USAGE, "--%s: wants an argument: %s%s%s", row->name,
-                   gi_option_metavar(row), example ? ", for example " : "", example ? example : "");
+    return gi_fail(err, GI_E_USAGE, "--%s: wants %s: %s%s%s", row->name,
+                   row->two ? "two arguments" : "an argument", gi_option_metavar(row),
+                   example ? ", for example " : "", example ? example : "");
 }
 
+/* Joins the text, its second argument if there is one, and the value that `params` have so far.
+ * *joined is malloc()ed. */
+static enum gi_status join(char **joined, const struct gi_option *row, const void *params,
+                           const char *text, const char *second, struct gi_err *err)
+{
+    static const char separators[] = {GI_OPTION_NEXT, GI_OPTION_WORD, '\0'};
+    const char *before;
+    memcpy(&before, (const char *)params + row->offset, sizeof before);
+    if (strpbrk(text, separators) || (second && strpbrk(second, separators)))
+        return gi_fail(err, GI_E_USAGE, "--%s: has a control character", row->name);
+    if (asprintf(joined, "%s%.*s%s%.*s%s", before ? before : "", before != NULL, separators, text,
+                 second != NULL, separators + 1, second ? second : "") >= 0)
+        return GI_OK;
+    *joined = NULL;
+    return gi_fail(err, GI_E_MEMORY, "out of memory: --%s", row->name);
+}
+
+/* `second` is the second argument of an option that has two; otherwise NULL. */
 static enum gi_status read_row(struct gi_args *args, const struct table *t, int index,
-                               const char *text, struct gi_err *err)
+                               const char *text, const char *second, struct gi_err *err)
 {
     const struct gi_option *row = t->rows[index];
+    void *params = args->params[t->sets[index]];
     if (!text)
         text = row->bare;
-    if (row->type == GI_OPT_CONTENT) {
+    if (row->type == GI_OPT_CONTENT || row->repeats) {
         void **contents = realloc(args->contents, ((size_t)args->ncontents + 1) * sizeof *contents);
         if (!contents)
             return gi_fail(err, GI_E_MEMORY, "out of memory: --%s", row->name);
         args->contents = contents;
         char *content;
-        enum gi_status status = gi_content_read(&content, row, text, err);
+        enum gi_status status = row->repeats ? join(&content, row, params, text, second, err)
+                                             : gi_content_read(&content, row, text, err);
         if (status)
             return status;
         args->contents[args->ncontents++] = content;
         text = content ? content : text;
     }
-    return gi_option_read(args->params[t->sets[index]], row, text, err);
+    return gi_option_read(params, row, text, err);
 }
 
 /* Refuses options in the style of ImageMagick ("-resize"), which getopt would take for letters. */
@@ -229,11 +250,13 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
         else if (code == CODE_HELP || code == 'h')
             args->help = true;
         else if (t->json >= 0 && (code == CODE_JSON || code == 'j'))
-            status = read_row(args, t, t->json, "json", err);
+            status = read_row(args, t, t->json, "json", NULL, err);
         else if (code == ':' && (row = row_of_code(t, optopt)) >= 0)
             status = fail_argument(t->rows[row], err);
+        else if (row >= 0 && t->rows[row]->two && optind >= argc)
+            status = fail_argument(t->rows[row], err);
         else if (row >= 0)
-            status = read_row(args, t, row, optarg, err);
+            status = read_row(args, t, row, optarg, t->rows[row]->two ? argv[optind++] : NULL, err);
         else
             status = fail_option(t, command, argv[word], optopt, err);
         if (status && row >= 0)

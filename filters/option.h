@@ -36,6 +36,9 @@ enum gi_option_type {
 
 enum { GI_REALS_MAX = 32 };
 
+/* The record and unit separators of ASCII, which the texts themselves may not contain. */
+enum { GI_OPTION_NEXT = 0x1e, GI_OPTION_WORD = 0x1f };
+
 struct gi_reals {
     double v[GI_REALS_MAX];
     int n;
@@ -72,6 +75,10 @@ struct gi_option {
     const char *form; /* EXTENT: the forms that are allowed; NULL: all forms. TEXT: an example */
     bool at_least;    /* EXTENT: "^" may follow two sides */
     bool labels;      /* IMAGE: may be GI_U32 */
+    /* TEXT: the option may be given several times. The texts are joined, with GI_OPTION_NEXT
+     * between them. */
+    bool repeats;
+    bool two;   /* TEXT: has two arguments, which are joined with GI_OPTION_WORD between them */
     bool drawn; /* CONTENT: may also be an image of one channel. It is read as "WxH:", followed by 1
                    for each sample that is not 0 and by 0 for each other sample */
     const struct gi_choice *choices; /* GI_OPT_CHOICE */

@@ -411,7 +411,8 @@ static enum gi_status run_info(const struct gi_command *self, void *const *param
 {
     const struct gi_batch_params *many = params[SET_MANY];
     enum gi_status worst = GI_OK;
-    if (many->recursive || many->report || many->shard || gi_batch_is_wanted(many))
+    if (many->recursive || many->report || many->shard || many->only || many->except ||
+        gi_batch_is_wanted(many))
         return run_many(self, params, operands, noperands, err);
     for (int i = 0; i < noperands; i++) {
         enum gi_status status = print_file(operands[i], params[SET_OWN], params[SET_INPUT], err);

@@ -77,6 +77,10 @@ static json_t *option_json(const struct gi_option *row)
         set(option, "least", json_integer(row->least ? row->least : 1));
         set(option, "most", json_integer(row->most ? row->most : GI_REALS_MAX));
     }
+    if (row->repeats)
+        set(option, "repeats", json_true());
+    if (row->two)
+        set(option, "arguments", json_integer(2));
     if (row->bare)
         set(option, "bare", gi_json_text(row->bare));
     if (row->unit)

@@ -7,6 +7,7 @@
 
 #include "cli/run/chain.h"
 #include "cli/run/driver.h"
+#include "cli/run/rules.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
@@ -34,12 +35,8 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
     const struct gi_batch_params *p = params[SET_BATCH];
     struct gi_batch_job job = {.command = command, .params = params, .chain = chain, .text = text};
     const struct gi_chain_step *last = &chain->steps[chain->n - 1];
-    for (int i = 0; i < chain->n - 1; i++)
-        if (chain->steps[i].reporter)
-            return gi_fail(err, GI_E_USAGE,
-                           "step %d, %s: writes a table of one image: of many want it as the last "
-                           "step",
-                           i + 1, chain->steps[i].filter->name);
+    if (gi_chain_check_many(chain, err))
+        return err->status;
     if (!last->reporter && p->table)
         return gi_fail(
             err, GI_E_USAGE,

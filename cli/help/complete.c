@@ -274,7 +274,7 @@ static void complete_word(const struct gi_command *command, int n, char **words,
 {
     struct typed typed = *whole;
     const char *before = n > 2 ? words[n - 2] : "", *equals = strchr(typed.part, '=');
-    const struct gi_option *row = NULL;
+    const struct gi_option *row = NULL, *chain;
     bool operands_only = false;
     for (int i = 1; i < n - 1; i++)
         operands_only = operands_only || strcmp(words[i], "--") == 0;
@@ -289,6 +289,9 @@ static void complete_word(const struct gi_command *command, int n, char **words,
                                typed.nhead + (int)(equals - typed.part) + 1, equals + 1};
     } else if (*before == '-') {
         row = find_row(command, before, false);
+    } else if (n > 3 && (chain = find_row(command, words[n - 3], false)) && chain->two) {
+        complete_chain(typed.part);
+        return;
     }
     if (row && row->type != GI_OPT_FLAG && !operands_only)
         offer_values(&typed, row);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/inputs/path_conflicts.h"
+#include "cli/run/rules.h"
 
 /* Returns the option that named the file, or NULL if an operand named it. */
 static const char *option_of(const struct gi_batch_files *files, const struct gi_path *entry,
@@ -25,7 +26,7 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
         *path = p->files_from;
         return files->unit ? "--pairs" : "--files-from";
     case GI_PATH_IMAGE:
-        *path = gi_chain_image(files->chain, (int)entry->index);
+        *path = gi_rules_image(files->rules, files->chain, (int)entry->index);
         return "the image";
     default:
         return NULL;
@@ -183,7 +184,7 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
     if (!status)
         status = gi_paths_add(&paths, GI_PATH_LIST, 0, p->files_from, err);
     const char *image;
-    for (int i = 0; !status && (image = gi_chain_image(files->chain, i)); i++)
+    for (int i = 0; !status && (image = gi_rules_image(files->rules, files->chain, i)); i++)
         status = gi_paths_add(&paths, GI_PATH_IMAGE, (size_t)i, image, err);
     for (size_t i = 0; i < files->list.n && !status; i++) {
         if (files->named && !files->list.inputs[i].why)

@@ -7,6 +7,7 @@
 
 #include "cli/inputs/pair_list.h"
 #include "cli/run/progress.h"
+#include "cli/run/rules.h"
 #include "cli/inputs/tar_inputs.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/log.h"
@@ -88,6 +89,12 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
         return gi_fail(err, GI_E_USAGE, "--resume: want --report with the earlier run's report");
     enum gi_status status = gi_shard_read(&files->shard, p->shard, err);
     bool standard = job->takes_stdin && noperands == 1 && strcmp(operands[0], "-") == 0;
+    if (!status)
+        status = gi_rules_new(&files->rules, job, err);
+    if (!status && standard && !p->tar && files->rules)
+        status =
+            gi_fail(err, GI_E_USAGE, "-: has no name that --only, --except or --for can match");
+    files->list.rules = p->tar ? NULL : files->rules;
     if (!status && p->tar)
         status = gi_tar_inputs_list(&files->list, p, operands, noperands, err);
     else if (!status)
@@ -95,8 +102,13 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                           : gi_list_operands(&files->list, operands, noperands, p->recursive, err);
     if (!status && p->files_from)
         status = gi_list_from(&files->list, p->files_from, p->null, p->recursive, err);
+    if (!status && !files->list.n && files->list.not_chosen)
+        status = gi_fail(err, GI_E_USAGE, "--only and --except leave none of %zu images",
+                         files->list.not_chosen);
     if (!status && !files->list.n)
         status = gi_fail(err, GI_E_USAGE, "no images among the inputs");
+    if (!status && !p->tar)
+        gi_rules_warn(files->rules);
     if (!status)
         status = take_share(files, err);
     if (!status && job->work && job->work->beside)
@@ -116,6 +128,7 @@ void gi_batch_close(struct gi_batch_files *files)
     gi_list_free(&files->list);
     gi_list_free(&files->others);
     gi_list_free(&files->beside);
+    gi_rules_free(&files->rules);
 }
 
 enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
@@ -173,6 +186,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         item->line.other = files->others.n ? files->others.inputs[i].path : NULL;
         item->line.beside = files->beside.n ? files->beside.inputs[i].path : NULL;
         item->source.place = i;
+        item->source.rule = files->list.inputs[i].rule;
         item->line.in_parts = files->results != GI_BATCH_A_FILE || files->a_file_a_page;
         item->line.input = strdup(input);
         if (!item->line.input)
@@ -215,24 +229,29 @@ enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct 
 {
     const struct gi_batch_params *p = files->params;
     struct gi_list pairs = {0};
+    char *text = gi_rules_text(files->rules, job->text ? job->text : job->command->name, false);
     bool share = files->share && !files->others.n;
-    struct gi_report_options options = {
-        .path = p->report,
-        .command = job->command,
-        .params = job->params,
-        .text = job->text,
-        .inputs = files->others.n ? &pairs : &files->list,
-        .head = {.files = files->list.n, .shard = files->shard, .with = gi_chain_hash(job->chain)},
-        .once = "inputs",
-        .share = share ? files->share : NULL,
-        .nshare = files->n,
-        .resume = p->resume,
-        .output = output_of,
-        .arg = files};
-    enum gi_status status = p->report ? gi_pairs_name(&pairs, files, err) : GI_OK;
+    struct gi_report_options options = {.path = p->report,
+                                        .command = job->command,
+                                        .params = job->params,
+                                        .text = text,
+                                        .inputs = files->others.n ? &pairs : &files->list,
+                                        .head = {.files = files->list.n,
+                                                 .shard = files->shard,
+                                                 .with = gi_rules_hash(files->rules, job->chain)},
+                                        .once = "inputs",
+                                        .share = share ? files->share : NULL,
+                                        .nshare = files->n,
+                                        .resume = p->resume,
+                                        .output = output_of,
+                                        .arg = files};
+    enum gi_status status = text ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    if (!status && p->report)
+        status = gi_pairs_name(&pairs, files, err);
     if (!status)
         status = gi_report_open(&files->report, &options, err);
     gi_list_free(&pairs);
+    free(text);
     return status;
 }
 

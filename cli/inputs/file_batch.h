@@ -13,6 +13,7 @@
 struct gi_batch_files {
     const struct gi_batch_params *params;
     const struct gi_chain *chain; /* NULL: none */
+    struct gi_rules *rules;       /* owned here; NULL: all inputs take the chain */
     const struct gi_io_params *io;
     struct gi_list list;
     struct gi_list others; /* the second image of each pair; empty if inputs are no pairs */

@@ -12,6 +12,7 @@
 
 #include "cli/hash.h"
 #include "cli/inputs/lines.h"
+#include "cli/run/rules.h"
 #include "cli/text.h"
 #include "imgio/imgio.h"
 
@@ -35,6 +36,23 @@ static enum gi_status add(struct gi_list *list, char *path, size_t root, int why
     }
     list->inputs[list->n++] = (struct gi_input){.path = path, .root = root, .why = why};
     return GI_OK;
+}
+
+/* As add(), for an image unless list->rules leave it out. `name` is the part of `path` that they
+ * are asked about. */
+static enum gi_status add_chosen(struct gi_list *list, char *path, size_t root, const char *name,
+                                 struct gi_err *err)
+{
+    int rule = path ? gi_rules_of(list->rules, name) : GI_RULE_MAIN;
+    if (rule == GI_RULE_NOT_CHOSEN) {
+        list->not_chosen++;
+        free(path);
+        return GI_OK;
+    }
+    enum gi_status status = add(list, path, root, 0, err);
+    if (!status)
+        list->inputs[list->n - 1].rule = rule;
+    return status;
 }
 
 /* Returns whether the name has the suffix of a format that can be read. */
@@ -113,7 +131,7 @@ static enum gi_status add_folder(struct gi_list *list, const char *folder, size_
         if (!status && inner)
             status = add_folder(list, path, top, err);
         else if (!status && is_image_name(entries[i]->d_name)) {
-            status = add(list, path, top, 0, err);
+            status = add_chosen(list, path, top, path + top, err);
             path = NULL;
         }
         free(path);
@@ -123,18 +141,31 @@ static enum gi_status add_folder(struct gi_list *list, const char *folder, size_
     return status;
 }
 
+/* Adds a file that the user named, with the numbers of pages perhaps, which patterns ignore. */
+static enum gi_status add_file(struct gi_list *list, const char *name, struct gi_err *err)
+{
+    struct gi_selection selection;
+    const char *slash = strrchr(name, '/');
+    char *file = strndup(name, gi_path_file(name, &selection));
+    if (!file)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    enum gi_status status =
+        add_chosen(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, file, err);
+    free(file);
+    return status;
+}
+
 static enum gi_status add_name(struct gi_list *list, const char *name, bool recursive,
                                struct gi_err *err)
 {
     bool folder = false;
-    const char *slash = strrchr(name, '/');
     if (strcmp(name, "-") == 0)
         return gi_fail(err, GI_E_USAGE, "-: want the names of files with --out-dir or --out");
     enum gi_status status = is_folder(&folder, name, stat, err);
     if (status)
         return status;
     if (!folder)
-        return add(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, 0, err);
+        return add_file(list, name, err);
     if (!recursive)
         return gi_fail(err, GI_E_USAGE, "%s: is a folder, want --recursive or files", name);
     return add_folder(list, name, 0, err);

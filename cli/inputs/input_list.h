@@ -19,13 +19,19 @@ struct gi_input {
     /* If this is not 0, the input fails with this errno without being opened. It is ENAMETOOLONG
      * for a path of PATH_MAX bytes or more, or the reason why a folder can't be read. */
     int why;
+    int rule; /* as gi_rules_of() returns it */
     /* the day of the image, found when a name needs it the first time; "": not yet */
     char date[GI_IMAGE_DATE_NBYTES];
 };
 
+struct gi_rules; /* cli/run/rules.h */
 struct gi_list {
     struct gi_input *inputs; /* owned here, with their paths */
     size_t n, room;
+    /* Which inputs the functions below add; NULL: all. The path in the tree is compared, or the
+     * name of a file as it was given. */
+    struct gi_rules *rules;
+    size_t not_chosen; /* number of files that were not added for that reason */
 };
 
 /* Adds the files that the operands name. If `recursive` is true, operands may be folders, and their

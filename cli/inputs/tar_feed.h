@@ -35,6 +35,7 @@ struct gi_tar_feed_options {
     bool (*skip)(void *arg, size_t shard);
     void *arg;
     const struct gi_io_params *io;
+    struct gi_rules *rules; /* by the names of members; one that is not chosen is no image */
     /* --suffix, which gives images their format; NULL: they keep their format. */
     const char *suffix;
 };

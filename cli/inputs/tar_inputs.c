@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/inputs/brace.h"
+#include "cli/run/rules.h"
 #include "cli/run/stop.h"
 #include "cli/inputs/tar_feed.h"
 #include "cli/report/tar_report.h"
@@ -15,6 +16,7 @@
 struct gi_tar_inputs {
     const struct gi_batch_params *params;
     struct gi_tar_names names; /* no outputs; the inputs are the tars in the list */
+    struct gi_rules *rules;    /* owned by struct gi_batch_files */
     struct gi_tar_feed *feed;
     struct gi_tar_report report;
     size_t broken; /* number of tars that could not be read to their end */
@@ -78,13 +80,15 @@ enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **out, struct gi_batch_fil
     for (size_t i = 0; i < files->list.n; i++)
         names[i] = files->list.inputs[i].path;
     tars->params = files->params;
+    tars->rules = files->rules;
     tars->names =
         (struct gi_tar_names){.inputs = names, .ninputs = files->list.n, .shard = files->shard};
     struct gi_tar_feed_options options = {.inputs = names,
                                           .ninputs = files->list.n,
                                           .skip = is_left_out,
                                           .arg = tars,
-                                          .io = gi_batch_io(job)};
+                                          .io = gi_batch_io(job),
+                                          .rules = files->rules};
     files->feed = (struct gi_feed){.kind = &gi_feed_tar_images, .self = tars};
     return gi_tar_feed_new(&tars->feed, &options, err);
 }
@@ -111,7 +115,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
 static enum gi_status open_report(void *self, const struct gi_batch_job *job, struct gi_err *err)
 {
     struct gi_tar_inputs *tars = self;
-    return gi_tar_report_open(&tars->report, job, &tars->names, err);
+    return gi_tar_report_open(&tars->report, job, &tars->names, tars->rules, err);
 }
 
 static bool row(void *self, const struct gi_item *item, const char **tar, const char **file)
@@ -142,6 +146,8 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
                                struct gi_err *err)
 {
     struct gi_tar_inputs *tars = self;
+    if (!status && !tars->names.shard.n)
+        gi_rules_warn(tars->rules);
     return gi_tar_conclude(&tars->report, tally, tars->broken, status, err);
 }
 

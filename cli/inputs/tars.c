@@ -13,6 +13,7 @@
 #include "cli/inputs/path_conflicts.h"
 #include "cli/run/imaging.h"
 #include "cli/run/progress.h"
+#include "cli/run/rules.h"
 #include "cli/inputs/feed.h"
 #include "cli/inputs/shard.h"
 #include "cli/run/stop.h"
@@ -30,6 +31,7 @@ struct tars {
     const char *suffix;
     struct gi_io_params io;
     struct gi_tar_names names;
+    struct gi_rules *rules;
     bool analyses; /* images become arrays or tables */
     struct gi_imaging *imaging;
     struct gi_tar_feed *feed;
@@ -271,6 +273,8 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
 {
     struct tars *tars = self;
     gi_tar_writer_abandon(&tars->writer); /* of a shard whose end was not reached */
+    if (!status && !tars->names.shard.n && !tars->params->resume)
+        gi_rules_warn(tars->rules);
     return gi_tar_conclude(&tars->report, tally, tars->broken, status, err);
 }
 
@@ -285,10 +289,11 @@ static enum gi_status run_tars(struct tars *tars, const struct gi_batch_job *job
                                           .skip = is_left_out,
                                           .arg = tars,
                                           .io = &tars->io,
+                                          .rules = tars->rules,
                                           .suffix = tars->suffix};
     struct gi_work_on work = {.self = tars, .run = run_item, .deliver = deliver, .ordered = true};
     const struct gi_feed feed = {.kind = &gi_feed_tars, .self = tars};
-    enum gi_status status = gi_tar_report_open(&tars->report, job, &tars->names, err);
+    enum gi_status status = gi_tar_report_open(&tars->report, job, &tars->names, tars->rules, err);
     if (!status)
         status = gi_tar_feed_new(&tars->feed, &options, err);
     if (!status)
@@ -313,6 +318,9 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
     options.times = tars.params->report || gi_progress_shows(tars.params->progress);
     enum gi_status status = read_names(&tars, operands, noperands, err);
     if (!status)
+        status = gi_rules_new(&tars.rules, job, err);
+    options.rules = tars.rules;
+    if (!status)
         status = gi_tar_load(err);
     if (!status)
         status = gi_imaging_new(&tars.imaging, &options, err);
@@ -320,6 +328,7 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
         status = run_tars(&tars, job, err);
     if (gi_cli_tears_down())
         gi_imaging_free(&tars.imaging);
+    gi_rules_free(&tars.rules);
     gi_brace_free(&tars.names.inputs, tars.names.ninputs);
     gi_brace_free(&tars.names.outputs, tars.names.noutputs);
     return status;

@@ -8,6 +8,7 @@
 
 #include "cli/inputs/tar_feed.h"
 #include "cli/log.h"
+#include "cli/run/rules.h"
 #include "cli/run/stop.h"
 
 const char *gi_tar_output(const struct gi_tar_names *names, size_t input)
@@ -31,11 +32,12 @@ static char *output_of(void *arg, size_t input)
 }
 
 enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_batch_job *job,
-                                  const struct gi_tar_names *names, struct gi_err *err)
+                                  const struct gi_tar_names *names, const struct gi_rules *rules,
+                                  struct gi_err *err)
 {
     const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
     struct gi_list list = {0};
-    char *text = NULL;
+    char *text = NULL, *all = NULL;
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < names->ninputs && !status; i++)
         status = gi_list_add(&list, names->inputs[i], err);
@@ -44,12 +46,15 @@ enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_
                             p->suffix ? " --suffix '" : "", p->suffix ? p->suffix : "",
                             p->suffix ? "'" : "") < 0)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
+    /* So do the rules, also those that only choose members. */
+    if (!status && !(all = gi_rules_text(rules, text, true)))
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
     const struct gi_report_options options = {.path = p->report,
                                               .command = job->command,
                                               .params = job->params,
-                                              .text = text,
+                                              .text = all,
                                               .inputs = &list,
-                                              .head = {.with = gi_chain_hash(job->chain),
+                                              .head = {.with = gi_rules_hash(rules, job->chain),
                                                        .files = names->ninputs,
                                                        .shard = names->shard,
                                                        .tars = true},
@@ -62,6 +67,7 @@ enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_
         status = gi_report_open(&report->report, &options, err);
     gi_list_free(&list);
     free(text);
+    free(all);
     return status;
 }
 

@@ -9,6 +9,8 @@
 #include "cli/run/engine.h"
 #include "cli/inputs/shard.h"
 
+struct gi_rules; /* cli/run/rules.h */
+
 /* The tars of a batch. There is one output per input, or one output for all inputs. For tables
  * there is no output. */
 struct gi_tar_names {
@@ -31,7 +33,8 @@ struct gi_tar_report {
 /* Opens the report if --report asks for one; otherwise all functions below do nothing. `names` must
  * outlive it. Errors: as gi_report_open(). */
 enum gi_status gi_tar_report_open(struct gi_tar_report *report, const struct gi_batch_job *job,
-                                  const struct gi_tar_names *names, struct gi_err *err);
+                                  const struct gi_tar_names *names, const struct gi_rules *rules,
+                                  struct gi_err *err);
 
 /* Returns whether an earlier run finished the tar, according to the report. Any thread may call
  * it. */

@@ -42,6 +42,7 @@ enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int
         .chain = job->chain, .io = &io, .device = gi_batch_device(job)};
     struct gi_work_on work = {.self = &images, .run = run_item, .deliver = deliver};
     enum gi_status status = gi_batch_open(&images.files, job, operands, noperands, err);
+    options.rules = images.files.rules;
     options.images = images.files.n;
     options.times = images.files.times;
     if (!status)

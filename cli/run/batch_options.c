@@ -39,6 +39,30 @@
                 ".npy (a structured array); - is standard output, as CSV"                          \
     }
 
+#define CHOICE                                                                                     \
+    {GI_OPTION("only", TEXT, struct gi_batch_params, only), .repeats = true,                       \
+     .metavar = "PATTERN[,PATTERN...]",                                                            \
+     .help = "Process only the inputs whose names match one of these patterns, as in "             \
+             "'*.jpg,*.png'. A pattern without / is compared with the last part of the name, one " \
+             "with / with the path below the folder of --recursive or in the tar. The case of "    \
+             "letters does not matter. In a tar all other members are copied"},                    \
+    {                                                                                              \
+        GI_OPTION("except", TEXT, struct gi_batch_params, except),                                 \
+            .repeats = true, .metavar = "PATTERN[,PATTERN...]",                                    \
+            .help =                                                                                \
+                "Leave out the inputs whose names match one of these patterns, also if --only "    \
+                "has chosen them"                                                                  \
+    }
+
+#define FOR                                                                                        \
+    {                                                                                              \
+        GI_OPTION("for", TEXT, struct gi_batch_params, rules),                                     \
+            .repeats = true, .two = true, .metavar = "PATTERN[,PATTERN...] CHAIN",                 \
+            .help = "Process the inputs whose names match one of these patterns by this chain "    \
+                    "instead, for example masks: --for '*.seg.png' 'resize --size 256x256 "        \
+                    "--filter nearest'. Of several --for the first one that matches counts"        \
+    }
+
 #define NULL_NAMES(help_text)                                                                      \
     {                                                                                              \
         GI_OPTION("null", FLAG, struct gi_batch_params, null), .letter = '0', .help = help_text    \
@@ -110,7 +134,7 @@
                     "terminal"                                                                     \
     }
 
-#define INPUTS_AND_REPORT FROM, SHARD, REPORT, RESUME, RUNNING
+#define INPUTS_AND_REPORT FROM, CHOICE, SHARD, REPORT, RESUME, RUNNING
 
 #define TARS                                                                                       \
     {                                                                                              \
@@ -127,7 +151,7 @@
         {GI_OPTION("suffix", TEXT, struct gi_batch_params, suffix), .metavar = ".EXT",             \
          .help = "Suffix of the results, which chooses their format; without this option each "    \
                  "result has the suffix of its input"},                                            \
-        INPUTS_AND_REPORT, TARS
+        FOR, INPUTS_AND_REPORT, TARS
 
 const struct gi_option gi_batch_options[] = {
     IMAGES,
@@ -174,7 +198,7 @@ const struct gi_option gi_table_only_options[] = {
 };
 
 const struct gi_option gi_listing_options[] = {
-    TABLE, FROM, SHARD, REPORT, RUNNING, TAR(""), {0},
+    TABLE, FROM, CHOICE, SHARD, REPORT, RUNNING, TAR(""), {0},
 };
 
 const struct gi_option gi_pairs_options[] = {

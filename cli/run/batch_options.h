@@ -11,6 +11,7 @@ struct gi_batch_params {
     /* The path that --table gives, for one table of all inputs, in commands that write tables. */
     const char *table;
     const char *out_dir, *out, *suffix, *files_from, *shard, *report;
+    const char *only, *except, *rules; /* --only, --except and --for, see cli/run/rules.h */
     bool null, tar, recursive, resume, fail_fast, progress;
     uint64_t memory;
 };

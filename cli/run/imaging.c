@@ -10,6 +10,7 @@
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/ready.h"
+#include "cli/run/rules.h"
 #include "cli/run/timing.h"
 #include "imgio/coded.h"
 #include "kernels/parallel.h"
@@ -17,11 +18,28 @@
 struct gi_imaging {
     struct gi_imaging_options options;
     struct gi_session *devices;
-    struct gi_plans *plans;
+    struct gi_plans **plans; /* of the chain of each rule; NULL for one without steps */
+    int nplans;
     /* Threads for the work within an image, which stay until the batch ends. */
     struct gi_pool *pool;
     struct gi_parallel parallel;
 };
+
+static enum gi_status new_plans(struct gi_imaging *imaging, struct gi_err *err)
+{
+    const struct gi_imaging_options *options = &imaging->options;
+    int n = gi_rules_n(options->rules);
+    imaging->plans = calloc((size_t)n, sizeof *imaging->plans);
+    enum gi_status status =
+        imaging->plans ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
+    imaging->nplans = status ? 0 : n;
+    for (int i = 0; i < n && !status; i++) {
+        const struct gi_chain *chain = gi_rules_chain(options->rules, i, options->chain);
+        if (chain && chain->n)
+            status = gi_plans_new(&imaging->plans[i], chain, options->io, err);
+    }
+    return status;
+}
 
 enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_options *options,
                               struct gi_err *err)
@@ -36,8 +54,8 @@ enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_o
                      : gi_session_new(&imaging->devices, options->device, options->images, err);
     if (!status)
         status = gi_pool_new(&imaging->pool, gi_thread_count(options->device->threads), err);
-    if (!status && options->chain && options->chain->n)
-        status = gi_plans_new(&imaging->plans, options->chain, options->io, err);
+    if (!status)
+        status = new_plans(imaging, err);
     if (status) {
         gi_imaging_free(out);
         return status;
@@ -52,7 +70,9 @@ void gi_imaging_free(struct gi_imaging **out)
     *out = NULL;
     if (!imaging)
         return;
-    gi_plans_free(&imaging->plans);
+    for (int i = 0; i < imaging->nplans; i++) /* the rules may have been freed before */
+        gi_plans_free(&imaging->plans[i]);
+    free(imaging->plans);
     gi_pool_free(&imaging->pool);
     gi_session_free(&imaging->devices);
     free(imaging);
@@ -66,6 +86,17 @@ int gi_imaging_threads(const struct gi_imaging *imaging)
 const struct gi_imaging_options *gi_imaging_options(const struct gi_imaging *imaging)
 {
     return &imaging->options;
+}
+
+const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging,
+                                        const struct gi_item *item)
+{
+    return gi_rules_chain(imaging->options.rules, item->source.rule, imaging->options.chain);
+}
+
+static struct gi_plans *plans_of(const struct gi_imaging *imaging, const struct gi_item *item)
+{
+    return imaging->plans[item->source.rule];
 }
 
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging)
@@ -84,34 +115,38 @@ struct coming {
  * itself. They hold the results, counts and tables of its steps. Encoding the result needs about as
  * many bytes as the result again. Returns 0 if the chain can't be planned; the item will then fail.
  */
-static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_image *shape)
+static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_item *item,
+                             const struct gi_image *shape)
 {
+    struct gi_plans *plans = plans_of(imaging, item);
     struct gi_ready ready;
     struct gi_plans_use use;
     uint64_t nbytes = 0;
-    if (!imaging->plans)
+    if (!plans)
         return 0;
-    enum gi_status status = gi_ready_make(&ready, imaging->options.chain, NULL);
-    if (!status && !gi_plans_take(imaging->plans, &use, shape, &ready, NULL)) {
+    enum gi_status status = gi_ready_make(&ready, gi_imaging_chain(imaging, item), NULL);
+    if (!status && !gi_plans_take(plans, &use, shape, &ready, NULL)) {
         struct gi_image result = gi_pipeline_result(use.pipeline);
         nbytes = gi_pipeline_nbytes(use.pipeline) + gi_image_nbytes(&result);
-        gi_plans_give_back(imaging->plans, &use);
+        gi_plans_give_back(plans, &use);
     }
     gi_ready_free(&ready);
     return nbytes;
 }
 
 /* For a single image. If the chain will run on CUDA, opens CUDA while the image is decoded. */
-static void expect(const struct gi_imaging *imaging, const struct gi_image *shape)
+static void expect(const struct gi_imaging *imaging, const struct gi_item *item,
+                   const struct gi_image *shape)
 {
+    struct gi_plans *plans = plans_of(imaging, item);
     struct gi_ready ready;
     struct gi_plans_use use;
-    if (!imaging->plans || !gi_session_may_open(imaging->devices))
+    if (!plans || !gi_session_may_open(imaging->devices))
         return;
-    enum gi_status status = gi_ready_make(&ready, imaging->options.chain, NULL);
-    if (!status && !gi_plans_take(imaging->plans, &use, shape, &ready, NULL)) {
+    enum gi_status status = gi_ready_make(&ready, gi_imaging_chain(imaging, item), NULL);
+    if (!status && !gi_plans_take(plans, &use, shape, &ready, NULL)) {
         gi_session_expect(imaging->devices, use.pipeline);
-        gi_plans_give_back(imaging->plans, &use);
+        gi_plans_give_back(plans, &use);
     }
     gi_ready_free(&ready);
 }
@@ -124,13 +159,14 @@ static void on_shape(void *arg, const struct gi_image *stored)
     if (imaging->options.one) {
         struct gi_image shape = gi_cli_shape(imaging->options.io, stored);
         gi_watch_size(imaging->options.one, stored);
-        expect(imaging, &shape);
+        expect(imaging, coming->item, &shape);
         return;
     }
     if (!coming->item->turn.engine || coming->told)
         return;
     struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
-    uint64_t made = chain_nbytes(coming->imaging, &shape), least = 2 * gi_image_nbytes(&shape);
+    uint64_t made = chain_nbytes(coming->imaging, coming->item, &shape),
+             least = 2 * gi_image_nbytes(&shape);
     uint64_t nbytes =
         gi_image_nbytes(stored) + gi_image_nbytes(&shape) + (made > least ? made : least);
     uint64_t before = coming->item->source.page ? coming->item->turn.reserved : 0;
@@ -142,7 +178,7 @@ static void on_shape(void *arg, const struct gi_image *stored)
 static int on_picture(void *arg, const struct gi_image *picture)
 {
     const struct coming *coming = arg;
-    const struct gi_chain *chain = coming->imaging->options.chain;
+    const struct gi_chain *chain = gi_imaging_chain(coming->imaging, coming->item);
     const struct gi_chain_step *first = chain && chain->n ? &chain->steps[0] : NULL;
     return first && first->filter->shrink
                ? first->filter->shrink(first->args.params[GI_SET_STEP_FILTER], picture)
@@ -177,7 +213,8 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
 {
     double start = gi_now_ms();
     gi_item_note_input(item);
-    bool coded = for_chain && imaging->plans && !reports_samples(imaging->options.chain) &&
+    bool coded = for_chain && plans_of(imaging, item) &&
+                 !reports_samples(gi_imaging_chain(imaging, item)) &&
                  gi_session_decodes(imaging->devices, item->line.input_nbytes);
     struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture};
@@ -264,13 +301,13 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
     return status;
 }
 
-/* Runs a pipeline of `n` steps, which are the steps of the chain or the single operation `only`.
- * Measures times if the options ask for times. */
+/* Runs a pipeline of the steps of `chain`. Measures times if the options ask for times. */
 static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
                               const struct gi_pipeline *pipeline, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_side *sides,
-                              const struct gi_filter *only, int n, struct gi_err *err)
+                              const struct gi_chain *chain, struct gi_err *err)
 {
+    int n = chain->n;
     if (!imaging->options.times && !imaging->options.device->timing)
         return gi_session_run(imaging->devices, pipeline, dst, src, sides, NULL, err);
     double *steps = calloc(2 * (size_t)n, sizeof *steps);
@@ -280,8 +317,7 @@ static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
               : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", n);
     gi_timing_add_copies("upload", times.upload_ms, times.uploads);
     for (int i = 0; i < n && !status; i++) {
-        const struct gi_filter *filter = only ? only : imaging->options.chain->steps[i].filter;
-        gi_timing_add_step(i, filter->name, times.step_ms[i], times.step_nbytes[i]);
+        gi_timing_add_step(i, chain->steps[i].filter->name, times.step_ms[i], times.step_nbytes[i]);
         line->ms[GI_STAGE_KERNELS] += times.step_ms[i];
     }
     if (times.encodes)
@@ -301,10 +337,10 @@ static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
 static enum gi_status run(struct gi_imaging *imaging, struct gi_line *line,
                           const struct gi_pipeline *pipeline, struct gi_image *dst,
                           const struct gi_image *src, const struct gi_side *sides,
-                          const struct gi_filter *only, int n, struct gi_err *err)
+                          const struct gi_chain *chain, struct gi_err *err)
 {
     show_stage(imaging, "kernels");
-    enum gi_status status = measure(imaging, line, pipeline, dst, src, sides, only, n, err);
+    enum gi_status status = measure(imaging, line, pipeline, dst, src, sides, chain, err);
     if (imaging->options.one && !dst)
         gi_watch_end(imaging->options.one);
     show_stage(imaging, "encode");
@@ -330,13 +366,14 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
                                   struct gi_image *dst, const struct gi_image *src,
                                   const struct gi_ready *ready, struct gi_err *err)
 {
+    struct gi_plans *plans = plans_of(imaging, item);
     struct gi_plans_use use;
-    enum gi_status status = gi_plans_take(imaging->plans, &use, src, ready, err);
+    enum gi_status status = gi_plans_take(plans, &use, src, ready, err);
     if (status)
         return status;
-    status = run(imaging, &item->line, use.pipeline, dst, src, ready ? ready->sides : NULL, NULL,
-                 imaging->options.chain->n, err);
-    gi_plans_give_back(imaging->plans, &use);
+    status = run(imaging, &item->line, use.pipeline, dst, src, ready ? ready->sides : NULL,
+                 gi_imaging_chain(imaging, item), err);
+    gi_plans_give_back(plans, &use);
     if (status != GI_E_UNSUPPORTED && src->coded && src->coded->warning.status)
         gi_cli_warn("%s", src->coded->warning.text);
     if (!status && ready && (status = warn(imaging, &item->line, ready, err)) && dst)
@@ -349,11 +386,13 @@ enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_line *line,
                                const struct gi_step *step, void *result, struct gi_err *err)
 {
     struct gi_side side = {.others = step->others, .result = result};
+    struct gi_chain_step only = {.filter = step->filter};
+    const struct gi_chain chain = {.steps = &only, .n = 1};
     struct gi_pipeline *pipeline = NULL;
     enum gi_status status =
         gi_pipeline_new_within(&pipeline, &imaging->options.io->limits, step, 1, src, NULL, err);
     if (!status)
-        status = run(imaging, line, pipeline, dst, src, &side, step->filter, 1, err);
+        status = run(imaging, line, pipeline, dst, src, &side, &chain, err);
     gi_pipeline_free(&pipeline);
     return status;
 }

@@ -13,6 +13,7 @@ struct gi_imaging;
 
 struct gi_imaging_options {
     const struct gi_chain *chain; /* if this is NULL or has no steps, images are only converted */
+    const struct gi_rules *rules; /* which items have another chain; NULL: none */
     const struct gi_io_params *io;
     const struct gi_device_params *device;
     uint64_t images; /* number of images expected; 0: unknown */
@@ -29,6 +30,9 @@ enum gi_status gi_imaging_new(struct gi_imaging **imaging, const struct gi_imagi
                               struct gi_err *err);
 void gi_imaging_free(struct gi_imaging **imaging);
 const struct gi_imaging_options *gi_imaging_options(const struct gi_imaging *imaging);
+/* Returns the chain of an item, by its rule. */
+const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging,
+                                        const struct gi_item *item);
 /* Returns the number of threads for the engine. */
 int gi_imaging_threads(const struct gi_imaging *imaging);
 /* Returns gi_session_allocator(), the best memory for images that gi_imaging_compute() gets. */

@@ -27,7 +27,7 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
                               struct gi_ending *ending, struct gi_ready *ready, struct gi_err *err)
 {
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
-    const struct gi_chain *chain = options->chain;
+    const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     struct gi_image src = *image;
     *image = (struct gi_image){0};
     enum gi_status status = gi_ready_make(ready, chain, err);
@@ -169,7 +169,7 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
 {
     struct gi_image *image = &results->image;
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
-    const struct gi_chain *chain = options->chain;
+    const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     enum gi_status status = gi_imaging_load_for_chain(
         imaging, item, image, wanted ? &results->metadata : NULL, &results->info, err);
     const struct gi_image loaded = *image;
@@ -256,7 +256,7 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
 {
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     bool wanted = into_memory || item->line.output, taken = false;
-    bool tables = has_tables(options->chain);
+    bool tables = has_tables(gi_imaging_chain(imaging, item));
     const char *ways = getenv("GPUIMG_WAY");
     struct gi_io_params io = *options->io;
     struct target target = {item, io};

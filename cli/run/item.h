@@ -20,6 +20,7 @@ struct gi_item {
     /* Set by the feed, in addition to the names in `line`. */
     struct {
         size_t place; /* position in the list of inputs, from 0 */
+        int rule;     /* which chain processes the image (cli/run/rules.h) */
         /* The name of the format of the result, a constant. If it is NULL, the options or the
          * suffix of the output determine the format. */
         const char *format;

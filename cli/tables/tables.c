@@ -8,6 +8,7 @@
 #include "cli/tables/table_writer.h"
 #include "cli/inputs/file_batch.h"
 #include "cli/run/imaging.h"
+#include "cli/run/rules.h"
 #include "cli/tables/text_batch.h"
 #include "cli/inputs/stream_internal.h"
 #include "cli/tables/tables.h"
@@ -171,6 +172,10 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
     struct gi_batch_job own = *job;
     own.takes_stdin = gi_batch_params_of(job->command, job->params)->table != NULL;
     enum gi_status status = gi_batch_open(files, &own, operands, noperands, err);
+    for (int i = 1; i < gi_rules_n(files->rules) && !status; i++) {
+        const struct gi_chain *chain = gi_rules_chain(files->rules, i, NULL);
+        status = check_output(&chain->steps[chain->n - 1], err);
+    }
     if (!status && !files->tars && own.takes_stdin && noperands == 1 && files->list.n == 1)
         status = find_stream(tables, files->list.inputs[0].path, err);
     if (!status)
@@ -236,6 +241,7 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         return run_tars(&tables, job, operands, noperands, err);
     if (!status)
         status = open_all(&tables, job, operands, noperands, err);
+    options.rules = tables.files.rules;
     options.images = tables.stream || tables.files.tars ? 0 : tables.files.n;
     options.times = tables.files.times;
     if (!status)

@@ -134,8 +134,8 @@ expect_error 2 'help: gausian: no such command, did you mean gaussian?' help gau
 expect_stdout "$(sed -n 's/#define GI_VERSION  *"\(.*\)"/gpuimg \1/p' "$tests/../../cli/command.h")" gpuimg --version
 
 # Options.
-expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur --foo in.pgm made.pgm
-expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur in.pgm made.pgm --foo=3
+expect_error 2 'blur: --qux: no such option (try gpuimg help blur)' blur --qux in.pgm made.pgm
+expect_error 2 'blur: --qux: no such option (try gpuimg help blur)' blur in.pgm made.pgm --qux=3
 expect_error 2 'blur: --boarder: no such option, did you mean --border? (try gpuimg help blur)' blur in.pgm made.pgm --boarder wrap
 expect_error 2 'blur: --radius: no such option, did you mean --k (a side: 2 \* radius + 1)? (try gpuimg help blur)' blur in.pgm made.pgm --radius 3
 expect_error 2 'edges: --radius: no such option (try gpuimg help edges)' edges in.pgm made.pgm --radius 3
