@@ -183,6 +183,11 @@ bool gi_exif_date(char date[11], const void *exif, size_t nbytes)
     return true;
 }
 
+bool gi_exif_has_orientation(const void *exif, size_t nbytes)
+{
+    return exif && find_orientation(&(struct tiff){.bytes = exif, .nbytes = nbytes});
+}
+
 int gi_exif_orientation(const void *exif, size_t nbytes)
 {
     struct tiff t = {.bytes = exif, .nbytes = nbytes};

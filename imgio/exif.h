@@ -8,6 +8,8 @@
 /* Returns the orientation, 1 to 8, in a TIFF block (without "Exif\0\0"), or 1 if the block has no
  * orientation or is damaged. */
 int gi_exif_orientation(const void *exif, size_t nbytes);
+/* Returns whether the block has an orientation, valid or not. */
+bool gi_exif_has_orientation(const void *exif, size_t nbytes);
 
 /* Finds the day on which the picture was taken (DateTimeOriginal), as "2026-11-25". Returns false,
  * and leaves `date` unchanged, if the block has no valid date. */

@@ -18,7 +18,7 @@ struct gi_decode {
     struct gi_metadata *metadata; /* never NULL here */
     struct gi_file_info *info;    /* never NULL here */
     struct gi_err *warning;       /* never NULL here */
-    /* EXIF's number, set by formats with a field for it; if 0, EXIF's orientation is used */
+    /* EXIF's number, set by formats with a field for it; if 0, that of EXIF or XMP is used */
     int orientation;
     struct gi_rounding rounding; /* of samples that the decoder reads as 32-bit floats */
     bool coded; /* set by a decoder whose image stays coded: gi_decode_alloc() then only checks */

@@ -126,13 +126,12 @@ static void zero(const struct gi_image *image)
 int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t height)
 {
     const struct gi_load_options *options = decode->options;
-    const struct gi_metadata *metadata = decode->metadata;
     const struct gi_shape_listener *listener = options->listener;
     if (!listener || !listener->shrink || options->linear || options->header_only ||
         width > INT_MAX || height > INT_MAX)
         return 1;
     struct gi_image picture = {.width = (int)width, .height = (int)height};
-    if (gi_exif_orientation(metadata->exif, metadata->exif_nbytes) >= 5)
+    if (gi_metadata_orientation(decode->metadata) >= 5)
         picture = (struct gi_image){.width = (int)height, .height = (int)width};
     return listener->shrink(listener->arg, &picture);
 }
@@ -250,13 +249,11 @@ static enum gi_status check_profile(struct gi_decode *decode, struct gi_err *err
                                     have, (unsigned)want);
 }
 
-/* Applies the EXIF orientation to the pixels and resets it in the metadata. */
+/* Applies the orientation to the pixels and resets it in the metadata. */
 static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
 {
     struct gi_metadata *metadata = decode->metadata;
-    int orientation = decode->orientation
-                          ? decode->orientation
-                          : gi_exif_orientation(metadata->exif, metadata->exif_nbytes);
+    int orientation = decode->orientation ? decode->orientation : gi_metadata_orientation(metadata);
     decode->info->orientation = orientation;
     gi_metadata_settle(metadata);
     if (orientation >= 5) {

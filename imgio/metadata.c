@@ -5,6 +5,7 @@
 #include "imgio/exif.h"
 #include "imgio/iptc.h"
 #include "imgio/linear_light.h"
+#include "imgio/xmp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -345,7 +346,18 @@ static void cut_elements(struct gi_metadata *metadata, const char *start, const 
     }
 }
 
-/* Removes tiff:Orientation, which is either an attribute or an element. */
+int gi_metadata_orientation(struct gi_metadata *metadata)
+{
+    if (gi_exif_has_orientation(metadata->exif, metadata->exif_nbytes) || !metadata->xmp)
+        return gi_exif_orientation(metadata->exif, metadata->exif_nbytes);
+    char *text = gi_xmp_text(metadata->xmp, metadata->xmp_nbytes, "tiff:Orientation");
+    bool valid = text && *text >= '1' && *text <= '8' && !text[1];
+    int orientation = valid ? *text - '0' : 1;
+    free(text);
+    return orientation;
+}
+
+/* Resets tiff:Orientation, which is either an attribute or an element. */
 static void reset_xmp_orientation(struct gi_metadata *metadata)
 {
     static const char name[] = "tiff:Orientation";

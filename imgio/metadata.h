@@ -27,6 +27,10 @@ char *gi_text_utf8(const void *bytes, size_t n);
 void gi_metadata_keep(struct gi_metadata *metadata, void **block, size_t *nbytes, const void *bytes,
                       size_t n);
 
+/* Returns the orientation, 1 to 8: EXIF's, or that of XMP (tiff:Orientation) if EXIF has none, or
+ * 1. */
+int gi_metadata_orientation(struct gi_metadata *metadata);
+
 /* Adapts metadata to a changed picture: removes thumbnails of the old picture, and resets the
  * orientation to 1. */
 void gi_metadata_settle(struct gi_metadata *metadata);

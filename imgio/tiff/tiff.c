@@ -223,8 +223,8 @@ static void read_metadata(struct gi_tiff_reader *r)
         metadata->dpi_y = (double)y * inches;
         metadata->no_unit = unit == RESUNIT_NONE;
     }
-    gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_ORIENTATION, &orientation);
-    r->decode->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
+    if (gi_tiff.TIFFGetField(r->file, TIFFTAG_ORIENTATION, &orientation))
+        r->decode->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
     r->decode->info->bits = r->bits;
     r->decode->info->integers = r->type == GI_F32 && r->format != SAMPLEFORMAT_IEEEFP;
     r->decode->info->detail = r->indexed                                 ? "palette"

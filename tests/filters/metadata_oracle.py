@@ -7,7 +7,7 @@ import os
 import struct
 import zlib
 
-from _common import Checks, png_chunk as chunk
+from _common import Checks, optional, png_chunk as chunk, read as read_image
 
 c = Checks()
 check = c.check
@@ -187,7 +187,8 @@ def texts_travel():
     check(f"PNG to PGM: {said}", "pgm cannot hold XMP, texts" in said)
 
     write("odd.png", png(before + damaged))
-    check("a chunk whose checksum is wrong", run("convert", "--force", "odd.png", "out.png")[0] == 1)
+    status, said = run("convert", "--force", "odd.png", "out.png")
+    check(f"a chunk whose checksum is wrong: {said}", status == 0 and "wrong checksum in its chunk" in said)
     bomb = chunk(b"zTXt", b"Comment\0\0" + zlib.compress(b"a" * (9 << 20)))
     write("odd.png", png(bomb * 20 + chunk(b"tEXt", b"Title\0small")))
     said, data = convert("odd.png", "out.png")
@@ -332,6 +333,63 @@ def long_keywords():
               == {"k" * n: ("", "", "short"), "K" * n: ("", "", "\u2713")})
 
 
+def xmp_orientation():
+    """An orientation that only XMP names turns the picture, as by Pillow's exif_transpose(); EXIF's counts if there are both."""
+    image_module, ops = optional("PIL.Image"), optional("PIL.ImageOps")
+    head = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
+    tail = b"</rdf:RDF></x:xmpmeta>"
+    attribute = head + b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="%d"/>' + tail
+    element = head + b"<rdf:Description><tiff:Orientation>%d</tiff:Orientation></rdf:Description>" + tail
+    for form in (attribute, element):
+        for n in range(0, 10):
+            write("in.png", png(chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + form % n)))
+            c.run("convert", "--force", "in.png", "turned.npy")
+            got = read_image("turned.npy")
+            if ops:
+                want = ops.exif_transpose(image_module.open("in.png")).convert("RGB")
+                check(f"XMP orientation {n}", got.tobytes() == want.tobytes() and got.shape[1::-1] == want.size)
+            else:
+                c.skip("Pillow is missing")
+            check(f"info: XMP orientation {n}", f"orientation {n}" in c.result("info", "in.png").stdout if 2 <= n <= 8
+                  else "orientation" not in c.result("info", "in.png").stdout)
+            for to in ("out.jpg", "out.tif", "out.webp", "out.png"):
+                if not any(f["name"] in to.replace("jpg", "jpeg") and f["writes"] for f in formats):
+                    continue
+                c.run("convert", "--force", "in.png", to)
+                c.run("convert", "--force", to, "again.npy")  # once only
+                check(f"XMP orientation {n} through {to}", read_image("again.npy").shape == got.shape)
+    both = b"MM\0*\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\3\0\0\0\0\0\0"
+    write("in.png", png(chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + attribute % 6) + chunk(b"eXIf", both)))
+    check("EXIF's orientation counts", "orientation 3" in c.result("info", "in.png").stdout)
+    packet = attribute % 6
+    for name in ("in.jpg", "in.tif"):
+        write("plain.png", png())
+        c.run("convert", "--force", "plain.png", name)
+        data = open(name, "rb").read()
+        if name == "in.jpg":
+            app1 = b"http://ns.adobe.com/xap/1.0/\0" + packet
+            data = data[:2] + b"\xff\xe1" + struct.pack(">H", 2 + len(app1)) + app1 + data[2:]
+        else:
+            data = tiff_with(packet)
+        write(name, data)
+        said = c.result("info", name)
+        if "libtiff" in said.stderr:
+            c.skip("no libtiff")
+            continue
+        check(f"{name}: XMP orientation", "orientation 6" in said.stdout, said.stdout + said.stderr)
+        c.run("convert", "--force", name, "turned.npy")
+        check(f"{name}: turned", read_image("turned.npy").shape[:2] == (4, 5))
+
+
+def tiff_with(packet):
+    """4 x 5 RGB pixels with XMP, without the tag of the orientation."""
+    data = bytes(range(60)) + packet + b"\0" * (len(packet) % 2)
+    tags = [(256, 3, 1, 4), (257, 3, 1, 5), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 2), (273, 4, 1, 8), (277, 3, 1, 3),
+            (278, 3, 1, 5), (279, 4, 1, 60), (700, 1, len(packet), 68)]
+    return (struct.pack("<2sHI", b"II", 42, 8 + len(data)) + data + struct.pack("<H", len(tags))
+            + b"".join(struct.pack("<HHII", *tag) for tag in tags) + b"\0\0\0\0")
+
+
 def damaged_blocks():
     for n in range(0, len(exif(True, True)), 7):
         write("in.png", png(chunk(b"eXIf", exif(True, True)[:n]) if n else b""))
@@ -350,4 +408,5 @@ places_in_texts()
 long_keywords()
 dates()
 damaged_blocks()
+xmp_orientation()
 c.end()
