@@ -157,6 +157,15 @@ void gi_cli_note(const char *format, ...)
     va_end(args);
 }
 
+void gi_cli_conclude(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!is_quiet)
+        write_line("", format, args);
+    va_end(args);
+}
+
 void gi_cli_count_warnings(void)
 {
     flockfile(stderr);

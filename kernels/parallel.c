@@ -65,7 +65,7 @@ static void work(struct run *run, int thread)
         run->fn(run->arg, i, scratch);
 }
 
-/* Removes a run from the list, when no more workers can join this run. */
+/* Removes a run from the list, when no more jobs of this run are to be started. */
 static void unlist(struct run *run)
 {
     struct run **at = &workers.runs;
@@ -79,7 +79,7 @@ static struct run *run_to_join(void)
 {
     struct run *best = NULL;
     for (struct run *run = workers.runs; run; run = run->next)
-        if (!best || run->busy < best->busy)
+        if (run->joined < run->threads && (!best || run->busy < best->busy))
             best = run;
     return best;
 }
@@ -112,8 +112,6 @@ static void *worker_main(void *unused)
         }
         int thread = run->joined++;
         run->busy++;
-        if (run->joined == run->threads)
-            unlist(run);
         pthread_mutex_unlock(&workers.lock);
         work(run, thread);
         pthread_mutex_lock(&workers.lock);
@@ -293,6 +291,20 @@ enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void 
     if (scratch_nbytes)
         scratch_keep(scratch);
     return GI_OK;
+}
+
+double gi_pool_part_started(void)
+{
+    const struct run *most = NULL;
+    double part = -1;
+    pthread_mutex_lock(&workers.lock);
+    for (const struct run *run = workers.runs; run; run = run->next)
+        if (!most || run->njobs > most->njobs)
+            most = run;
+    if (most && most->njobs)
+        part = (double)atomic_load(&most->next_job) / most->njobs;
+    pthread_mutex_unlock(&workers.lock);
+    return part < 1 ? part : 1;
 }
 
 static enum gi_status run_lent(void *self, int njobs, gi_job_fn *job, void *arg,

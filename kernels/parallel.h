@@ -34,6 +34,11 @@ int gi_pool_threads(const struct gi_pool *pool);
 enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void *arg,
                            size_t scratch_nbytes, struct gi_err *err);
 
+/* Returns the part, 0 to 1, of the jobs that have been started of a run that is under way, for a
+ * line of progress. If there are several runs it is one with the most jobs. Returns -1 if there is
+ * none, or only runs of one thread. */
+double gi_pool_part_started(void);
+
 /* Returns the share as struct gi_parallel, which imgio takes. The struct is valid as long as the
  * share. */
 struct gi_parallel gi_pool_lend(struct gi_pool *pool);

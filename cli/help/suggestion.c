@@ -32,7 +32,7 @@ static const char outlines[] =
     "gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT "
     "draws boxes around objects";
 static const char time_of_batch[] =
-    "to estimate the time of a batch run it on about 100 files with --progress, whose last line "
+    "to estimate the time of a batch run it on about 100 files: its last line "
     "has the images per second";
 static const char despeckle[] = "median --threshold (in masks remove-small; for dark specks gpuimg "
                                 "run 'invert | remove-small | invert')";

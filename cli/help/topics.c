@@ -59,9 +59,9 @@ static const char *const batch_paragraphs[] = {
     "--compression. Each output has the same bytes as if its image had a command of its own. "
     "Tables are in the order of the inputs. --memory limits the memory of the images in progress. "
     "On a terminal a line shows the progress, the rates, and the stage that limits the speed; "
-    "--progress prints this line if standard error is no terminal. To estimate how fast a batch "
-    "will be, run it on about 100 of its files with --progress, whose last line has the images per "
-    "second.",
+    "--progress prints this line if standard error is not a terminal. The last line says how many "
+    "images were processed, and how many per second; --quiet removes it. To estimate how fast a "
+    "batch will be, run it on about 100 of its files.",
     "FAILURES. If a file is bad, or --recursive cannot read a folder, the name is printed on "
     "standard error, the others are processed, and the exit status is 1. With --fail-fast the "
     "command stops at the first bad file. To retry, repeat a command that had --report FILE with "

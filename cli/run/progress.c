@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,15 +38,34 @@ bool gi_progress_shows(bool forced)
     return forced || isatty(STDERR_FILENO);
 }
 
+/* Cuts the line to the width of the terminal, at one of its commas. A line that wraps could not be
+ * replaced by the next one. The width is asked for each time, because it may have changed. */
+static void fit(char *line)
+{
+    struct winsize size = {0};
+    size_t width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
+    if (strlen(line) < width)
+        return;
+    size_t end = width - 1; /* the cursor needs the last column */
+    for (size_t i = end; i > 0; i--)
+        if (line[i] == ',') {
+            end = i;
+            break;
+        }
+    line[end] = '\0';
+}
+
 static void show(const struct gi_progress *progress)
 {
     char line[256];
     if (!progress->fn(progress->arg, 1e-3 * (gi_now_ms() - progress->start_ms), line, sizeof line))
         return;
-    if (progress->terminal)
+    if (progress->terminal) {
+        fit(line);
         gi_cli_show_line(line);
-    else
+    } else {
         gi_cli_log("%s", line);
+    }
 }
 
 static void *ticker(void *arg)
@@ -133,7 +154,7 @@ bool gi_progress_of_engine(void *arg, double seconds, char *line, size_t nbytes)
     const struct gi_feed *feed = watch->feed;
     const char *unit = feed->kind->unit, *waits = feed->kind->waits;
     struct gi_tally tally;
-    char in[32], out[32], total[32] = "", left[48] = "";
+    char in[32], out[32], total[32] = "", left[48] = "", failed[32] = "";
     gi_engine_tally(watch->engine, &tally);
     uint64_t ended = (tally.done + tally.failed) / (feed->items ? (uint64_t)feed->items : 1);
     if (!ended || seconds <= 0)
@@ -143,11 +164,14 @@ bool gi_progress_of_engine(void *arg, double seconds, char *line, size_t nbytes)
         snprintf(left, sizeof left, ", %.0f s left",
                  (double)(tally.n - tally.skipped - ended) * seconds / (double)ended);
     }
-    snprintf(line, nbytes, "%llu%s %s%s, %.1f %s/s, %s/s in, %s/s out%s, bound by %s",
-             (unsigned long long)(ended + tally.skipped), total, unit ? unit : "files",
-             tally.failed ? ", some failed" : "", (double)ended / seconds, unit ? unit : "images",
+    if (tally.failed)
+        snprintf(failed, sizeof failed, ", %llu failed", (unsigned long long)tally.failed);
+    /* What matters most comes first, because a narrow terminal shows only the beginning. */
+    snprintf(line, nbytes, "%llu%s %s%s, %.1f %s/s%s, bound by %s, %s/s in, %s/s out",
+             (unsigned long long)(ended + tally.skipped), total, unit ? unit : "files", failed,
+             (double)ended / seconds, unit ? unit : "images", left,
+             bound(&tally, cpu_seconds() / seconds / watch->threads, waits ? waits : "disk"),
              gi_text_nbytes((double)tally.input_nbytes / seconds, in),
-             gi_text_nbytes((double)tally.output_nbytes / seconds, out), left,
-             bound(&tally, cpu_seconds() / seconds / watch->threads, waits ? waits : "disk"));
+             gi_text_nbytes((double)tally.output_nbytes / seconds, out));
     return true;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cli/run/progress.h"
+#include "kernels/parallel.h"
 
 static const double LONG_S = 2;
 
@@ -13,12 +14,15 @@ static bool tell(void *arg, double seconds, char *line, size_t nbytes)
     const struct gi_watch *watch = arg;
     uint64_t npixels = __atomic_load_n(&watch->npixels, __ATOMIC_RELAXED);
     const char *now = __atomic_load_n(&watch->now, __ATOMIC_RELAXED);
-    char size[48] = "";
+    char size[48] = "", part[16] = "";
+    double started = gi_pool_part_started();
     if (seconds < LONG_S)
         return false;
     if (npixels)
         snprintf(size, sizeof size, " of %.3g megapixels", 1e-6 * (double)npixels);
-    snprintf(line, nbytes, "1 image%s, %.0f s, now %s", size, seconds, now);
+    if (started >= 0)
+        snprintf(part, sizeof part, ", %.0f %%", 100 * started);
+    snprintf(line, nbytes, "1 image%s, %.0f s, now %s%s", size, seconds, now, part);
     return true;
 }
 

@@ -268,12 +268,12 @@ head -c 200 in/a.png >cut.png
 mkdir kept
 echo mine >kept/cut.png
 expect 0 gpuimg invert cut.png in/b.png --out-dir kept --no-clobber
-check "--no-clobber skips without a word" test ! -s err
+check "--no-clobber skips, and counts what it skips" grep -qxE 'gpuimg: invert: 1 image written to kept/ in .* 1 skipped because they exist, 0 failed' err
 check "--no-clobber keeps the file and writes the others" test "$(<kept/cut.png)" = mine -a -s kept/b.png
 expect 0 gpuimg invert cut.png in/b.png --out-dir kept --no-clobber
 check "--no-clobber may skip all" test "$(<kept/cut.png)" = mine
 expect 0 gpuimg invert cut.png in/b.png --out 'png:kept/{stem}.png' --no-clobber
-check "--no-clobber skips outputs with a prefix" test ! -s err
+check "--no-clobber skips outputs with a prefix" grep -qE '^gpuimg: invert: 0 images in .* 2 skipped because they exist, 0 failed$' err
 gpuimg convert in/a.png kept/b.png --force
 expect 0 gpuimg invert cut.png in/b.png in/a.png --out-dir kept --no-clobber --progress
 check "--no-clobber: the progress counts what is skipped" grep -q '^gpuimg: invert: 3/3 files, ' err

@@ -31,6 +31,22 @@ if [[ $(script -qec 'echo yes' /dev/null </dev/null 2>/dev/null) == yes* ]]; the
     terminal montage 1.pgm 2.pgm sheet.pgm
     check "one image of several: no line" test ! -s out
 
+    # ---- the progress line fits the terminal ----
+    # widths COLUMNS: the progress lines of a batch that waits for a pipe, on a terminal of that width, are in `lines`.
+    widths() {
+        rm -f slow.pgm
+        mkfifo slow.pgm
+        { sleep 1.1; cat 1.pgm; } >slow.pgm &
+        script -qec "stty cols $1; $(printf '%q ' "$GPUIMG") blur 1.pgm missing.pgm slow.pgm --out-dir web --threads 1" /dev/null \
+            </dev/null 2>&1 | tr '\r' '\n' | grep -a '^.\[K[0-9]' | sed 's/^.\[K//' >lines
+        wait
+    }
+    widths 40
+    check "a narrow terminal: lines of fewer columns" test "$(wc -L <lines)" -lt 40 -a -s lines
+    check "with the number of failures" grep -qE '^2/3 files, 1 failed' lines
+    widths 200
+    check "a wide terminal: all of the line" grep -qE '^2/3 files, 1 failed, .* images/s, .* s left, bound by [a-z]+, .*B/s in, .*B/s out$' lines
+
     # ---- extract tells what it found ----
     two_regions two.pgm
     terminal extract two.pgm two.csv --at 20
@@ -51,17 +67,26 @@ else
     skip "the lines on a terminal: script has none"
 fi
 expect 0 gpuimg blur 1.pgm 2.pgm 3.pgm --out-dir web
-check "no line in a log" test ! -s err
+check "one line in a log" test "$(sed -E 's/[0-9.]+/N/g' err)" = 'gpuimg: blur: N images written to web/ in N s, N images/s, N failed'
+expect 0 gpuimg blur 1.pgm 2.pgm 3.pgm --out-dir web --quiet
+check "none with --quiet" test ! -s err
+expect 1 gpuimg blur 1.pgm nowhere.pgm --out-dir web
+check "if inputs fail, the last line counts these" test "$(tail -1 err)" = 'gpuimg: blur: 1 of 2 files failed' -a "$(wc -l <err)" = 2
 two_regions two.pgm
 expect 0 gpuimg extract two.pgm two.csv --at 20
 check "extract: no line in a log" test ! -s err
 
+# ---- a single image that takes long: the part that is done ----
+pgm large.pgm 1500 1500
+timeout 5.5 "$GPUIMG" nlmeans large.pgm made.pgm --search 41 --threads 2 --progress >out 2>err
+check "the part done of a single image" grep -qE '^gpuimg: nlmeans: 1 image of 2.25 megapixels, [0-9]+ s, now [a-z]+, [0-9]+ %$' err
+
 # ---- warnings ----
 expect 0 gpuimg convert alpha1.png alpha2.png alpha3.png --out-dir jpegs --suffix jpg --threads 1
-check "a repeated warning is printed once, and counted" test "$(<err)" = "gpuimg: warning: convert: jpegs/alpha1.jpg: jpeg cannot hold alpha (laid over black)
+check "a repeated warning is printed once, and counted" test "$(grep -v ' 0 failed$' err)" = "gpuimg: warning: convert: jpegs/alpha1.jpg: jpeg cannot hold alpha (laid over black)
 gpuimg: warning: convert: 2 more: jpeg cannot hold alpha (laid over black)"
 expect 0 gpuimg convert alpha1.png 2.pgm --out-dir jpegs --suffix jpg
-check "a single warning is not counted" test "$(wc -l <err)" = 1
+check "a single warning is not counted" test "$(grep -c warning err) $(wc -l <err)" = '1 2'
 expect 0 gpuimg convert alpha1.png alpha2.png --out-dir jpegs --suffix jpg -q
 check "--quiet: no warning" test ! -s err
 expect 0 gpuimg convert alpha1.png one.jpg

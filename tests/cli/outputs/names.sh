@@ -102,7 +102,7 @@ expect 75 gone invert pipe.pgm away/b.png
 expect 75 gone channels split pipe.pgm away/b.pgm
 expect 75 gone stack pipe.pgm away/b.pgm
 expect 75 gone stats a.pgm pipe.pgm --table away/t.csv
-check 'a table: the message names it' test "$(<err)" = 'gpuimg: stats: away/t.csv: No such file or directory'
+check 'a table: the message names it' grep -qxE 'gpuimg: stats: away/t.csv: (No such file or directory|there is no folder away)' err
 tar cf a.tar a.pgm
 tar cf b.tar b.pgm
 mkfifo pipe.tar
