@@ -454,9 +454,13 @@ enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_que
         status = run_execution(&execution, dst, err);
     if (!status && err)
         *err = (struct gi_err){0}; /* a lack of memory on the way has been handled */
-    for (int i = 0; i < pipeline->nsteps && sides && !status; i++)
+    for (int i = 0; i < pipeline->nsteps && sides && !status; i++) {
+        const struct gi_plan *plan = &execution.pipeline->plans[i];
         if (sides[i].warning)
-            *sides[i].warning = execution.pipeline->plans[i].warning;
+            *sides[i].warning = plan->warning;
+        if (sides[i].placement)
+            *sides[i].placement = plan->placement;
+    }
     queue->k->stopwatch_free(&execution.watch);
     free_states(execution.states, pipeline->nsteps);
     gi_pipeline_free(&execution.own);

@@ -75,6 +75,8 @@ struct gi_side {
     struct gi_image *shape; /* NULL, or an image that gets the shape of the step's first source. It
                                may be the same as `copy_out` */
     struct gi_err *warning; /* NULL, or gets the warning of the step's plan, if the run succeeds */
+    /* NULL, or gets the placement of the step's plan, if the run succeeds */
+    struct gi_placement *placement;
     struct gi_ending *ending; /* of the last step: NULL if `dst` must have samples */
 };
 

@@ -41,6 +41,32 @@ static enum gi_status check_limits(const struct gi_plan *plan, struct gi_err *er
     return gi_limits_check(&plan->limits, &plan->result, err);
 }
 
+static const struct gi_placement in_place = {true, {1, 0, 0, 0, 1, 0}};
+
+struct gi_placement gi_placement_join(const struct gi_placement *first,
+                                      const struct gi_placement *second)
+{
+    const double *a = first->m, *b = second->m;
+    return (struct gi_placement){first->known && second->known,
+                                 {a[0] * b[0] + a[1] * b[3], a[0] * b[1] + a[1] * b[4],
+                                  a[0] * b[2] + a[1] * b[5] + a[2], a[3] * b[0] + a[4] * b[3],
+                                  a[3] * b[1] + a[4] * b[4], a[3] * b[2] + a[4] * b[5] + a[5]}};
+}
+
+void gi_plan_place(struct gi_plan *plan, double left, double top)
+{
+    plan->placement = (struct gi_placement){true, {1, 0, left, 0, 1, top}};
+}
+
+/* An operation that changes the size without telling its placement has none. */
+static void check_placement(struct gi_plan *plan)
+{
+    bool other = plan->result.width != plan->sources[0].width ||
+                 plan->result.height != plan->sources[0].height;
+    if (other && !memcmp(plan->placement.m, in_place.m, sizeof in_place.m))
+        plan->placement.known = false;
+}
+
 enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,
                             const void *params, const struct gi_image *sources, int nsources,
                             struct gi_err *err)
@@ -62,9 +88,12 @@ enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits 
     }
     plan->result = plan->sources[0];
     plan->result.shrunk = (struct gi_shrunk){0};
+    plan->placement = in_place;
+    plan->placement.known = filter->group != GI_GROUP_GEOMETRY;
     enum gi_status status = check_colours(plan, err);
     if (!status && filter->plan)
         status = filter->plan(plan, err);
+    check_placement(plan);
     /* GI_E_MEMORY may mean that gi_plan_tables() found the result over its limits. */
     if ((!status || status == GI_E_MEMORY) && check_limits(plan, NULL))
         status = check_limits(plan, err);

@@ -37,6 +37,14 @@ struct gi_span {
     int top, bottom;
 };
 
+/* Where pixels of a result come from: the affine map from coordinates in the result to coordinates
+ * in the first source. (0, 0) is the upper left corner of the upper left pixel, whose centre is
+ * (0.5, 0.5). (x, y) becomes (m[0] x + m[1] y + m[2], m[3] x + m[4] y + m[5]). */
+struct gi_placement {
+    bool known; /* false: there is no such map, or the operation does not tell it */
+    double m[6];
+};
+
 struct gi_plan {
     /* Set before the filter's `plan` is called. */
     const struct gi_filter *filter;
@@ -49,7 +57,10 @@ struct gi_plan {
      * row y depends on row y alone, and everything else is 0. */
     struct gi_image result; /* shape of the result; for an analysis that of its first source */
     enum gi_dependency dependency;
-    int halo;              /* for GI_DEPENDENCY_LOCAL, in rows */
+    int halo; /* for GI_DEPENDENCY_LOCAL, in rows */
+    /* Before the call: the pixels stay where they are, or in operations of geometry nothing is
+     * known. A result of another size that still says so is taken as unknown. */
+    struct gi_placement placement;
     enum gi_border border; /* for GI_DEPENDENCY_LOCAL; WRAP needs rows from the other end */
     struct gi_cost cost;
     int passes;      /* measuring passes over all sources, before `run` or `conclude` */
@@ -117,6 +128,14 @@ enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *pla
  * memory runs out or if the result is over the plan's limits. Then `plan` returns GI_E_MEMORY,
  * which gi_plan_make_within() replaces by GI_E_LIMIT if the limits are the cause. */
 void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err);
+
+/* Returns the placement of a step behind another one: coordinates in the result of `second` become
+ * those in the source of `first`. */
+struct gi_placement gi_placement_join(const struct gi_placement *first,
+                                      const struct gi_placement *second);
+
+/* Called by the filter's `plan`: pixel (x, y) of the result is from (x + left, y + top). */
+void gi_plan_place(struct gi_plan *plan, double left, double top);
 
 /* Returns the source rows that rows y0 to y1 - 1 of the result need. They are within the image, but
  * with GI_BORDER_WRAP they may extend past its ends, where the image repeats. */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
+#include "imgio/geo.h"
 #include "imgio/integer.h"
 #include "imgio/linear_light.h"
 #include "imgio/metadata.h"
@@ -256,6 +257,7 @@ static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
     int orientation = decode->orientation ? decode->orientation : gi_metadata_orientation(metadata);
     decode->info->orientation = orientation;
     gi_metadata_settle(metadata);
+    gi_geo_orient(metadata, decode->image, orientation);
     if (orientation >= 5) {
         double dpi_x = metadata->dpi_x;
         metadata->dpi_x = metadata->dpi_y;

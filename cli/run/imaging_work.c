@@ -15,6 +15,7 @@
 #include "cli/run/output.h"
 #include "cli/run/timing.h"
 #include "imgio/bits.h"
+#include "imgio/geo.h"
 #include "kernels/parallel.h"
 #include "kernels/ways.h"
 
@@ -162,6 +163,13 @@ static void warn_of_bits(const struct gi_item *item, const struct gi_io_params *
     gi_image_free(&packed);
 }
 
+/* Adapts the metadata to where the chain has moved the pixels. */
+static void move_geo(struct gi_metadata *metadata, const struct gi_ready *ready)
+{
+    struct gi_placement placement = gi_ready_placement(ready);
+    gi_geo_move(metadata, placement.known ? placement.m : NULL);
+}
+
 /* Loads the image of the item and runs the chain. The result may be encoded if the caller has set
  * results->ending. The caller frees the results, also after an error. */
 static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
@@ -180,6 +188,8 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
                          results->ending.coding_of ? &results->ending : NULL, &results->ready, err);
     if (!status && wanted)
         warn_of_bits(item, options->io, results);
+    if (!status && wanted && chain && chain->n)
+        move_geo(&results->metadata, &results->ready);
     const char *writer = NULL;
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image))
         writer = gi_metadata_drop_sizes(&results->metadata);

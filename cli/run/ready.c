@@ -16,6 +16,7 @@ void gi_ready_free(struct gi_ready *ready)
     free(ready->steps);
     free(ready->sides);
     free(ready->warnings);
+    free(ready->placements);
     free(ready->inputs);
 }
 
@@ -26,6 +27,7 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, struct gi_err *e
     const struct gi_reporter *reporter = from->reporter;
     struct gi_side *side = &ready->sides[i];
     side->warning = &ready->warnings[i];
+    side->placement = &ready->placements[i];
     side->others = ready->steps[i].others = from->others;
     ready->steps[i].nothers = from->nothers;
     if (!reporter)
@@ -48,8 +50,9 @@ enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chai
                                .steps = calloc(n, sizeof *ready->steps),
                                .sides = calloc(n, sizeof *ready->sides),
                                .warnings = calloc(n, sizeof *ready->warnings),
+                               .placements = calloc(n, sizeof *ready->placements),
                                .inputs = calloc(n, sizeof *ready->inputs)};
-    if (!ready->steps || !ready->sides || !ready->warnings || !ready->inputs)
+    if (!ready->steps || !ready->sides || !ready->warnings || !ready->placements || !ready->inputs)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
     enum gi_status status = GI_OK;
     for (int i = 0; i < chain->n && !status; i++) {
@@ -61,6 +64,14 @@ enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chai
             gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);
     }
     return status;
+}
+
+struct gi_placement gi_ready_placement(const struct gi_ready *ready)
+{
+    struct gi_placement all = ready->placements[0];
+    for (int i = 1; i < ready->chain->n; i++)
+        all = gi_placement_join(&all, &ready->placements[i]);
+    return all;
 }
 
 struct gi_findings gi_ready_findings(const struct gi_ready *ready, int i, unsigned maxval)

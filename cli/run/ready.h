@@ -11,6 +11,7 @@ struct gi_ready {
     struct gi_step *steps;
     struct gi_side *sides;
     struct gi_err *warnings; /* GI_OK: none */
+    struct gi_placement *placements;
     struct gi_image *inputs; /* first source of each step, or only its shape */
 };
 
@@ -19,6 +20,9 @@ struct gi_ready {
 enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
                              struct gi_err *err);
 void gi_ready_free(struct gi_ready *ready);
+
+/* Returns where the pixels of the result come from, after the chain has run. */
+struct gi_placement gi_ready_placement(const struct gi_ready *ready);
 
 /* Returns what step i, an analysis, has found. `maxval` is gi_cli_maxval() of the image that was
  * loaded. The caller sets the members for the place of the table. */

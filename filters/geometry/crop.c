@@ -118,6 +118,7 @@ static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *wit
     place->top = within->top + y;
     plan->result.width = width;
     plan->result.height = height;
+    gi_plan_place(plan, place->left, place->top);
     return GI_OK;
 }
 

@@ -99,6 +99,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     t->border = gi_border_spec_from(&p->border, src);
     plan->result.width = (int)width;
     plan->result.height = (int)height;
+    gi_plan_place(plan, -t->left, -t->top);
     plan->dependency = GI_DEPENDENCY_MAPPED;
     plan->border = t->border.mode;
     plan->cost.other = 1;

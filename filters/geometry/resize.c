@@ -287,6 +287,17 @@ static bool columns_first(enum like like, const struct gi_image *src, const stru
     return like == LIKE_PILLOW_12 && less > 0 && src->height > 100 * (int64_t)src->width;
 }
 
+/* A source that was decoded at a reduced size has no placement in its picture. */
+static void place(struct gi_plan *plan, const struct layout *l)
+{
+    double x = (double)l->row.step / (double)l->row.unit;
+    double y = (double)l->col.step / (double)l->col.unit;
+    double left = (double)l->row.offset / (2 * (double)l->row.unit);
+    double top = (double)l->col.offset / (2 * (double)l->col.unit);
+    plan->placement = (struct gi_placement){!plan->sources[0].shrunk.by,
+                                            {x, 0, left - l->left * x, 0, y, top - l->top * y}};
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct resize_params *p = plan->params;
@@ -301,6 +312,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                        l.frame_width, l.frame_height, SIDE_MAX, (long long)RESULT_MAX);
     plan->result.width = l.frame_width;
     plan->result.height = l.frame_height;
+    place(plan, &l);
     struct gi_resample *spec = gi_resample_tables(plan, (enum gi_resample_filter)p->filter, &l.row,
                                                   &l.col, p->like != LIKE_ITSELF, err);
     if (!spec)

@@ -31,6 +31,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!gi_transform_plan(plan, &p->transform, 0, err))
         return GI_E_MEMORY;
     gi_transform_affine(plan, (double[6]){1, 0, -p->by.v[0], 0, 1, -p->by.v[1]});
+    gi_plan_place(plan, -p->by.v[0], -p->by.v[1]);
     return GI_OK;
 }
 

@@ -56,7 +56,8 @@ static const struct range {
     {34853, 34853, true, GI_PART_CARRIED, NULL, NULL}, /* GPS */
     {37724, 37724, false, GI_PART_LOST, "layers of Photoshop", NULL},
     {50706, 50837, false, GI_PART_LOST, "tags of DNG", NULL},
-    {50840, 51125, false, GI_PART_LOST, "tags of DNG", NULL},
+    {50840, 50843, false, GI_PART_LOST, "tags of DNG", NULL},
+    {50845, 51125, false, GI_PART_LOST, "tags of DNG", NULL},
     {52525, 52553, false, GI_PART_LOST, "tags of DNG", NULL},
 };
 
@@ -99,7 +100,7 @@ static bool needs_exif(unsigned tag)
 static bool is_of_geo(unsigned tag)
 {
     return tag == 33550 || tag == 33920 || tag == 33922 || tag == 34264 ||
-           (tag >= 34735 && tag <= 34737) || tag == 42112 || tag == 42113;
+           (tag >= 34735 && tag <= 34737) || tag == 42112 || tag == 42113 || tag == 50844;
 }
 
 static void add_lost(struct gi_decode *decode, const struct gi_tag *tag, const char *why)

@@ -1,0 +1,153 @@
+"""GeoTIFF's position follows pixels that an operation moves, or is dropped: each pixel of the result, which tells where it
+came from, must have the model coordinates that it had in the input (OGC 19-008r4, 7.1 and Annex B.6).
+
+Sources: imgio/geo* filters/plan* filters/geometry/layout* filters/geometry/crop* filters/geometry/pad* filters/geometry/shift*
+"""
+import os
+
+from _common import Checks, np
+from _tags import compose, parse
+
+c = Checks()
+check = c.check
+os.chdir(c.folder.name)
+
+H, W = 24, 36
+IDS = np.arange(1, H * W + 1, dtype="<u2").reshape(H, W)
+KEYS = [1, 1, 0, 2, 1024, 0, 1, 1, 1025, 0, 1]
+SCALE = (33550, 12, [0.5, 0.25, 1.0])
+TIE = (33922, 12, [2.0, 3.0, 0.0, 440000.0, 5e6, 7.0])
+MATRIX = (34264, 12, [0.4, 0.1, 0, 440000.0, 0.2, -0.3, 0, 5e6, 0, 0, 1, 0, 0, 0, 0, 1])
+POINTS = (33922, 12, [0.0, 0.0, 0, 10.0, 20.0, 0, 36.0, 0, 0, 46.0, 21.0, 0, 0, 24.0, 0, 11.0, 44.0, 0])
+KINDS = {"scale": [SCALE, TIE], "matrix": [MATRIX], "points": [POINTS], "both": [SCALE, TIE, MATRIX]}
+TAGS = (33550, 33922, 34264)
+
+
+def tiff(order, geo, point, image=IDS):
+    data = image.astype(order + "u2").tobytes()
+    h, w = image.shape
+    return compose([(256, 3, [w]), (257, 3, [h]), (258, 3, [16]), (259, 3, [1]), (262, 3, [1]), (273, 4, [8]),
+                    (277, 3, [1]), (278, 3, [h]), (279, 4, [len(data)]),
+                    (34735, 3, KEYS + [2 if point else 1])] + geo, order, data=data)
+
+
+def position(tags, x, y, point):
+    """Returns the model coordinates of raster positions, where (0, 0) is the corner of a pixel."""
+    x, y = (x - 0.5, y - 0.5) if point else (x, y)
+    if 34264 in tags:
+        m = np.array(tags[34264][1]).reshape(4, 4)
+        return m[0, 0] * x + m[0, 1] * y + m[0, 3], m[1, 0] * x + m[1, 1] * y + m[1, 3]
+    ties = np.array(tags[33922][1]).reshape(-1, 6)
+    if 33550 in tags:
+        scale = tags[33550][1]
+        return ties[0, 3] + (x - ties[0, 0]) * scale[0], ties[0, 4] - (y - ties[0, 1]) * scale[1]
+    fit = np.linalg.lstsq(np.c_[ties[:, :2], np.ones(len(ties))], ties[:, 3:5], rcond=None)[0]
+    return x * fit[0, 0] + y * fit[1, 0] + fit[2, 0], x * fit[0, 1] + y * fit[1, 1] + fit[2, 1]
+
+
+def run(words, *options):
+    if os.path.exists("out.tif"):
+        os.remove("out.tif")
+    result = c.result(words[0], *([words[1]] if words[0] == "run" else []), "in.tif", "out.tif",
+                      *(words[2:] if words[0] == "run" else words[1:]), *options)
+    return result.returncode, result.stderr
+
+
+def samples():
+    c.run("convert", "--force", "out.tif", "out.npy")
+    return np.load("out.npy")
+
+
+def same(a, b):
+    return all(np.allclose(u, v, rtol=1e-12, atol=1e-7) for u, v in zip(a, b))
+
+
+MOVES = [["crop", "--size", "20x10+5+7"], ["crop", "--trim"], ["pad", "--margins", "3,4,5,6"], ["flip", "--h"], ["flip", "--v"],
+         ["transpose"], ["rotate", "--angle", "90"], ["rotate", "--angle", "180"], ["rotate", "--angle", "-90"],
+         ["shift", "--offset", "3,-2"], ["resize", "--size", "200%", "--filter", "nearest"], ["orient", "--orientation", "7"],
+         ["run", "crop --size 20x10+5+7 | rotate --angle 90 | pad --margins 2"], ["invert"],
+         ["run", "invert | shift --offset 1,1 | stats"]]
+
+
+def moves():
+    for words in MOVES:
+        for kind, geo in KINDS.items():
+            for order, point in (("<", False), (">", True)):
+                write(tiff(order, geo, point))
+                status, said = run(words, "--strict")
+                name = f"{' '.join(words)}, {kind}, {order}, {point}"
+                check(f"{name}: {said}", status == 0)
+                if status:
+                    continue
+                tags, got = parse(open("out.tif", "rb").read()), samples()
+                got = 65535 - got if any("invert" in w for w in words) else got
+                y, x = np.nonzero(got[:, :] if "pad" not in " ".join(words) and "shift" not in " ".join(words)
+                                  else (got > 0) & (got <= H * W))
+                before = got[y, x].astype(int) - 1
+                by = 2 if words[0] == "resize" else 1
+                if by == 2:  # the centres of pairs of equal pixels
+                    pick = (x % 2 == 0) & (y % 2 == 0)
+                    x, y, before = x[pick] + 0.5, y[pick] + 0.5, before[pick]
+                want = position({t: (k, v) for t, k, v in geo}, before % W + 0.5, before // W + 0.5, point)
+                check(f"{name}: {[tags.get(t) for t in TAGS]}", len(x) > 0
+                      and same(position(tags, x + 0.5, y + 0.5, point), want))
+                check(f"{name}: keys", tags[34735][1] == tuple(KEYS + [2 if point else 1]))
+
+
+def write(data):
+    with open("in.tif", "wb") as f:
+        f.write(data)
+
+
+def sizes():
+    """Corners of a resized image stay where they are."""
+    for size in ("50%", "12x8", "100x10", "33%"):
+        for kind, geo in KINDS.items():
+            for point in (False, True):
+                write(tiff("<", geo, point))
+                status, said = run(["resize", "--size", size, "--stretch"], "--strict")
+                tags, (h, w) = parse(open("out.tif", "rb").read()), samples().shape
+                corners = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+                check(f"resize {size}, {kind}, {point}: {said}", status == 0 and
+                      same(position(tags, corners[:, 0] * w, corners[:, 1] * h, point),
+                           position({t: (k, v) for t, k, v in geo}, corners[:, 0] * W, corners[:, 1] * H, point)))
+
+
+def lost():
+    """Operations without a simple map drop the position by name, and fail with --strict."""
+    table = "map.npy"
+    np.save(table, np.zeros((5, 5, 2), np.float32))
+    for words in (["rotate", "--angle", "30"], ["perspective", "--to", "1,0,36,0,36,24,0,24"], ["warp-polar"],
+                  ["undistort", "--camera", '{"K": [[30, 0, 18], [0, 30, 12], [0, 0, 1]], "D": [-0.3, 0.1, 0, 0]}'],
+                  ["affine", "--matrix", "1 0.1 0; 0 1 0"], ["remap", "--map", "map.npy"]):
+        for kind, geo in KINDS.items():
+            write(tiff("<", geo, False))
+            status, said = run(words)
+            if status == 2:
+                check(f"{words}: {said}", False)
+                continue
+            tags = parse(open("out.tif", "rb").read())
+            check(f"{words}, {kind}: {said}", status == 0 and not set(TAGS) & set(tags) and 34735 in tags
+                  and all(f"GeoTIFF tag {t}" in said for t, _, _ in geo))
+            check(f"{words}, {kind}, --strict", run(words, "--strict")[0] == 1)
+    write(tiff("<", [(33550, 3, [1, 2, 3]), TIE], False))
+    check("a scale of another type is dropped", "33550" in run(["flip", "--h"])[1])
+
+
+def stored():
+    """An orientation in the file turns the pixels, and the position with them."""
+    for orientation in range(2, 9):
+        write(tiff("<", [SCALE, TIE, (274, 3, [orientation])], False))
+        check("convert", run(["convert"], "--strict")[0] == 0)
+        tags, got = parse(open("out.tif", "rb").read()), samples()
+        y, x = np.nonzero(got)
+        before = got[y, x].astype(int) - 1
+        want = position({t: (k, v) for t, k, v in (SCALE, TIE)}, before % W + 0.5, before // W + 0.5, False)
+        check(f"orientation {orientation}", same(position(tags, x + 0.5, y + 0.5, False), want))
+
+
+moves()
+sizes()
+lost()
+stored()
+c.end()
