@@ -45,6 +45,10 @@ struct gi_filter {
         max_sources; /* number of sources, not counting sources that options name; 0 means 1 */
     bool averages;   /* the operation averages pixels, so that --linear is useful */
     enum gi_planes planes;
+    /* The operation is about colours as such (matrices, palettes, the order of channels). It is
+     * refused for bands that are not colours, each of which other operations take as a gray
+     * image. */
+    bool needs_colour;
 
     /* Changes parameters that hold for the plane `luma` was made for, to those that give the same
      * region of a plane of chroma. A sample of chroma covers dx x dy pixels of luma. Returns false

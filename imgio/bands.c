@@ -1,6 +1,6 @@
 /* Takes images of several bands apart, and joins them.
  * SPDX-License-Identifier: MIT */
-#include "imgio/format.h"
+#include "imgio/codecs.h"
 #include "imgio/metadata.h"
 
 #include <stdio.h>
@@ -167,6 +167,43 @@ enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
                        gi_bands_text(text, bands));
     decode->metadata->bands = *bands;
     return status;
+}
+
+const struct gi_bands *gi_bands_of(const struct gi_metadata *metadata)
+{
+    static const struct gi_bands none;
+    return metadata ? &metadata->bands : &none;
+}
+
+enum gi_status gi_bands_check_save(const struct gi_format *format, const struct gi_image *image,
+                                   const struct gi_metadata *metadata,
+                                   const struct gi_save_options *options, struct gi_err *err)
+{
+    const struct gi_bands *bands = gi_bands_of(metadata);
+    char text[GI_BANDS_TEXT];
+    bool bits = options->bits == 1 || options->compression == GI_COMPRESSION_G4;
+    const char *what = !format->bands        ? "holds gray or RGB, with or without alpha"
+                       : options->background ? "takes no --background then"
+                       : bits                ? "holds no bands of one bit"
+                                             : NULL;
+    if (bands->n && what)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "the image has %s, and %s %s: want %ssome bands, as in x.tif[bands=3,2,1]",
+                       gi_bands_text(text, bands), format->info.name, what,
+                       format->bands ? "" : "tiff, npy or pam, or ");
+    return bands->n || gi_colour_channels(image) != 3 || format->rgb
+               ? GI_OK
+               : gi_fail(err, GI_E_UNSUPPORTED,
+                         "%s holds gray only, and the image has colour: add --gray",
+                         format->info.name);
+}
+
+const char *gi_bands_loss(const struct gi_format *format, const struct gi_bands *bands)
+{
+    bool said = bands->colours == 1 && bands->alpha < 0;
+    bool taken = format == &gi_format_npy && bands->n <= GI_MAX_CHANNELS;
+    return bands->n && format != &gi_format_tiff && (!said || taken) ? "which bands are colours"
+                                                                     : NULL;
 }
 
 const char *gi_bands_text(char text[GI_BANDS_TEXT], const struct gi_bands *bands)

@@ -52,6 +52,18 @@ void gi_bands_put(struct gi_image *image, const struct gi_bands *bands, int i,
 /* Returns the number of channels of part i. */
 int gi_bands_channels(const struct gi_bands *bands, int i);
 
+/* The meaning of the samples of an image with `bands`, whose `n` may be 0. */
+static inline bool gi_bands_have_alpha(const struct gi_image *image, const struct gi_bands *bands)
+{
+    return bands->n ? bands->alpha >= 0 : gi_has_alpha(image);
+}
+
+/* Returns the number of channels that an ICC profile is for, 1 or 3. */
+static inline int gi_bands_colours(const struct gi_image *image, const struct gi_bands *bands)
+{
+    return bands->n ? bands->colours : gi_colour_channels(image);
+}
+
 /* Writes what the bands are, such as "5 bands", or "RGB and 1 band". */
 const char *gi_bands_text(char text[GI_BANDS_TEXT], const struct gi_bands *bands);
 /* Writes the name of sample i: "red", "alpha" or "band4". */

@@ -38,6 +38,17 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
  * take (imgio/bands.c). Errors: GI_E_UNSUPPORTED, GI_E_MEMORY. */
 enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err);
 
+/* Checks that gi_save() can write channels or bands as these. Errors: GI_E_UNSUPPORTED, with a text
+ * that says what is possible (imgio/bands.c). */
+struct gi_format;
+enum gi_status gi_bands_check_save(const struct gi_format *format, const struct gi_image *image,
+                                   const struct gi_metadata *metadata,
+                                   const struct gi_save_options *options, struct gi_err *err);
+/* Returns the meaning of the samples of an image with `metadata`, which may be NULL. */
+const struct gi_bands *gi_bands_of(const struct gi_metadata *metadata);
+/* Returns what of the bands' meaning is lost in the format, or NULL. */
+const char *gi_bands_loss(const struct gi_format *format, const struct gi_bands *bands);
+
 /* Checks a file in a format that can code many pixels in almost no bits. It is an error if `pixels`
  * is more than a file of this length may have. Errors: GI_E_LIMIT. */
 enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,
@@ -105,6 +116,7 @@ struct gi_format {
     bool texts, colour;          /* writes texts, PNG's colour chunks */
     bool icc;                    /* writes the ICC profile, without `metadata` */
     bool ratio;                  /* writes a resolution without a unit */
+    bool bands;                  /* writes bands; only TIFF says which are colours and alpha */
     size_t metadata_max;         /* maximum bytes of EXIF, of XMP and of a text; 0 if unlimited */
 };
 

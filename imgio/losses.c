@@ -52,7 +52,7 @@ static const char *type_words(enum gi_type type)
 
 static void add_samples(struct losses *losses, const struct gi_image *image,
                         const struct gi_image *written, enum gi_type wanted,
-                        const struct gi_save_options *options)
+                        const struct gi_bands *bands, const struct gi_save_options *options)
 {
     enum { MANY = 50 }; /* percent; fewer may be overshoots of a filter */
     char name[NAME];
@@ -68,7 +68,9 @@ static void add_samples(struct losses *losses, const struct gi_image *image,
                  "samples outside 0 to 1 (%d %% are cut off: try gpuimg normalize)", cut);
         add(losses, CANNOT_HOLD, name);
     }
-    if (gi_has_alpha(image) && !losses->format->info.alpha && !options->background)
+    if (gi_bands_loss(losses->format, bands))
+        add(losses, CANNOT_HOLD, gi_bands_loss(losses->format, bands));
+    if (gi_bands_have_alpha(image, bands) && !losses->format->info.alpha && !options->background)
         add(losses, CANNOT_HOLD, "alpha (laid over black)");
 }
 
@@ -154,9 +156,10 @@ void gi_losses_list(char *words, size_t size, const struct gi_format *format,
                     const struct gi_save_options *options)
 {
     struct losses losses = {.format = format};
-    add_samples(&losses, image, written, wanted, options);
+    const struct gi_bands *bands = gi_bands_of(metadata);
+    add_samples(&losses, image, written, wanted, bands, options);
     if (metadata) {
-        add_metadata(&losses, metadata, gi_colour_channels(image));
+        add_metadata(&losses, metadata, gi_bands_colours(image, bands));
         add_parts(&losses, &metadata->parts, written, options->strict);
     }
     words[0] = '\0';

@@ -351,6 +351,7 @@ const struct gi_format gi_format_npy = {
     .probe = probe_npy,
     .decode = decode_npy,
     .encode = encode_npy,
+    .bands = true,
     .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

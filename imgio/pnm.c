@@ -328,6 +328,7 @@ const struct gi_format gi_format_pam = {
     .probe = probe_pam,
     .decode = decode_pnm,
     .encode = gi_pam_encode,
+    .bands = true,
     .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

@@ -91,9 +91,10 @@ enum gi_status gi_pam_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_save_options *options, struct gi_err *err)
 {
     static const char *const tuples[] = {NULL, "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
+    bool bands = metadata && metadata->bands.n;
     enum gi_status status = gi_sink_printf(
         sink, err, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n",
         image->width, image->height, image->channels, image->type == GI_U8 ? 255 : 65535,
-        tuples[image->channels]);
+        bands ? "BANDS" : tuples[image->channels]);
     return status ? status : write_raster(sink, image, err);
 }

@@ -142,12 +142,15 @@ static enum gi_type nearest_type(const struct gi_format *format, enum gi_type ty
 
 /* Returns the shape of the image in a file of the format. */
 static struct gi_image written_shape(const struct gi_format *format, const struct gi_image *image,
+                                     const struct gi_metadata *metadata,
                                      const struct gi_save_options *options)
 {
     struct gi_image written = *image;
     bool keeps_alpha = gi_has_alpha(image) && format->info.alpha && !options->background;
     written.type = nearest_type(format, wanted_type(image, options));
-    written.channels = (gi_colour_channels(image) == 1 && format->gray ? 1 : 3) + (int)keeps_alpha;
+    if (!gi_bands_of(metadata)->n)
+        written.channels =
+            (gi_colour_channels(image) == 1 && format->gray ? 1 : 3) + (int)keeps_alpha;
     return written;
 }
 
@@ -266,8 +269,9 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
     struct gi_image typed = {0}, shaped = {0};
     struct gi_metadata without = {0};
     enum gi_status status = GI_OK;
-    const struct gi_image written = written_shape(format, image, options);
-    if (metadata && metadata->icc && !gi_icc_fits(metadata, gi_colour_channels(image))) {
+    const struct gi_image written = written_shape(format, image, metadata, options);
+    int colours = gi_bands_colours(image, gi_bands_of(metadata));
+    if (metadata && metadata->icc && !gi_icc_fits(metadata, colours)) {
         without = *metadata;
         without.icc = NULL;
         without.icc_nbytes = 0;
@@ -353,12 +357,10 @@ static enum gi_status prepare(const struct gi_format **format, const char **path
         *warning = (struct gi_err){0};
     if (image->type == GI_U32)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: no format holds 32-bit integers", name);
-    if (gi_colour_channels(image) == 3 && !(*format)->rgb)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "%s: %s holds gray only, and the image has colour: add --gray", name,
-                       (*format)->info.name);
+    if (gi_bands_check_save(*format, image, metadata, options, err))
+        return gi_err_prefix(err, "%s", name);
     char losses[600];
-    struct gi_image written = written_shape(*format, image, options);
+    struct gi_image written = written_shape(*format, image, metadata, options);
     gi_losses_list(losses, sizeof losses, *format, image, &written, wanted_type(image, options),
                    metadata, options);
     if (losses[0] && options->strict)

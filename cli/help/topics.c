@@ -316,7 +316,11 @@ static const char *const common_paragraphs[] = {
     "file says so, by ExtraSamples 1 or 2; near infrared beside RGB is a band. Brackets choose "
     "bands, counted from 1: 'x.tif[bands=1]' is gray, 'x.tif[bands=3,2,1]' is RGB, "
     "'x.tif[bands=1,2,3,a4]' is RGB with band 4 as alpha, and 'x.tif[2][bands=1]' is a band of a "
-    "page. gpuimg info counts the bands, and its --hash covers all of them.",
+    "page. Operations process the colours with their alpha, and each further band as a gray "
+    "image; TIFF, .npy and PAM files get all bands, and TIFF also keeps which of them are colours "
+    "and alpha. Operations that want colours, such as color, and commands that measure one image "
+    "want bands that are chosen. A gray image of an option such as --with is used for every band. "
+    "gpuimg info counts the bands, and its --hash covers all of them.",
     "In a TIFF, unsigned integers of 1 to 16 bits are scaled to the range of 8 or 16 bits. "
     "Signed integers, integers of 32 or 64 bits and floats become 32-bit floats of the same value. "
     "NumPy arrays and TIFFs of 64-bit floats (float64, double precision) are computed and written "

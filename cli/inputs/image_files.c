@@ -240,7 +240,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .header_only = io->header_only,
         .labels = io->labels,
         .together = loading->together,
-        .bands = loading->bands,
+        .bands = loading->bands && (!io->gray || io->header_only),
         .exact = io->strict,
         .channels_first = io->layout != 0,
         .ahead = ahead_of(io, path),

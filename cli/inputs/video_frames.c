@@ -179,6 +179,11 @@ enum gi_status gi_video_image_work(void *self, struct gi_item *item, struct gi_e
     if (!new_frame(item, err))
         return GI_E_MEMORY;
     enum gi_status status = gi_imaging_make(stream->imaging, item, &image, &metadata, err);
+    if (!status && metadata.bands.n)
+        status = gi_fail(err, GI_E_UNSUPPORTED,
+                         "%s: has bands, which Y4M does not hold: want some, as in "
+                         "x.tif[bands=3,2,1]",
+                         item->line.input);
     if (!status)
         status = encode(stream, item, &image, err);
     gi_image_free(&image);

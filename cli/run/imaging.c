@@ -152,9 +152,12 @@ static void expect(const struct gi_imaging *imaging, const struct gi_item *item,
 }
 
 /* Reserves memory for the samples as stored, for the converted samples, and for the results. */
-static void on_shape(void *arg, const struct gi_image *stored)
+static void on_shape(void *arg, const struct gi_image *file)
 {
     struct coming *coming = arg;
+    struct gi_image image = *file, *stored = &image;
+    if (image.channels > GI_MAX_CHANNELS) /* bands, which are processed one at a time */
+        image.channels = GI_MAX_CHANNELS;
     const struct gi_imaging *imaging = coming->imaging;
     if (imaging->options.one) {
         struct gi_image shape = gi_cli_shape(imaging->options.io, stored);
@@ -225,6 +228,7 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
                                  .together = item->source.together,
                                  .alone = imaging->options.one && item->line.output,
                                  .coded = coded,
+                                 .bands = for_chain && metadata,
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
                                  .allocator = gi_session_allocator(imaging->devices)};

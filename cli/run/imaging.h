@@ -86,6 +86,14 @@ void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms);
 
 /* ---- the whole work on an item (cli/run/imaging_work.c) ---- */
 
+/* Replaces the loaded image of several bands (imgio/bands.h) by the chain's result, which has the
+ * same bands. The colours, with their alpha, are processed as an image, and each further band as a
+ * gray image. After an error the image has been freed (cli/run/imaging_bands.c). Errors: as
+ * gi_imaging_filter(), GI_E_UNSUPPORTED. */
+enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item,
+                                struct gi_image *image, const struct gi_file_info *info,
+                                struct gi_err *err);
+
 /* Replaces the loaded image by the chain's result. After an error the image has been freed. */
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
                                  struct gi_image *image, const struct gi_file_info *info,

@@ -180,10 +180,13 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     enum gi_status status = gi_imaging_load_for_chain(
         imaging, item, image, wanted ? &results->metadata : NULL, &results->info, err);
+    bool bands = !status && results->info.bands.n;
     const struct gi_image loaded = *image;
     if (!status)
         results->maxval = gi_cli_maxval(image, &results->info, options->io);
-    if (!status && chain && chain->n)
+    if (bands && chain && chain->n)
+        status = gi_imaging_bands(imaging, item, image, &results->info, err);
+    else if (!status && chain && chain->n)
         status = compute(imaging, item, image, &results->info, wanted,
                          results->ending.coding_of ? &results->ending : NULL, &results->ready, err);
     if (!status && wanted)

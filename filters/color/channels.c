@@ -160,6 +160,7 @@ const struct gi_filter gi_filter_channels = {
     .name = "channels",
     .group = GI_GROUP_COLOUR,
     .planes = GI_PLANES_RGB,
+    .needs_colour = true,
     .summary = "Split, join, swap or extract channels",
     .manual =
         "Samples stay as they are. --order names the channels of the result one after the other: "

@@ -258,6 +258,7 @@ const struct gi_filter gi_filter_color = {
     .name = "color",
     .group = GI_GROUP_COLOUR,
     .planes = GI_PLANES_RGB,
+    .needs_colour = true,
     .summary = "Change colours: saturation, hue, white balance, matrix, colour space",
     .examples = "gpuimg color in.png vivid.png --saturation 1.5\n"
                 "gpuimg color in.jpg lab.tif --to lab --depth 16\n"

@@ -409,6 +409,7 @@ const struct gi_format gi_format_tiff = {
     .probe = probe_tiff,
     .decode = decode_tiff,
     .encode = gi_tiff_encode,
+    .bands = true,
     .one_bit = true,
     .reads_by = LIBRARY,
     .list = gi_tiff_list_pages,

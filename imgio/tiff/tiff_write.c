@@ -159,6 +159,8 @@ static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
 {
     const struct gi_image *image = w->image;
     uint64_t channels = (uint64_t)image->channels, n = (uint64_t)w->nstrips;
+    const struct gi_bands *bands = gi_bands_of(metadata);
+    uint64_t colours = (uint64_t)gi_bands_colours(image, bands);
     bool is_float = image->type == GI_F32;
     enum gi_tag_type offset = d->big ? GI_TAG_LONG8 : GI_TAG_LONG;
     unsigned each = gi_tag_type_nbytes(offset);
@@ -171,17 +173,21 @@ static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
                        : w->stored ? NO_COMPRESSION
                                    : DEFLATE);
     gi_tiff_add_number(d, 262, GI_TAG_SHORT, 1,
-                       w->fax                           ? MINISWHITE
-                       : gi_colour_channels(image) == 3 ? RGB
-                                                        : MINISBLACK);
+                       w->fax         ? MINISWHITE
+                       : colours == 3 ? RGB
+                                      : MINISBLACK);
     gi_tiff_add_number(d, 277, GI_TAG_SHORT, 1, channels);
     if (!w->one_bit && !w->stored)
         gi_tiff_add_number(d, 317, GI_TAG_SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
     if (w->tiles)
         gi_tiff_add_number(d, 322, GI_TAG_LONG, 1, (uint64_t)w->strip_width);
     gi_tiff_add_number(d, w->tiles ? 323 : 278, GI_TAG_LONG, 1, (uint64_t)w->strip_rows);
-    if (gi_has_alpha(image))
-        gi_tiff_add_number(d, 338, GI_TAG_SHORT, 1, ALPHA_UNASSOCIATED);
+    if (channels > colours) {
+        unsigned char *kinds = gi_tiff_add(d, 338, GI_TAG_SHORT, channels - colours);
+        int alpha = bands->n ? bands->alpha : image->channels - 1;
+        if (alpha >= 0) /* the others are 0, unspecified */
+            gi_put_own(kinds + 2 * ((uint64_t)alpha - colours), 2, ALPHA_UNASSOCIATED);
+    }
     gi_tiff_add_number(d, 339, GI_TAG_SHORT, channels, is_float ? FORMAT_FLOAT : FORMAT_UINT);
     unsigned char *offsets = gi_tiff_add(d, w->tiles ? 324 : 273, offset, n);
     unsigned char *lengths = gi_tiff_add(d, w->tiles ? 325 : 279, offset, n);
@@ -199,7 +205,7 @@ static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
 {
     struct gi_tiff_directory d;
     enum { ENTRIES = 16 };
-    size_t values = 16 * (size_t)w->nstrips + 64; /* 64: values of each channel */
+    size_t values = 16 * (size_t)w->nstrips + 3 * (2 * (size_t)w->image->channels + 8);
     enum gi_status status =
         gi_tiff_directory_new(&d, ENTRIES, values, w->used, w->tiles, metadata, err);
     if (status)
