@@ -45,6 +45,9 @@ static const struct gi_option options[] = {
      .max = 65535, .help = "Multiply the difference in the image of --diff by this"},
     {GI_OPTION("ignore", PATH, struct gi_compare_params, ignore), .metavar = "MASK",
      .help = "Compare only the pixels that are black in this image of the same size"},
+    {GI_OPTION("visible", FLAG, struct gi_compare_params, visible),
+     .help = "Compare only what is seen: colours under alpha 0 do not count, and neither does an "
+             "alpha that is opaque everywhere, or whether gray is stored as equal R, G and B"},
     {GI_OPTION("junit", PATH, struct gi_compare_params, junit), .metavar = "FILE",
      .help = "Write the results as JUnit XML to this file, with a test case per pair"},
     {0},
@@ -217,15 +220,19 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
 
 enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *imaging,
                                struct gi_item *item, const char *other, const void *bytes,
-                               size_t nbytes, const struct gi_compare_rules *rules,
-                               struct gi_err *err)
+                               size_t nbytes, void *const *params, struct gi_err *err)
 {
-    const struct gi_step step = {
-        .filter = &gi_filter_compare, .params = rules, .others = &pair->b, .nothers = 1};
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    const struct gi_step step = {.filter = &gi_filter_compare,
+                                 .params = params[GI_SET_PAIR_FILTER],
+                                 .others = &pair->b,
+                                 .nothers = 1};
     *pair = (struct gi_compare_pair){0};
     enum gi_status status = gi_imaging_load(imaging, item, &pair->a, NULL, NULL, err);
     if (!status)
         status = gi_imaging_load_further(imaging, item, &pair->b, other, bytes, nbytes, err);
+    if (!status && p->visible)
+        status = gi_compare_visible(&pair->a, &pair->b, err);
     if (status)
         return status;
     status = gi_imaging_step(imaging, &item->line, NULL, &pair->a, &step, &pair->comparison, err);
@@ -246,8 +253,8 @@ static enum gi_status run_item(void *self, const struct gi_batch_files *files,
     const struct compare_one *one = self;
     const struct gi_device_params *device = one->params[GI_SET_PAIR_DEVICE];
     struct gi_compare_pair pair;
-    enum gi_status status = gi_compare_pair(&pair, imaging, item, one->names[1], NULL, 0,
-                                            one->params[GI_SET_PAIR_FILTER], err);
+    enum gi_status status =
+        gi_compare_pair(&pair, imaging, item, one->names[1], NULL, 0, one->params, err);
     if (!status)
         status = report(&pair.comparison, &pair.a, &pair.b, one->names, one->params, &one->io,
                         gi_thread_count(device->threads), err);

@@ -213,7 +213,7 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     if (pairs->rows.files.tar_pairs)
         bytes = gi_tar_pairs_second(item, &nbytes);
     enum gi_status status = gi_compare_pair(&pair, pairs->imaging, item, item->line.other, bytes,
-                                            nbytes, pairs->params[GI_SET_PAIR_FILTER], err);
+                                            nbytes, pairs->params, err);
     bool ok = !status && !gi_compare_judge(&pair.comparison.all, pairs->wishes, &verdict);
     if (!status && pairs->wishes->diff)
         status = gi_compare_save_picture(&pair.a, &pair.b, item->line.output, pairs->params,

@@ -26,6 +26,7 @@ struct gi_compare_params {
     const char *diff;                    /* a file, of many pairs a folder */
     double gain;
     const char *ignore, *junit;
+    bool visible;
 };
 
 /* Two images and their difference. */
@@ -35,12 +36,12 @@ struct gi_compare_pair {
 };
 
 /* Loads the image of the item and the second image of the pair, and compares them. The second image
- * is encoded in `bytes`, or in the file `other` if `bytes` is NULL. The caller frees both images,
+ * is encoded in `bytes`, or in the file `other` if `bytes` is NULL. `params` are those of the
+ * command. The caller frees both images,
  * also after an error. */
 enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *imaging,
                                struct gi_item *item, const char *other, const void *bytes,
-                               size_t nbytes, const struct gi_compare_rules *rules,
-                               struct gi_err *err);
+                               size_t nbytes, void *const *params, struct gi_err *err);
 
 /* Checks the difference against the limits. If no limit was given, all samples must be equal within
  * the tolerance. NaN exceeds every limit. Errors: GI_E_DIFFERENT. */

@@ -265,14 +265,17 @@ static const char *type_name(enum gi_type type)
 static enum gi_status check_shapes(const struct gi_image *x, const struct gi_image *y,
                                    struct gi_err *err)
 {
-    if (x->width == y->width && x->height == y->height && x->channels == y->channels)
+    bool size = x->width == y->width && x->height == y->height;
+    if (size && x->channels == y->channels)
         return GI_OK;
     return gi_fail(err, GI_E_UNSUPPORTED,
-                   "%d x %d, %d channel%s, %s against %d x %d, %d channel%s, %s: want the same "
-                   "size and channels",
+                   "%d x %d, %d channel%s, %s against %d x %d, %d channel%s, %s: want the same %s",
                    x->width, x->height, x->channels, x->channels == 1 ? "" : "s",
                    type_name(x->type), y->width, y->height, y->channels,
-                   y->channels == 1 ? "" : "s", type_name(y->type));
+                   y->channels == 1 ? "" : "s", type_name(y->type),
+                   size ? "channels: --visible ignores those that say nothing, and --gray compares "
+                          "in gray"
+                        : "size, as gpuimg crop or gpuimg resize makes it");
 }
 
 /* If the types differ, converts one image to `converted`, which the caller frees. */
@@ -422,6 +425,12 @@ const struct gi_filter gi_filter_compare = {
               "log10(full scale^2 / mse); for equal images it is infinite, in JSON null. The "
               "images must have the same size and channels. If their depths differ, the image "
               "with fewer bits is converted to the depth of the other first.\n\n"
+              "With --visible only what is seen counts. Colours do not count where alpha is 0 in "
+              "one of the images, only the alphas do. An alpha that is opaque everywhere in both "
+              "images, or that one of them lacks, is left out, and so are two of three colour "
+              "channels if R, G and B are equal everywhere in both; otherwise gray stands for "
+              "equal R, G and B, and no alpha for an opaque one. So an opaque RGBA image can equal "
+              "an RGB image, or a gray one.\n\n"
               "Without limits the exit status is 1 if a sample differs by more than --tolerance, "
               "and 0 otherwise, as in cmp; a regression test needs nothing else. With limits "
               "(--max-diff, --min-psnr, --min-ssim, --max-differing) it is 1 if one of them does "

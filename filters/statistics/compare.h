@@ -51,6 +51,12 @@ enum gi_status gi_compare_rules_check(void *rules, struct gi_err *err);
 enum gi_status gi_compare_ignored(uint8_t **ignored, const struct gi_compare_rules *rules,
                                   const struct gi_image *image, struct gi_err *err);
 
+/* Replaces two images in host memory by what is seen of them, with the channels that say something
+ * in one of the images: three colours unless R, G and B are equal everywhere, and alpha unless it
+ * is opaque everywhere. Where one of them is transparent (alpha 0), both get the colour 0. Images
+ * of different sizes stay as they are. Errors: GI_E_MEMORY. */
+enum gi_status gi_compare_visible(struct gi_image *a, struct gi_image *b, struct gi_err *err);
+
 /* The result is a struct gi_comparison, for two sources of the same size and channels. If their
  * types differ, the source with less depth is first converted to the other type (full scale to full
  * scale). SSIM is computed as in Z. Wang et al., 2004, IEEE Trans. Image Processing 13(4), with
