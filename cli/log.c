@@ -50,18 +50,70 @@ size_t gi_utf8_nbytes(const char *text)
     return wrong ? 0 : n;
 }
 
+/* Returns the code point of a sequence of `n` bytes. */
+static unsigned code_of(const unsigned char *p, size_t n)
+{
+    unsigned code = n == 1 ? *p : *p & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | (p[i] & 0x3f);
+    return code;
+}
+
+/* Returns whether the character controls a terminal: control characters, and the format characters
+ * that reorder, break or hide text (Unicode 15, categories Cc, Zl and Zp, and those of Cf that no
+ * script needs). */
+static bool is_control(unsigned code)
+{
+    static const unsigned ranges[][2] = {
+        {0, 0x1f},        {0x7f, 0x9f},     {0x061c, 0x061c},   {0x200b, 0x200b},
+        {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0xfeff, 0xfeff},
+        {0xfff9, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe007f},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code >= ranges[i][0] && code <= ranges[i][1])
+            return true;
+    return false;
+}
+
+static void put_hex(char *to, const unsigned char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sprintf(to + 4 * i, "\\x%02x", bytes[i]);
+}
+
+size_t gi_terminal_char(char escaped[GI_ESCAPED], const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t n = gi_utf8_nbytes(text), taken = n ? n : 1;
+    if (!n || is_control(code_of(p, n)))
+        put_hex(escaped, p, taken);
+    else
+        snprintf(escaped, GI_ESCAPED, "%.*s", (int)n, text);
+    return taken;
+}
+
+size_t gi_xml_char(char escaped[GI_ESCAPED], const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t n = gi_utf8_nbytes(text), taken = n ? n : 1;
+    unsigned code = n ? code_of(p, n) : 0;
+    if (code < ' ' || code == 0x7f || code == 0xfffe || code == 0xffff)
+        put_hex(escaped, p, taken);
+    else if (strchr("<>&\"", *text))
+        strcpy(escaped, *text == '<'   ? "&lt;"
+                        : *text == '>' ? "&gt;"
+                        : *text == '&' ? "&amp;"
+                                       : "&quot;");
+    else
+        snprintf(escaped, GI_ESCAPED, "%.*s", (int)n, text);
+    return taken;
+}
+
 void gi_print_safe(FILE *out, const char *text)
 {
-    for (size_t n; *text; text += n) {
-        const unsigned char *p = (const unsigned char *)text;
-        n = gi_utf8_nbytes(text);
-        bool bad = n == 0 || *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0);
-        n += n == 0;
-        for (size_t i = 0; i < n; i++)
-            if (bad)
-                fprintf(out, "\\x%02x", p[i]);
-            else
-                putc(p[i], out);
+    for (char escaped[GI_ESCAPED]; *text;) {
+        text += gi_terminal_char(escaped, text);
+        fputs(escaped, out);
     }
 }
 

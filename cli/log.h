@@ -36,9 +36,16 @@ void gi_cli_show_line(const char *line);
  * not UTF-8. */
 size_t gi_utf8_nbytes(const char *text);
 
-/* Prints a name or path in a form that can't control a terminal. Control characters are printed as
- * \xNN. They include 0x80 to 0x9f, both as single bytes and as the characters U+0080 to U+009F in
- * UTF-8. */
+/* Escape the first character of `text`, which is not empty, and return its number of bytes. Bytes
+ * that are not UTF-8, and characters that may not occur, become \xNN for each byte.
+ * gi_terminal_char() is for text that can't control a terminal: no control characters, and none
+ * that change the direction of the text, such as U+202E. gi_xml_char() is for text and attributes
+ * of XML 1.0, which also lacks U+FFFE and U+FFFF. */
+enum { GI_ESCAPED = 17 }; /* with a zero byte at the end */
+size_t gi_terminal_char(char escaped[GI_ESCAPED], const char *text);
+size_t gi_xml_char(char escaped[GI_ESCAPED], const char *text);
+
+/* Prints a name or path by gi_terminal_char(). */
 void gi_print_safe(FILE *out, const char *text);
 
 /* Prints a number of bytes as "3.1 MB". Returns buffer. */

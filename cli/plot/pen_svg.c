@@ -1,6 +1,7 @@
 /* Writes SVG. Text is written as characters, not as outlines (SVG 1.1, W3C 2011).
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
+#include "cli/log.h"
 #include "cli/plot/pen.h"
 #include "imgio/imgio.h"
 
@@ -53,19 +54,11 @@ static void stroke(struct gi_pen *pen, struct gi_ink ink, double width)
     svg->in_path = false;
 }
 
-/* Writes text for XML: characters of markup as entities, control characters as U+FFFD. */
 static void put_words(struct svg *svg, const char *words)
 {
-    for (const char *p = words; *p; p++) {
-        const char *entity = *p == '&'                               ? "&amp;"
-                             : *p == '<'                             ? "&lt;"
-                             : *p == '>'                             ? "&gt;"
-                             : (unsigned char)*p < ' ' || *p == 0x7f ? "\xef\xbf\xbd"
-                                                                     : NULL;
-        if (entity)
-            gi_sink_printf(svg->sink, &svg->err, "%s", entity);
-        else
-            gi_sink_write(svg->sink, p, 1, &svg->err);
+    for (char escaped[GI_ESCAPED]; *words;) {
+        words += gi_xml_char(escaped, words);
+        gi_sink_printf(svg->sink, &svg->err, "%s", escaped);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/log.h"
 #include "cli/run/stop.h"
 #include "cli/text.h"
 
@@ -30,15 +31,11 @@ enum gi_status gi_junit_new(struct gi_junit **out, const char *path, struct gi_e
     return gi_fail(err, GI_E_MEMORY, "out of memory: --junit");
 }
 
-/* Escapes markup. Control characters, which XML 1.0 does not allow, become "?". */
 static void put_text(FILE *out, const char *text)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (strchr("<>&\"", c))
-            fprintf(out, "&#%d;", c);
-        else
-            fputc(c < 32 || c == 127 ? '?' : c, out);
+    for (char escaped[GI_ESCAPED]; *text;) {
+        text += gi_xml_char(escaped, text);
+        fputs(escaped, out);
     }
 }
 

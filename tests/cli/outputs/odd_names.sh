@@ -1,7 +1,7 @@
 #!/bin/bash
-# Unusual file names in the output of every command: JSON is valid and UTF-8, SVG is valid XML, and no control sequence
+# Unusual file names in the output of every command: JSON is valid and UTF-8, SVG and JUnit are valid XML, and no control sequence
 # reaches a terminal. Usage: odd_names.sh GPUIMG
-# Sources: cli/json* cli/tables cli/plot cli/content*
+# Sources: cli/json* cli/log* cli/tables cli/plot cli/content*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -24,12 +24,12 @@ for kind, name in zip(sys.argv[1::2], sys.argv[2::2]):
             text = data.decode()
         except UnicodeDecodeError as e:
             sys.exit(f"no UTF-8: {e}")
-        if re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", text):
+        if re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]", text):
             sys.exit(f"holds a control character: {text!r}")
     elif kind == "json":
         json.loads(data.decode())
     elif kind == "lines":
-        for line in data.decode().splitlines():
+        for line in data.decode().strip("\n").split("\n"):
             json.loads(line)
     else:
         import xml.dom.minidom
@@ -47,7 +47,8 @@ proper() {
 file() { check "$2" python3 -IS proper.py "$1" "$3"; }
 
 n=0
-for name in $'esc\x1b[2J\x07\x7f' $'c1\x9b2J\xed\xa0\x80' $'utf8\xc2\x9b2J\tcr\r' $'two\nlines' 'a<b>&"quo'\''te"' '-%s%n{stem},;\' $'ü日本\xfc'; do
+for name in $'esc\x1b[2J\x07\x7f' $'c1\x9b2J\xed\xa0\x80' $'utf8\xc2\x9b2J\tcr\r' $'two\nlines' 'a<b>&"quo'\''te"' '-%s%n{stem},;\' $'ü日本\xfc' \
+    $'rtl\xe2\x80\xaegnp.\xe2\x81\xa6\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8' $'none\xef\xbf\xbe\xef\xbf\xbf\xed\xa0\x80\xed\xbf\xbf\xf4\x90\x80\x80'; do
     mkdir d$((++n))
     cd d$n || exit 1
     cp ../plain.pgm ../proper.py .
@@ -64,6 +65,10 @@ for name in $'esc\x1b[2J\x07\x7f' $'c1\x9b2J\xed\xa0\x80' $'utf8\xc2\x9b2J\tcr\r
     proper lines "$what: extract by lines" extract "$f" --format jsonl
     proper json "$what: compare" compare "$f" "$f" --json
     proper text "$what: compare, text" compare "$f" plain.pgm --max-diff 0
+    proper text "$what: compare, JUnit" compare "$f" "./cut$name.pgm" --junit j.xml
+    file xml "$what: its JUnit" j.xml
+    proper text "$what: compare many, JUnit" compare --pairs <(printf '%s\0%s\0' "$f" "$f" "$f" "./cut$name.pgm") -0 --junit j.xml -q
+    file xml "$what: their JUnit" j.xml
     proper text "$what: an operation" blur "$f" "./out$name.png" -v --timing
     proper text "$what: an error" blur "./cut$name.pgm" made.pgm
     proper text "$what: nothing there" blur "./no$name.pgm" made.pgm
@@ -98,5 +103,5 @@ for name in $'esc\x1b[2J\x07\x7f' $'c1\x9b2J\xed\xa0\x80' $'utf8\xc2\x9b2J\tcr\r
     check "$what: a table on a terminal" python3 -IS proper.py text out
     cd ..
 done
-check "all names were tested" test "$n" = 7
+check "all names were tested" test "$n" = 9
 finish
