@@ -48,12 +48,12 @@ enum gi_arithmetic_layer_mode {
  * 0.
  *
  * Arithmetic: the result is fmaf(factor, f, offset), where the operation defines f, and each
- * channel has a factor and an offset of its own. The last step follows. With `plain` the result is
- * f, and factor and offset are ignored. Plain results of integers are exact, except those of BLEND
- * and MIDDLE; MULTIPLY is then a * b / full scale, rounded. `plain` requires an `other` with the
- * type and channels of `src`, and no `dark`. Without `alpha_too` the result has the alpha of `src`;
- * with `alpha_too` an image without alpha is opaque. `dst` has the shape of `src`; `other` and
- * `dark` have its size.
+ * channel has a factor and an offset of its own. gi_settle() and the last step follow, also for
+ * LAYER and MASK. With `plain` the result is f, and factor and offset are ignored. Plain results of
+ * integers are exact, except those of BLEND and MIDDLE; MULTIPLY is then a * b / full scale,
+ * rounded. `plain` requires an `other` with the type and channels of `src`, and no `dark`. Without
+ * `alpha_too` the result has the alpha of `src`; with `alpha_too` an image without alpha is opaque.
+ * `dst` has the shape of `src`; `other` and `dark` have its size.
  *
  * LAYER: composites `other` (colour s, alpha as) over `src` (colour b, alpha ab). Both alphas are
  * scaled so that full scale becomes 1: ab is the sample times (float)(1 / full scale), as is the
@@ -208,10 +208,10 @@ static inline float gi_arithmetic_hidden(const struct gi_image *dst)
 
 GI_HOST_DEVICE static inline float gi_arithmetic_colour(struct gi_arithmetic_weights weights,
                                                         bool plus, float b, float s, float full,
-                                                        float hidden)
+                                                        float hidden, enum gi_type type)
 {
     float c = plus ? fmaf(weights.w, s, weights.v * b) : gi_arithmetic_blend(b, s, weights.w);
-    return weights.alpha * full > hidden ? c : 0.0f;
+    return gi_settle(weights.alpha * full, type) > hidden ? gi_settle(c, type) : 0.0f;
 }
 
 #ifdef __cplusplus

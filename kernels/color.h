@@ -60,7 +60,8 @@ struct gi_colour_step {
 
 enum { GI_COLOUR_STEPS_MAX = 12 };
 
-/* Steps that are applied to the samples v of a pixel, one after the other. The last step follows.
+/* Steps that are applied to the samples v of a pixel, one after the other. gi_settle() and the last
+ * step follow.
  * v[3] is alpha, which remains unchanged without `alpha_too`. `alpha_too` requires alpha; a matrix
  * then has a fourth row (i = 3), and a fourth column (j = 3), whose product with v[3] is added
  * last. */

@@ -45,7 +45,8 @@ enum gi_epilogue_kind {
 
 struct gi_epilogue {
     enum gi_epilogue_kind kind;
-    float bias;              /* sample units */
+    bool settle; /* STORE and ABS: gi_settle() follows as for GI_U8, also for filtered alpha */
+    float bias;  /* sample units */
     float amount, threshold; /* `amount` is a factor for UNSHARP, else in sample units */
 };
 
@@ -53,6 +54,18 @@ struct gi_epilogue {
  * values below 0 become 0, and values above full scale become full scale. For GI_F32 values are
  * unchanged, except that every NaN becomes 0x7fc00000, because processors make different NaNs (luma
  * of gray copies NaNs). */
+
+/* Settles ties. In float32 a sum with decimal weights, such as 0.1 * 5, is a little off the tie
+ * that it is in decimal numbers, and would often be rounded to the other side. Therefore some
+ * primitives first round results for GI_U8 to a multiple of 2^-12, half to even: adding 1.5 * 2^11
+ * to a float of at most 2^10 leaves so many fraction bits. This gives the results of exact decimal
+ * numbers of up to three digits, and 1 in 8,000 other results is rounded to the other side of a
+ * tie. Larger floats are above full scale anyway. Other types are unchanged. */
+GI_HOST_DEVICE static inline float gi_settle(float v, enum gi_type type)
+{
+    const float shift = 3072;
+    return type == GI_U8 ? (v + shift) - shift : v;
+}
 
 /* Returns an integer key. Keys are ordered as their floats are: -inf is lowest, -0 just below +0,
  * +inf highest. In positive floats the sign bit is flipped, in negative floats all bits are.

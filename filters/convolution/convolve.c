@@ -186,6 +186,37 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return status;
 }
 
+/* Returns whether all weights and the bias are multiples of 1 / q. */
+static bool has_denominator(const struct kernel *k, double bias, int q)
+{
+    size_t n = (size_t)k->kernel.width * (size_t)k->kernel.height;
+    for (size_t i = 0; i <= n; i++) {
+        double v = q * (i < n ? k->kernel.weights[i] : bias);
+        if (fabs(v - rint(v)) > 1e-9)
+            return false;
+    }
+    return true;
+}
+
+static bool are_exact(const float *weights, size_t n)
+{
+    const double unit = 1.0 / 4096;
+    for (size_t i = 0; i < n; i++)
+        if (fmod((double)weights[i], unit) != 0)
+            return false;
+    return true;
+}
+
+/* Returns whether results are often ties that sums of the float weights miss: if the common
+ * denominator is even, one result in as many is a tie. With more than 1,000, ties do not matter. */
+static bool misses_ties(const struct kernel *k, double bias, const float *weights, size_t nweights)
+{
+    int q = 1;
+    while (q <= 1000 && !has_denominator(k, bias, q))
+        q++;
+    return q <= 1000 && q % 2 == 0 && !are_exact(weights, nweights);
+}
+
 /* The tables of the plan: `separable` is used if the kernel has rank one, `dense` otherwise. */
 struct convolve_tables {
     bool rank_one;
@@ -195,7 +226,7 @@ struct convolve_tables {
 };
 
 static void fill_tables(struct convolve_tables *tables, const struct kernel *k, size_t nweights,
-                        const struct gi_border_spec *border, double bias)
+                        const struct gi_border_spec *border, double bias, enum gi_type type)
 {
     int width = k->kernel.width, height = k->kernel.height;
     struct gi_epilogue epilogue = {.kind = GI_EPILOGUE_STORE, .bias = (float)bias};
@@ -203,6 +234,8 @@ static void fill_tables(struct convolve_tables *tables, const struct kernel *k, 
     for (size_t i = 0; i < nweights; i++)
         tables->weights[i] = (float)from[i];
     tables->rank_one = k->rank_one;
+    if (type == GI_U8 && misses_ties(k, bias, tables->weights, nweights))
+        epilogue.settle = true;
     tables->separable = (struct gi_separable){.row = tables->weights,
                                               .col = tables->weights + width,
                                               .nrow = width,
@@ -238,7 +271,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     struct convolve_tables *tables =
         gi_plan_tables(plan, sizeof *tables + nweights * sizeof *tables->weights, err);
     if (tables)
-        fill_tables(tables, &k, nweights, &border, p->bias);
+        fill_tables(tables, &k, nweights, &border, p->bias, plan->sources[0].type);
     plan->halo = above > below ? above : below;
     plan->border = border.mode;
     plan->cost.fmas = (double)nweights;

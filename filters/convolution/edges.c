@@ -2,6 +2,8 @@
  * magnitude is the primitive `gradient_magnitude`, a component is a separable convolution, and the
  * Laplacian is a dense convolution.
  * SPDX-License-Identifier: MIT */
+#include <math.h>
+
 #include "filters/filter.h"
 #include "kernels/convolution.h"
 #include "kernels/kernels.h"
@@ -107,6 +109,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     /* Integer samples cannot store a sign, but floats can. */
     if (plan->sources[0].type != GI_F32)
         tables->laplacian.epilogue.kind = tables->part.epilogue.kind = GI_EPILOGUE_ABS;
+    /* Sums with a decimal scale miss ties. */
+    tables->laplacian.epilogue.settle = tables->part.epilogue.settle =
+        plan->sources[0].type == GI_U8 && fmod(p->scale * 4096, 1) != 0;
     plan->halo = 1;
     plan->border = tables->gradient.border.mode;
     plan->cost =

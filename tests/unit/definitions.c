@@ -65,6 +65,8 @@ static void finish(struct gi_image *dst, const struct gi_image *src, const float
         } else if (!is_alpha) {
             v = (how->kind == GI_EPILOGUE_ABS && v < 0 ? -v : v) + how->bias;
         }
+        if (how->settle && !GI_EPILOGUE_COMPARES(how->kind) && !(is_alpha && rule == GI_ALPHA_KEEP))
+            v = (v + 3072.0f) - 3072.0f;
         exact_put(dst, y, x, c, v);
     }
 }

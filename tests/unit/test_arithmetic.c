@@ -282,6 +282,7 @@ static float product(float a, float b, enum gi_type type)
 
 static float combined(const struct gi_arithmetic *spec, enum gi_type type, float a, float b)
 {
+    float f;
     switch (spec->op) {
     case GI_ARITHMETIC_ADD:
         return a + b;
@@ -290,7 +291,8 @@ static float combined(const struct gi_arithmetic *spec, enum gi_type type, float
     case GI_ARITHMETIC_MULTIPLY:
         return product(a, b, type);
     case GI_ARITHMETIC_BLEND:
-        return fmaf(spec->t, b, fmaf(-spec->t, a, a));
+        f = fmaf(spec->t, b, fmaf(-spec->t, a, a));
+        return type == GI_U8 ? (f + 3072.0f) - 3072.0f : f;
     case GI_ARITHMETIC_MIDDLE:
         return fmaf(0.5f, b, 0.5f * a);
     case GI_ARITHMETIC_MINIMUM:

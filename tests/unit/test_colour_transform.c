@@ -133,6 +133,8 @@ static void check_meaning(const struct gi_colour_transform *transform, const str
             for (int i = 0; i < transform->nsteps; i++)
                 meant(&transform->steps[i], v, transform->alpha_too);
             for (int c = 0; c < src->channels; c++) {
+                if (exact && src->type == GI_U8 && (c < 3 || transform->alpha_too))
+                    v[c] = (double)(((float)v[c] + 3072.0f) - 3072.0f);
                 double want = src->type == GI_F32 ? v[c] : rint(fmin(fmax(v[c], 0), full));
                 double slack = exact ? 0 : src->type == GI_F32 ? 0x1p-18 : 1;
                 double is = case_get(got, y, at + (size_t)c);

@@ -63,6 +63,7 @@ static struct gi_epilogue epilogue(struct walk_case *c)
 {
     float full = gi_type_full_scale(c->type);
     return (struct gi_epilogue){.kind = (enum gi_epilogue_kind)walk_between(c, 0, 3),
+                                .settle = walk_between(c, 0, 1),
                                 .bias = walk_between(c, 0, 1) ? walk_real(c) * full / 4 : 0,
                                 .amount = 2 * walk_real(c),
                                 .threshold = walk_between(c, 0, 1) ? full * 0.05f : 0};
@@ -155,6 +156,7 @@ static struct gi_separable *few(struct walk_case *c, bool whole)
     for (int i = 0; c->type != GI_F32 && i < GI_MAX_CHANNELS; i++)
         s->border.value[i] = rintf(s->border.value[i]);
     s->epilogue.kind = walk_between(c, 0, 1) ? GI_EPILOGUE_STORE : GI_EPILOGUE_ABS;
+    s->epilogue.settle = walk_between(c, 0, 1);
     bool biased = !whole && walk_between(c, 0, 1);
     s->epilogue.bias = biased ? walk_real(c) * gi_type_full_scale(c->type) : 0;
     return s;

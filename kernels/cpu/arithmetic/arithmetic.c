@@ -107,9 +107,15 @@ static void store(const struct arithmetic_work *work, const struct arithmetic_pl
             a[i] = fmaf(factor, gi_arithmetic_sample(constant, a[i], b[i], d[i], t), offset);      \
         break
 
-/* Processes samples of `type`. */
-static void arithmetic_plane(const struct gi_arithmetic *spec, enum gi_type type, float factor,
-                             float *restrict a, const float *restrict b, const float *restrict d)
+static void settle(float *plane, enum gi_type type)
+{
+    for (int i = 0; type == GI_U8 && i < BLOCK; i++)
+        plane[i] = gi_settle(plane[i], GI_U8);
+}
+
+/* Computes f of samples of `type`, with factor and offset. */
+static void arithmetic_values(const struct gi_arithmetic *spec, enum gi_type type, float factor,
+                              float *restrict a, const float *restrict b, const float *restrict d)
 {
     float offset = spec->offset, t = spec->t;
     for (int i = 0; spec->plain && i < BLOCK; i++)
@@ -129,6 +135,13 @@ static void arithmetic_plane(const struct gi_arithmetic *spec, enum gi_type type
     default:
         EACH_SAMPLE(GI_ARITHMETIC_DIVIDE);
     }
+}
+
+static void arithmetic_plane(const struct gi_arithmetic *spec, enum gi_type type, float factor,
+                             float *restrict a, const float *restrict b, const float *restrict d)
+{
+    arithmetic_values(spec, type, factor, a, b, d);
+    settle(a, type);
 }
 
 static void arithmetic_row(void *arg, int y, void *scratch)
@@ -219,6 +232,7 @@ static void layer_block(const struct arithmetic_work *work, int y, int x, int n)
     const struct gi_arithmetic *spec = work->spec;
     float full = gi_type_full_scale(work->src->type), inverse = (float)(1 / (double)full);
     float hidden = gi_arithmetic_hidden(work->dst);
+    enum gi_type type = work->dst->type;
     struct arithmetic_planes b = {0}, s = {0};
     struct gi_arithmetic_weights weights[BLOCK];
     load(&b, 0, work->src, y, x, n, 1);
@@ -234,11 +248,11 @@ static void layer_block(const struct arithmetic_work *work, int y, int x, int n)
     for (int c = 0; c < gi_colour_channels(work->dst); c++) {
         blend_plane(spec->blend, s.c[c], b.c[c], b.c[ALPHA], inverse);
         for (int i = 0; i < BLOCK; i++)
-            b.c[c][i] =
-                gi_arithmetic_colour(weights[i], spec->plus, b.c[c][i], s.c[c][i], full, hidden);
+            b.c[c][i] = gi_arithmetic_colour(weights[i], spec->plus, b.c[c][i], s.c[c][i], full,
+                                             hidden, type);
     }
     for (int i = 0; i < BLOCK; i++)
-        b.c[ALPHA][i] = weights[i].alpha * full;
+        b.c[ALPHA][i] = gi_settle(weights[i].alpha * full, type);
     store(work, &b, y, x, n);
 }
 

@@ -80,6 +80,7 @@ group(const struct arithmetic_samples_work *work, void *out, const void *src, co
         f[k] = value(op, a, b, t, minus_t);
         if (!work->spec->plain)
             f[k] = vec_fma(vec_load(work->factor + k * GI_LANES), f[k], offset);
+        f[k] = vec_settle(f[k], type);
         if (work->keeps)
             f[k] = vec_if_greater(vec_load(work->alpha + k * GI_LANES), vec_set(0), kept, f[k]);
     }

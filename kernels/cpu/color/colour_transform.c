@@ -188,7 +188,9 @@ static inline void join(float *v, const struct colour_transform_planes *p, size_
 static inline void store_bytes_of(const struct colour_transform_planes *p, uint8_t *out)
 {
     for (size_t i = 0; i < CHUNK; i += GI_LANES) {
-        const GI_VEC v[3] = {vec_load(p->r + i), vec_load(p->g + i), vec_load(p->b + i)};
+        const GI_VEC v[3] = {vec_settle(vec_load(p->r + i), GI_U8),
+                             vec_settle(vec_load(p->g + i), GI_U8),
+                             vec_settle(vec_load(p->b + i), GI_U8)};
         vec_store_u8_thirds(out + 3 * i, v);
     }
 }
@@ -219,6 +221,8 @@ static inline __attribute__((always_inline)) void row_of(const struct colour_wor
             continue;
         }
         join(v, &planes, n, channels);
+        for (size_t i = 0; type == GI_U8 && i < n * channels; i++)
+            v[i] = gi_settle(v[i], GI_U8);
         GI_CPU(samples_store)(out + x * nbytes, v, n * channels, type);
         for (size_t i = 0; channels == 4 && !colour_work->spec->alpha_too && i < n; i++)
             memcpy(out + x * nbytes + i * nbytes + 3 * sample, kept + i * sample, sample);
@@ -255,7 +259,7 @@ static void matrix_u8(const struct colour_work *colour_work, void *out, const vo
         GI_VEC v[3], made[3];
         vec_load_u8_thirds(v, from + 3 * x);
         for (int c = 0; c < 3; c++)
-            made[c] = matrix_row(&step, c, v);
+            made[c] = vec_settle(matrix_row(&step, c, v), GI_U8);
         vec_store_u8_thirds(to + 3 * x, made);
     }
     row_by_steps(colour_work, to + 3 * x, from + 3 * x, pixels - x);

@@ -45,6 +45,13 @@ static inline GI_VEC vec_load_samples(const void *p, size_t i, enum gi_type type
     return vec_load((const float *)p + i);
 }
 
+/* gi_settle() of each lane. */
+static inline GI_VEC vec_settle(GI_VEC v, enum gi_type type)
+{
+    const GI_VEC shift = vec_set(3072);
+    return type == GI_U8 ? vec_sub(vec_add(v, shift), shift) : v;
+}
+
 static inline void vec_store_samples(void *p, size_t i, GI_VEC v, enum gi_type type)
 {
     if (type == GI_U8)

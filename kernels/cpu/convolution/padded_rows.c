@@ -145,6 +145,7 @@ void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long
  * storing samples changes parameters behind a pointer. */
 struct last_steps {
     enum gi_epilogue_kind kind;
+    bool settle;
     enum gi_alpha_rule alpha;
     int channels;
     GI_VEC bias, amount, threshold, inverse_sum, full;
@@ -171,6 +172,10 @@ static inline GI_VEC apply_epilogue(const struct last_steps how, GI_VEC f, GI_VE
         alpha = s;
     } else {
         f = vec_add(how.kind == GI_EPILOGUE_ABS ? vec_abs(f) : f, how.bias);
+    }
+    if (how.settle && !GI_EPILOGUE_COMPARES(how.kind)) {
+        f = vec_settle(f, GI_U8);
+        alpha = how.alpha == GI_ALPHA_KEEP ? alpha : vec_settle(alpha, GI_U8);
     }
     return how.channels % 2 ? f : vec_with_alpha(f, alpha, how.channels);
 }
@@ -229,6 +234,7 @@ void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int
     char *out = (char *)gi_row(sweep->dst, y) + first;
     const char *in = (const char *)gi_row(sweep->src, y) + first;
     const struct last_steps how = {.kind = sweep->epilogue.kind,
+                                   .settle = sweep->epilogue.settle,
                                    .alpha = sweep->alpha,
                                    .channels = sweep->src->channels,
                                    .bias = vec_set(sweep->epilogue.bias),

@@ -62,6 +62,7 @@ filter_rows(const struct gi_sliding_window *sliding_window, const struct gi_slid
     const struct gi_separable *spec = small->spec;
     int span = 1 + ((k - 1) * step + GI_LANES - 1) / GI_LANES; /* vectors that a row sum reads */
     bool absolute = spec->epilogue.kind == GI_EPILOGUE_ABS;
+    bool settles = spec->epilogue.settle;
     bool weighed = step == 4 && !quick && spec->alpha == GI_ALPHA_WEIGH;
     GI_VEC row[TAPS_MAX], col[TAPS_MAX], bias = vec_set(spec->epilogue.bias), v[ROWS][SPAN_MAX];
     GI_VEC inverse_sum = vec_set(1 / spec->sum), alpha_scale = vec_set(small->alpha_scale);
@@ -102,7 +103,7 @@ filter_rows(const struct gi_sliding_window *sliding_window, const struct gi_slid
             GI_VEC f = vec_add(absolute ? vec_abs(all) : all, bias);
             if (step == 4)
                 f = vec_with_alpha(f, vec_mul(all, alpha_scale), step);
-            vec_store_samples(rows->out[r], x, f, type);
+            vec_store_samples(rows->out[r], x, settles ? vec_settle(f, GI_U8) : f, type);
         }
     }
 }
@@ -151,7 +152,8 @@ static bool is_quick(const struct small *small, const struct gi_image *src)
         col += fabs((double)spec->col[i]);
     }
     return src->type == GI_U8 && alike && spec->epilogue.kind == GI_EPILOGUE_STORE &&
-           spec->epilogue.bias == 0 && row < 0x1p30 && 256 * row * col < 0x1p30;
+           spec->epilogue.bias == 0 && !spec->epilogue.settle && row < 0x1p30 &&
+           256 * row * col < 0x1p30;
 }
 
 static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,

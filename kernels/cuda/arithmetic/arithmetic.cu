@@ -115,11 +115,12 @@ static __device__ __forceinline__ void arithmetic(float a[GI_MAX_CHANNELS],
         if (c == ALPHA ? !spec->alpha_too : c > 0 && args->src.channels < 3)
             continue;
         if (spec->plain) {
-            a[c] = gi_arithmetic_plain(spec->op, args->src.type, a[c], b[c], spec->t);
+            a[c] = gi_settle(gi_arithmetic_plain(spec->op, args->src.type, a[c], b[c], spec->t),
+                             args->src.type);
             continue;
         }
         float f = gi_arithmetic_sample(spec->op, a[c], b[c], d[c], spec->t);
-        a[c] = __fmaf_rn(spec->factor[c], f, spec->offset);
+        a[c] = gi_settle(__fmaf_rn(spec->factor[c], f, spec->offset), args->src.type);
     }
 }
 
@@ -146,9 +147,10 @@ static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[G
         if (spec->blend != GI_BLEND_NORMAL)
             above = gi_arithmetic_blend(
                 above, gi_arithmetic_blended(spec->blend, b[c], above, args->inverse), ab);
-        b[c] = gi_arithmetic_colour(weights, spec->plus, b[c], above, args->full, args->hidden);
+        b[c] = gi_arithmetic_colour(weights, spec->plus, b[c], above, args->full, args->hidden,
+                                    args->dst.type);
     }
-    b[ALPHA] = __fmul_rn(weights.alpha, args->full);
+    b[ALPHA] = gi_settle(__fmul_rn(weights.alpha, args->full), args->dst.type);
 }
 
 /* One thread computes PIXELS pixels of a row, which are THREADS pixels apart. */
@@ -200,8 +202,9 @@ static __device__ __forceinline__ float make_sample(enum gi_arithmetic_op op, fl
 {
     constexpr enum gi_type TYPE = sizeof(T) == 1 ? GI_U8 : sizeof(T) == 2 ? GI_U16 : GI_F32;
     if (PLAIN)
-        return gi_arithmetic_plain(op, TYPE, a, b, args.t);
-    return __fmaf_rn(args.factor, gi_arithmetic_sample(op, a, b, d, args.t), args.offset);
+        return gi_settle(gi_arithmetic_plain(op, TYPE, a, b, args.t), TYPE);
+    float f = gi_arithmetic_sample(op, a, b, d, args.t);
+    return gi_settle(__fmaf_rn(args.factor, f, args.offset), TYPE);
 }
 
 #define EACH_SAMPLE(constant)                                                                      \

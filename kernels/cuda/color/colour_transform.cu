@@ -23,16 +23,18 @@ template <typename T>
 static __device__ __forceinline__ void transform_three(unsigned *made, const unsigned *words,
                                                        const struct gi_colour_step &step)
 {
-    enum { S = 4 / (int)sizeof(T) /* samples per word */ };
+    constexpr int S = 4 / (int)sizeof(T) /* samples per word */;
 #pragma unroll
     for (int i = 0; i < WIDE * WORDS; i++) {
         float v[S];
 #pragma unroll
         for (int s = 0; s < S; s++) {
             int at = (i * S + s) / 3 * 3;
-            v[s] = gi_colour_matrix_row(&step, (i * S + s) % 3, sample_unpack<T>(words, at),
-                                        sample_unpack<T>(words, at + 1),
-                                        sample_unpack<T>(words, at + 2), 0, false);
+            v[s] =
+                gi_settle(gi_colour_matrix_row(&step, (i * S + s) % 3, sample_unpack<T>(words, at),
+                                               sample_unpack<T>(words, at + 1),
+                                               sample_unpack<T>(words, at + 2), 0, false),
+                          sample_type<T>());
         }
         made[i] = sample_pack<T>(v);
     }
@@ -102,7 +104,9 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
             float b = sample_unpack<T>(words, p + 2), a = sample_unpack<T>(words, p + 3);
 #pragma unroll
             for (int c = 0; c < 4; c++)
-                v[p + c] = gi_colour_matrix_row(&args.step, c, r, g, b, a, args.alpha_too);
+                v[p + c] =
+                    gi_settle(gi_colour_matrix_row(&args.step, c, r, g, b, a, args.alpha_too),
+                              sample_type<T>());
             v[p + 3] = args.alpha_too ? v[p + 3] : a;
         }
 #pragma unroll
@@ -247,9 +251,9 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) many_steps(const str
             run_step(v, args.steps[i], args.alpha_too, (const struct gi_power *)table);
 #pragma unroll
         for (int c = 0; c < 3; c++)
-            sample_store(&out[c], v[c]);
+            sample_store(&out[c], gi_settle(v[c], sample_type<T>()));
         if (channels == 4 && args.alpha_too)
-            sample_store(&out[3], v[3]);
+            sample_store(&out[3], gi_settle(v[3], sample_type<T>()));
         else if (channels == 4)
             out[3] = alpha;
     }

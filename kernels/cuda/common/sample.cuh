@@ -57,11 +57,11 @@ static inline struct target target_of(const struct gi_image *image)
     return t;
 }
 
-/* Returns whether the epilogue is STORE without bias, so that only the alpha rule changes
- * values. */
+/* Returns whether the epilogue is STORE without bias and `settle`, so that only the alpha rule
+ * changes values. */
 static inline bool epilogue_stores(const struct gi_epilogue *epilogue)
 {
-    return epilogue->kind == GI_EPILOGUE_STORE && epilogue->bias == 0;
+    return epilogue->kind == GI_EPILOGUE_STORE && epilogue->bias == 0 && !epilogue->settle;
 }
 
 static inline struct rule rule_of(const struct gi_image *image, enum gi_alpha_rule alpha,
@@ -112,17 +112,24 @@ static __device__ __forceinline__ float epilogue_colour(const struct rule *rule,
     }
     if (GI_EPILOGUE_COMPARES(rule->epilogue.kind))
         return epilogue_compared(&rule->epilogue, f, s);
-    return __fadd_rn(rule->epilogue.kind == GI_EPILOGUE_ABS ? fabsf(f) : f, rule->epilogue.bias);
+    f = __fadd_rn(rule->epilogue.kind == GI_EPILOGUE_ABS ? fabsf(f) : f, rule->epilogue.bias);
+    return rule->epilogue.settle ? gi_settle(f, GI_U8) : f;
 }
 
 static __device__ __forceinline__ float epilogue_alpha(const struct rule *rule, float a, float s)
 {
     if (GI_EPILOGUE_COMPARES(rule->epilogue.kind) || rule->alpha == GI_ALPHA_KEEP)
         return s;
-    if (rule->alpha == GI_ALPHA_PLAIN)
-        return a;
-    a = __fmul_rn(a, rule->inverse_sum);
-    return a > 0 ? a : 0.0f;
+    if (rule->alpha == GI_ALPHA_WEIGH) {
+        a = __fmul_rn(a, rule->inverse_sum);
+        a = a > 0 ? a : 0.0f;
+    }
+    return rule->epilogue.settle ? gi_settle(a, GI_U8) : a;
+}
+
+template <typename T> static __device__ __forceinline__ constexpr enum gi_type sample_type()
+{
+    return sizeof(T) == 1 ? GI_U8 : sizeof(T) == 2 ? GI_U16 : GI_F32;
 }
 
 /* Rounds and stores one sample. __float2int_rn() saturates and turns NaN into 0. In float images

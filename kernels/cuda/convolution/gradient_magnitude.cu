@@ -56,7 +56,7 @@ static enum gi_status by_samples(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_gradient_magnitude *spec, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    const struct gi_epilogue store = {GI_EPILOGUE_STORE, 0, 0, 0};
+    const struct gi_epilogue store = {GI_EPILOGUE_STORE, false, 0, 0, 0};
     struct any_args args = {source_of(src, &spec->border, spec->alpha),
                             target_of(dst),
                             rule_of(src, spec->alpha, &store, 1),
@@ -69,7 +69,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_gradient_magnitude *spec,
                              struct gi_err *err)
 {
-    const struct gi_epilogue store = {GI_EPILOGUE_STORE, 0, 0, 0};
+    const struct gi_epilogue store = {GI_EPILOGUE_STORE, false, 0, 0, 0};
     struct sliding_args<SLIDING_GRADIENT, 3> args = {};
     args.src = source_of(src, &spec->border, spec->alpha);
     args.rule = rule_of(src, spec->alpha, &store, 1);

@@ -421,7 +421,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_separable *spec,
                              struct gi_err *err)
 {
-    const struct gi_epilogue store = {GI_EPILOGUE_STORE, 0, 0, 0};
+    const struct gi_epilogue store = {GI_EPILOGUE_STORE, false, 0, 0, 0};
     struct sliding_shared_args<N> args;
     struct raw_scale scale = raw_scale_of(src->type, spec->row, spec->nrow);
     memset(&args, 0, sizeof args);
