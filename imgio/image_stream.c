@@ -188,6 +188,107 @@ enum gi_status gi_image_stream_next(struct gi_buffer *buffer, bool *end, struct 
                                         : take_webp(&taking, err);
 }
 
+/* Sets *end to the end of the PNG that the file has next, which begins at 0, or to 0 if it is
+ * damaged. */
+static enum gi_status find_png_end(uint64_t *end, const struct gi_reader *reader,
+                                   struct gi_err *err)
+{
+    uint64_t at = PNG_SIGNATURE;
+    unsigned char head[8];
+    enum gi_status status;
+    size_t got;
+    for (bool last = false; !last; at += 12 + (uint64_t)gi_big32(head)) {
+        status = gi_reader_glance(reader, head, sizeof head, at, &got, err);
+        if (status || got < sizeof head)
+            return status;
+        last = memcmp(head + 4, "IEND", 4) == 0;
+    }
+    *end = at;
+    return GI_OK;
+}
+
+/* Moves *at over entropy-coded data to the next marker, except restart markers, as take_scan()
+ * does. Sets *at to 0 if there is none. */
+static enum gi_status pass_scan(uint64_t *at, const struct gi_reader *reader, struct gi_err *err)
+{
+    unsigned char bytes[1 << 16];
+    size_t got;
+    for (;;) {
+        enum gi_status status = gi_reader_glance(reader, bytes, sizeof bytes, *at, &got, err);
+        if (status || got < 2) {
+            *at = 0;
+            return status;
+        }
+        const unsigned char *p = bytes, *last = bytes + got - 1;
+        while ((p = memchr(p, 0xff, (size_t)(last - p))) &&
+               (p[1] == 0 || (p[1] >= 0xd0 && p[1] <= 0xd7)))
+            p++;
+        *at += (size_t)((p ? p : last) - bytes);
+        if (p)
+            return GI_OK;
+    }
+}
+
+/* As find_png_end(), for the JPEG, and 0 also if it has an index. */
+static enum gi_status find_jpeg_end(uint64_t *end, const struct gi_reader *reader,
+                                    struct gi_err *err)
+{
+    enum { APP2 = 0xe2 };
+    unsigned char head[8];
+    size_t got;
+    for (uint64_t at = 2; at;) {
+        enum gi_status status = gi_reader_glance(reader, head, sizeof head, at, &got, err);
+        int marker = head[1];
+        if (status || got < 2 || head[0] != 0xff ||
+            (got == sizeof head && marker == APP2 && memcmp(head + 4, "MPF", 4) == 0))
+            return status;
+        bool alone = marker == 0x01 || (marker >= 0xd0 && marker <= MARKER_EOI);
+        if (marker == MARKER_EOI)
+            *end = at + 2;
+        if (marker == MARKER_EOI || (!alone && marker != 0xff && got < 4))
+            return GI_OK;
+        at += marker == 0xff ? 1 : alone ? 2 : 2 + ((uint64_t)head[2] << 8 | head[3]);
+        if (marker == MARKER_SOS && (status = pass_scan(&at, reader, err)))
+            return status;
+    }
+    return GI_OK;
+}
+
+/* As find_png_end(), for the WebP. */
+static enum gi_status find_webp_end(uint64_t *end, const struct gi_reader *reader,
+                                    struct gi_err *err)
+{
+    unsigned char head[8];
+    size_t got;
+    enum gi_status status = gi_reader_glance(reader, head, sizeof head, 0, &got, err);
+    uint64_t length = got == sizeof head ? gi_little32(head + 4) : 0;
+    *end = length < 4 ? 0 : sizeof head + length + (length & 1);
+    return status;
+}
+
+enum gi_status gi_image_stream_has_more(bool *more, struct gi_reader *reader, struct gi_err *err)
+{
+    const unsigned char *bytes;
+    unsigned char next[64];
+    size_t nbytes, got, spaces = 0;
+    uint64_t end = 0;
+    *more = false;
+    enum gi_status status = gi_image_stream_peek(reader, &bytes, &nbytes, err);
+    if (status || !gi_image_stream_starts(bytes, nbytes))
+        return status;
+    status = starts_png(bytes, nbytes)    ? find_png_end(&end, reader, err)
+             : starts_jpeg(bytes, nbytes) ? find_jpeg_end(&end, reader, err)
+                                          : find_webp_end(&end, reader, err);
+    if (status || !end)
+        return status;
+    status = gi_reader_glance(reader, next, sizeof next, end, &got, err);
+    while (spaces < got && gi_pnm_is_space(next[spaces]))
+        spaces++;
+    *more = !status && (gi_image_stream_starts(next + spaces, got - spaces) ||
+                        gi_pnm_starts(next + spaces, got - spaces));
+    return status;
+}
+
 bool gi_image_stream_is_whole(const unsigned char *bytes, size_t nbytes)
 {
     static const unsigned char end_of_png[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D'};

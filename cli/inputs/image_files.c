@@ -359,7 +359,7 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
 enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
                                 const struct gi_file_info *info, struct gi_err *err)
 {
-    bool keep = !io->format && strcmp(input, "-") == 0 && strcmp(output, "-") == 0;
+    bool keep = !io->format && strcmp(output, "-") == 0;
     if (info && keep) /* the result of an operation on a PBM is rarely black and white */
         io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
     const char *const outputs[] = {output, NULL}, *const inputs[] = {input, NULL};

@@ -99,7 +99,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
 bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, const char *path,
                         const struct gi_io_params *io);
 /* Checks the output of a command that reads `input` and writes `output`, as gi_cli_check_save()
- * does. If both are "-" and --format was not given, the output gets the format of the input. This
+ * does. If the output is "-" and --format was not given, it gets the format of the input. This
  * format is set in *io once `info` is known; `info` is NULL before. Errors: as gi_cli_check_save().
  */
 enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,

@@ -64,6 +64,30 @@ static enum gi_status check_rest(struct gi_stream *stream, struct gi_err *err)
     return GI_OK;
 }
 
+/* Fails because an output of one image can't hold the images of a stream. */
+static enum gi_status fail_for_one(const struct gi_stream *stream, const char *output, bool file,
+                                   struct gi_err *err)
+{
+    const char *name = gi_reader_name(stream->reader);
+    bool named = file && strcmp(stream->input, "-") != 0;
+    return gi_fail(err, GI_E_USAGE,
+                   "%s: %s holds one image, and more come through %s: want {index:03} in its "
+                   "name, -, a TIFF or a file of PNM%s%s%s",
+                   output, gi_save_format(output, stream->io.format), name,
+                   named ? ", or the first alone, as " : "", named ? name : "", named ? "[0]" : "");
+}
+
+/* Finds out whether a file has several of PNG, JPEG and WebP, one behind the other. */
+static enum gi_status find_coded_in_file(struct gi_stream *stream, const char *output,
+                                         enum target target, bool *more, struct gi_err *err)
+{
+    enum gi_status status = gi_image_stream_has_more(more, stream->reader, err);
+    if (!status && *more && target == ONE_IMAGE)
+        return fail_for_one(stream, output, true, err);
+    *more = *more || (!status && target != ONE_IMAGE && (stream->single || target == FILES));
+    return status;
+}
+
 /* Like find_in_pipe(), for PNG, JPEG and WebP, and for an output that perhaps can't hold several
  * images. */
 static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *output,
@@ -83,11 +107,7 @@ static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *o
     if (gi_image_stream_has_index(stream->first.at, stream->first.nbytes))
         *more = false;
     if (!status && *more && target == ONE_IMAGE)
-        return gi_fail(err, GI_E_USAGE,
-                       "%s: %s holds one image, and more come through %s: want {index:03} in its "
-                       "name, -, a TIFF or a file of PNM",
-                       output, gi_save_format(output, stream->io.format),
-                       gi_reader_name(stream->reader));
+        return fail_for_one(stream, output, false, err);
     bool single = stream->single || target == FILES;
     *more = *more || (!status && single && target != ONE_IMAGE);
     return status || over || *more ? status : check_rest(stream, err);
@@ -184,7 +204,7 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
     size_t nbytes;
     *found = false;
     enum gi_status status = gi_reader_peek(stream->reader, &bytes, &nbytes, 10, err);
-    if (!status && !file && nbytes && bytes[0] == 'R')
+    if (!status && nbytes && bytes[0] == 'R')
         status = gi_image_stream_peek(stream->reader, &bytes, &nbytes, err);
     if (status)
         return status;
@@ -205,8 +225,13 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
         status = gi_cli_check_way(input, output, &stream->io, NULL, err);
     if (!status && paged)
         return find_pages(stream, input, output, target, file, found, err);
-    if (!status && !file && gi_image_stream_starts(bytes, nbytes))
-        return find_coded_in_pipe(stream, output, target, found, err);
+    struct gi_selection selection;
+    gi_path_file(input, &selection);
+    if (!status && file && selection.given && selection.last >= 0) /* one image is chosen */
+        return GI_OK;
+    if (!status && gi_image_stream_starts(bytes, nbytes))
+        return file ? find_coded_in_file(stream, output, target, found, err)
+                    : find_coded_in_pipe(stream, output, target, found, err);
     if (status || target == ONE_IMAGE || !gi_pnm_starts(bytes, nbytes))
         return status;
     if (file && (stream->single || target == FILES))
@@ -253,8 +278,8 @@ static enum gi_status find_file(char **path, struct stat *st, bool *absent, cons
     return GI_OK;
 }
 
-/* Returns whether the regular file begins like a file of several images. */
-static bool has_pages(const char *path)
+/* Returns whether the regular file begins like one that may have several images. */
+static bool may_have_several(const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
     unsigned char bytes[16];
@@ -262,7 +287,7 @@ static bool has_pages(const char *path)
     ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, standard ? lseek(fd, 0, SEEK_CUR) : 0);
     if (fd >= 0 && !standard)
         close(fd);
-    return n > 0 && gi_pages_starts(bytes, (size_t)n);
+    return n > 0 && (gi_pages_starts(bytes, (size_t)n) || gi_image_stream_starts(bytes, (size_t)n));
 }
 
 static enum gi_status new_stream(struct gi_stream **out, const char *input, const char *output,
@@ -321,7 +346,7 @@ static enum gi_status find(struct gi_stream **out, const char *input, const char
     *out = NULL;
     enum gi_status status = find_file(&path, &st, &absent, input, err);
     bool file = !status && !absent && S_ISREG(st.st_mode);
-    if (status || absent || (file && target == ONE_IMAGE && !has_pages(path))) {
+    if (status || absent || (file && target == ONE_IMAGE && !may_have_several(path))) {
         free(path);
         return status;
     }

@@ -70,8 +70,9 @@ for f in in.pgm in.png in.jpg; do
     check "$f cut: partial pixels" test -s partial.pgm
 done
 
-# If a file holds several images, the first is read, with a warning.
+# If a file holds several images, the first is read, with a warning. A stream (two.jpg) is refused (tests/cli/streams/images.sh).
 cat in.jpg in.jpg >two.jpg
+expect_error 2 'blur: made.png: png holds one image, and more come through two.jpg: *, or the first alone, as two.jpg[[]0]' blur two.jpg made.png
 { cat in.jpg; head -c 99 /dev/zero; cat in.jpg; } >padded.jpg
 cat in.pgm in.pgm >two.pgm
 python3 - in.png <<'END'
@@ -82,7 +83,7 @@ def chunk(kind, data):
 for name, frames in (("two.png", 2), ("still.png", 1)):
     open(name, "wb").write(png[:33] + chunk(b"acTL", struct.pack(">II", frames, 0)) + png[33:])
 END
-for f in two.jpg padded.jpg two.pgm; do # of PNM into PNM all would go (tests/cli/streams/streams.sh)
+for f in padded.jpg two.pgm; do # of PNM into PNM all would go (tests/cli/streams/streams.sh)
     expect 0 gpuimg blur $f got.png --k 1
     [[ $f == *.pgm ]] && all='; use {index:03} in the name of the output for all' || all=
     check "$f: a warning names further images" grep -qx "gpuimg: warning: blur: $f: holds more images; only the first is read$all" err

@@ -90,7 +90,7 @@ same_failure 1 gaussian marker.jpg damaged.png --sigma 1
 check "no output of a damaged file" test ! -e damaged.png
 
 # A second image after the first is warned about once.
-cat full.jpg gray.jpg >two.jpg
+{ cat full.jpg; head -c 9 /dev/zero; cat gray.jpg; } >two.jpg # directly behind it would be a stream
 expect 0 forced gaussian two.jpg out.png --sigma 1
 check "one warning" test "$(grep -c 'holds more images' err)" = 1
 

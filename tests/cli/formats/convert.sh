@@ -86,7 +86,11 @@ check "a pipe of PNG gives PNG" grep -q ': png, ' <(gpuimg info got)
 check "--format changes the format of a pipe" test "$(head -c 2 got)" = P5
 "$GPUIMG" run 'blur | edges' - - <in.pgm >got 2>err
 check "a chain in a pipe keeps the format" test "$(head -c 2 got)" = P5
-expect_error 2 'blur: -: no image format *' blur in.pgm -
+for f in in.pgm got.png; do # also if the input is a file by its name
+    "$GPUIMG" blur $f - >named 2>err
+    "$GPUIMG" blur - - <$f >piped 2>>err
+    check "$f: from a name to - the format is that of the input" cmp named piped
+done
 
 # EXIF with GPS data: a directory to which the first one refers.
 cat >exif.py <<'END'

@@ -266,7 +266,6 @@ echo text >text.pgm
 expect_error 2 'blur: *' blur text.pgm made.xyz
 expect_error 2 'blur: *' blur text.pgm made
 expect_error 2 'blur: *' blur text.pgm made.pgm --format xyz
-expect_error 2 'blur: *' blur in.pgm - --k 3
 
 # Different names of the same command or option.
 expect 0 gpuimg extract in.pgm --threshold 60 --format json

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Streams of PNG, JPEG and WebP through pipes, one image behind the other: each is processed.
+# Streams of PNG, JPEG and WebP, one image behind the other, through pipes and as files: each is processed.
 # Usage: images.sh GPUIMG
 # Sources: cli/inputs/stream* imgio/image_stream*
 . "$(dirname "$0")/../lib.sh"
@@ -16,6 +16,7 @@ done
 # piped ARGUMENT...: gpuimg, which reads the file $images through a pipe.
 # shellcheck disable=SC2002 # a file on standard input is no pipe
 piped() { cat "$images" | gpuimg "$@"; }
+fed() { gpuimg "$@" <"$images"; }
 formats="png jpg ${webp:+webp}"
 for format in $formats; do
     images=all.$format
@@ -52,11 +53,43 @@ for format in $formats; do
     check "$format: trailing bytes cause a warning" test "$(<err)" = 'gpuimg: warning: invert: standard input: bytes that are no image follow image 3'
     expect 1 piped invert - - --strict
     check "$format: trailing bytes are an error with --strict" grep -qx 'gpuimg: invert: standard input: bytes that are no image follow image 3' err
-    # Only the first image of a file is read, and a warning says so.
-    expect 0 gpuimg invert all.$format made.pnm
-    check "$format: a warning names the others" test "$(<err)" = "gpuimg: warning: invert: all.$format: holds more images; only the first is read"
-    gpuimg invert 1.$format want1.pnm
-    same "$format: the first image of a file" made.pnm want1.pnm
+    # A file is a stream as what comes through a pipe is, by its name and as standard input.
+    images=all.$format
+    for way in name input; do
+        from=(invert all.$format)
+        [[ $way == input ]] && from=(invert -)
+        expect 0 fed "${from[@]}" -
+        same "$format: a file by $way" out want.$format
+        check "$format: a file by $way: no warning" test ! -s err
+        expect 0 fed "${from[@]}" made.pnm
+        same "$format: a file by $way, to PNM" made.pnm want.pnm
+        rm -f each-*
+        expect 0 fed "${from[@]}" each-{index}.$format
+        cat each-{1,2,3}.$format >joined
+        same "$format: a file by $way, each to a file" joined want.$format
+        expect 0 fed stats "${from[1]}" --table t.csv
+        check "$format: a table of a file by $way" test "$(sed 1d t.csv | cut -d, -f 1 | sort -u | wc -l)" = 3
+        rm -f made.$format
+        expect 2 fed "${from[@]}" made.$format
+        check "$format: a file by $way: its images are too many for one file" grep -q "^gpuimg: invert: made.$format: $name holds one image, and more come through .*: want {index:03} in its name" err
+        check "$format: no output then" test ! -e made.$format
+    done
+    { head -c 9 /dev/urandom; cat all.$format; } >late
+    { dd bs=1 count=9 of=/dev/null status=none; gpuimg invert - -; } <late >out
+    same "$format: from the position of standard input" out want.$format
+    expect 0 gpuimg invert "all.$format[0]" made.$format
+    gpuimg invert 1.$format want1.$format
+    same "$format: the first alone" made.$format want1.$format
+    { cat 1.$format; printf '\n\n'; cat 2.pgm 3.$format; } >spaced.$format
+    expect 0 gpuimg invert spaced.$format pnm:-
+    { gpuimg invert 1.$format pnm:-; gpuimg invert 2.pgm pnm:-; gpuimg invert 3.$format pnm:-; } >want.mixed
+    same "$format: white space and another format in a file" out want.mixed
+    expect 1 gpuimg invert cut.$format -
+    same "$format: of a cut file what came before is delivered" out want2.$format
+    { cat 1.$format; printf 'trailing'; cat 2.$format; } >garbage.$format
+    expect 0 gpuimg invert garbage.$format made1.$format
+    same "$format: other bytes between images of a file are no stream" made1.$format want1.$format
+    rm -f made.$format
     # One image alone is no stream.
     images=1.$format
     expect 0 piped invert - one.$format
