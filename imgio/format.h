@@ -114,6 +114,7 @@ struct gi_format {
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */
     bool texts, colour;          /* writes texts, PNG's colour chunks */
+    bool comments;               /* writes comments of one line, without `texts` */
     bool icc;                    /* writes the ICC profile, without `metadata` */
     bool ratio;                  /* writes a resolution without a unit */
     bool bands;                  /* writes bands; only TIFF says which are colours and alpha */

@@ -78,9 +78,14 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
     uint8_t *row = malloc(4 * width + line), *out = row + 4 * width;
     if (!row)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
-    enum gi_status status =
-        gi_sink_printf(sink, err, "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %d +X %d\n",
-                       image->height, image->width);
+    enum gi_status status = gi_sink_printf(sink, err, "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n");
+    for (int i = 0; metadata && i < metadata->parts.n && !status; i++) {
+        const struct gi_part *part = &metadata->parts.list[i];
+        if (part->kind == GI_PART_HDR_LINE && part->fate == GI_PART_CARRIED)
+            status = gi_sink_printf(sink, err, "%.*s\n", (int)part->nbytes, (char *)part->bytes);
+    }
+    if (!status)
+        status = gi_sink_printf(sink, err, "\n-Y %d +X %d\n", image->height, image->width);
     for (int y = 0; y < image->height && !status; y++) {
         const float *in = gi_row(image, y);
         /* Coded rows store R of all pixels, then G, B and E. Other rows store pixel by pixel. */
@@ -105,6 +110,20 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
 struct cursor {
     const unsigned char *at, *end;
 };
+
+/* Keeps a line of the header, such as "EXPOSURE=2" or a comment, for another .hdr. */
+static void keep_line(struct gi_decode *decode, const char *line, size_t n)
+{
+    const char *equals = memchr(line, '=', n);
+    int length = equals && *line != '#' ? (int)(equals - line) : 0;
+    const struct gi_part part = {
+        .kind = GI_PART_HDR_LINE, .fate = GI_PART_CARRIED, .nbytes = n, .bytes = (void *)line};
+    if (length > 0 && length < 40)
+        gi_decode_add_part(decode, &part, "line %.*s", length, line);
+    else
+        gi_decode_add_part(decode, &part,
+                           *line == '#' ? "comment in the header" : "line of the header");
+}
 
 /* Sets *line to the next line and *n to its length without the newline. Returns false if no newline
  * follows. */
@@ -132,14 +151,17 @@ static uint64_t read_size(const char **at, const char *axis)
 }
 
 /* Reads the header lines, up to an empty line and the line with the sizes, which follows it. */
-static enum gi_status read_header(struct cursor *in, uint64_t *width, uint64_t *height,
-                                  struct gi_err *err)
+static enum gi_status read_header(struct gi_decode *decode, struct cursor *in, uint64_t *width,
+                                  uint64_t *height, struct gi_err *err)
 {
     const char *line;
     size_t n;
     bool rgbe = true;
+    next_line(in, &line, &n); /* the signature */
     while (next_line(in, &line, &n) && n > 0)
-        if (n > 7 && strncmp(line, "FORMAT=", 7) == 0)
+        if (n <= 7 || strncmp(line, "FORMAT=", 7) != 0)
+            keep_line(decode, line, n);
+        else
             rgbe = n == 22 && strncmp(line, "FORMAT=32-bit_rle_rgbe", 22) == 0;
     if (!rgbe)
         return gi_fail(err, GI_E_UNSUPPORTED, "is a Radiance picture of another kind than RGBE");
@@ -226,27 +248,19 @@ static bool read_row(struct cursor *in, uint8_t *row, size_t width)
     return true;
 }
 
-static enum gi_status decode_hdr(struct gi_decode *decode, struct gi_err *err)
+/* Reads the rows. If only the header was asked for, walks over them to find the end of the image.
+ */
+static enum gi_status read_rows(struct gi_decode *decode, struct cursor *in, size_t width,
+                                int height, uint8_t *row, struct gi_err *err)
 {
-    struct cursor in = {decode->bytes, decode->bytes + decode->nbytes};
-    uint64_t width = 0, height = 0;
-    enum gi_status status = read_header(&in, &width, &height, err);
-    if (status)
-        return status;
-    decode->info->bits = 32;
-    decode->info->detail = "RGBE";
-    status = gi_decode_alloc(decode, width, height, 3, GI_F32, err);
-    if (status || decode->options->header_only)
-        return status;
-    uint8_t *row = malloc(4 * (size_t)width);
-    if (!row)
-        return gi_fail(err, GI_E_MEMORY, "out of memory");
-    for (int y = 0; y < (int)height; y++) {
-        if (!read_row(&in, row, (size_t)width)) {
-            status = gi_decode_damaged_at(decode, err, y,
-                                          in.end - in.at < 4 ? "ends early" : "is damaged");
-            break;
-        }
+    for (int y = 0; y < height; y++) {
+        if (!read_row(in, row, width))
+            return decode->options->header_only
+                       ? GI_OK
+                       : gi_decode_damaged_at(decode, err, y,
+                                              in->end - in->at < 4 ? "ends early" : "is damaged");
+        if (decode->options->header_only)
+            continue;
         float *out = gi_row(decode->image, y);
         for (size_t x = 0; x < width; x++) {
             int exponent = row[3 * width + x];
@@ -255,8 +269,35 @@ static enum gi_status decode_hdr(struct gi_decode *decode, struct gi_err *err)
                 out[3 * x + c] = (float)row[c * width + x] * unit;
         }
     }
+    gi_decode_add_trailing(decode, (uint64_t)(in->at - decode->bytes));
+    return GI_OK;
+}
+
+static enum gi_status decode_hdr(struct gi_decode *decode, struct gi_err *err)
+{
+    struct cursor in = {decode->bytes, decode->bytes + decode->nbytes};
+    uint64_t width = 0, height = 0;
+    enum gi_status status = read_header(decode, &in, &width, &height, err);
+    if (status)
+        return status;
+    decode->info->bits = 32;
+    decode->info->detail = "RGBE";
+    status = gi_decode_alloc(decode, width, height, 3, GI_F32, err);
+    /* A header may promise more rows than anybody wants to walk over. */
+    bool large = width * height > decode->options->limits.max_pixels;
+    if (status || (decode->options->header_only && large))
+        return status;
+    uint8_t *row = malloc(4 * (size_t)width);
+    if (!row)
+        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    status = read_rows(decode, &in, (size_t)width, (int)height, row, err);
     free(row);
     return status;
+}
+
+static enum gi_holding hdr_holds(const struct gi_part *part, const struct gi_image *written)
+{
+    return part->kind == GI_PART_HDR_LINE ? GI_HOLDS : GI_CANNOT_HOLD;
 }
 
 static bool probe_hdr(const unsigned char *bytes, size_t nbytes)
@@ -274,5 +315,6 @@ const struct gi_format gi_format_hdr = {
     .probe = probe_hdr,
     .decode = decode_hdr,
     .encode = encode_hdr,
+    .holds = hdr_holds,
     .rgb = true,
 };

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/losses.h"
 #include "imgio/metadata.h"
+#include "imgio/pnm_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,8 +81,12 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
     /* with its header */
     size_t most = format->metadata_max ? format->metadata_max - 300 : SIZE_MAX;
     bool icc = format->metadata || format->icc, long_text = false;
-    for (int i = 0; i < metadata->ntexts; i++)
+    bool lost_text = false;
+    for (int i = 0; i < metadata->ntexts; i++) {
+        bool comment = format->comments && gi_pnm_is_comment(&metadata->texts[i]);
+        lost_text = lost_text || !(format->texts || comment);
         long_text = long_text || strlen(metadata->texts[i].text) > most;
+    }
     if (metadata->icc && (!icc || !gi_icc_fits(metadata, colours)))
         add(losses, CANNOT_HOLD,
             icc ? "an ICC profile of another colour model" : "the ICC profile");
@@ -89,8 +94,8 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
         add(losses, CANNOT_HOLD, "EXIF");
     if (metadata->xmp && (!format->metadata || metadata->xmp_nbytes > most))
         add(losses, CANNOT_HOLD, "XMP");
-    if (metadata->ntexts && (!format->texts || long_text))
-        add(losses, CANNOT_HOLD, format->texts ? "a text so long" : "texts");
+    if (lost_text || long_text)
+        add(losses, CANNOT_HOLD, lost_text ? "texts" : "a text so long");
     if (!format->colour && !metadata->icc && !gi_metadata_is_srgb(metadata))
         add(losses, CANNOT_HOLD, "its colour (gAMA, cHRM, cICP)");
     bool resolution =

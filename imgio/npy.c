@@ -279,9 +279,13 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
     if (a.axes[2] > GI_MAX_CHANNELS)
         decode->info->bands = (struct gi_bands){(int)a.axes[2], 1, -1};
     status = gi_decode_alloc(decode, a.axes[1], a.axes[0], (int)a.axes[2], a.type, err);
-    if (status || decode->options->header_only)
+    if (status)
         return status;
     size_t row = gi_row_samples(decode->image) * a.nbytes;
+    gi_decode_add_trailing(decode,
+                           (uint64_t)a.at + (uint64_t)row * (uint64_t)decode->image->height);
+    if (decode->options->header_only)
+        return GI_OK;
     size_t have = (decode->nbytes - a.at) / row;
     int rows = decode->image->height;
     /* only in C order with channels last does a truncated file have complete rows */

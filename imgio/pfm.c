@@ -1,6 +1,6 @@
 /* Portable float map: "PF" or "Pf", size, scale, then rows from bottom to top. The sign of the
  * scale tells the byte order (negative for little-endian). The magnitude of the scale is a unit,
- * which is ignored.
+ * which is carried to another PFM and otherwise ignored.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -10,6 +10,7 @@
 #include "imgio/integer.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,9 +87,20 @@ static enum gi_status decode_pfm(struct gi_decode *decode, struct gi_err *err)
     decode->info->detail = scale < 0 ? "little-endian" : "big-endian";
     enum gi_status status =
         gi_decode_alloc(decode, width, height, decode->bytes[1] == 'F' ? 3 : 1, GI_F32, err);
-    if (status || decode->options->header_only)
+    if (status)
         return status;
-    return read_rows(decode, at, (size_t)(end - at), scale < 0, err);
+    const char *magnitude = token + (*token == '-' || *token == '+');
+    if (fabs(scale) != 1)
+        gi_decode_add_part(decode,
+                           &(struct gi_part){.kind = GI_PART_PFM_SCALE,
+                                             .fate = GI_PART_CARRIED,
+                                             .nbytes = strlen(magnitude),
+                                             .bytes = (void *)magnitude},
+                           "scale %s", magnitude);
+    gi_decode_add_trailing(decode, (uint64_t)(at - decode->bytes) +
+                                       4 * width * height * (uint64_t)decode->image->channels);
+    return decode->options->header_only ? GI_OK
+                                        : read_rows(decode, at, (size_t)(end - at), scale < 0, err);
 }
 
 static bool probe_pfm(const unsigned char *bytes, size_t nbytes)
@@ -103,12 +115,20 @@ static enum gi_status encode_pfm(struct gi_sink *sink, const struct gi_image *im
 {
     /* The sign of the scale tells the byte order. */
     bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    const struct gi_part *scale =
+        metadata ? gi_parts_find(&metadata->parts, GI_PART_PFM_SCALE, 0) : NULL;
     enum gi_status status =
-        gi_sink_printf(sink, err, "P%c\n%d %d\n%s\n", image->channels == 3 ? 'F' : 'f',
-                       image->width, image->height, little_endian ? "-1.0" : "1.0");
+        gi_sink_printf(sink, err, "P%c\n%d %d\n%s%.*s\n", image->channels == 3 ? 'F' : 'f',
+                       image->width, image->height, little_endian ? "-" : "",
+                       scale ? (int)scale->nbytes : 3, scale ? (char *)scale->bytes : "1.0");
     for (int y = image->height; y-- > 0 && !status;)
         status = gi_sink_write(sink, gi_row(image, y), gi_row_nbytes(image), err);
     return status;
+}
+
+static enum gi_holding pfm_holds(const struct gi_part *part, const struct gi_image *written)
+{
+    return part->kind == GI_PART_PFM_SCALE ? GI_HOLDS : GI_CANNOT_HOLD;
 }
 
 const struct gi_format gi_format_pfm = {
@@ -120,6 +140,7 @@ const struct gi_format gi_format_pfm = {
     .probe = probe_pfm,
     .decode = decode_pfm,
     .encode = encode_pfm,
+    .holds = pfm_holds,
     .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

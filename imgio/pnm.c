@@ -8,7 +8,7 @@
 
 #include "imgio/codecs.h"
 #include "imgio/pieces.h"
-#include "imgio/pnm_header.h"
+#include "imgio/pnm_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,16 +206,6 @@ static int bits_of(unsigned maxval)
     return bits;
 }
 
-/* Warns if there are further images. netpbm's files are streams, which may contain several
- * images. */
-static void warn_of_more(const struct gi_decode *decode, struct gi_pnm_cursor in)
-{
-    gi_pnm_skip_space(&in);
-    bool more = gi_pnm_starts(in.at, (size_t)(in.end - in.at));
-    if (more && !decode->warning->status)
-        gi_fail(decode->warning, GI_E_UNSUPPORTED, "holds more images; only the first is read");
-}
-
 static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
 {
     struct gi_pnm_cursor in = {decode->bytes, decode->bytes + decode->nbytes};
@@ -233,11 +223,16 @@ static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
     if (!status)
         status = gi_decode_alloc(decode, head.width, head.height, (int)head.channels,
                                  head.maxval > 255 ? GI_U16 : GI_U8, err);
-    if (status || decode->options->header_only)
+    if (status)
         return status;
-    status = plain ? read_plain_raster(decode, &in, &head, err) : read_raw(decode, &in, &head, err);
-    if (!status)
-        warn_of_more(decode, in);
+    gi_pnm_header_parts(decode, in.at, &head);
+    if (!decode->options->header_only)
+        status =
+            plain ? read_plain_raster(decode, &in, &head, err) : read_raw(decode, &in, &head, err);
+    else if (!plain)
+        gi_pnm_skip_raster(&in, &head);
+    if (!status && !(plain && decode->options->header_only))
+        gi_pnm_rest(decode, in);
     return status;
 }
 
@@ -275,6 +270,7 @@ const struct gi_format gi_format_pbm = {
     .probe = probe_pbm,
     .decode = decode_pnm,
     .encode = gi_pbm_encode,
+    .comments = true,
     .raw = true,
     .one_bit = true,
     .gray = true,
@@ -289,6 +285,7 @@ const struct gi_format gi_format_pgm = {
     .probe = probe_pgm,
     .decode = decode_pnm,
     .encode = gi_pnm_encode,
+    .comments = true,
     .raw = true,
     .gray = true,
 };
@@ -302,6 +299,7 @@ const struct gi_format gi_format_ppm = {
     .probe = probe_ppm,
     .decode = decode_pnm,
     .encode = gi_pnm_encode,
+    .comments = true,
     .raw = true,
     .rgb = true,
 };
@@ -315,6 +313,7 @@ const struct gi_format gi_format_pnm = {
              GI_READS_AND_WRITES,
              GI_HOLDS_INTEGERS},
     .encode = gi_pnm_encode,
+    .comments = true,
     GI_HOLDS_GRAY_AND_RGB,
 };
 
@@ -329,6 +328,8 @@ const struct gi_format gi_format_pam = {
     .decode = decode_pnm,
     .encode = gi_pam_encode,
     .bands = true,
+    .holds = gi_pam_holds,
+    .comments = true,
     .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

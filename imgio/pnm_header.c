@@ -152,6 +152,8 @@ static enum gi_status read_pam_header(struct gi_pnm_cursor *in, struct gi_pnm_he
     if (head->channels < 1 || head->channels > GI_BANDS_MAX)
         return gi_fail(err, GI_E_UNSUPPORTED, "has %u channels; 1 to %d can be read",
                        head->channels, GI_BANDS_MAX);
+    head->tuple = tuple_n ? tuple : NULL;
+    head->tuple_n = tuple_n;
     if (!is_usual(tuple, tuple_n, head->channels))
         head->bands = (struct gi_bands){(int)head->channels, 1, -1};
     return GI_OK;

@@ -15,6 +15,8 @@ struct gi_pnm_cursor {
 struct gi_pnm_header {
     char magic; /* '1' to '7' */
     unsigned width, height, channels, maxval;
+    const char *tuple;     /* TUPLTYPE of PAM in the input, NULL if there is none */
+    size_t tuple_n;        /* its characters */
     struct gi_bands bands; /* of PAM; `n` is 0 if samples are gray or RGB, with or without alpha */
 };
 

@@ -6,6 +6,7 @@
 #endif
 
 #include "imgio/codecs.h"
+#include "imgio/pnm_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +48,12 @@ enum gi_status gi_pnm_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
-    enum gi_status status =
-        gi_sink_printf(sink, err, "P%c\n%d %d\n%d\n", image->channels == 1 ? '5' : '6',
-                       image->width, image->height, image->type == GI_U8 ? 255 : 65535);
+    enum gi_status status = gi_sink_printf(sink, err, "P%c\n", image->channels == 1 ? '5' : '6');
+    if (!status)
+        status = gi_pnm_write_comments(sink, metadata, err);
+    if (!status)
+        status = gi_sink_printf(sink, err, "%d %d\n%d\n", image->width, image->height,
+                                image->type == GI_U8 ? 255 : 65535);
     return status ? status : write_raster(sink, image, err);
 }
 
@@ -74,7 +78,11 @@ enum gi_status gi_pbm_encode(struct gi_sink *sink, const struct gi_image *image,
     unsigned char *bits = malloc(nbytes);
     if (!bits)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a row");
-    enum gi_status status = gi_sink_printf(sink, err, "P4\n%d %d\n", image->width, image->height);
+    enum gi_status status = gi_sink_printf(sink, err, "P4\n");
+    if (!status)
+        status = gi_pnm_write_comments(sink, metadata, err);
+    if (!status)
+        status = gi_sink_printf(sink, err, "%d %d\n", image->width, image->height);
     for (int y = 0; y < image->height && !status; y++)
         status = pack_row(bits, gi_row(image, y), image->width)
                      ? gi_sink_write(sink, bits, nbytes, err)
@@ -86,15 +94,33 @@ enum gi_status gi_pbm_encode(struct gi_sink *sink, const struct gi_image *image,
     return status;
 }
 
+/* Returns the unusual tuple type of another PAM, or NULL. */
+static const struct gi_part *find_tuple(const struct gi_metadata *metadata,
+                                        const struct gi_image *image)
+{
+    for (int i = 0; metadata && i < metadata->parts.n; i++) {
+        const struct gi_part *part = &metadata->parts.list[i];
+        if (part->fate == GI_PART_CARRIED && gi_pam_holds(part, image) == GI_HOLDS)
+            return part;
+    }
+    return NULL;
+}
+
 enum gi_status gi_pam_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
     static const char *const tuples[] = {NULL, "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
+    const struct gi_part *tuple = find_tuple(metadata, image);
     bool bands = metadata && metadata->bands.n;
-    enum gi_status status = gi_sink_printf(
-        sink, err, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n",
-        image->width, image->height, image->channels, image->type == GI_U8 ? 255 : 65535,
-        bands ? "BANDS" : tuples[image->channels]);
+    const char *type = tuple ? tuple->bytes : bands ? "BANDS" : tuples[image->channels];
+    enum gi_status status = gi_sink_printf(sink, err, "P7\n");
+    if (!status)
+        status = gi_pnm_write_comments(sink, metadata, err);
+    if (!status)
+        status = gi_sink_printf(
+            sink, err, "WIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %.*s\nENDHDR\n",
+            image->width, image->height, image->channels, image->type == GI_U8 ? 255 : 65535,
+            tuple ? (int)tuple->nbytes : (int)strlen(type), type);
     return status ? status : write_raster(sink, image, err);
 }

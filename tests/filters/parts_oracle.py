@@ -11,7 +11,7 @@ To add a format, write a class with these members and put it into FORMATS:
                 ("density", x, y) without a unit
 Each Part has the item that an output may hold (None: no output may hold it) and the words that name it.
 
-Sources: imgio/parts* imgio/losses* imgio/png/png_parts* imgio/webp_parts* imgio/gif_parts* cli/commands/info_parts*
+Sources: imgio/parts* imgio/losses* imgio/png/png_parts* imgio/webp_parts* imgio/gif_parts* imgio/pnm_parts* imgio/hdr.c imgio/pfm.c cli/commands/info_parts*
 """
 import collections
 import json
@@ -80,10 +80,7 @@ class Png:
             n = rng.randrange(2, 9)
             made.append(Part(None, plural(n - 1, "frame after the first"), chunk(b"acTL", struct.pack(">II", n, 0))
                              + chunk(b"fcTL", struct.pack(">IIIIIHHBB", 0, COLUMNS, ROWS, 0, 0, 1, 10, 0, 0)), 0))
-        if rng.random() < 0.3:
-            tail = b"x" + junk(rng)
-            made.append(Part(None, plural(len(tail), "byte after the end"), tail, 2))
-        return made
+        return made + ([tail(rng)] if rng.random() < 0.3 else [])
 
     def make(self, parts):
         raw = b"".join(b"\0" + bytes((y * 40 + x * 9) & 255 for x in range(3 * COLUMNS)) for y in range(ROWS))
@@ -141,10 +138,7 @@ class Webp:
                 made.append(Part((item, data), item.upper(), self.chunk(kind, data), 1))
                 if rng.random() < 0.3:
                     made.append(Part(None, f"chunk {kind.decode()}", self.chunk(kind, data), 1))
-        if rng.random() < 0.3:
-            tail = b"x" + junk(rng)
-            made.append(Part(None, plural(len(tail), "byte after the end"), tail, 2))
-        return made
+        return made + ([tail(rng)] if rng.random() < 0.3 else [])
 
     def make(self, parts):
         at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
@@ -201,14 +195,108 @@ class Gif:
         frames = rng.randrange(3)
         if frames:
             made.append(Part(None, plural(frames, "frame after the first"), self.image() * frames, 1))
-        if rng.random() < 0.3:
-            tail = b"x" + junk(rng)
-            made.append(Part(None, plural(len(tail), "byte after the end"), tail, 2))
-        return made
+        return made + ([tail(rng)] if rng.random() < 0.3 else [])
 
     def make(self, parts):
         at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
         return b"GIF89a" + struct.pack("<HHBBB", 2, 2, 0, 0, 0) + at[0] + self.image() + at[1] + b";" + at[2]
+
+
+def tail(rng):
+    end = b"x" + junk(rng)
+    return Part(None, plural(len(end), "byte after the end"), end, 2)
+
+
+class Hdr:
+    suffix = writes = "hdr"
+
+    def parts(self, rng):
+        made = []
+        for _ in range(rng.randrange(6)):
+            key = rng.choice("EXPOSURE COLORCORR PIXASPECT VIEW PRIMARIES SOFTWARE GAMMA # MADEUP".split())
+            value = "".join(rng.choice("0123456789. abc") for _ in range(rng.randrange(20)))
+            line = (f"# {value}" if key == "#" else f"{key}={value}").encode()
+            made.append(Part(("hdr", line), "comment in the header" if key == "#" else f"line {key}", line + b"\n",
+                             rng.randrange(2)))
+        return made + ([tail(rng)] if rng.random() < 0.3 else [])
+
+    def make(self, parts):
+        at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
+        return (b"#?RADIANCE\n" + at[0] + b"FORMAT=32-bit_rle_rgbe\n" + at[1] + b"\n-Y 2 +X 2\n"
+                + bytes([90, 20, 30, 128] * 4) + at[2])
+
+    def items(self, data):
+        return {("hdr", line) for line in data.split(b"\n\n", 1)[0].split(b"\n")[1:]}
+
+
+class Pfm:
+    suffix = writes = "pfm"
+
+    def parts(self, rng):
+        scale = rng.choice(["1.0", "-1", "2.5", "-0.125", "1e3"])
+        part = Part(("pfm", scale.strip("-")), "scale " + scale.strip("-"), scale.encode(), 0,
+                    silent=abs(float(scale)) == 1)
+        return [part] + ([tail(rng)] if rng.random() < 0.3 else [])
+
+    def make(self, parts):
+        order = "<" if parts[0].bytes.startswith(b"-") else ">"
+        return (b"PF\n2 1\n" + parts[0].bytes + b"\n" + struct.pack(order + "6f", *(i / 6 for i in range(6)))
+                + b"".join(p.bytes for p in parts[1:]))
+
+    def items(self, data):
+        return {("pfm", data.split(b"\n")[2].decode().strip("-"))}
+
+
+class Pnm:
+    suffix = writes = "ppm"
+
+    def parts(self, rng):
+        made = []
+        for _ in range(rng.randrange(4)):
+            text = "".join(rng.choice("abc XYZ#.,") for _ in range(rng.randrange(1, 30))).strip() or "x"
+            made.append(Part(("text", "Comment", text), "texts", f"# {text}\n".encode(), rng.randrange(2)))
+        if rng.random() < 0.2:
+            made.append(Part(None, "images after the first", self.make([]), 2))
+        elif rng.random() < 0.3:
+            made.append(tail(rng))
+        return made
+
+    def make(self, parts):
+        at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
+        return b"P6\n" + at[0] + b"2 1\n" + at[1] + b"255\n" + bytes(range(6)) + at[2]
+
+    def items(self, data):
+        head = data.split(b"\n255\n" if data[:2] != b"P7" else b"\nENDHDR\n", 1)[0]
+        found = {("text", "Comment", line[2:].decode()) for line in head.split(b"\n") if line.startswith(b"# ")}
+        return found | {("pam", line[9:]) for line in head.split(b"\n") if line.startswith(b"TUPLTYPE ")}
+
+
+class Pam(Pnm):
+    suffix = writes = "pam"
+
+    def parts(self, rng):
+        kind = rng.choice([b"GRAYSCALE", b"LAB", b"made up"])
+        name = Part(("pam", kind), f"tuple type {kind.decode()}", b"TUPLTYPE " + kind + b"\n", 1, silent=kind == b"GRAYSCALE")
+        return [name] + super().parts(rng)
+
+    def make(self, parts):
+        at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
+        return b"P7\n" + at[0] + b"WIDTH 2\nHEIGHT 1\nDEPTH 1\nMAXVAL 255\n" + at[1] + b"ENDHDR\n" + bytes(2) + at[2]
+
+
+class Npy:
+    suffix = writes = "npy"
+
+    def parts(self, rng):
+        return [tail(rng)] if rng.random() < 0.5 else []
+
+    def make(self, parts):
+        head = b"{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3, 3), }"
+        head += b" " * (117 - len(head)) + b"\n"
+        return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes(range(18)) + b"".join(p.bytes for p in parts)
+
+    def items(self, data):
+        return set()
 
 
 class Other:
@@ -269,8 +357,8 @@ class Tiff(Other):
         return found
 
 
-FORMATS = [Png(), Webp(), Gif()]
-OUTPUTS = [f for f in FORMATS if f.writes] + [Jpeg("jpg"), Tiff("tiff")] + [Other(s) for s in "bmp ppm pam pfm tga hdr npy".split()]
+FORMATS = [Png(), Webp(), Gif(), Hdr(), Pfm(), Pnm(), Pam(), Npy()]
+OUTPUTS = [f for f in FORMATS if f.writes] + [Jpeg("jpg"), Tiff("tiff")] + [Other(s) for s in "bmp tga".split()]
 
 
 def holds(found, item):
@@ -349,7 +437,7 @@ def test_info(files):
 
 def main():
     rng = random.Random(SEED)
-    n = int(os.environ.get("PARTS", "60"))
+    n = int(os.environ.get("PARTS", "120"))
     os.makedirs("out", exist_ok=True)
     for start in range(0, n, 100):
         files = []
