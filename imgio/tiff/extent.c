@@ -1,75 +1,85 @@
 /* Finds the end of the TIFF with which the bytes begin, which is the end of its directories, their
  * values and its strips and tiles. With this end, TIFFs that are one behind the other can be found.
  * SPDX-License-Identifier: MIT */
+#include "imgio/tiff/tags.h"
 #include "imgio/tiff/tiff.h"
 
-enum { TAG_STRIPS = 273, TAG_STRIP_COUNTS = 279, TAG_TILES = 324, TAG_TILE_COUNTS = 325 };
-
-/* Returns the number of bytes of a value of that type (TIFF 6.0, section 2, and BigTIFF). */
-static unsigned type_nbytes(uint64_t type)
-{
-    static const unsigned nbytes[] = {1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 1, 1, 8, 8, 8};
-    return type < sizeof nbytes / sizeof *nbytes ? nbytes[type] : 1;
-}
-
-/* The values of an entry: `count` values of `each` bytes, from offset `at` on, all within the
- * file. */
-struct values {
-    uint64_t at, count;
-    unsigned each;
+enum {
+    TAG_STRIPS = 273,
+    TAG_STRIP_COUNTS = 279,
+    TAG_TILES = 324,
+    TAG_TILE_COUNTS = 325,
+    TAG_SUBDIRECTORIES = 330,
+    DEPTH = 3,        /* directories inside directories: EXIF, then interoperability */
+    DIRECTORIES = 64, /* maximum number of them that are followed, of a file */
 };
 
-static bool read_values(struct values *v, const struct gi_tiff_walk *w, uint64_t entry)
+/* The end of what was found so far, and the number of directories that may still be followed. */
+struct extent {
+    const struct gi_tags *tags;
+    uint64_t end;
+    int left;
+};
+
+static void extend(struct extent *extent, uint64_t end)
 {
-    unsigned offset = w->big ? 8 : 4;
-    v->each = type_nbytes(gi_tiff_number(w, entry + 2, 2));
-    v->count = gi_tiff_number(w, entry + 4, offset);
-    v->at = entry + 4 + offset;
-    if (v->count > w->nbytes / v->each)
-        return false;
-    if (v->count * v->each > offset)
-        v->at = gi_tiff_number(w, v->at, offset);
-    return v->at <= w->nbytes && v->count * v->each <= w->nbytes - v->at;
+    extent->end = end > extent->end ? end : extent->end;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static bool points_to_directories(const struct gi_tag *tag)
 {
-    return a > b ? a : b;
+    return tag->tag == TAG_SUBDIRECTORIES || tag->tag == GI_TAG_EXIF || tag->tag == GI_TAG_GPS ||
+           tag->tag == GI_TAG_INTEROPERABILITY || tag->type == GI_TAG_IFD ||
+           tag->type == GI_TAG_IFD8;
 }
 
-/* Returns the end of the directory, its values and its pixels. */
-static uint64_t end_of(const struct gi_tiff_walk *w)
+static void extend_by_strips(struct extent *extent, const struct gi_tag *places,
+                             const struct gi_tag *counts)
 {
-    unsigned each = w->big ? 20 : 12, offset = w->big ? 8 : 4;
-    uint64_t entry = w->at + (w->big ? 8 : 2), end = entry + w->entries * each + offset;
-    struct values places = {0}, counts = {0}, v;
-    for (uint64_t i = 0; i < w->entries; i++, entry += each) {
-        uint64_t tag = gi_tiff_number(w, entry, 2);
-        if (!read_values(&v, w, entry))
+    uint64_t nbytes = extent->tags->nbytes;
+    for (uint64_t i = 0; i < places->count && i < counts->count; i++) {
+        uint64_t at = gi_tag_integer(extent->tags, places, i, nbytes);
+        uint64_t n = gi_tag_integer(extent->tags, counts, i, 0);
+        if (at <= nbytes && n <= nbytes - at)
+            extend(extent, at + n);
+    }
+}
+
+/* Extends to the end of the directory, its values, its pixels and the directories to which it
+ * points. */
+static void extend_by(struct extent *extent, uint64_t directory, int depth)
+{
+    struct gi_tag_walk walk;
+    struct gi_tag tag, places = {0}, counts = {0};
+    gi_tag_walk_start(&walk, extent->tags, directory);
+    while (gi_tag_next(&walk, &tag)) {
+        if (tag.broken)
             continue;
-        end = larger(end, v.at + v.count * v.each);
-        if (tag == TAG_STRIPS || tag == TAG_TILES)
-            places = v;
-        else if (tag == TAG_STRIP_COUNTS || tag == TAG_TILE_COUNTS)
-            counts = v;
+        extend(extent, tag.at + tag.nbytes);
+        if (tag.tag == TAG_STRIPS || tag.tag == TAG_TILES)
+            places = tag;
+        else if (tag.tag == TAG_STRIP_COUNTS || tag.tag == TAG_TILE_COUNTS)
+            counts = tag;
+        for (uint64_t i = 0; i < tag.count && depth && extent->left && points_to_directories(&tag);
+             i++, extent->left--)
+            extend_by(extent, gi_tag_integer(extent->tags, &tag, i, 0), depth - 1);
     }
-    for (uint64_t i = 0; i < places.count && i < counts.count; i++) {
-        uint64_t at = gi_tiff_number(w, places.at + i * places.each, places.each);
-        uint64_t n = gi_tiff_number(w, counts.at + i * counts.each, counts.each);
-        if (at <= w->nbytes && n <= w->nbytes - at)
-            end = larger(end, at + n);
-    }
-    return end;
+    if (walk.at) /* the offset of the next directory follows the entries */
+        extend(extent, walk.at + (extent->tags->big ? 8 : 4));
+    extend_by_strips(extent, &places, &counts);
 }
 
 uint64_t gi_tiff_end(const unsigned char *bytes, size_t nbytes)
 {
     struct gi_tiff_walk w;
-    uint64_t end = 0;
+    struct gi_tags tags;
+    struct extent extent = {.tags = &tags, .left = DIRECTORIES};
+    gi_tags_open(&tags, bytes, nbytes);
     gi_tiff_walk_start(&w, bytes, nbytes);
     while (gi_tiff_walk(&w))
-        end = w.entries ? larger(end, end_of(&w)) : end;
-    return end < nbytes ? end : nbytes;
+        if (w.entries)
+            extend_by(&extent, w.at, DEPTH);
+    return extent.end < nbytes ? extent.end : nbytes;
 }
 
 bool gi_tiff_find_next(size_t *at, const unsigned char *bytes, size_t nbytes, uint64_t end)

@@ -180,11 +180,18 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
 }
 
 /* Returns whether a description by ImageJ, OME or tifffile tells how the pages of the file belong
- * together. */
+ * together. ImageJ describes a single image without "images=". */
 static bool is_of_all(const char *text)
 {
-    return strncmp(text, "ImageJ=", 7) == 0 || strstr(text, "<OME ") ||
-           gi_text_is_shape_of_pages(text);
+    return (strncmp(text, "ImageJ=", 7) == 0 && strstr(text, "\nimages=")) ||
+           strstr(text, "<OME ") || gi_text_is_shape_of_pages(text);
+}
+
+static void add_dropped(struct gi_tiff_reader *r, const char *name, const char *why)
+{
+    gi_decode_add_part(
+        r->decode, &(struct gi_part){.kind = GI_PART_METADATA, .fate = GI_PART_DROPPED, .why = why},
+        "%s", name);
 }
 
 /* Reads texts under the keywords that they have in PNG. A description of all pages is wrong for a
@@ -199,6 +206,8 @@ static void read_texts(struct gi_tiff_reader *r)
         bool fits = r->samples == r->channels || !gi_text_is_shape_of_pages(text);
         if ((r->decode->options->together && fits) || !is_of_all(text))
             gi_decode_add_text(r->decode, t->keyword, NULL, NULL, text, strlen(text));
+        else if (!gi_text_is_shape_of_pages(text) || strstr(text, "], \""))
+            add_dropped(r, "description of several pages", "by ImageJ, OME or tifffile");
     }
 }
 
@@ -216,9 +225,12 @@ static void read_metadata(struct gi_tiff_reader *r)
     read_texts(r);
     gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_RESOLUTIONUNIT, &unit);
     double inches = unit == RESUNIT_CENTIMETER ? 2.54 : 1;
-    if (gi_tiff.TIFFGetField(r->file, TIFFTAG_XRESOLUTION, &x) &&
-        gi_tiff.TIFFGetField(r->file, TIFFTAG_YRESOLUTION, &y) && x > 0 && y > 0 && x < 1e6f &&
-        y < 1e6f) {
+    bool has_x = gi_tiff.TIFFGetField(r->file, TIFFTAG_XRESOLUTION, &x);
+    bool has_y = gi_tiff.TIFFGetField(r->file, TIFFTAG_YRESOLUTION, &y);
+    bool valid = has_x && has_y && x > 0 && y > 0 && x < 1e6f && y < 1e6f;
+    if (!valid && (x > 0 || y > 0))
+        add_dropped(r, "resolution", "of one side, or out of range");
+    if (valid) {
         metadata->dpi_x = (double)x * inches;
         metadata->dpi_y = (double)y * inches;
         metadata->no_unit = unit == RESUNIT_NONE;
@@ -326,6 +338,17 @@ static TIFF *open_file(struct gi_tiff_reader *r, bool first)
     return file;
 }
 
+/* Names smaller versions and masks, which are not read. */
+static void add_versions(struct gi_decode *decode, int n)
+{
+    char name[64], warning[96];
+    snprintf(name, sizeof name, "%d smaller version%s or mask%s of the page", n, n == 1 ? "" : "s",
+             n == 1 ? "" : "s");
+    snprintf(warning, sizeof warning,
+             "holds %d smaller versions or masks of its page, which are left out", n);
+    gi_decode_add_images(decode, name, warning);
+}
+
 /* Finds the directory to read, which is that of options->image, or of the only page. Sets *skip to
  * the number of bytes by which the samples are further on than the directory says. */
 static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi_decode *decode,
@@ -358,13 +381,8 @@ static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi
     if (own > 1)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "holds %d pages, and one is wanted: [0] to [%d] after the name", n, n - 1);
-    size_t next;
     if (n > 1)
-        gi_fail(decode->warning, GI_E_UNSUPPORTED,
-                "holds %d smaller versions or masks of its page, which are left out", n - 1);
-    else if (gi_tiff_find_next(&next, decode->bytes, decode->nbytes,
-                               gi_tiff_end(decode->bytes, decode->nbytes)))
-        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_IMAGES);
+        add_versions(decode, n - 1);
     return GI_OK;
 }
 
@@ -388,6 +406,8 @@ static enum gi_status decode_tiff(struct gi_decode *decode, struct gi_err *err)
         gi_tiff.TIFFClose(r.file);
     if (!status)
         gi_tiff_add_parts(decode, offset);
+    if (!status && !decode->options->image)
+        gi_tiff_add_rest(decode);
     return status;
 }
 

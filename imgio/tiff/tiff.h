@@ -64,6 +64,8 @@ enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned cha
 /* Adds the tags of the directory, which was read, to the parts, and makes metadata of EXIF and IPTC
  * (tiff_parts.c). An offset of 0 means the first directory. */
 void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory);
+/* Adds what follows the end of the file's pages: further TIFFs, or other bytes (tiff_parts.c). */
+void gi_tiff_add_rest(struct gi_decode *decode);
 /* Returns whether the tag describes how an image is stored, or is not carried for another reason.
  */
 bool gi_tiff_is_structure(unsigned tag);

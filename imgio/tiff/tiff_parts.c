@@ -250,3 +250,18 @@ void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
     if (exif)
         add_exif(decode, &tags, directory);
 }
+
+void gi_tiff_add_rest(struct gi_decode *decode)
+{
+    size_t end = (size_t)gi_tiff_end(decode->bytes, decode->nbytes), next;
+    uint64_t image_nbytes, stacked_end;
+    if (gi_tiff_stack(&image_nbytes, &stacked_end, decode->bytes, decode->nbytes) > 1)
+        end = stacked_end > end ? (size_t)stacked_end : end;
+    if (gi_tiff_find_next(&next, decode->bytes, decode->nbytes, end)) {
+        gi_decode_add_images(decode, "images after the first", GI_MORE_IMAGES);
+        return;
+    }
+    while (end < decode->nbytes && decode->bytes[end] == 0)
+        end++;
+    gi_decode_add_trailing(decode, end);
+}

@@ -165,6 +165,45 @@ def resolution():
                   and abs(x / y - want) < 1e-4 * want)
 
 
+def odd_resolutions():
+    for entries in ([(282, 5, [(72, 1)])], [(282, 5, [(72, 1)]), (283, 5, [(2000000, 1)])]):
+        write("in.tif", tiff("<", False, entries))
+        check("half a resolution", "resolution" in convert("out.tif")[1] and convert("out.tif", "--strict")[0] == 1)
+
+
+def descriptions():
+    """A description of one image stays, one of several pages is named unless it only repeats the shape."""
+    one = b"ImageJ=1.53t\nunit=um\nmin=0.0\nmax=255.0\n\0"
+    write("in.tif", tiff("<", False, [(270, 2, one), (282, 5, [(10, 3)]), (283, 5, [(10, 3)]), (296, 3, [1])]))
+    check("ImageJ's unit", convert("out.tif", "--strict")[0] == 0 and parse(read("out.tif"))[270][1] == one)
+    for text, named in ((b'{"shape": [3, 4]}\0', False), (b'{"shape": [3, 4], "axes": "YX"}\0', True),
+                        (b"<OME >x\0", True), (b"ImageJ=1.5\nimages=1\n\0", True)):
+        write("in.tif", tiff("<", False, [(270, 2, text)]))
+        check(f"{text}", ("description" in convert("out.tif")[1]) == named == (convert("out.tif", "--strict")[0] == 1))
+
+
+def beyond():
+    """What is behind the pages is named, but not directories of EXIF at the end; so are pages that are left out."""
+    exif, inner, gps = own_directories()
+    whole = tiff("<", False, [(EXIF, 4, exif + [(INTEROPERABILITY, 4, inner)]), (GPS, 4, gps)])
+    write("in.tif", whole + b"\0" * 10)
+    check("nothing but zeros", convert("out.tif", "--strict") == (0, ""))
+    write("in.tif", whole + b"\0\0" + b"made up")
+    status, said = convert("out.tif")
+    check(f"bytes at the end: {said}", "7 bytes after the end" in said and convert("out.tif", "--strict")[0] == 1)
+    write("in.tif", whole + whole)
+    check("a TIFF at the end", "more images" in convert("out.tif")[1] and convert("out.tif", "--strict")[0] == 1)
+    first = struct.unpack("<I", whole[4:8])[0]
+    at = len(whole) + len(whole) % 2
+    small = bytearray(tiff("<", False, [(254, 4, [1])])[8:])
+    n = struct.unpack("<H", whole[first:first + 2])[0]
+    data = bytearray(whole + b"\0" * (len(whole) % 2)) + small
+    small_at = struct.unpack("<I", tiff("<", False, [(254, 4, [1])])[4:8])[0] - 8 + at
+    data[first + 2 + 12 * n:first + 6 + 12 * n] = struct.pack("<I", small_at)
+    write("in.tif", bytes(data))
+    check("a smaller version", "smaller version" in convert("out.tif")[1] and convert("out.tif", "--strict")[0] == 1)
+
+
 def strips():
     """--strip removes what it says."""
     exif, inner, gps = own_directories()
@@ -216,6 +255,9 @@ for order in "<>":
 there_and_back()
 iptc()
 resolution()
+odd_resolutions()
+descriptions()
+beyond()
 strips()
 hostile()
 c.end()

@@ -280,8 +280,8 @@ TEST(tags)
 }
 
 /* A time in TIFF's form is written to the tag DateTime (TIFF 6.0, section 8). Any other time is
- * written to the description, with its keyword. Descriptions of a whole file by ImageJ, OME and
- * tifffile are dropped. */
+ * written to the description, with its keyword. Descriptions of several pages by ImageJ, OME and
+ * tifffile are dropped, but not ImageJ's of one image, which holds the unit of the resolution. */
 TEST(texts)
 {
     static const struct {
@@ -293,7 +293,8 @@ TEST(texts)
         {"Creation Time", "2026:11:23", "Description"},
         {"Author", "somebody", "Author"},
         {"Odd", "thing", "Description"},
-        {"Description", "ImageJ=1.53", NULL},
+        {"Description", "ImageJ=1.53", "Description"},
+        {"Description", "ImageJ=1.53\nimages=2", NULL},
         {"Description", "<?xml?><OME xmlns='x'/>", NULL},
         {"Description", "{\"shape\": [6, 3, 4]}", NULL},
         {"Description", "shape=(6, 3, 4)", NULL},
