@@ -15,6 +15,7 @@
 #include "cli/commands/compare_pairs.h"
 #include "cli/tables/compare_junit.h"
 #include "cli/run/device_options.h"
+#include "cli/run/rules.h"
 #include "cli/json.h"
 #include "cli/process.h"
 #include "cli/log.h"
@@ -78,7 +79,7 @@ enum gi_status gi_pairs_are_wanted(bool *wanted, void *const *params, char **ope
 {
     const struct gi_batch_params *p = params[GI_SET_PAIRS];
     const struct gi_io_params *io = params[GI_SET_PAIR_INPUT];
-    *wanted = p->files_from || p->table || p->report || p->shard || p->tar;
+    *wanted = p->files_from || p->table || p->report || p->shard || p->tar || p->only || p->except;
     if (*wanted || noperands != 2)
         return GI_OK;
     enum gi_status status = are_folders(wanted, operands, err);
@@ -135,14 +136,22 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
     if (p->tar && p->files_from)
         return gi_fail(err, GI_E_USAGE, "--tar: want A and B, and no --pairs");
     bool folders = false;
-    enum gi_status status = p->tar || p->files_from ? GI_OK : are_folders(&folders, operands, err);
+    enum gi_status status = gi_rules_choose(&files->rules, p->only, p->except, err);
+    if (!status && !p->tar && !p->files_from)
+        status = are_folders(&folders, operands, err);
+    if (!status && !folders && !p->tar && !p->files_from && files->rules)
+        status =
+            gi_fail(err, GI_E_USAGE, "--only and --except: want two folders, --pairs or --tar");
     if (!status)
         status = p->tar          ? gi_tar_pairs_list(files, operands, err)
                  : p->files_from ? gi_pairs_read(files, err)
                  : folders       ? gi_pairs_of_folders(files, operands, err)
                                  : add_files(files, operands, &pairs->io, err);
     if (!status && !files->list.n)
-        status = gi_fail(err, GI_E_USAGE, "no pairs of images");
+        status = gi_fail(err, GI_E_USAGE, "no pairs of images%s",
+                         files->rules ? " that --only and --except choose" : "");
+    if (!status && (folders || p->files_from))
+        gi_rules_warn(files->rules);
     if (!status)
         status = gi_pairs_share(files, err);
     return status || !p->tar ? status : gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io, err);

@@ -66,8 +66,8 @@ json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_
                         const char *const names[2]);
 
 /* Finds out whether the operands and options ask for many pairs. They do if the operands are two
- * folders or two files of several pages, or if --pairs, --table, --report, --shard or --tar was
- * given. Errors: GI_E_AGAIN, GI_E_MEMORY if the machine did not tell. */
+ * folders or two files of several pages, or if --pairs, --table, --report, --shard, --tar, --only
+ * or --except was given. Errors: GI_E_AGAIN, GI_E_MEMORY if the machine did not tell. */
 enum gi_status gi_pairs_are_wanted(bool *wanted, void *const *params, char **operands,
                                    int noperands, struct gi_err *err);
 

@@ -7,6 +7,7 @@
 #include "cli/run/batch_options.h"
 #include "cli/run/device_options.h"
 #include "cli/run/output.h"
+#include "cli/run/rules.h"
 
 #include <sys/stat.h>
 
@@ -29,6 +30,7 @@ static const struct gi_option options[] = {
      .help = "Names in --files-from end with a zero byte"},
     {GI_OPTION("recursive", FLAG, struct pages_params, batch.recursive),
      .help = "Take the image files in input folders and below"},
+    GI_CHOICE_OPTIONS(struct pages_params, batch.only, batch.except),
     {GI_OPTION("report", PATH, struct pages_params, batch.report), .metavar = "FILE",
      .help = "Write a JSON object per line: the first line describes the command, then a line "
              "per page follows, and the last line describes the file"},
@@ -46,11 +48,14 @@ static enum gi_status list_inputs(struct gi_list *list, const struct pages_param
                                   char **operands, int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *batch = &p->batch;
-    enum gi_status status = gi_list_operands(list, operands, noperands, batch->recursive, err);
+    enum gi_status status = gi_rules_choose(&list->rules, batch->only, batch->except, err);
+    if (!status)
+        status = gi_list_operands(list, operands, noperands, batch->recursive, err);
     if (!status && batch->files_from)
         status = gi_list_from(list, batch->files_from, batch->null, batch->recursive, err);
-    if (!status && !list->n)
-        status = gi_fail(err, GI_E_USAGE, "no images among the inputs");
+    if (!status)
+        status = gi_list_check(list, err);
+    gi_rules_free(&list->rules);
     for (size_t i = 0; i < list->n && !status; i++) {
         const char *const outputs[] = {batch->out, NULL};
         const char *const inputs[] = {list->inputs[i].path, NULL};

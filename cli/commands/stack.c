@@ -7,6 +7,7 @@
 #include "cli/commands/stack_sums.h"
 #include "cli/commands.h"
 #include "cli/run/device_options.h"
+#include "cli/run/rules.h"
 #include "cli/run/memory_budget.h"
 #include "cli/run/n_to_one.h"
 #include "filters/statistics/stack.h"
@@ -23,7 +24,7 @@ enum {
 
 struct stack_params {
     struct gi_stack_params stack;
-    const char *files_from, *report;
+    const char *files_from, *report, *only, *except;
     bool null, recursive, progress;
     uint64_t memory;
 };
@@ -36,6 +37,7 @@ static const struct gi_option options[] = {
      .help = "Names in --files-from end with a zero byte"},
     {GI_OPTION("recursive", FLAG, struct stack_params, recursive),
      .help = "Take the image files in folders that are inputs, and in the folders below them"},
+    GI_CHOICE_OPTIONS(struct stack_params, only, except),
     {GI_OPTION("memory", SIZE, struct stack_params, memory), .min = 1, .max = 1e15, .unit = "bytes",
      .help = "Limit of the memory for images in progress; further images and sums are stored in a "
              "temporary file. The default is half of the free memory"},
@@ -250,11 +252,16 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
                                   .take = take,
                                   .finish = finish}};
     struct gi_list *list = &stack.job.list;
-    enum gi_status status = gi_list_operands(list, operands, noperands - 1, p->recursive, err);
+    enum gi_status status = gi_rules_choose(&list->rules, p->only, p->except, err);
+    if (!status)
+        status = gi_list_operands(list, operands, noperands - 1, p->recursive, err);
     if (!status && p->files_from)
         status = gi_list_from(list, p->files_from, p->null, p->recursive, err);
-    if (!status && !list->n)
+    if (!status && !list->n && !list->not_chosen)
         status = gi_fail(err, GI_E_USAGE, "want INPUT... before the output %s", stack.job.output);
+    if (!status)
+        status = gi_list_check(list, err);
+    gi_rules_free(&list->rules);
     if (!status)
         status = gi_n_to_one_run(&stack.job, err);
     gi_stack_strip_free(&stack.strip);

@@ -102,13 +102,8 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                           : gi_list_operands(&files->list, operands, noperands, p->recursive, err);
     if (!status && p->files_from)
         status = gi_list_from(&files->list, p->files_from, p->null, p->recursive, err);
-    if (!status && !files->list.n && files->list.not_chosen)
-        status = gi_fail(err, GI_E_USAGE, "--only and --except leave none of %zu images",
-                         files->list.not_chosen);
-    if (!status && !files->list.n)
-        status = gi_fail(err, GI_E_USAGE, "no images among the inputs");
-    if (!status && !p->tar)
-        gi_rules_warn(files->rules);
+    if (!status)
+        status = gi_list_check(&files->list, err);
     if (!status)
         status = take_share(files, err);
     if (!status && job->work && job->work->beside)

@@ -211,6 +211,17 @@ enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, b
     return status;
 }
 
+enum gi_status gi_list_check(const struct gi_list *list, struct gi_err *err)
+{
+    if (!list->n && list->not_chosen)
+        return gi_fail(err, GI_E_USAGE, "--only and --except leave none of %zu images",
+                       list->not_chosen);
+    if (!list->n)
+        return gi_fail(err, GI_E_USAGE, "no images among the inputs");
+    gi_rules_warn(list->rules);
+    return GI_OK;
+}
+
 enum gi_status gi_list_add(struct gi_list *list, const char *path, struct gi_err *err)
 {
     return add(list, strdup(path), 0, 0, err);

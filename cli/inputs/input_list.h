@@ -45,6 +45,8 @@ enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int
  * and as gi_list_operands(). */
 enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
                             struct gi_err *err);
+/* Refuses an empty list, and warns of patterns that no name matches. Errors: GI_E_USAGE. */
+enum gi_status gi_list_check(const struct gi_list *list, struct gi_err *err);
 /* Adds a file under exactly this name. Errors: GI_E_MEMORY. */
 enum gi_status gi_list_add(struct gi_list *list, const char *path, struct gi_err *err);
 void gi_list_free(struct gi_list *list);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/inputs/lines.h"
+#include "cli/run/rules.h"
 #include "imgio/imgio.h"
 
 enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const char *b,
@@ -39,7 +40,9 @@ static enum gi_status add_pair(struct gi_batch_files *files, struct gi_lines *li
     if (status)
         gi_err_prefix(err, "--pairs %s", p->files_from);
     else if (other && *other && *first && (p->null || !strchr(other, '\t')))
-        status = gi_pair_add(files, first, other, err);
+        status = gi_rules_of(files->rules, first) == GI_RULE_NOT_CHOSEN
+                     ? GI_OK
+                     : gi_pair_add(files, first, other, err);
     else
         status = gi_fail(err, GI_E_USAGE, "--pairs %s: %s %zu: want two names%s", p->files_from,
                          p->null ? "pair" : "line", number, p->null ? "" : " with a tab between");
@@ -103,7 +106,7 @@ static enum gi_status add_place(struct gi_batch_files *files, char **folders, co
 
 enum gi_status gi_pairs_of_folders(struct gi_batch_files *files, char **folders, struct gi_err *err)
 {
-    struct gi_list list = {0};
+    struct gi_list list = {.rules = files->rules};
     enum gi_status status = gi_list_operands(&list, folders, 2, true, err);
     struct gi_input **sorted = status ? NULL : gi_list_sorted(&list, err);
     if (!status && !sorted)

@@ -9,6 +9,7 @@
 
 #include "cli/inputs/brace.h"
 #include "cli/inputs/pair_list.h"
+#include "cli/run/rules.h"
 #include "cli/run/stop.h"
 #include "cli/inputs/tar_feed.h"
 #include "cli/hash.h"
@@ -157,8 +158,11 @@ static enum gi_status open_tars(struct gi_tar_pairs *pairs, struct gi_err *err)
     pairs->held = pairs->nbytes = 0;
     pairs->mtime_ns = 0;
     for (int side = 0; side < 2 && !status; side++) {
-        const struct gi_tar_feed_options options = {
-            .inputs = &pairs->paths[side], .ninputs = 1, .skip = skip_none, .io = pairs->io};
+        const struct gi_tar_feed_options options = {.inputs = &pairs->paths[side],
+                                                    .ninputs = 1,
+                                                    .skip = skip_none,
+                                                    .io = pairs->io,
+                                                    .rules = pairs->files->rules};
         pairs->paths[side] = tar_of(pairs, side);
         pairs->ended[side] = false;
         pairs->last[side] = &pairs->waiting[side];
@@ -461,6 +465,8 @@ static enum gi_status conclude_batch(void *self, const struct gi_tally *tally,
                                      enum gi_status status, struct gi_err *err)
 {
     struct gi_tar_pairs *pairs = self;
+    if (!status && !pairs->files->shard.n)
+        gi_rules_warn(pairs->files->rules);
     return gi_feed_files.conclude(pairs->files, tally, status, err);
 }
 

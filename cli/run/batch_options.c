@@ -39,20 +39,7 @@
                 ".npy (a structured array); - is standard output, as CSV"                          \
     }
 
-#define CHOICE                                                                                     \
-    {GI_OPTION("only", TEXT, struct gi_batch_params, only), .repeats = true,                       \
-     .metavar = "PATTERN[,PATTERN...]",                                                            \
-     .help = "Process only the inputs whose names match one of these patterns, as in "             \
-             "'*.jpg,*.png'. A pattern without / is compared with the last part of the name, one " \
-             "with / with the path below the folder of --recursive or in the tar. The case of "    \
-             "letters does not matter. In a tar all other members are copied"},                    \
-    {                                                                                              \
-        GI_OPTION("except", TEXT, struct gi_batch_params, except),                                 \
-            .repeats = true, .metavar = "PATTERN[,PATTERN...]",                                    \
-            .help =                                                                                \
-                "Leave out the inputs whose names match one of these patterns, also if --only "    \
-                "has chosen them"                                                                  \
-    }
+#define CHOICE GI_CHOICE_OPTIONS(struct gi_batch_params, only, except)
 
 #define FOR                                                                                        \
     {                                                                                              \
@@ -214,6 +201,7 @@ const struct gi_option gi_pairs_options[] = {
     {GI_OPTION("report", PATH, struct gi_batch_params, report), .metavar = "FILE",
      .help = "Write a report to this file, with a JSON object per line: the first line describes "
              "the batch, and then each pair has a line when it is finished"},
+    CHOICE,
     SHARD,
     RUNNING,
     {GI_OPTION("tar", FLAG, struct gi_batch_params, tar),

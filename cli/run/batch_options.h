@@ -15,6 +15,22 @@ struct gi_batch_params {
     bool null, tar, recursive, resume, fail_fast, progress;
     uint64_t memory;
 };
+/* The rows of --only and --except, for cli/run/rules.h. */
+#define GI_CHOICE_OPTIONS(params, only_texts, except_texts)                                        \
+    {GI_OPTION("only", TEXT, params, only_texts), .repeats = true,                                 \
+     .metavar = "PATTERN[,PATTERN...]",                                                            \
+     .help = "Process only the inputs whose names match one of these patterns, as in "             \
+             "'*.jpg,*.png'. A pattern without / is compared with the last part of the name, one " \
+             "with / with the path below the folder of --recursive or in the tar. The case of "    \
+             "letters does not matter. In a tar all other members are copied"},                    \
+    {                                                                                              \
+        GI_OPTION("except", TEXT, params, except_texts),                                           \
+            .repeats = true, .metavar = "PATTERN[,PATTERN...]",                                    \
+            .help =                                                                                \
+                "Leave out the inputs whose names match one of these patterns, also if --only "    \
+                "has chosen them"                                                                  \
+    }
+
 extern const struct gi_option gi_batch_options[];      /* for commands that write images */
 extern const struct gi_option gi_table_options[];      /* for commands that write tables */
 extern const struct gi_option gi_array_options[];      /* for commands that write an array per

@@ -168,25 +168,36 @@ static enum gi_status read_rule(struct gi_rules *rules, const char **text,
     return status;
 }
 
+static enum gi_status choose(struct gi_rules **out, const char *only, const char *except,
+                             struct gi_err *err)
+{
+    struct gi_rules *rules = *out = calloc(1, sizeof *rules);
+    if (!rules)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: --only");
+    enum gi_status status = read_patterns(&rules->only, "only", only, err);
+    return status ? status : read_patterns(&rules->except, "except", except, err);
+}
+
 enum gi_status gi_rules_new(struct gi_rules **out, const struct gi_batch_job *job,
                             struct gi_err *err)
 {
     const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
     *out = NULL;
-    if (!p->only && !p->except && !p->rules)
-        return GI_OK;
     if (p->rules && job->work)
         return gi_fail(err, GI_E_USAGE, "--for: not of %s, which is no step of a chain",
                        job->text ? job->text : job->command->name);
-    struct gi_rules *rules = *out = calloc(1, sizeof *rules);
-    if (!rules)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: --only");
-    enum gi_status status = read_patterns(&rules->only, "only", p->only, err);
-    if (!status)
-        status = read_patterns(&rules->except, "except", p->except, err);
+    enum gi_status status =
+        p->only || p->except || p->rules ? choose(out, p->only, p->except, err) : GI_OK;
     for (const char *text = p->rules; text && !status;)
-        status = read_rule(rules, &text, job, err);
+        status = read_rule(*out, &text, job, err);
     return status;
+}
+
+enum gi_status gi_rules_choose(struct gi_rules **out, const char *only, const char *except,
+                               struct gi_err *err)
+{
+    *out = NULL;
+    return only || except ? choose(out, only, except, err) : GI_OK;
 }
 
 void gi_rules_free(struct gi_rules **out)

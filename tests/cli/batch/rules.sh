@@ -105,7 +105,7 @@ for t in tree tar; do
                 --for '*.seg.png,masks/*' "$masks" --for '*.seg.png' invert --for 'r.jpg' 'gray | invert | transpose' --except large.pgm
             tar xf made.tar -C dir
         fi
-        check "$t: no warning but that of the second --for" test "$(cat err)" = 'gpuimg: warning: resize: --for *.seg.png: no input has such a name'
+        check "$t: no warning but that of the second --for" test "$(grep warning err)" = 'gpuimg: warning: resize: --for *.seg.png: no input has such a name'
         for f in $all; do
             case $f in
             large.pgm) continue ;;
@@ -183,6 +183,35 @@ rm -f made.tar
 gpuimg invert --tar ds.tar want.tar --only r.jpg
 check 'pipes' cmp <(tar xOf out r.jpg a/p.jpg) <(tar xOf want.tar r.jpg a/p.jpg)
 
+# Commands that make one image or compare pairs choose their inputs in the same way.
+rm -rf made*
+expect 0 gpuimg pages --recursive ds --out pages.tif --only '*.jpg' --except 'upper*'
+check 'pages' grep -q '3 images' <(gpuimg info pages.tif)
+expect 0 gpuimg stack --recursive ds got.pgm --method max --only '*.seg.png' --gray
+gpuimg stack ds/a/b/q.seg.png ds/a/p.seg.png ds/r.seg.png want.pgm --method max --gray
+check 'stack' cmp got.pgm want.pgm
+expect_error 2 'pages: --only and --except leave none of 10 images' pages --recursive ds --out made.tif --only x
+expect_error 2 'stack: --only and --except leave none of 10 images' stack --recursive ds made.pgm --only x
+gpuimg convert ds/a/p.jpg ds/r.jpg --out joined.tif --only 'p*'
+check 'convert into pages' test "$(gpuimg info joined.tif | grep -c pages)" = 0
+rm -rf other
+cp -r ds other
+gpuimg invert ds/r.jpg other/r.jpg
+cp ds/r.jpg other/a/p.jpg
+gpuimg invert ds/masks/r.png other/masks/r.png
+tar -C other -cf other.tar --sort=name .
+pairs() { sed 1d out | cut -d, -f"$1,$(($1 + 2))" | sed 's|^ds/||; s|^[.]/||' | sort | tr '\n' ' '; }
+expect 1 gpuimg compare ds other --only 'r.*' --except '*.seg.png'
+check 'folders' test "$(pairs 1)" = 'masks/r.png,0 r.jpg,0 '
+expect 1 gpuimg compare --tar dot.tar other.tar --only 'r.*' --except '*.seg.png'
+check 'pairs of tars' test "$(pairs 2)" = 'masks/r.png,0 r.jpg,0 '
+expect 0 gpuimg compare --tar ds.tar other.tar --except 'r.*,p.jpg'
+printf 'ds/%s\tother/%s\n' r.jpg r.jpg a/p.jpg a/p.jpg r.seg.png r.seg.png >list
+expect 0 gpuimg compare --pairs list --only 'ds/*.png'
+check 'a list of pairs' test "$(pairs 1)" = 'r.seg.png,1 '
+expect_error 2 'compare: no pairs of images that --only and --except choose' compare ds other --only '*.x'
+expect_error 2 'compare: --only and --except: want two folders, --pairs or --tar' compare ds/r.jpg other/r.jpg --only 'r*'
+
 # Images that chains of --for name are checked like others.
 expect_error 2 'blur: --report photo.pgm: is the file of the image too, want another one' \
     blur --recursive ds --out-dir made --report photo.pgm --for 'p.jpg' 'add --with photo.pgm'
@@ -210,9 +239,9 @@ expect_error 2 'blur: --for: is for many images: want --out-dir, --out or --tar 
 expect_error 2 'stats: -: has no name that --only, --except or --for can match' stats - --table made.csv --only '*'
 expect_error 2 'blur: --exclude: no such option, did you mean --except[?]*' blur --exclude x
 expect 0 gpuimg blur --tar ds.tar kept.tar --only '*.tif,*.x'
-says 'a pattern that matches nothing' 'gpuimg: warning: blur: --only *.tif,...: no input has such a name'
+check 'a pattern that matches nothing' grep -qxF 'gpuimg: warning: blur: --only *.tif,...: no input has such a name' err
 expect 0 gpuimg blur --recursive ds --out-dir dir --only '*.jpg' --except '*.sgg.png' --for '*.msk' invert
-check 'each option is named' test "$(cat err)" = 'gpuimg: warning: blur: --except *.sgg.png: no input has such a name
+check 'each option is named' test "$(grep warning err)" = 'gpuimg: warning: blur: --except *.sgg.png: no input has such a name
 gpuimg: warning: blur: --for *.msk: no input has such a name'
 expect 0 gpuimg blur --recursive ds --out-dir dir --only '*.jpg' --except '*.sgg.png' --quiet
 check '--quiet' test ! -s err
