@@ -9,6 +9,7 @@
 /* The command's name, at the beginning of every message. */
 static const char *command_name;
 static bool is_quiet;
+static char conclusion[1024];
 static bool shows_line; /* protected by the lock of stderr */
 
 /* Warnings of a batch, without the name before their first ": ". A warning for which the array has
@@ -213,9 +214,14 @@ void gi_cli_conclude(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    if (!is_quiet)
-        write_line("", format, args);
+    vsnprintf(conclusion, sizeof conclusion, format, args);
     va_end(args);
+}
+
+void gi_cli_print_conclusion(void)
+{
+    if (*conclusion && !is_quiet)
+        gi_cli_log("%s", conclusion);
 }
 
 void gi_cli_count_warnings(void)

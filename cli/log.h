@@ -21,8 +21,11 @@ void gi_cli_print_warnings(void);
 /* Prints a line for a person, in the form of gi_cli_log(). Prints it only if stderr is a terminal,
  * warnings are on, and warnings are not being counted. */
 void gi_cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Prints the last line of a batch, on a terminal or not, unless --quiet was given. */
+/* Keeps the last line of a batch, which gi_cli_print_conclusion() prints, on a terminal or not,
+ * unless
+ * --quiet was given. It is to be called once all outputs are in place. */
 void gi_cli_conclude(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void gi_cli_print_conclusion(void);
 /* gi_cli_name() sets the COMMAND of messages; NULL if there is none. The other function sets
  * whether warnings are off (--quiet). main() calls both. */
 void gi_cli_name(const char *name);

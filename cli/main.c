@@ -110,6 +110,8 @@ static int finish(enum gi_status status, const struct gi_command *command, const
 {
     if (status && status != GI_E_PIPE && *err->text)
         gi_cli_log("%s", err->text);
+    if (!status)
+        gi_cli_print_conclusion();
     int failed =
         status != GI_E_DIFFERENT && command && command->trouble ? command->trouble : GI_EXIT_FAILED;
     /* GI_E_DEVICE can also mean that the machine never had such a device, so it is no reason to run

@@ -39,10 +39,11 @@ static const struct gi_option options[] = {
     {GI_OPTION("format", CHOICE, struct gi_compare_params, format), .default_text = "text",
      .choices = formats, .help = "Format of the output"},
     {GI_OPTION("diff", PATH, struct gi_compare_params, diff), .metavar = "FILE",
-     .help = "Write the absolute difference as an image to this file. For many pairs this is a "
-             "folder, which gets a PNG per pair with the name of the first file"},
-    {GI_OPTION("gain", REAL, struct gi_compare_params, gain), .default_text = "1", .min = 0.001,
-     .max = 65535, .help = "Multiply the difference in the image of --diff by this"},
+     .help = "Write a picture of the differences to this file: differing pixels are red, on the "
+             "first image in faded gray. For many pairs this is a folder, which gets a PNG per "
+             "pair with the name of the first file"},
+    {GI_OPTION("gain", REAL, struct gi_compare_params, gain), .min = 0.001, .max = 65535,
+     .help = "Make the picture of --diff the absolute difference, multiplied by this"},
     {GI_OPTION("ignore", PATH, struct gi_compare_params, ignore), .metavar = "MASK",
      .help = "Compare only the pixels that are black in this image of the same size"},
     {GI_OPTION("visible", FLAG, struct gi_compare_params, visible),
@@ -144,8 +145,10 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
     struct gi_image picture;
-    enum gi_status status =
-        gi_compare_picture(&picture, a, b, p->gain, params[GI_SET_PAIR_FILTER], err);
+    const struct gi_compare_rules *rules = params[GI_SET_PAIR_FILTER];
+    enum gi_status status = isnan(p->gain)
+                                ? gi_compare_marks(&picture, a, b, rules, err)
+                                : gi_compare_picture(&picture, a, b, p->gain, rules, err);
     if (status)
         return status;
     status = gi_cli_save(&picture, NULL, path, io, threads, err);

@@ -3,7 +3,6 @@
 #include "cli/inputs/feed.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/log.h"
 #include "cli/process.h"
@@ -13,7 +12,7 @@
 #include "cli/run/timing.h"
 
 /* Prints what the batch did: "40 images written to web/ in 4.0 s, 10.0 images/s, 0 failed". If
- * images failed, another line tells their number, which is enough where nobody watches. */
+ * images failed, only on a terminal, because another line tells their number. */
 static void summarize(const struct gi_feed *feed, const struct gi_batch_params *params,
                       const struct gi_tally *tally, double seconds)
 {
@@ -24,17 +23,15 @@ static void summarize(const struct gi_feed *feed, const struct gi_batch_params *
     bool folder = to && !params->table && to[strlen(to) - 1] != '/';
     double rate = (double)done / (seconds > 0 ? seconds : 1e-3);
     char skipped[64] = "";
-    if (tally->failed && !isatty(STDERR_FILENO))
-        return;
     if (tally->skipped)
         snprintf(skipped, sizeof skipped, ", %llu skipped because %s",
                  (unsigned long long)tally->skipped,
                  params->resume ? "the report has them" : "they exist");
-    gi_cli_conclude("%s%llu %.*s%s%s%s in %.1f s, %.*f %s/s%s, %llu failed",
-                    params->table ? "table of " : "", (unsigned long long)done,
-                    (int)strlen(unit) - (done == 1), unit, to ? " written to " : "", to ? to : "",
-                    folder ? "/" : "", seconds, rate < 9.95 ? 1 : 0, rate, unit, skipped,
-                    (unsigned long long)tally->failed);
+    void (*print)(const char *format, ...) = tally->failed ? gi_cli_note : gi_cli_conclude;
+    print("%s%llu %.*s%s%s%s in %.1f s, %.*f %s/s%s, %llu failed", params->table ? "table of " : "",
+          (unsigned long long)done, (int)strlen(unit) - (done == 1), unit, to ? " written to " : "",
+          to ? to : "", folder ? "/" : "", seconds, rate < 9.95 ? 1 : 0, rate, unit, skipped,
+          (unsigned long long)tally->failed);
 }
 
 enum gi_status gi_feed_run(const struct gi_feed *feed, const struct gi_work_on *work,

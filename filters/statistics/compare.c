@@ -40,14 +40,6 @@ static const uint8_t *ignored_row(const struct work *work, int y)
     return work->ignored ? work->ignored + (size_t)y * (size_t)work->a->width : NULL;
 }
 
-static double distance(double a, double b)
-{
-    if (a == b || (isnan(a) && isnan(b)))
-        return 0;
-    double d = fabs(a - b);
-    return isnan(d) ? INFINITY : d;
-}
-
 static void measure_row(const struct work *work, int y)
 {
     const void *a = gi_row(work->a, y), *b = gi_row(work->b, y);
@@ -61,7 +53,8 @@ static void measure_row(const struct work *work, int y)
             if (ignored && ignored[i / (size_t)channels])
                 continue;
             samples++;
-            double d = distance(gi_sample(a, i, work->a->type), gi_sample(b, i, work->b->type));
+            double d =
+                gi_compare_distance(gi_sample(a, i, work->a->type), gi_sample(b, i, work->b->type));
             squares += d * d;
             max = d > max ? d : max;
             differing += d > work->tolerance;
@@ -278,17 +271,16 @@ static enum gi_status check_shapes(const struct gi_image *x, const struct gi_ima
                         : "size, as gpuimg crop or gpuimg resize makes it");
 }
 
-/* If the types differ, converts one image to `converted`, which the caller frees. */
-static enum gi_status match(struct gi_image *converted, const struct gi_image **a,
-                            const struct gi_image **b, struct gi_err *err)
+enum gi_status gi_compare_match(struct gi_image *converted, const struct gi_image **a,
+                                const struct gi_image **b, struct gi_err *err)
 {
     const struct gi_image *x = *a, *y = *b;
     *converted = (struct gi_image){0};
-    if (x->type == y->type)
-        return GI_OK;
+    enum gi_status status = check_shapes(x, y, err);
+    if (status || x->type == y->type)
+        return status;
     bool first = x->type < y->type;
-    enum gi_status status =
-        gi_image_convert(converted, first ? x : y, first ? y->type : x->type, err);
+    status = gi_image_convert(converted, first ? x : y, first ? y->type : x->type, err);
     *(first ? a : b) = converted;
     return status;
 }
@@ -310,7 +302,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     const struct gi_image *a = &srcs[0], *b = &srcs[1];
     struct gi_image converted;
     uint8_t *ignored = NULL;
-    enum gi_status status = match(&converted, &a, &b, err);
+    enum gi_status status = gi_compare_match(&converted, &a, &b, err);
     if (!status)
         status = gi_compare_ignored(&ignored, p, a, err);
     double full = gi_type_full_scale(a->type);
@@ -355,54 +347,6 @@ static bool result_equal(const void *a, const void *b)
     for (int c = 0; c < x->nchannels && equal; c++)
         equal = same(&x->channels[c], &y->channels[c]);
     return equal;
-}
-
-/* Rounds half to even and saturates, as all primitives do. */
-static void store(const struct gi_image *image, void *row, size_t i, double value)
-{
-    double full = gi_type_full_scale(image->type);
-    if (image->type == GI_F32)
-        ((float *)row)[i] = (float)value;
-    else if (image->type == GI_U16)
-        ((uint16_t *)row)[i] = (uint16_t)rint(value < full ? value : full);
-    else
-        ((uint8_t *)row)[i] = (uint8_t)rint(value < full ? value : full);
-}
-
-enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_image *a,
-                                  const struct gi_image *b, double gain,
-                                  const struct gi_compare_rules *params, struct gi_err *err)
-{
-    struct gi_image converted;
-    uint8_t *ignored = NULL;
-    enum gi_status status = check_shapes(a, b, err);
-    if (status)
-        return status;
-    status = match(&converted, &a, &b, err);
-    if (!status)
-        status = gi_compare_ignored(&ignored, params, a, err);
-    if (!status)
-        status = gi_image_alloc(picture, a->width, a->height, gi_colour_channels(a), a->type, err);
-    for (int y = 0; y < a->height && !status; y++) {
-        const void *row_a = gi_row(a, y), *row_b = gi_row(b, y);
-        void *row = gi_row(picture, y);
-        const uint8_t *skip = ignored ? ignored + (size_t)y * (size_t)a->width : NULL;
-        for (size_t x = 0; x < (size_t)a->width; x++) {
-            size_t i = x * (size_t)a->channels, last = i + (size_t)a->channels - 1;
-            double alpha = gi_has_alpha(a) ? distance(gi_sample(row_a, last, a->type),
-                                                      gi_sample(row_b, last, b->type))
-                                           : 0;
-            for (size_t c = 0; c < (size_t)picture->channels; c++) {
-                double d =
-                    distance(gi_sample(row_a, i + c, a->type), gi_sample(row_b, i + c, b->type));
-                store(picture, row, x * (size_t)picture->channels + c,
-                      skip && skip[x] ? 0 : fmax(d, alpha) * gain);
-            }
-        }
-    }
-    gi_image_free(&converted);
-    free(ignored);
-    return status;
 }
 
 static const struct gi_option options[] = {

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <math.h>
+
 #include "filters/filter.h"
 
 /* All numbers are in sample units of `type`. Two NaNs are equal, and so are two equal infinities.
@@ -57,6 +59,21 @@ enum gi_status gi_compare_ignored(uint8_t **ignored, const struct gi_compare_rul
  * of different sizes stay as they are. Errors: GI_E_MEMORY. */
 enum gi_status gi_compare_visible(struct gi_image *a, struct gi_image *b, struct gi_err *err);
 
+/* Returns |a - b|. NaN equals NaN, and differs from all other values by infinity. */
+static inline double gi_compare_distance(double a, double b)
+{
+    if (a == b || (isnan(a) && isnan(b)))
+        return 0;
+    double d = fabs(a - b);
+    return isnan(d) ? (double)INFINITY : d;
+}
+
+/* Checks that the images have the same size and channels. If their types differ, the one with less
+ * depth is converted to *converted, which takes its place and which the caller frees, also after an
+ * error. Errors: GI_E_UNSUPPORTED (shapes), GI_E_MEMORY. */
+enum gi_status gi_compare_match(struct gi_image *converted, const struct gi_image **a,
+                                const struct gi_image **b, struct gi_err *err);
+
 /* The result is a struct gi_comparison, for two sources of the same size and channels. If their
  * types differ, the source with less depth is first converted to the other type (full scale to full
  * scale). SSIM is computed as in Z. Wang et al., 2004, IEEE Trans. Image Processing 13(4), with
@@ -72,3 +89,9 @@ extern const struct gi_filter gi_filter_compare;
 enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_image *a,
                                   const struct gi_image *b, double gain,
                                   const struct gi_compare_rules *rules, struct gi_err *err);
+/* Makes a picture that shows where two images differ, which the caller frees: 8 bits, RGB. Pixels
+ * with a sample that counts as differing are red, and the others show the luma of `a` over white,
+ * faded to 70 % of white. Errors: as gi_compare_picture(). */
+enum gi_status gi_compare_marks(struct gi_image *picture, const struct gi_image *a,
+                                const struct gi_image *b, const struct gi_compare_rules *rules,
+                                struct gi_err *err);

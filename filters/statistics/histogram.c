@@ -155,6 +155,23 @@ static void from_counts(struct gi_histogram_channel *channel, const uint64_t *co
     }
 }
 
+/* Returns the upper end of the bins, of nvalues possible values. */
+static double end_of_bins(const struct histogram_state *state, int nchannels, int nvalues,
+                          const struct gi_histogram_params *p)
+{
+    int last = p->fit ? 255 : nvalues - 1;
+    if (p->range.n)
+        return p->range.v[1];
+    for (int c = 0; c < nchannels; c++) {
+        int most = nvalues - 1;
+        while (most > last && !state->counts[(size_t)c * (size_t)nvalues + (size_t)most])
+            most--;
+        while (last < most)
+            last = 2 * last + 1;
+    }
+    return last;
+}
+
 static void from_integers(struct gi_histogram *result, enum gi_type type,
                           const struct histogram_state *state, const struct gi_histogram_params *p)
 {
@@ -162,7 +179,7 @@ static void from_integers(struct gi_histogram *result, enum gi_type type,
     for (int c = 0; c < result->nchannels; c++) {
         struct gi_histogram_channel *channel = &result->channels[c];
         channel->lo = p->range.n ? p->range.v[0] : 0;
-        channel->hi = p->range.n ? p->range.v[1] : nvalues - 1;
+        channel->hi = end_of_bins(state, result->nchannels, nvalues, p);
         from_counts(channel, state->counts + (size_t)c * (size_t)nvalues, nvalues, p);
     }
 }
@@ -391,9 +408,11 @@ static const struct gi_option options[] = {
      .max = GI_BINS_MAX, .help = "Number of bins"},
     {GI_OPTION("range", REALS, struct gi_histogram_params, range), .least = 2, .most = 2,
      .metavar = "LO,HI",
-     .help = "Lower end of the first bin and upper end of the last, as sample values, both "
-             "included. By default these are 0 and full scale, or for float images the smallest "
-             "and the largest finite sample"},
+     .help =
+         "Lower end of the first bin and upper end of the last, as sample values, both "
+         "included. By default these are 0 and full scale, or for float images the smallest "
+         "and the largest finite sample. A text of a 16-bit image, and a plot beside it, end at "
+         "the full scale of the bits that its samples need"},
     {GI_OPTION("percentiles", REALS, struct gi_histogram_params, percentiles),
      .default_text = "1,5,25,75,95,99", .min = 0, .max = 100, .metavar = "P[,P...]",
      .help = "Percentiles to print besides the median"},

@@ -12,6 +12,11 @@ struct gi_histogram_params {
                               of the data */
     struct gi_reals percentiles;
     bool luminance;
+    /* For a histogram to look at: without `range`, the bins of a 16-bit image end at the smallest
+     * 2^k
+     * - 1, from 255 on, that no sample exceeds, because many such images hold samples of 10 to 14
+     * bits. */
+    bool fit;
 };
 
 /* One channel. Statistics include all samples, also those outside the bins; NaN is not a sample. If

@@ -124,10 +124,30 @@ def test_picture():
     c.check("picture", (read(out) == want).all())
 
 
+def test_marks():
+    """Without --gain differing pixels are red, on the luma of the first image over white, faded to 70 % of white."""
+    for channels, dtype in ((1, np.uint8), (2, np.uint8), (3, np.uint16), (4, np.uint8)):
+        a = random_image(c.rng, (30, 40, channels) if channels > 1 else (30, 40), dtype)
+        b = a.copy()
+        b[4:9, 7:30] ^= 1
+        b[20, 11] ^= 8
+        out = c.path("marks.ppm")
+        measured(a, b, "--diff", out, "--tolerance", 2, status=1)
+        full = np.iinfo(dtype).max
+        rgb = a.reshape(30, 40, channels)[..., [0, 1, 2] if channels > 2 else [0, 0, 0]] / full
+        alpha = a.reshape(30, 40, channels)[..., -1] / full if channels in (2, 4) else 1
+        luma = rgb @ (0.2126, 0.7152, 0.0722) * alpha + 1 - alpha
+        want = np.repeat(np.rint(255 * (0.7 + 0.3 * luma))[..., None], 3, axis=2)
+        got = read(out).astype(int)
+        c.check(f"marks, {channels} channels: the others are faded", (abs(got - want).max(axis=2) <= 1).sum() == 30 * 40 - 1)
+        c.check(f"marks, {channels} channels: red", (got[20, 11] == (255, 0, 0)).all())
+
+
 test_numbers()
 test_small()
 test_equal()
 test_depths()
 test_status()
 test_picture()
+test_marks()
 c.end()

@@ -189,7 +189,7 @@ for option in labels mask overlay points; do
 done
 expect_error 1 'extract: nowhere/l.npy: *' extract nothere.pgm made.csv --mask made.png --labels nowhere/l.npy
 expect_error 1 'extract: nowhere/m.png: *' extract nothere.pgm made.csv --labels made.png --mask png:nowhere/m.png
-expect_error 1 'extract: --crops nowhere/in/: No such *' extract nothere.pgm made.csv --labels made.png --crops nowhere/in/
+expect_error 1 'extract: --crops nowhere/in/: there is no folder nowhere' extract nothere.pgm made.csv --labels made.png --crops nowhere/in/
 expect_error 1 'extract: --crops two.pgm: Not a *' extract nothere.pgm made.csv --crops two.pgm
 echo text >text.pgm # is not read before such errors
 expect_error 2 'extract: --crop-format gif: *' extract text.pgm made.csv --crops made --crop-format gif
@@ -280,7 +280,7 @@ expect 1 gpuimg compare two.pgm near.pgm --ignore-region 1x1+2+3
 expect_error 2 'compare: --ignore-region 5x5: want WxH+X+Y, at most 64 of them*' compare two.pgm near.pgm --ignore-region 5x5
 printf 'P2\n6 4\n255\n0 0 0 0 0 0\n0 0 0 0 0 0\n0 0 0 0 0 0\n0 1 0 0 0 0\n' >hide.pgm
 expect 0 gpuimg compare two.pgm near.pgm --ignore hide.pgm
-expect 0 gpuimg compare two.pgm near.pgm --ignore two.pgm --diff d.pgm
+expect 0 gpuimg compare two.pgm near.pgm --ignore two.pgm --diff d.pgm --gain 1
 expect_error 2 'compare: *--ignore: 1 x 1 pixels: want 6 x 4 as the images' compare two.pgm near.pgm --ignore <(printf 'P5 1 1 255\n\1')
 expect_error 2 'compare: *leave no pixel to compare' compare two.pgm near.pgm --ignore-region 6x4+0+0
 expect_error 2 'compare: --ignore: nothere.pgm: No such file or directory' compare two.pgm near.pgm --ignore nothere.pgm
@@ -335,6 +335,13 @@ for name in dark.pgm dark.pfm; do
     check "$name: the overlay has white regions" grep -qE '^max +65535' <(gpuimg stats inside.ppm)
     check "$name: the overlay has a black background" grep -qE '^max +0' <(gpuimg stats outside.ppm)
 done
+# Samples of 12 bits: the bins that a person sees end at 4095, those for programs at 65535.
+expect 0 gpuimg histogram dark.pgm --bins 8
+check "the bins of a text divide the range of 12 bits" test "$(grep -cE '^(512 - 1023 +1500|2560 - 3071 +100|3584 - 4095 +0)$' out)" = 3
+expect 0 gpuimg histogram dark.pgm --bins 8 --format csv
+check "the bins of a CSV divide the range of 16 bits" grep -qx '0,0,8191.875,1600' out
+expect 0 gpuimg histogram dark.pgm --bins 8 --range 0,65535
+check "and those of a range divide it" grep -qE '^0 - 8191 +1600$' out
 expect 0 gpuimg histogram dark.pgm --plot dark.svg
 check "the plot ends where the samples do" test "$(grep -cE '>(4000|10000|60000)</text>' dark.svg) $(grep -cE '>(1000|2000|3000)</text>' dark.svg)" = '0 3'
 expect 0 gpuimg histogram dark.pgm --plot dark.svg --range 0,65535

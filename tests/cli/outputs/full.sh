@@ -51,7 +51,7 @@ extract in.pgm --at 50% --points disk/made.csv
 extract in.pgm disk/made.csv --at 50% --labels disk/made.png --mask disk/made.pgm --crops disk/crops
 run 'blur | extract --at 50% --to disk/made.csv' in.pgm
 run 'blur | histogram --format csv --to disk/made.csv' in.pgm
-compare in.pgm other.pgm --diff disk/made.pgm
+compare in.pgm other.pgm --diff disk/made.ppm
 compare many many --table disk/made.csv
 stack in.pgm other.pgm disk/made.pfm
 montage in.pgm other.pgm disk/made.pgm

@@ -79,7 +79,7 @@ for f in a b; do
     gpuimg histogram $f.pgm --plot $f.svg >/dev/null
     gpuimg extract $f.pgm $f.json --at 50% --crops crops-$f
     gpuimg invert --tar $f.tar made-$f.tar
-    gpuimg compare $f.pgm flipped.pgm --diff diff-$f.pgm --max-diff 255 >/dev/null
+    gpuimg compare $f.pgm flipped.pgm --diff diff-$f.pgm --gain 1 --max-diff 255 >/dev/null
 done
 race "a file" out.png a.png b.png "convert a.pgm out.png" "convert b.pgm out.png --threads 2"
 race "a durable file" out.tif a.tif b.tif "convert a.pgm out.tif --durable" "convert b.pgm out.tif"
@@ -92,7 +92,7 @@ race "an array" out.npy a.npy b.npy "histogram a.pgm --table out.npy" "histogram
 race "a plot" out.svg a.svg b.svg "histogram a.pgm --plot out.svg" "histogram b.pgm --plot out.svg"
 race "crops" found crops-a crops-b "extract a.pgm --at 50% --crops found --force" "extract b.pgm --at 50% --crops found --force"
 race "with others" out.json a.json b.json "extract a.pgm out.json --at 50% --mask ma.pgm" "extract b.pgm out.json --at 50% --mask ma.pgm"
-race "a difference" out.pgm diff-a.pgm diff-b.pgm "compare a.pgm flipped.pgm --diff out.pgm --max-diff 255" "compare b.pgm flipped.pgm --diff out.pgm --max-diff 255"
+race "a difference" out.pgm diff-a.pgm diff-b.pgm "compare a.pgm flipped.pgm --diff out.pgm --gain 1 --max-diff 255" "compare b.pgm flipped.pgm --diff out.pgm --gain 1 --max-diff 255"
 
 # If commands may not replace a file, one of them succeeds.
 for i in {1..8}; do
