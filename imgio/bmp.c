@@ -5,6 +5,7 @@
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/metadata.h"
+#include "imgio/parts.h"
 
 #include <string.h>
 
@@ -291,15 +292,18 @@ static enum gi_status read_rows(const struct bitmap *b, struct gi_err *err)
 struct pen {
     const unsigned char *at, *end;
     int64_t x, y;
+    bool wide; /* a run went beyond the end of its row */
 };
 
 /* Writes `n` pixels from the packed palette indices at `literal`. If that is NULL, the byte `code`
- * is repeated, which contains one index or, at 4 bits per pixel, two. */
+ * is repeated, which contains one index or, at 4 bits per pixel, two. Pixels beyond the end of the
+ * row are left out, as by other readers. */
 static bool put_run(const struct bitmap *b, struct pen *pen, const unsigned char *literal,
                     unsigned code, unsigned n)
 {
-    if (n > (uint64_t)(b->width - pen->x))
-        return false;
+    uint64_t room = (uint64_t)(b->width - pen->x);
+    pen->wide = pen->wide || n > room;
+    n = n > room ? (unsigned)room : n;
     uint8_t *row = row_of(b, pen->y);
     for (unsigned i = 0; i < n; i++, pen->x++) {
         unsigned byte = literal ? literal[b->bits == 8 ? i : i / 2] : code;
@@ -354,7 +358,7 @@ static enum gi_status read_code(const struct bitmap *b, struct pen *pen, bool *d
     pen->at += nbytes < (size_t)(pen->end - pen->at) ? nbytes : (size_t)(pen->end - pen->at);
     return fits ? GI_OK
                 : gi_decode_damaged_at(b->decode, err, (int)pen->y,
-                                       "has a run that ends early or goes out of the image");
+                                       "has a run that ends early or is below the image");
 }
 
 static enum gi_status read_runs(const struct bitmap *b, struct gi_err *err)
@@ -365,6 +369,9 @@ static enum gi_status read_runs(const struct bitmap *b, struct gi_err *err)
     bool done = false;
     while (!status && !done && pen.end - pen.at >= 2)
         status = read_code(b, &pen, &done, err);
+    if (pen.wide)
+        gi_decode_add_loss(b->decode, "runs beyond the ends of rows",
+                           "has runs beyond the ends of its rows, which are left out");
     bool all = pen.y == b->height || (pen.y == b->height - 1 && pen.x == b->width);
     if (status || done)
         return status;

@@ -74,6 +74,16 @@ void gi_decode_add_images(struct gi_decode *decode, const char *name, const char
         "%s", name);
 }
 
+void gi_decode_add_loss(struct gi_decode *decode, const char *name, const char *warning)
+{
+    bool warns = !decode->warning->status;
+    if (warns)
+        gi_fail(decode->warning, GI_E_FORMAT, "%s", warning);
+    gi_decode_add_part(
+        decode, &(struct gi_part){.kind = GI_PART_FIELD, .fate = GI_PART_LOST, .warned = warns},
+        "%s", name);
+}
+
 void gi_decode_add_trailing(struct gi_decode *decode, uint64_t end)
 {
     const struct gi_ahead *ahead = decode->options->ahead;

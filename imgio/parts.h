@@ -77,6 +77,10 @@ void gi_metadata_add_part(struct gi_metadata *metadata, const struct gi_part *pa
  * warning already: `warning` is "holds more frames; only the first is read". */
 void gi_decode_add_images(struct gi_decode *decode, const char *name, const char *warning);
 
+/* Adds a part `name` of the picture or of a field that a reader leaves out, and warns of it as
+ * gi_decode_add_images() does. */
+void gi_decode_add_loss(struct gi_decode *decode, const char *name, const char *warning);
+
 /* Adds the bytes from offset `end` to the end of the file, if there are any. */
 void gi_decode_add_trailing(struct gi_decode *decode, uint64_t end);
 

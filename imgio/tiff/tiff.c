@@ -310,8 +310,11 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
         status = read_header(r, err);
     if (!status && r->fault.status)
         status = gi_decode_damaged(r->decode, err, "is damaged: %s", r->fault.text);
-    if (!status && r->complaint.status && !r->decode->warning->status)
-        gi_fail(r->decode->warning, GI_E_FORMAT, "has a bad tag: %s", r->complaint.text);
+    if (!status && r->complaint.status) {
+        char warning[sizeof r->complaint.text + 16];
+        snprintf(warning, sizeof warning, "has a bad tag: %s", r->complaint.text);
+        gi_decode_add_loss(r->decode, "value of a bad tag", warning);
+    }
     r->fault = (struct gi_err){0};
     if (!status)
         status = gi_decode_alloc(r->decode, r->width, r->height, r->channels, r->type, err);

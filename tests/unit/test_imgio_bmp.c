@@ -296,6 +296,10 @@ TEST(run_lengths)
         {"\2\1\0\0\2\2\0", 7, NULL, {20, 20, 10, 10}},
         {"\2\1\0\0\2\2\0\0", 8, NULL, {20, 20, 10, 10}},
         {"\1\1\1\2\0\0\1\3\1\4\0\1", 12, NULL, {30, 40, 10, 20}},
+        /* what goes beyond a row is cut off, of runs and of literals, whose bytes are passed */
+        {"\3\1\0\0\2\2\0\1", 8, NULL, {20, 20, 10, 10}},
+        {"\2\1\5\3\0\0\1\2\377\4\0\1", 12, NULL, {20, 40, 10, 10}},
+        {"\0\3\1\2\3\0\0\0\2\2\0\1", 12, NULL, {20, 20, 10, 20}},
         {"\2\1\0\0\1\2", 6, "ends early, in row 1 of 2", {0}},
         {"\2\1\0", 3, "ends early, in row 0 of 2", {0}},
         {"\2\1\0\0\1\2\0\1", 8, "leaves pixels out, in row 1 of 2", {0}},
@@ -304,9 +308,10 @@ TEST(run_lengths)
         {"\2\1\0\2", 4, "steps out of the image", {0}},
         {"\2\1\0\2\1\0", 6, "steps out of the image", {0}},
         {"\0\2\0\3", 4, "steps out of the image", {0}},
-        {"\3\1", 2, "a run that ends early or goes out", {0}},
-        {"\2\1\0\0\2\2\0\0\1\1", 10, "a run that ends early or goes out", {0}},
-        {"\2\32", 2, "a run that ends early or goes out", {0}}, /* a colour past the last */
+        {"\3\1", 2, "ends early, in row 0 of 2", {0}},
+        {"\0\3\1\2", 4, "a run that ends early or is below", {0}},
+        {"\2\1\0\0\2\2\0\0\1\1", 10, "a run that ends early or is below", {0}},
+        {"\2\32", 2, "a run that ends early or is below", {0}}, /* a colour past the last */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unsigned char file[176 + 16];
@@ -319,7 +324,12 @@ TEST(run_lengths)
             assert_refused(file, 160 + cases[i].n, GI_OK, cases[i].says);
             continue;
         }
-        struct gi_image image = decode_or_fail(file, 160 + cases[i].n);
+        struct gi_image image;
+        struct gi_err warning, err = {0};
+        if (load_bytes(&image, file, 160 + cases[i].n, &strictly, &warning, &err))
+            fail_msg("case %zu: %s", i, err.text);
+        bool beyond = i >= 6 && i <= 8;
+        assert_int_equal(strstr(warning.text, "beyond the ends of its rows") != NULL, beyond);
         assert_memory_equal(gi_row(&image, 0), cases[i].want, 2);
         assert_memory_equal(gi_row(&image, 1), cases[i].want + 2, 2);
         gi_image_free(&image);

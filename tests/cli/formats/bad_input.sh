@@ -116,6 +116,26 @@ expect 0 gpuimg blur flat.png small.png --max-pixels 3072 --max-bytes 10K
 printf 'P5 99999999999999999999 1 255\n' >absurd.pgm
 expect_error 1 'blur: absurd.pgm: *' blur absurd.pgm made.png
 
+# What a reader leaves out of the picture is an error with --strict.
+python3 - <<'END'
+import struct
+codes = bytes([3, 1, 0, 0, 2, 2, 0, 1])  # a run of 3 pixels in rows of 2
+palette = b"".join(bytes([10 * i, 10 * i, 10 * i, 0]) for i in range(3))
+head = struct.pack("<IiiHHIIiiII", 40, 2, 2, 1, 8, 1, len(codes), 0, 0, 3, 0)
+body = head + palette + codes
+open("wide.bmp", "wb").write(b"BM" + struct.pack("<IHHI", 14 + len(body), 0, 0, 14 + len(head + palette)) + body)
+tags = [(256, 3, 1, 2), (257, 3, 1, 1), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 1), (273, 4, 1, 8), (274, 3, 1, 9), (278, 3, 1, 1), (279, 4, 1, 2)]
+open("turned.tif", "wb").write(struct.pack("<2sHI2sH", b"II", 42, 10, b"ab", len(tags)) + b"".join(struct.pack("<HHII", *t) for t in tags) + b"\0\0\0\0")
+END
+gpuimg list | grep -q "tiff .*this build has no" && rm turned.tif
+for f in wide.bmp turned.tif; do
+    [[ -e $f ]] || continue
+    expect 0 gpuimg convert $f got.pgm
+    check "$f: a warning" grep -qE "^gpuimg: warning: convert: $f: has (runs beyond the ends of its rows|a bad tag: .*Orientation)" err
+    expect 1 gpuimg convert $f made.pgm --strict
+    check "$f: an error with --strict" grep -qE 'strict.*(runs beyond the ends|bad tag)' err
+done
+
 # A file name with a terminal's control sequence.
 expect_error 1 'info: ?\[31m.png: No such file or directory' info $'\e[31m.png'
 
