@@ -61,10 +61,12 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
 
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
                                  struct gi_image *image, const struct gi_file_info *info,
-                                 struct gi_err *err)
+                                 struct gi_placement *placement, struct gi_err *err)
 {
     struct gi_ready ready;
     enum gi_status status = compute(imaging, item, image, info, true, NULL, &ready, err);
+    if (!status && placement)
+        *placement = gi_ready_placement(&ready);
     gi_ready_free(&ready);
     return status;
 }
@@ -163,13 +165,6 @@ static void warn_of_bits(const struct gi_item *item, const struct gi_io_params *
     gi_image_free(&packed);
 }
 
-/* Adapts the metadata to where the chain has moved the pixels. */
-static void move_geo(struct gi_metadata *metadata, const struct gi_ready *ready)
-{
-    struct gi_placement placement = gi_ready_placement(ready);
-    gi_geo_move(metadata, placement.known ? placement.m : NULL);
-}
-
 /* Loads the image of the item and runs the chain. The result may be encoded if the caller has set
  * results->ending. The caller frees the results, also after an error. */
 static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
@@ -178,6 +173,7 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     struct gi_image *image = &results->image;
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
+    struct gi_placement placement = {0}; /* where the chain moves the pixels */
     enum gi_status status = gi_imaging_load_for_chain(
         imaging, item, image, wanted ? &results->metadata : NULL, &results->info, err);
     bool bands = !status && results->info.bands.n;
@@ -185,14 +181,16 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     if (!status)
         results->maxval = gi_cli_maxval(image, &results->info, options->io);
     if (bands && chain && chain->n)
-        status = gi_imaging_bands(imaging, item, image, &results->info, err);
+        status = gi_imaging_bands(imaging, item, image, &results->info, &placement, err);
     else if (!status && chain && chain->n)
         status = compute(imaging, item, image, &results->info, wanted,
                          results->ending.coding_of ? &results->ending : NULL, &results->ready, err);
     if (!status && wanted)
         warn_of_bits(item, options->io, results);
+    if (!status && wanted && chain && chain->n && !bands)
+        placement = gi_ready_placement(&results->ready);
     if (!status && wanted && chain && chain->n)
-        move_geo(&results->metadata, &results->ready);
+        gi_geo_move(&results->metadata, placement.known ? placement.m : NULL);
     const char *writer = NULL;
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image))
         writer = gi_metadata_drop_sizes(&results->metadata);

@@ -43,7 +43,7 @@ static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
         gi_imaging_load(job->decoding, item, &input->image, &input->metadata, &info, err);
     return status || !job->chain
                ? status
-               : gi_imaging_filter(job->decoding, item, &input->image, &info, err);
+               : gi_imaging_filter(job->decoding, item, &input->image, &info, NULL, err);
 }
 
 /* Images arrive in the order of the list, so that sums of floats are the same in every run. The

@@ -125,6 +125,19 @@ check '--for of convert' cmp want.png dir/r.png
 gpuimg convert ds/a/p.jpg want.png
 check 'convert without --for' cmp want.png dir/a/p.png
 
+# Images of several bands take the chain of their own rule too.
+mkdir bands
+{ printf 'P7\nWIDTH 9\nHEIGHT 8\nDEPTH 5\nMAXVAL 255\nENDHDR\n' && head -c 360 ds/video.bin; } >bands/a.pam
+cp bands/a.pam bands/b.pam
+rm -rf dir
+expect 0 gpuimg invert --recursive bands --out-dir dir --for 'b*' 'blur | transpose'
+for f in a:invert b:'blur | transpose'; do
+    gpuimg run "${f#*:}" bands/a.pam want.pam
+    check "five bands: ${f#*:}" cmp want.pam dir/${f%%:*}.pam
+done
+expect 1 gpuimg invert --recursive bands --out-dir dir --for 'b*' 'color --to hsv'
+check 'five bands: another chain fails alone' test "$(grep -c 'bands: choose some' err)" = 1
+
 # Tables and arrays: the chain ends as that of the command does.
 expect 0 gpuimg run 'stats' --recursive ds/a --only 'p*' --table all.csv --for '*.seg.png' 'invert | stats'
 gpuimg run 'invert | stats' ds/a/p.seg.png --table mask.csv
