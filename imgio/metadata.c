@@ -104,9 +104,21 @@ static void forget_place(struct gi_metadata *metadata)
     gi_parts_remove(&metadata->parts, part_names_place);
 }
 
+const char *gi_text_shape(const char *text, size_t n)
+{
+    static const char key[] = "\"shape\":", old[] = "shape=(";
+    if (n >= sizeof old && memcmp(text, old, sizeof old - 1) == 0)
+        return text + sizeof old - 1;
+    const char *at = n && *text == '{' ? memmem(text, n, key, sizeof key - 1) : NULL;
+    const char *end = text + n;
+    for (at = at ? at + sizeof key - 1 : end; at < end && *at == ' ';)
+        at++;
+    return at < end && *at == '[' ? at + 1 : NULL;
+}
+
 bool gi_text_is_shape_of_pages(const char *text)
 {
-    return strncmp(text, "{\"shape\":", 9) == 0 || strncmp(text, "shape=(", 7) == 0;
+    return gi_text_shape(text, strlen(text)) != NULL;
 }
 
 const char *gi_metadata_drop_sizes(struct gi_metadata *metadata)
@@ -123,7 +135,7 @@ const char *gi_metadata_drop_sizes(struct gi_metadata *metadata)
         }
         if (ome)
             writer = "OME";
-        else if (strstr(text->text, "], \"")) /* another key follows the shape */
+        else if (strchr(text->text, ':') != strrchr(text->text, ':')) /* another key */
             writer = "tifffile";
         free(text->keyword);
     }

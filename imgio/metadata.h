@@ -21,6 +21,11 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
  * not UTF-8 are read as Latin-1. Returns NULL if memory ran out. */
 char *gi_text_utf8(const void *bytes, size_t n);
 
+/* Returns the place behind the bracket that opens the shape of an array in a description by
+ * tifffile, which has `n` bytes: {"shape": [6, 120, 160]}, also with other keys, or before 2018
+ * shape=(6, 120, 160). Returns NULL if it is no such description. */
+const char *gi_text_shape(const char *text, size_t n);
+
 /* Keeps `n` bytes as a block of the metadata, for example in &metadata->icc and
  * &metadata->icc_nbytes, unless that block exists already. Like all functions in this file, sets
  * metadata->starved if memory runs out. */

@@ -28,6 +28,7 @@ static uint64_t look(struct gi_tiff_walk *w)
 {
     unsigned count = w->big ? 8 : 2, entry = w->big ? 20 : 12, offset = w->big ? 8 : 4;
     w->own = w->broken = true;
+    w->full = w->at;
     w->cut = false;
     w->entries = 0;
     if (w->at > w->nbytes || w->nbytes - w->at < count)
@@ -44,6 +45,7 @@ static uint64_t look(struct gi_tiff_walk *w)
             unsigned nbytes = gi_tiff_number(w, at + 2, 2) == TYPE_SHORT ? 2 : 4;
             w->own = !(gi_tiff_number(w, at + entry - offset, nbytes) & (REDUCED | MASK));
         }
+    w->full = gi_tiff_full(w, &w->own);
     return next;
 }
 
@@ -102,18 +104,19 @@ static struct gi_tiff_pages find(const unsigned char *bytes, size_t nbytes, int 
     gi_tiff_walk_start(w, bytes, nbytes);
     while (found.n < n && gi_tiff_walk(w)) {
         found.n++;
-        if (w->own && !found.own++ && page < 0)
-            found.offset = w->at;
         if (!first)
-            first = w->at;
-        if (w->number == page)
-            found.offset = w->at;
+            first = w->full;
+        if ((w->own && !found.own++ && page < 0) || w->number == page) {
+            found.offset = w->full;
+            found.in_subifd = w->full != w->at;
+        }
     }
     found.damage = w->broken ? "the offset of a page is wrong"
                    : w->cut  ? "it ends before the offset of its next page"
                              : NULL;
     if (!found.own) { /* all directories are smaller versions of pages that are elsewhere */
         found.own = found.n;
+        found.only_reduced = found.n > 0;
         found.offset = page < 0 ? first : found.offset;
     }
     return found;
@@ -147,7 +150,7 @@ enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned cha
     gi_tiff_walk_start(&w, bytes, nbytes);
     while (w.number + 1 < all.n && gi_tiff_walk(&w))
         list->images[w.number] =
-            (struct gi_image_place){.offset = w.at, .own = w.own || all.own == all.n};
+            (struct gi_image_place){.offset = w.full, .own = w.own || all.own == all.n};
     for (int i = 1; i < stacked; i++)
         list->images[i] = (struct gi_image_place){
             .offset = all.offset, .skip = (uint64_t)i * image_nbytes, .own = true};

@@ -48,11 +48,15 @@ static int on_warning(TIFF *file, void *self, const char *module, const char *fo
     return on_message(self, module, format, args, false);
 }
 
+/* While samples are read, r->at is where the directory says that they are. */
 static tmsize_t read_bytes(thandle_t self, void *to, tmsize_t nbytes)
 {
     struct gi_tiff_reader *r = self;
-    size_t have = r->decode->nbytes - r->at, n = (size_t)nbytes < have ? (size_t)nbytes : have;
-    memcpy(to, r->decode->bytes + r->at, n);
+    uint64_t skip = r->pixels ? r->skip : 0, all = r->decode->nbytes;
+    size_t have = skip < all - r->at ? (size_t)(all - r->at - skip) : 0;
+    size_t n = (size_t)nbytes < have ? (size_t)nbytes : have;
+    if (n)
+        memcpy(to, r->decode->bytes + r->at + skip, n);
     r->at += n;
     return (tmsize_t)n;
 }
@@ -61,7 +65,7 @@ static toff_t seek_to(thandle_t self, toff_t offset, int whence)
 {
     struct gi_tiff_reader *r = self;
     uint64_t base = whence == SEEK_CUR ? r->at : whence == SEEK_END ? r->decode->nbytes : 0;
-    uint64_t at = base + offset + (r->pixels ? r->skip : 0);
+    uint64_t at = base + offset;
     if (at > r->decode->nbytes)
         at = r->decode->nbytes;
     return r->at = (size_t)at;
@@ -194,6 +198,17 @@ static void add_dropped(struct gi_tiff_reader *r, const char *name, const char *
         "%s", name);
 }
 
+/* Removes from tifffile's description of a stack what says that it has a single directory. */
+static void forget_truncation(char *text)
+{
+    static const char *const keys[] = {"\"truncated\": true, ", ", \"truncated\": true"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char *at = gi_text_is_shape_of_pages(text) ? strstr(text, keys[i]) : NULL;
+        if (at)
+            memmove(at, at + strlen(keys[i]), strlen(at + strlen(keys[i])) + 1);
+    }
+}
+
 /* Reads texts under the keywords that they have in PNG. A description of all pages is wrong for a
  * single page, and is only kept for a file that will have the same pages. tifffile's names the
  * number of samples per pixel, which have to be channels of the image. */
@@ -203,6 +218,7 @@ static void read_texts(struct gi_tiff_reader *r)
         char *text;
         if (!gi_tiff.TIFFGetField(r->file, t->tag, &text) || !*text)
             continue;
+        forget_truncation(text);
         bool fits = r->samples == r->channels || !gi_text_is_shape_of_pages(text);
         if ((r->decode->options->together && fits) || !is_of_all(text))
             gi_decode_add_text(r->decode, t->keyword, NULL, NULL, text, strlen(text));
@@ -384,7 +400,13 @@ static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi
     if (own > 1)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "holds %d pages, and one is wanted: [0] to [%d] after the name", n, n - 1);
-    if (n > 1)
+    if (found.in_subifd)
+        gi_decode_add_images(decode, "a smaller version of the picture",
+                             "holds a smaller version of its picture, which is left out");
+    else if (found.only_reduced)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED,
+                "says that it is a smaller version of a picture, and does not hold that");
+    else if (n > 1)
         add_versions(decode, n - 1);
     return GI_OK;
 }

@@ -26,6 +26,7 @@ enum { GI_TIFF_MEMORY_MAX = 256 << 20 }; /* maximum bytes that libtiff may alloc
 struct gi_tiff_walk {
     const unsigned char *bytes;
     uint64_t nbytes, at, next, mark;
+    uint64_t full; /* offset of the directory of the page's full picture: `at`, or a SubIFD */
     /* number of entries of the directory, all within the file; 0 if it is damaged */
     uint64_t entries;
     int number, marked; /* of the page, from 0 */
@@ -36,19 +37,27 @@ bool gi_tiff_walk(struct gi_tiff_walk *walk);
 /* Reads a number of `n` bytes at offset `at`. All these bytes must be within the file. */
 uint64_t gi_tiff_number(const struct gi_tiff_walk *walk, uint64_t at, unsigned n);
 
+/* Returns the offset of the directory of the largest picture of the page at w->at that is no
+ * smaller version or mask: the page itself, if it is *own, or one of its SubIFDs, which sets *own.
+ * Returns w->at if there is none (subifd.c). */
+uint64_t gi_tiff_full(const struct gi_tiff_walk *w, bool *own);
+
 /* What was found on a walk. */
 struct gi_tiff_pages {
     int n;   /* number of directories; of a cycle each is counted once */
     int own; /* number of independent pages; if there are none, number of directories */
     /* the damage of the chain, as in "its pages go in a circle"; NULL: none */
     const char *damage;
-    uint64_t offset; /* offset of the wanted directory; 0 if there is none */
+    uint64_t offset;   /* offset of the wanted directory; 0 if there is none */
+    bool in_subifd;    /* it is a SubIFD of a page that is a smaller version */
+    bool only_reduced; /* all pages are smaller versions or masks */
 };
 
 /* Finds the directory of `page`, from 0. -1 means the first independent page. */
 void gi_tiff_find_page(struct gi_tiff_pages *found, const unsigned char *bytes, size_t nbytes,
                        int page);
-/* Returns the number of images if the file is a stack by ImageJ with one directory, otherwise 1.
+/* Returns the number of images if the file is a stack by ImageJ or tifffile with one directory,
+ * otherwise 1.
  * Sets *nbytes to the distance, in bytes, from the samples of an image to those of the next, and
  * *end to the end of the samples of the last image (imagej.c). *end may be NULL. */
 int gi_tiff_stack(uint64_t *nbytes, uint64_t *end, const unsigned char *bytes, size_t size);

@@ -1,0 +1,47 @@
+/* Finds the full picture of a page, which may be in one of its SubIFDs (Adobe's Supplement 1 to
+ * TIFF 6.0). DNG and the raw files of cameras have a small version in the page, and pyramids have
+ * small versions in the SubIFDs.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/tiff/tags.h"
+#include "imgio/tiff/tiff.h"
+
+enum {
+    SUBIFDS_MAX = 64,
+    TAG_KIND = 254, /* NewSubfileType */
+    TAG_WIDTH = 256,
+    TAG_HEIGHT = 257,
+    TAG_SUBIFDS = 330,
+    REDUCED_OR_MASK = 1 | 4, /* bits of NewSubfileType */
+};
+
+static uint64_t integer_of(const struct gi_tags *tags, uint64_t directory, unsigned number)
+{
+    struct gi_tag tag;
+    return gi_tag_find(&tag, tags, directory, number) ? gi_tag_integer(tags, &tag, 0, 0) : 0;
+}
+
+/* Returns the number of pixels that the directory names. */
+static uint64_t pixels_of(const struct gi_tags *tags, uint64_t directory)
+{
+    uint64_t width = integer_of(tags, directory, TAG_WIDTH),
+             height = integer_of(tags, directory, TAG_HEIGHT);
+    return width <= UINT32_MAX && height <= UINT32_MAX ? width * height : 0;
+}
+
+uint64_t gi_tiff_full(const struct gi_tiff_walk *w, bool *own)
+{
+    const struct gi_tags tags = {w->bytes, w->nbytes, w->big_endian, w->big};
+    struct gi_tag subs;
+    uint64_t best = w->at, most = *own ? pixels_of(&tags, w->at) : 0;
+    if (!gi_tag_find(&subs, &tags, w->at, TAG_SUBIFDS))
+        return w->at;
+    for (uint64_t i = 0; i < subs.count && i < SUBIFDS_MAX; i++) {
+        uint64_t at = gi_tag_integer(&tags, &subs, i, 0), pixels = pixels_of(&tags, at);
+        if (integer_of(&tags, at, TAG_KIND) & REDUCED_OR_MASK || pixels <= most)
+            continue;
+        best = at;
+        most = pixels;
+        *own = true;
+    }
+    return best;
+}
