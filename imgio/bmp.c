@@ -2,6 +2,7 @@
  * bit fields, and rows in either order. If all colours of the palette are gray, the image is gray.
  * JPEG, PNG and Huffman inside a bitmap are not read.
  * SPDX-License-Identifier: MIT */
+#include "imgio/bmp_parts.h"
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/metadata.h"
@@ -28,6 +29,7 @@ struct field {
 
 struct bitmap {
     struct gi_decode *decode;
+    struct gi_bmp_layout layout;
     const unsigned char *head; /* follows FILE_HEAD */
     size_t head_nbytes, pixels_at;
     int64_t width, height;
@@ -161,7 +163,7 @@ static enum gi_status read_palette(struct bitmap *b, size_t at, struct gi_err *e
     return GI_OK;
 }
 
-static enum gi_status read_metadata(const struct bitmap *b, struct gi_err *err)
+static enum gi_status read_metadata(struct bitmap *b, struct gi_err *err)
 {
     struct gi_metadata *metadata = b->decode->metadata;
     if (b->head_nbytes >= 32) {
@@ -175,6 +177,8 @@ static enum gi_status read_metadata(const struct bitmap *b, struct gi_err *err)
                  nbytes = gi_little32(b->head + 116);
         if (at + nbytes > b->decode->nbytes)
             return gi_decode_damaged_beside(b->decode, err, "ends early, in its ICC profile");
+        b->layout.profile_at = at;
+        b->layout.profile_end = at + nbytes;
         if (nbytes)
             gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, b->decode->bytes + at,
                              nbytes);
@@ -361,7 +365,7 @@ static enum gi_status read_code(const struct bitmap *b, struct pen *pen, bool *d
                                        "has a run that ends early or is below the image");
 }
 
-static enum gi_status read_runs(const struct bitmap *b, struct gi_err *err)
+static enum gi_status read_runs(struct bitmap *b, struct gi_err *err)
 {
     struct pen pen = {.at = b->decode->bytes + b->pixels_at,
                       .end = b->decode->bytes + b->decode->nbytes};
@@ -373,11 +377,31 @@ static enum gi_status read_runs(const struct bitmap *b, struct gi_err *err)
         gi_decode_add_loss(b->decode, "runs beyond the ends of rows",
                            "has runs beyond the ends of its rows, which are left out");
     bool all = pen.y == b->height || (pen.y == b->height - 1 && pen.x == b->width);
+    b->layout.pixels_end = (uint64_t)(pen.at - b->decode->bytes);
     if (status || done)
         return status;
     if (all)
         return check_end(b, err);
     return gi_decode_damaged_at(b->decode, err, (int)pen.y, "ends early");
+}
+
+/* Returns the offset behind the pixels by the header, or 0 if that is unknown. */
+static uint64_t expected_end(const struct bitmap *b)
+{
+    uint64_t rows = (uint64_t)b->height * (((uint64_t)b->width * b->bits + 31) / 32 * 4);
+    uint64_t coded = b->head_nbytes >= 24 ? gi_little32(b->head + 20) : 0;
+    bool runs = b->compression == RLE8 || b->compression == RLE4;
+    return !runs ? b->pixels_at + rows : coded ? b->pixels_at + coded : 0;
+}
+
+static enum gi_status read_pixels(struct bitmap *b, struct gi_err *err)
+{
+    if (b->pixels_at > b->decode->nbytes)
+        return gi_decode_damaged_at(b->decode, err, 0, "ends early");
+    if (b->compression == RLE8 || b->compression == RLE4)
+        return read_runs(b, err);
+    b->layout.pixels_end = expected_end(b);
+    return read_rows(b, err);
 }
 
 static enum gi_status decode_bmp(struct gi_decode *decode, struct gi_err *err)
@@ -395,6 +419,10 @@ static enum gi_status decode_bmp(struct gi_decode *decode, struct gi_err *err)
         return status;
     if (b.pixels_at < palette_at)
         return fail_header(err, "the place of the pixels", b.pixels_at);
+    b.layout.head_nbytes = b.head_nbytes;
+    b.layout.pixels_at = b.pixels_at;
+    b.layout.palette_end =
+        palette_at + (b.bits <= 8 ? b.colours * (b.head_nbytes == OS2_HEAD ? 3u : 4u) : 0);
     describe(&b);
     status = read_metadata(&b, err);
     if (status)
@@ -405,11 +433,13 @@ static enum gi_status decode_bmp(struct gi_decode *decode, struct gi_err *err)
     }
     status =
         gi_decode_alloc(decode, (uint64_t)b.width, (uint64_t)b.height, b.channels, b.type, err);
-    if (status || decode->options->header_only)
-        return status;
-    if (b.pixels_at > decode->nbytes)
-        return gi_decode_damaged_at(decode, err, 0, "ends early");
-    return b.compression == RLE8 || b.compression == RLE4 ? read_runs(&b, err) : read_rows(&b, err);
+    if (!status && !decode->options->header_only)
+        status = read_pixels(&b, err);
+    else if (!status)
+        b.layout.pixels_end = expected_end(&b);
+    if (!status)
+        gi_bmp_add_parts(decode, &b.layout);
+    return status;
 }
 
 static bool probe_bmp(const unsigned char *bytes, size_t nbytes)
@@ -428,6 +458,8 @@ const struct gi_format gi_format_bmp = {
     .probe = probe_bmp,
     .decode = decode_bmp,
     .encode = gi_bmp_encode,
+    .icc = true,
+    .resolution = true,
     .raw = true,
     .rgb = true,
 };

@@ -40,7 +40,8 @@ enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);
 
-/* Write BMP and TGA through stb_image_write (stb_write.c), as gi_format.encode does. */
+/* Write BMP (bmp_write.c), and TGA through stb_image_write (stb_write.c), as gi_format.encode
+ * does. */
 enum gi_status gi_bmp_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);

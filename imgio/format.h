@@ -115,7 +115,7 @@ struct gi_format {
     bool no_exif, no_resolution; /* ... except these */
     bool texts, colour;          /* writes texts, PNG's colour chunks */
     bool comments;               /* writes comments of one line, without `texts` */
-    bool icc;                    /* writes the ICC profile, without `metadata` */
+    bool icc, resolution;        /* writes these, without `metadata` */
     bool ratio;                  /* writes a resolution without a unit */
     bool bands;                  /* writes bands; only TIFF says which are colours and alpha */
     size_t metadata_max;         /* maximum bytes of EXIF, of XMP and of a text; 0 if unlimited */

@@ -98,8 +98,9 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
         add(losses, CANNOT_HOLD, lost_text ? "texts" : "a text so long");
     if (!format->colour && !metadata->icc && !gi_metadata_is_srgb(metadata))
         add(losses, CANNOT_HOLD, "its colour (gAMA, cHRM, cICP)");
-    bool resolution =
-        metadata->no_unit ? format->ratio : (format->metadata && !format->no_resolution);
+    bool resolution = metadata->no_unit
+                          ? format->ratio
+                          : format->resolution || (format->metadata && !format->no_resolution);
     if (metadata->dpi_x > 0 && !resolution &&
         !(metadata->no_unit && metadata->dpi_x == 1 && metadata->dpi_y == 1))
         add(losses, CANNOT_HOLD, "the resolution");

@@ -1,6 +1,7 @@
-/* Writes BMP and TGA through stb_image_write.
+/* Writes TGA through stb_image_write.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/tga_parts.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -17,19 +18,37 @@
 #pragma GCC diagnostic pop
 
 /* stb_image_write uses int for sizes. */
-enum { SAMPLES_MAX = INT_MAX / 4, TGA_SIDE_MAX = 65535 };
+enum { SAMPLES_MAX = INT_MAX / 4, TGA_SIDE_MAX = 65535, HEAD = 18 };
 
 struct target {
     struct gi_sink *sink;
     struct gi_err *err;
     enum gi_status status;
+    unsigned char head[HEAD];
+    size_t nhead;             /* bytes of the header so far */
+    const struct gi_part *id; /* image ID; NULL if there is none */
 };
+
+/* Writes the header with the length of the image ID, and the ID behind it. */
+static void write_head(struct target *t)
+{
+    t->head[0] = t->id ? (unsigned char)t->id->nbytes : 0;
+    t->status = gi_sink_write(t->sink, t->head, HEAD, t->err);
+    if (!t->status && t->id)
+        t->status = gi_sink_write(t->sink, t->id->bytes, t->id->nbytes, t->err);
+}
 
 static void write_piece(void *context, void *bytes, int nbytes)
 {
     struct target *t = context;
-    if (!t->status)
-        t->status = gi_sink_write(t->sink, bytes, (size_t)nbytes, t->err);
+    unsigned char *at = bytes, *end = at + nbytes;
+    while (at < end && t->nhead < HEAD) {
+        t->head[t->nhead++] = *at++;
+        if (t->nhead == HEAD)
+            write_head(t);
+    }
+    if (at < end && !t->status)
+        t->status = gi_sink_write(t->sink, at, (size_t)(end - at), t->err);
 }
 
 /* Returns a copy of the samples without padding between rows, which the caller frees. Returns NULL
@@ -43,41 +62,22 @@ static void *pack(const struct gi_image *image)
     return packed;
 }
 
-enum kind { BMP, TGA };
-
-static enum gi_status encode(enum kind kind, struct gi_sink *sink, const struct gi_image *image,
-                             struct gi_err *err)
+enum gi_status gi_tga_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err)
 {
-    int side = kind == TGA ? TGA_SIDE_MAX : INT_MAX;
-    if (gi_row_samples(image) > SAMPLES_MAX / (size_t)image->height || image->width > side ||
-        image->height > side)
+    if (gi_row_samples(image) > SAMPLES_MAX / (size_t)image->height ||
+        image->width > TGA_SIDE_MAX || image->height > TGA_SIDE_MAX)
         return gi_fail(err, GI_E_UNSUPPORTED, "is %d x %d pixels, too large for this format",
                        image->width, image->height);
     void *samples = pack(image);
     if (!samples)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
-    struct target target = {.sink = sink, .err = err};
-    int w = image->width, h = image->height, n = image->channels, done;
-    if (kind == BMP)
-        done = stbi_write_bmp_to_func(write_piece, &target, w, h, n, samples);
-    else
-        done = stbi_write_tga_to_func(write_piece, &target, w, h, n, samples);
+    struct target target = {.sink = sink, .err = err, .id = gi_tga_id(metadata)};
+    bool done = stbi_write_tga_to_func(write_piece, &target, image->width, image->height,
+                                       image->channels, samples);
     free(samples);
     if (!target.status && !done)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     return target.status;
-}
-
-enum gi_status gi_bmp_encode(struct gi_sink *sink, const struct gi_image *image,
-                             const struct gi_metadata *metadata,
-                             const struct gi_save_options *options, struct gi_err *err)
-{
-    return encode(BMP, sink, image, err);
-}
-
-enum gi_status gi_tga_encode(struct gi_sink *sink, const struct gi_image *image,
-                             const struct gi_metadata *metadata,
-                             const struct gi_save_options *options, struct gi_err *err)
-{
-    return encode(TGA, sink, image, err);
 }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
+#include "imgio/tga_parts.h"
 
 #include <string.h>
 
@@ -158,7 +159,8 @@ static enum gi_status check_footer(struct gi_decode *decode, const unsigned char
     return GI_OK;
 }
 
-static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decode,
+/* Sets *end to the offset behind the pixels. */
+static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decode, uint64_t *end,
                                   struct gi_err *err)
 {
     struct tape tape = {.at = decode->bytes + t->pixels_at, .end = decode->bytes + decode->nbytes};
@@ -174,6 +176,7 @@ static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decod
                                             t->colours);
         }
     }
+    *end = (uint64_t)(tape.at - decode->bytes);
     return check_footer(decode, tape.at, err);
 }
 
@@ -214,9 +217,13 @@ static enum gi_status decode_tga(struct gi_decode *decode, struct gi_err *err)
                            : t.runs               ? "run lengths"
                                                   : "";
     enum gi_status status = gi_decode_alloc(decode, t.width, t.height, t.channels, GI_U8, err);
-    if (status || decode->options->header_only)
-        return status;
-    return read_pixels(&t, decode, err);
+    uint64_t end =
+        t.runs ? 0 : t.pixels_at + (uint64_t)t.width * t.height * (uint64_t)t.pixel_nbytes;
+    if (!status && !decode->options->header_only)
+        status = read_pixels(&t, decode, &end, err);
+    if (!status)
+        gi_tga_add_parts(decode, end);
+    return status;
 }
 
 static bool probe_tga(const unsigned char *bytes, size_t nbytes)
@@ -235,6 +242,7 @@ const struct gi_format gi_format_tga = {
     .probe = probe_tga,
     .decode = decode_tga,
     .encode = gi_tga_encode,
+    .holds = gi_tga_holds,
     .raw = true,
     GI_HOLDS_GRAY_AND_RGB,
 };
