@@ -44,8 +44,9 @@ struct gi_tiff_ycbcr {
     /* Size in pixels of the block that shares one sample of Cb and one of Cr. 0 if there is no
      * YCbCr, or if the JPEG decoder converts it. */
     uint32_t across, down;
-    double luma[3];            /* weights of red, green and blue in Y */
-    double black[3], scale[3]; /* for each of Y, Cb and Cr: value = (sample - black) * scale */
+    /* What each code adds: Y to all colours, Cr to red, Cb to blue, both to green, which has 16
+     * bits behind the point. */
+    int32_t luma[256], red_cr[256], blue_cb[256], green_cr[256], green_cb[256];
 };
 
 /* A part of the image that has `rows` rows of n pixels. Its first pixel is (x, y). */
@@ -104,8 +105,8 @@ bool gi_tiff_is_unsupported(const char *text);
 enum gi_status gi_tiff_ycbcr_start(struct gi_tiff_reader *r, struct gi_err *err);
 /* Bytes of width x height stored pixels. */
 uint64_t gi_tiff_ycbcr_nbytes(const struct gi_tiff_ycbcr *how, uint32_t width, uint32_t height);
-/* Converts a strip or tile, whose rows have `width` pixels, to RGB in the image. Values are rounded
- * half to even and clamped to 0 to 255. The sample of Cb and that of Cr in a block are used for all
+/* Converts a strip or tile, whose rows have `width` pixels, to RGB in the image. Values are
+ * clamped to 0 to 255. The sample of Cb and that of Cr in a block are used for all
  * pixels of the block. */
 void gi_tiff_put_ycbcr(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
                        uint32_t width, const unsigned char *blocks);
