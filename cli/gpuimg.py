@@ -48,6 +48,7 @@ KEPT = 8  # processes that run() keeps, which are those of the last chains
 END = "end"
 USAGE = 2  # exit status of the program if it refuses its arguments
 NPY = b"\x93NUMPY"
+FOREIGN: list[subprocess.Popen] = []  # processes of the parent, which are kept because their buffers can't be freed
 
 
 class Error(RuntimeError):
@@ -73,17 +74,26 @@ class Chain:
     """A chain with a process of its own, for many images; it ends the process as a context manager or by close()."""
 
     def __init__(self, chain: str, *, options: Sequence[str] = (), program: str = "gpuimg"):
-        self._errors, self._read = tempfile.TemporaryFile("a+b"), 0
-        self._suffix = ""
         # The name of a result ends in the suffix, and what is no image keeps its name.
-        self._processes = {suffix: Process([program, "run", "--tar", "--suffix", suffix, *options, "--", chain, "-", "-"],
-                                           self._errors) for suffix in (".npy", ".json")}
+        self._commands = {suffix: [program, "run", "--tar", "--suffix", suffix, *options, "--", chain, "-", "-"]
+                          for suffix in (".npy", ".json")}
+        self._suffix = ""
         self._chw = any("chw" in option for option in options)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Makes what belongs to this process of Python. After a fork the pipes, and a lock that is held, are those of
+        the parent."""
+        self._owner = os.getpid()
+        self._errors, self._read = tempfile.TemporaryFile("a+b"), 0
+        self._processes = {suffix: Process(command, self._errors) for suffix, command in self._commands.items()}
         self._lock = threading.Lock()
 
     def __call__(self, image: Image, timeout: float | None = None) -> Result:
         end = None if timeout is None else time.monotonic() + timeout
-        data = encode(image) if isinstance(image, np.ndarray) else _read_file(image)
+        data = encode(image) if isinstance(image, np.ndarray) else _read_in_time(image, timeout)
+        if self._owner != os.getpid():
+            self._begin()
         if not self._lock.acquire(timeout=-1 if timeout is None else _seconds(timeout)):
             raise _timeout(timeout)
         try:
@@ -173,6 +183,29 @@ def _read_file(path: str | os.PathLike) -> bytes:
     return encode(array)
 
 
+def _read_in_time(path: str | os.PathLike, timeout: float | None) -> bytes:
+    """As _read_file(), also of a pipe that gives nothing."""
+    if timeout is None:
+        return _read_file(path)
+    results: list[tuple[bytes, BaseException | None]] = []
+
+    def read() -> None:
+        try:
+            results.append((_read_file(path), None))
+        except BaseException as error:
+            results.append((b"", error))
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    thread.join(_seconds(timeout))
+    if not results:
+        raise _timeout(timeout)
+    data, error = results[0]
+    if error:
+        raise error
+    return data
+
+
 def encode(array: np.ndarray) -> bytes:
     """An array as a file: PAM for integers, PFM for floats. Raises TypeError and ValueError."""
     if isinstance(array, np.ma.MaskedArray):
@@ -204,7 +237,7 @@ class Process:
     gpuimg_ray. It starts when it is needed. `errors` is the file of its messages; None: standard error."""
 
     def __init__(self, command: Sequence[str], errors: BinaryIO | None = None):
-        self.command, self._errors = list(command), errors
+        self.command, self._errors, self._owner = list(command), errors, 0
         self._process: subprocess.Popen | None = None
         self._unread = False  # an exchange was interrupted, so that its results may still come
 
@@ -227,11 +260,12 @@ class Process:
         exception the process has been ended."""
         late = threading.Event()
         writer = timer = None
-        if self._unread or (self._process and self._process.poll() is not None):
+        if self._unread or self._owner != os.getpid() or (self._process and self._process.poll() is not None):
             self.stop()
         try:
             self._unread = True
             if self._process is None:
+                self._owner = os.getpid()
                 self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                                  stderr=self._errors)
             if end is not None:
@@ -268,7 +302,7 @@ class Process:
     def kill(self) -> None:
         """Ends the process without waiting; any thread may call this."""
         process = getattr(self, "_process", None)
-        if process is not None:
+        if process is not None and self._owner == os.getpid():
             process.kill()
 
     def stop(self) -> int | None:
@@ -276,6 +310,11 @@ class Process:
         process, self._process = getattr(self, "_process", None), None
         self._unread = False
         if process is None:
+            return None
+        if self._owner != os.getpid():  # after a fork it is the parent's, and its buffers may be locked for ever
+            process.stdin.raw.close()
+            process.stdout.raw.close()
+            FOREIGN.append(process)
             return None
         process.kill()
         status = process.wait()

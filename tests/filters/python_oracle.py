@@ -142,6 +142,9 @@ for chain, image in ((hanging, plane), (hanging, large), (slow, large)):
     ended("an interrupt", KeyboardInterrupt, chain, image, interrupt)
     ended("closed by another thread", gpuimg.Error, chain, image, chain.close)
     ended("a timeout of 0", TimeoutError, chain, image, timeout=0)
+os.mkfifo(c.path("fifo"))
+ended("a pipe that gives nothing, and a timeout", TimeoutError, slow, c.path("fifo"), timeout=0.3)
+ended("a pipe that gives nothing, and an interrupt", KeyboardInterrupt, slow, c.path("fifo"), interrupt)
 flat = np.full((20, 30), 7, "u1")
 c.check("a process after those that were ended", (slow(flat, timeout=60) == 248).all())
 before = slow(flat, timeout=60)
@@ -157,6 +160,47 @@ os.kill(slow._processes[".npy"].pid, signal.SIGKILL)
 time.sleep(0.2)
 c.check("a process that died meanwhile is replaced", (slow(flat) == 248).all())
 slow.close()
+
+# After a fork the child has processes of its own, also while another thread of the parent is in a call.
+def in_child(act):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os._exit(0 if act() else 1)
+        except BaseException as error:
+            print(error, flush=True)
+            os._exit(2)
+    return pid
+def many():
+    return all((run(plane, "invert") == 255 - plane).all() and run(dots, "extract --threshold 50")["width"] == 30 for _ in range(10))
+many()
+busy = threading.Thread(target=lambda: [run(large, "invert") for _ in range(5)])
+busy.start()
+children = [in_child(many) for _ in range(4)] + [in_child(lambda: (run(large, "invert", "--threads", "1") == 65535 - large).all())]
+c.check("the parent goes on", many())
+c.check("children work", [os.waitpid(pid, 0)[1] for pid in children] == [0] * 5)
+busy.join()
+def closes():
+    gpuimg._kept.cache_clear()
+    return many()
+os.waitpid(in_child(closes), 0)
+pids = [chain.pid for chain in gpuimg._kept("invert", CPU, c.program)._processes.values()]
+c.check("a child ends no process of its parent", many() and pids == [chain.pid for chain in gpuimg._kept("invert", CPU, c.program)._processes.values()])
+
+# Every operation returns, whatever it makes of one image: a result or an error.
+operations = json.loads(c.run("list", "--json"))["operations"]
+write(c.path("other.ppm"), color)
+for operation in operations:
+    examples = [(o["name"], o["example"], o["type"]) for o in operation["options"] if "example" in o]
+    words = [f"--{name}" + (f" '{c.path('other.ppm') if kind == 'image' else value}'" if value else "") for name, value, kind in examples]
+    for chain in (operation["name"], " ".join([operation["name"], *words])):
+        try:
+            got = gpuimg.run(color, chain, options=CPU, program=c.program, timeout=60)
+            c.check(chain, isinstance(got, (np.ndarray, dict)), type(got))
+        except gpuimg.Error as error:
+            c.check(chain, str(error).startswith("gpuimg: "), error)
+        except TimeoutError:
+            c.check(chain, False, "no result")
 
 refused("an operation of no such name", gpuimg.Error, "did you mean gaussian?", plane, "gausian")
 refused("a crop outside", gpuimg.Error, "extends past", plane, "crop --size 100x100+60+0")
