@@ -16,6 +16,49 @@ double gi_gaussian_sigma(int k)
     return 0.3 * ((k - 1) * 0.5 - 1) + 0.8;
 }
 
+/* Returns the sum of the taps as the primitives sum up a constant image of 1 (gi_separable). */
+static float chained(const float *taps, int n)
+{
+    float s = 0, c = 0;
+    for (int first = 0; first < n; first += GI_TAPS_BLOCK) {
+        float p = 0;
+        for (int i = first; i < n && i < first + GI_TAPS_BLOCK; i++)
+            p += taps[i];
+        float y = p - c, t = s + y;
+        c = (t - s) - y;
+        s = t;
+    }
+    return s;
+}
+
+/* Adds up to 32 times 2^-26 to a tap, or subtracts it, until the sum is 1. Returns whether it is.
+ */
+static bool settle_tap(float *taps, int n, int at)
+{
+    float tap = taps[at];
+    for (int i = 1; i <= 64; i++) {
+        taps[at] = tap + (float)(i % 2 ? (i + 1) / 2 : -i / 2) * 0x1p-26f;
+        if (taps[at] * tap > 0 && chained(taps, n) == 1)
+            return true;
+    }
+    taps[at] = tap;
+    return false;
+}
+
+void gi_taps_settle(float *taps, int n)
+{
+    int largest = n / 2;
+    for (int i = 0; i < n; i++)
+        if (taps[i] > taps[largest])
+            largest = i;
+    for (int i = 0; i < 2; i++)
+        taps[largest] += 1 - chained(taps, n);
+    bool settled = chained(taps, n) == 1;
+    for (int i = 0; i < 64 && !settled; i++)
+        settled = (largest + i < n && settle_tap(taps, n, largest + i)) ||
+                  (largest - i >= 0 && settle_tap(taps, n, largest - i));
+}
+
 double gi_gaussian_taps(float *taps, int k, double sigma)
 {
     double sum = 0;
@@ -27,8 +70,10 @@ double gi_gaussian_taps(float *taps, int k, double sigma)
     for (int i = 0; i < k; i++) {
         double d = (i - k / 2) / sigma;
         taps[i] = (float)(exp(-0.5 * d * d) / sum);
-        rounded += (double)taps[i];
     }
+    gi_taps_settle(taps, k);
+    for (int i = 0; i < k; i++)
+        rounded += (double)taps[i];
     return rounded;
 }
 

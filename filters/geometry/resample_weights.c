@@ -4,6 +4,7 @@
  * phase). With --like pillow the computations are those of Pillow, in the same order.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/resample_weights.h"
+#include "filters/convolution/weights.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,6 +104,7 @@ struct side {
     enum gi_resample_filter filter;
     struct gi_resample_places places;
     bool like_pillow;
+    bool settles;        /* GI_F32: constant images stay constant; takes up to 7 us per result */
     double scale, reach; /* `scale` of the filter is 1 or more; `reach` is the support on either
                             side, in source pixels */
     bool stays;          /* every result is at the centre of a source pixel */
@@ -253,6 +255,8 @@ static void put_weights(const struct side *s, const struct memory *m, int to, in
     m->sums[to] = (float)window_weights(s, m->window);
     for (int j = 0; j < s->n; j++)
         weights[lead + j] = (float)m->window[j];
+    if (s->settles)
+        gi_taps_settle(weights, taps);
     if (!s->like_pillow)
         return;
     int32_t *integers = m->integers + (size_t)to * (size_t)taps;
@@ -298,6 +302,7 @@ struct gi_resample *gi_resample_tables(struct gi_plan *plan, enum gi_resample_fi
                                        struct gi_err *err)
 {
     struct side x = side_of(filter, row, like_pillow), y = side_of(filter, col, like_pillow);
+    x.settles = y.settles = plan->sources[0].type == GI_F32 && filter != GI_RESAMPLE_BOX;
     int xtaps = most_taps(&x), ytaps = most_taps(&y);
     struct memory m;
     size_t head = (sizeof(struct gi_resample) + 15) / 16 * 16;

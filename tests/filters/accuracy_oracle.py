@@ -184,6 +184,25 @@ def cases(dtype):
         yield "resize", part, ("--size", "%dx%d" % size, "--filter", "triangle"), resized(part, size), 0.99
 
 
+def constants():
+    """A constant image of floats stays constant where its value is a power of two (except by blur with more than 7 taps, whose
+    sums are rounded as often); other constants change by less than 2^-19 of the value, and images of integers not at all."""
+    means = [("gaussian", "--sigma", s) for s in (0.3, 0.5, 1, 1.5, 2, 3, 5, 10, 25)] + [("blur", "--k", k) for k in (3, 5, 7, 31, 101)]
+    means += [("resize", "--stretch", "--size", size, "--filter", name) for size in ("73x61", "21x90", "13x11", "200x7")
+              for name in ("box", "triangle", "hamming", "hermite", "mitchell", "catrom", "lanczos2", "lanczos3")]
+    means += [("bilateral",), ("nlmeans",), ("midpoint", "--k", 5), ("rotate", "--angle", 7, "--border", "clamp"), ("sharpen",),
+              ("convolve", "--normalize", "--kernel", "1 2 1; 2 4 2; 1 2 1"), ("shift", "--offset=0.3,0.1", "--border", "clamp")]
+    for value in (1, 0.5, 4096, 0.1, 0.3, 255, 1e6, np.uint8(77), np.uint16(54321)):
+        dtype = value.dtype.type if isinstance(value, np.generic) else np.float32
+        image = np.full((40, 50), value, dtype)
+        for mean in means:
+            exact = dtype != np.float32 or (math.frexp(value)[0] == 0.5 and mean not in (("blur", "--k", 31), ("blur", "--k", 101)))
+            off = np.abs(c.filter(image, *mean).astype(float) - float(image[0, 0])).max()
+            most = 0 if exact else 2.0**-19 * value * (1 + 9 * (mean[0] == "nlmeans"))
+            c.check(f"constant {value} {dtype.__name__}: {' '.join(map(str, mean))}", off <= most, f"off by {off / float(value)}")
+
+
+constants()
 names = {operation["name"] for operation in json.loads(c.run("list", "--json"))["operations"]}
 here, walked = os.path.dirname(os.path.abspath(__file__)), set()
 for dtype in FULL:
