@@ -202,7 +202,7 @@ ifeq ($(HAVE_CUDA),1)
   NVJPEG := $(if $(wildcard $(NVJPEG_HOME)/include/nvjpeg.h),$(call library,$(NVJPEG_HOME),nvjpeg))
   BENCH_CUDA_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cuda.cu patterns.cu peers_cub.cu $(if $(NPP),peers_npp) $(if $(CUBLAS),peers_cublas))
 endif
-BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_jpeg bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty) \
+BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_jpeg bench_png peer_vips $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty) \
     $(if $(NVJPEG),peers_nvjpeg))
 PYTHON ?= $(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3)
 
@@ -232,13 +232,17 @@ $(B)/tests/bench/peers_nvjpeg: tests/bench/peers_nvjpeg.c
 	$(call linking,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -isystem $(NVJPEG_HOME)/include -isystem $(CUDA_HOME)/include -o $@ $< $(NVJPEG) \
 	    -Wl,-rpath,$(dir $(firstword $(NVJPEG))) $(LDFLAGS) $(CUDA_LIBS) -ljansson
+$(B)/tests/bench/peer_vips: tests/bench/peer_vips.c
+	@mkdir -p $(@D)
+	$(call linking,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LDFLAGS) -ldl
 $(B)/tests/bench/empty: tests/bench/empty.cu
 	@mkdir -p $(@D)
 	$(call linking,LD)
 	$(Q)$(NVCC) $(NVCCFLAGS) -o $@ $<
 
 # tests/cli/devices/bench.sh runs the bench of the CPU; the bench of CUDA is only compiled, so that it stays compatible with the kernels.
-BENCH_TESTED := $(addprefix $(B)/tests/bench/,bench_cpu bench_jpeg bench_png) $(filter %/bench_cuda.cu.o,$(BENCH_CUDA_OBJ))
+BENCH_TESTED := $(addprefix $(B)/tests/bench/,bench_cpu bench_jpeg bench_png peer_vips) $(filter %/bench_cuda.cu.o,$(BENCH_CUDA_OBJ))
 
 .PHONY: bench-programs
 .PHONY: bench ## time everything beside its peers; BENCH="gpu cpu --quick"

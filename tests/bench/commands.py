@@ -14,8 +14,22 @@ FAST_S = 0.03  # one of n times less than this n times as often as asked for,
 FAST_MOST = 10  # n up to this
 
 
+# Programs that make the inputs, so that no file has features that only gpuimg writes, such as restart markers. rgb.jpg is
+# 4:2:0, as most programs write it, and camera.jpg has the layout of a camera's JPEG, 4:2:2 of high quality.
+MAKERS = {"rgb.jpg": "cjpeg -quality 90", "camera.jpg": "cjpeg -quality 95 -sample 2x1", "rgb.png": "pnmtopng", "small.png": "pnmtopng"}
+
+
 def find(tool):
     return shutil.which(tool, path="/usr/bin:" + os.environ.get("PATH", ""))
+
+
+def new_vips(bench):
+    """Returns the words that call a current libvips, which pip installs, or the reason that there is none."""
+    library = glob.glob(os.path.join(bench.build, "../vips/lib/python*/site-packages/pyvips_binary.libs/libvips-*.so*"))
+    program = os.path.join(bench.build, "tests/bench/peer_vips")
+    if not library:
+        return "no build/vips: python3 -m venv build/vips && build/vips/bin/pip install pyvips-binary"
+    return [program, library[0]] if os.path.exists(program) else "peer_vips is not built"
 
 
 class Pictures:
@@ -39,7 +53,7 @@ class Pictures:
         return path
 
     def get(self, name, size):
-        """Returns the path of gray.pgm, rgb.ppm, rgb.jpg or rgb.png; small.png is 512 x 512."""
+        """Returns the path of gray.pgm, rgb.ppm or a file of MAKERS; small.png is 512 x 512."""
         if name.startswith("small"):
             size = min(512, size)
         source = self.pnm(size, 1 if name.startswith("gray") else 3)
@@ -47,7 +61,11 @@ class Pictures:
             return source
         path = os.path.join(self.bench.folder, f"{size}-{name}")
         if not os.path.exists(path):
-            subprocess.run([self.bench.gpuimg, "blur", source, path, "--k", "1", "--device", "cpu"], check=True)
+            words = MAKERS[name].split()
+            if not find(words[0]):
+                raise RuntimeError(f"{words[0]} is not installed, which makes {name}")
+            with open(path, "wb") as out:
+                subprocess.run([find(words[0]), *words[1:], source], stdout=out, stderr=subprocess.DEVNULL, check=True)
         return path
 
 
@@ -90,19 +108,35 @@ def words_of(template, source, output):
     return [w.replace("{i}", source).replace("{o}", output) for w in shlex.split(template)]
 
 
+def written(words, folder, output):
+    """Returns the size of the coded image that a command writes, or None if it writes none."""
+    if not output.endswith((".jpg", ".png")):
+        return None
+    run(words, folder)
+    return os.path.getsize(os.path.join(folder, output))
+
+
 def command_row(bench, spec, row, size):
-    source = bench.pictures.get(row["in"], size)
+    try:
+        source = bench.pictures.get(row["in"], size)
+    except RuntimeError as missing:
+        return {"table": "commands", "name": row["name"], "size": size, "skipped": str(missing)}
     peers = spec[row["peers"]] if isinstance(row["peers"], str) else row["peers"]
     commands, absent = {"gpuimg": [bench.gpuimg] + words_of(row["gpuimg"], source, row["out"])}, {}
     for name, template in peers.items():
         words = words_of(template, source, row["out"])
-        tool = find(words[0])
-        if tool:
+        tool = new_vips(bench) if words[0] == "peer_vips" else find(words[0])
+        if isinstance(tool, list):
+            commands[name] = tool + words[1:]
+        elif words[0] == "peer_vips":
+            absent[name] = tool
+        elif tool:
             commands[name] = [tool] + words[1:]
         else:
             absent[name] = f"{words[0]} is not installed"
     times, failed = interleave(commands, bench.runs, bench.folder)
     result = {"table": "commands", "name": row["name"], "size": size, "times": times, "failed": {**absent, **failed}}
+    result["bytes"] = {name: written(words, bench.folder, row["out"]) for name, words in commands.items() if name in times}
     if "gpuimg" not in times:
         return {**result, "skipped": failed["gpuimg"]}
     ours = times["gpuimg"]["median"]
@@ -141,6 +175,7 @@ def png(bench, table):
     program = os.path.join(bench.build, "tests/bench/bench_png")
     rows = [row for row in spec["rows"] if bench.wants(row)]
     missing = bench.cpu.missing or (None if os.path.exists(program) else "bench_png is not built")
+    missing = missing or (None if bench.photographs or find("pnmtopng") else "pnmtopng is not installed")
     if missing:
         return [{"table": "png", "name": row["name"], "skipped": missing} for row in rows]
     files = sorted(glob.glob(os.path.join(bench.photographs, "*.png"))) if bench.photographs else []
@@ -212,6 +247,7 @@ def startup(bench, table):
     result = {"table": "startup", "name": "gaussian --device cuda, 512^2 RGB PNG, over an empty CUDA program",
               "at_most": spec["at_most"]}
     missing = bench.cpu.missing or cuda_missing(bench) or (None if os.path.exists(empty) else "empty is not built")
+    missing = missing or (None if find("pnmtopng") else "pnmtopng is not installed")
     if missing:
         return [{**result, "skipped": missing}]
     words = [bench.gpuimg] + words_of(spec["gpuimg"], bench.pictures.get("small.png", spec["size"]), "o.png")

@@ -4,6 +4,7 @@ import platform
 import subprocess
 import time
 
+import commands as commands_of_peers
 import opencv
 
 
@@ -21,7 +22,10 @@ def machine(bench):
     if os.path.exists("/proc/cpuinfo"):
         names = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
         cpu = names[0] if names else cpu
+    newest = commands_of_peers.new_vips(bench)
     programs = {"gpuimg": first_line(bench.gpuimg, "--version"), "vips": first_line("vips", "--version"),
+                "vips by pip": first_line(*newest, "version") if isinstance(newest, list) else None,
+                "cjpeg": first_line("cjpeg", "-version"), "pnmtopng": first_line("pnmtopng", "-version"),
                 "GraphicsMagick": first_line("gm", "version"), "ImageMagick": first_line("convert", "-version"),
                 "OpenCV": opencv.MISSING or opencv.cv2.__version__}
     here = os.path.dirname(os.path.abspath(__file__))
@@ -96,11 +100,15 @@ def cpu(results):
 def commands(results):
     names = list(dict.fromkeys(name for r in results for name in list(r["times"]) + list(r["failed"])))
     names.remove("gpuimg")
-    rows = [[r["name"] if "^2" in r["name"] else f"{r['name']}, {r['size']}^2", f"{r['s']:.4f}"] +
-            [f"{r['times'][n]['median']:.3f} ({1 / r['ratios'][n]:.1f})" if n in r["ratios"] else "-" for n in names] +
+    def mb(r, name):
+        return f", {r['bytes'][name] / 1e6:.1f} MB" if r["bytes"].get(name) else ""
+
+    rows = [[r["name"] if "^2" in r["name"] else f"{r['name']}, {r['size']}^2", f"{r['s']:.4f}{mb(r, 'gpuimg')}"] +
+            [f"{r['times'][n]['median']:.3f} ({1 / r['ratios'][n]:.1f}){mb(r, n)}" if n in r["ratios"] else "-" for n in names] +
             [f"{r['target_s']:.3f} ({1 / r['target_ratio']:.1f})" if "target_s" in r else "", verdict(r)]
             for r in results]
-    return ["Seconds, median; in brackets the peer's time over ours. Targets are judged by the ratio to vips."] + \
+    return ["Seconds, median; in brackets the peer's time over ours; MB: size of the coded image that was written. Inputs are "
+            "written by cjpeg and pnmtopng, without restart markers. Targets are judged by the ratio to vips."] + \
         failures(results) + [""] + \
         markdown_table(["work", "gpuimg"] + names + ["target", ""], rows)
 
