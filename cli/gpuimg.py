@@ -74,7 +74,7 @@ class Chain:
     """A chain with a process of its own, for many images; it ends the process as a context manager or by close()."""
 
     def __init__(self, chain: str, *, options: Sequence[str] = (), program: str = "gpuimg"):
-        # The name of a result ends in the suffix, and what is no image keeps its name.
+        # The name of a result ends in the suffix, and a file that is no image keeps its name.
         self._commands = {suffix: [program, "run", "--tar", "--suffix", suffix, *options, "--", chain, "-", "-"]
                           for suffix in (".npy", ".json")}
         self._suffix = ""

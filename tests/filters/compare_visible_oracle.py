@@ -1,4 +1,4 @@
-"""compare --visible against numpy: what is seen of two images with any channels, hidden colours and depths.
+"""compare --visible against numpy: images with any channels, hidden colours and depths, and the errors.
 
 Sources: filters/statistics/compare_visible cli/commands/compare*
 """

@@ -229,7 +229,7 @@ expect_error 2 'compare: --only and --except: want two folders, --pairs or --tar
 expect_error 2 'blur: --report photo.pgm: is the file of the image too, want another one' \
     blur --recursive ds --out-dir made --report photo.pgm --for 'p.jpg' 'add --with photo.pgm'
 
-# What is refused, and warned about.
+# Options that are refused, and warnings.
 for command in 'blur --recursive ds --out-dir made' 'blur --tar ds.tar made.tar'; do
     read -ra words <<<"$command"
     expect_error 2 'blur: --for \*: step 1: gausian: no such operation, did you mean gaussian[?]' "${words[@]}" --for '*' gausian
