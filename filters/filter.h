@@ -71,6 +71,12 @@ struct gi_filter {
      * gi_shrunk). NULL if the factor is always 1. */
     int (*shrink)(const void *params, const struct gi_image *source);
 
+    /* Returns whether the result depends on the rectangle *window of the first source alone,
+     * whatever its samples are, if that has the shape of `source`. Decoding may then leave out all
+     * other samples, which the shape records (struct gi_shrunk with the factor 1). NULL if the
+     * whole source is needed. */
+    bool (*window)(const void *params, const struct gi_image *source, struct gi_window *window);
+
     /* Returns the sample type of the result for sources of `type`. NULL if it is the same type. */
     enum gi_type (*result_type)(const void *params, enum gi_type type);
 

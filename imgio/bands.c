@@ -134,6 +134,7 @@ enum gi_status gi_bands_part(struct gi_image *part, const struct gi_image *image
                                                 n, image->type, err);
     for (int c = 0; c < n && !status; c++)
         copy_band(part, c, image, at[c]);
+    part->shrunk = image->shrunk;
     return status;
 }
 

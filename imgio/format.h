@@ -23,11 +23,19 @@ struct gi_decode {
     struct gi_rounding rounding; /* of samples that the decoder reads as 32-bit floats */
     bool coded; /* set by a decoder whose image stays coded: gi_decode_alloc() then only checks */
     int shrink; /* factor by which the decoder reduces each side; 0 means 1 */
+    /* rectangle of the stored picture that is read; a width of 0 means the whole picture */
+    struct gi_window window;
 };
 
 /* Returns the factor for decode->shrink for a picture of this size. Decoders that can reduce a
  * picture call it after reading the metadata. */
 int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t height);
+
+/* Called before gi_decode_alloc() by decoders that can read a part of a picture of this size, after
+ * they have read the metadata. Sets decode->window if a part is enough (window.c). */
+void gi_decode_window(struct gi_decode *decode, uint64_t width, uint64_t height);
+/* Returns the part that is read, which may be the whole picture. */
+struct gi_window gi_decode_part(const struct gi_decode *decode, uint32_t width, uint32_t height);
 
 /* Checks the shape against the limits, then allocates decode->image for a picture of that size. If
  * only the header was asked for, no limit holds, `data` stays NULL, and the decoder must return. */

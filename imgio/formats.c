@@ -102,7 +102,8 @@ enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    int height = decode->image->height;
+    const struct gi_image *image = decode->image;
+    int height = decode->window.width ? image->shrunk.height : image->height;
     if (decode->options->allow_partial && !gi_decode_has_enough(decode, row))
         return gi_fail(err, GI_E_FORMAT, "%s, in row %d of %d: too few for a partial image", text,
                        row, height);
@@ -147,6 +148,20 @@ static void shrink(struct gi_image *shape, int by)
     shape->height = (int)(((int64_t)shape->height + by - 1) / by);
 }
 
+/* Reduces the shape to the window, if there is one. */
+static void cut(struct gi_image *shape, const struct gi_window *window)
+{
+    if (!window->width)
+        return;
+    shape->shrunk = (struct gi_shrunk){.by = 1,
+                                       .width = shape->width,
+                                       .height = shape->height,
+                                       .left = -window->x,
+                                       .top = -window->y};
+    shape->width = window->width;
+    shape->height = window->height;
+}
+
 enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
                                int channels, enum gi_type type, struct gi_err *err)
 {
@@ -160,6 +175,7 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     struct gi_image shape = {
         .width = (int)width, .height = (int)height, .channels = channels, .type = type};
     shrink(&shape, decode->shrink);
+    cut(&shape, &decode->window);
     *decode->image = shape;
     if (decode->options->header_only)
         return GI_OK;

@@ -45,12 +45,20 @@ struct gi_allocator {
     void (*free)(void *self, void *samples);
 };
 
-/* Tells how a decoder reduced a picture, if gi_shape_listener asked for that. */
+/* A rectangle within a picture, in pixels, which has at least one pixel. */
+struct gi_window {
+    int x, y, width, height;
+};
+
+/* Tells how a decoder reduced a picture, or which part of it it read, if gi_shape_listener asked
+ * for that. */
 struct gi_shrunk {
-    int by;            /* pixels of the picture across one pixel of the image; 0 if not reduced */
+    /* pixels of the picture across one pixel of the image; 0 if not reduced, 1 for a part */
+    int by;
     int width, height; /* pixels of the picture */
-    /* Pixels by which the first column and row of the image extend beyond the picture's edges. The
-     * last column and row extend so far that all have the same size. */
+    /* Pixels by which the first column and row of the image extend beyond the picture's edges; less
+     * than 0 if they are inside. The last column and row extend so far that all have the same size.
+     */
     int left, top;
 };
 

@@ -26,6 +26,11 @@ struct gi_shape_listener {
     void (*tell)(void *arg, const struct gi_image *shape);
     void *arg;
     int (*shrink)(void *arg, const struct gi_image *picture);
+    /* Returns whether only a rectangle of the upright picture is needed, and sets *window. Formats
+     * of which parts can be read (TIFF, and rows that are not compressed) then read no other
+     * samples. The image is that rectangle, its `shrunk` has the factor 1, and damage elsewhere is
+     * not noticed. Other formats never ask. NULL if all samples are needed. */
+    bool (*window)(void *arg, const struct gi_image *picture, struct gi_window *window);
 };
 
 /* The part of an input that was read to recognise its format, and the reader for the rest.

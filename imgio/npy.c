@@ -239,27 +239,29 @@ static bool is_plain(const struct array *a)
            (a->kind == 'f') == (a->type == GI_F32) && a->kind != 'i';
 }
 
-static enum gi_status read_row(const struct array *a, struct gi_decode *decode, size_t y,
-                               struct gi_err *err)
+/* Reads row y of the image, whose first pixel is (part->x, part->y) in the array. */
+static enum gi_status read_row(const struct array *a, struct gi_decode *decode,
+                               const struct gi_window *part, size_t y, struct gi_err *err)
 {
     const struct gi_image *image = decode->image;
-    const unsigned char *in = decode->bytes + a->at;
+    size_t first = ((size_t)part->y + y) * a->steps[0] + (size_t)part->x * a->steps[1];
+    const unsigned char *in = decode->bytes + a->at + first * a->nbytes;
     size_t size = gi_type_nbytes(a->type), channels = (size_t)image->channels;
     unsigned char *to = gi_row(image, (int)y);
     bool plain = is_plain(a);
     if (plain && !a->fortran && !a->first && !a->swapped) {
-        memcpy(to, in + y * gi_row_nbytes(image), gi_row_nbytes(image));
+        memcpy(to, in, gi_row_nbytes(image));
         return GI_OK;
     }
     for (size_t x = 0; x < (size_t)image->width; x++)
         for (size_t c = 0; c < channels; c++, to += size) {
-            const unsigned char *from =
-                in + (y * a->steps[0] + x * a->steps[1] + c * a->steps[2]) * a->nbytes;
+            const unsigned char *from = in + (x * a->steps[1] + c * a->steps[2]) * a->nbytes;
             union sample s;
             copy_sample(plain ? (void *)to : &s, from, a->nbytes, a->swapped);
             if (!plain && !store(to, &s, a, &decode->rounding))
                 return gi_fail(err, GI_E_UNSUPPORTED,
-                               "has a label outside 0 to 4294967295 in row %zu", y);
+                               "has a label outside 0 to 4294967295 in row %zu",
+                               (size_t)part->y + y);
         }
     return GI_OK;
 }
@@ -278,23 +280,24 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
                                                     : "";
     if (a.axes[2] > GI_MAX_CHANNELS)
         decode->info->bands = (struct gi_bands){(int)a.axes[2], 1, -1};
+    gi_decode_window(decode, a.axes[1], a.axes[0]);
     status = gi_decode_alloc(decode, a.axes[1], a.axes[0], (int)a.axes[2], a.type, err);
     if (status)
         return status;
-    size_t row = gi_row_samples(decode->image) * a.nbytes;
-    gi_decode_add_trailing(decode,
-                           (uint64_t)a.at + (uint64_t)row * (uint64_t)decode->image->height);
+    size_t row = (size_t)(a.axes[1] * a.axes[2]) * a.nbytes;
+    gi_decode_add_trailing(decode, (uint64_t)a.at + (uint64_t)row * a.axes[0]);
     if (decode->options->header_only)
         return GI_OK;
     size_t have = (decode->nbytes - a.at) / row;
-    int rows = decode->image->height;
+    int rows = (int)a.axes[0];
+    struct gi_window part = gi_decode_part(decode, (uint32_t)a.axes[1], (uint32_t)a.axes[0]);
     /* only in C order with channels last does a truncated file have complete rows */
     if (have < (size_t)rows) {
         rows = a.fortran || a.first ? 0 : (int)have;
         status = gi_decode_damaged_at(decode, err, rows, "ends early");
     }
-    for (int y = 0; y < rows && !status; y++)
-        status = read_row(&a, decode, (size_t)y, err);
+    for (int y = 0; y < part.height && y < rows && !status; y++)
+        status = read_row(&a, decode, &part, (size_t)y, err);
     return status;
 }
 

@@ -49,23 +49,28 @@ static float get_float(const unsigned char *p, bool little_endian)
     return value;
 }
 
+/* `width` and `height` are those of the picture. */
 static enum gi_status read_rows(struct gi_decode *decode, const unsigned char *raster, size_t have,
-                                bool little_endian, struct gi_err *err)
+                                uint32_t width, uint32_t height, bool little_endian,
+                                struct gi_err *err)
 {
     const struct gi_image *image = decode->image;
-    size_t samples = gi_row_samples(image);
-    int rows = image->height;
-    if (have / (4 * samples) < (size_t)rows) {
-        rows = (int)(have / (4 * samples));
+    const struct gi_window part = gi_decode_part(decode, width, height);
+    size_t channels = (size_t)image->channels, row_nbytes = 4 * channels * width;
+    int rows = (int)height;
+    if (have / row_nbytes < height) {
+        rows = (int)(have / row_nbytes);
         enum gi_status status = gi_decode_damaged_at(decode, err, rows, "ends early");
         if (status)
             return status;
     }
-    for (int y = 0; y < rows; y++) {
-        const unsigned char *in = raster + (size_t)y * samples * 4;
-        float *out = gi_row(image, image->height - 1 - y);
-        for (size_t i = 0; i < samples; i++)
-            out[i] = get_float(in + 4 * i, little_endian);
+    for (int i = 0; i < part.height; i++) {
+        int stored = (int)height - 1 - part.y - i; /* rows are stored from bottom to top */
+        const unsigned char *in =
+            raster + (size_t)stored * row_nbytes + (size_t)part.x * 4 * channels;
+        float *out = gi_row(image, i);
+        for (size_t k = 0; k < gi_row_samples(image) && stored < rows; k++)
+            out[k] = get_float(in + 4 * k, little_endian);
     }
     return GI_OK;
 }
@@ -85,6 +90,7 @@ static enum gi_status decode_pfm(struct gi_decode *decode, struct gi_err *err)
         return gi_fail(err, GI_E_FORMAT, "has a damaged header: want a scale other than 0");
     decode->info->bits = 32;
     decode->info->detail = scale < 0 ? "little-endian" : "big-endian";
+    gi_decode_window(decode, width, height);
     enum gi_status status =
         gi_decode_alloc(decode, width, height, decode->bytes[1] == 'F' ? 3 : 1, GI_F32, err);
     if (status)
@@ -100,7 +106,8 @@ static enum gi_status decode_pfm(struct gi_decode *decode, struct gi_err *err)
     gi_decode_add_trailing(decode, (uint64_t)(at - decode->bytes) +
                                        4 * width * height * (uint64_t)decode->image->channels);
     return decode->options->header_only ? GI_OK
-                                        : read_rows(decode, at, (size_t)(end - at), scale < 0, err);
+                                        : read_rows(decode, at, (size_t)(end - at), (uint32_t)width,
+                                                    (uint32_t)height, scale < 0, err);
 }
 
 static bool probe_pfm(const unsigned char *bytes, size_t nbytes)

@@ -59,8 +59,9 @@ static enum gi_status over_maxval(struct gi_decode *decode, unsigned value,
 struct raw {
     const struct gi_image *image;
     const struct gi_pnm_header *head;
-    const unsigned char *at; /* row 0 */
+    const unsigned char *at; /* row 0 of the image */
     size_t row_nbytes;
+    int top; /* row of the file */
     int rows, piece_rows;
     uint8_t table[256];
     struct excess {
@@ -96,7 +97,8 @@ static enum gi_status unpack_all(struct gi_decode *decode, struct raw *raw, stru
         unpack_piece(raw, i, NULL);
     for (int i = 0; i < n && !status; i++)
         if (raw->excess[i].value)
-            status = over_maxval(decode, raw->excess[i].value, raw->head, raw->excess[i].y, err);
+            status = over_maxval(decode, raw->excess[i].value, raw->head,
+                                 raw->top + raw->excess[i].y, err);
     free(raw->excess);
     return status;
 }
@@ -106,22 +108,28 @@ static enum gi_status read_raw(struct gi_decode *decode, struct gi_pnm_cursor *i
 {
     const struct gi_image *image = decode->image;
     size_t have = (size_t)(in->end - in->at);
+    size_t row_nbytes = gi_pnm_row_nbytes(head);
+    int height = (int)head->height, rows = height;
+    struct gi_window part = gi_decode_part(decode, head->width, head->height);
     struct raw raw = {.image = image,
                       .head = head,
-                      .at = in->at,
-                      .row_nbytes = gi_pnm_row_nbytes(head),
-                      .rows = image->height};
+                      .at = in->at + (size_t)part.y * row_nbytes +
+                            (size_t)part.x * (row_nbytes / head->width),
+                      .row_nbytes = row_nbytes,
+                      .top = part.y,
+                      .rows = part.height};
     raw.piece_rows = gi_piece_rows(gi_row_nbytes(image), image->height);
     for (unsigned v = 0; head->maxval < 256 && v < 256; v++)
         raw.table[v] = (uint8_t)scale(v, head->maxval, 255);
     enum gi_status status = GI_OK;
-    if (have / raw.row_nbytes < (size_t)image->height) {
-        raw.rows = (int)(have / raw.row_nbytes);
-        status = gi_decode_damaged_at(decode, err, raw.rows, "ends early");
+    if (have / row_nbytes < (size_t)height) {
+        rows = (int)(have / row_nbytes);
+        raw.rows = rows; /* without an error the whole picture is read */
+        status = gi_decode_damaged_at(decode, err, rows, "ends early");
     }
     if (!status)
         status = unpack_all(decode, &raw, err);
-    in->at += (size_t)raw.rows * raw.row_nbytes;
+    in->at += (size_t)rows * row_nbytes;
     return status;
 }
 
@@ -220,6 +228,8 @@ static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
     decode->info->bands = head.bands;
     if (plain && !decode->options->header_only)
         status = check_plain_length(decode, &in, &head, err);
+    if (!status && !plain && head.magic != '4')
+        gi_decode_window(decode, head.width, head.height);
     if (!status)
         status = gi_decode_alloc(decode, head.width, head.height, (int)head.channels,
                                  head.maxval > 255 ? GI_U16 : GI_U8, err);

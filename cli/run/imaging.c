@@ -188,6 +188,15 @@ static int on_picture(void *arg, const struct gi_image *picture)
                : 1;
 }
 
+static bool on_window(void *arg, const struct gi_image *picture, struct gi_window *window)
+{
+    const struct coming *coming = arg;
+    const struct gi_chain *chain = gi_imaging_chain(coming->imaging, coming->item);
+    const struct gi_chain_step *first = chain && chain->n ? &chain->steps[0] : NULL;
+    return first && first->filter->window &&
+           first->filter->window(first->args.params[GI_SET_STEP_FILTER], picture, window);
+}
+
 void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms)
 {
     item->line.ms[stage] += ms;
@@ -220,7 +229,8 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
                  !reports_samples(gi_imaging_chain(imaging, item)) &&
                  gi_session_decodes(imaging->devices, item->line.input_nbytes);
     struct coming coming = {.imaging = imaging, .item = item};
-    struct gi_shape_listener listener = {on_shape, &coming, on_picture};
+    struct gi_shape_listener listener = {on_shape, &coming, on_picture,
+                                         for_chain ? on_window : NULL};
     struct gi_loading loading = {.bytes = item->source.bytes,
                                  .nbytes = item->source.nbytes,
                                  .pages = item->source.pages,
@@ -269,7 +279,7 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
 {
     const struct gi_coded *coded = image->coded;
     struct coming coming = {.imaging = imaging, .item = item, .told = true};
-    struct gi_shape_listener listener = {on_shape, &coming, on_picture};
+    struct gi_shape_listener listener = {on_shape, &coming, on_picture, NULL};
     const struct gi_loading loading = {.bytes = gi_coded_bytes(coded),
                                        .nbytes = (size_t)coded->file.width,
                                        .parallel = &imaging->parallel,

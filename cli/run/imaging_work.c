@@ -177,7 +177,11 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     enum gi_status status = gi_imaging_load_for_chain(
         imaging, item, image, wanted ? &results->metadata : NULL, &results->info, err);
     bool bands = !status && results->info.bands.n;
-    const struct gi_image loaded = *image;
+    struct gi_image loaded = *image;
+    if (loaded.shrunk.by) {
+        loaded.width = loaded.shrunk.width;
+        loaded.height = loaded.shrunk.height;
+    }
     if (!status)
         results->maxval = gi_cli_maxval(image, &results->info, options->io);
     if (bands && chain && chain->n)

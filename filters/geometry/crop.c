@@ -139,15 +139,49 @@ static bool subsample(void *params, const struct gi_plan *luma, int dx, int dy)
     return true;
 }
 
+/* The rectangle of --size. If there is none within the image, a pixel is enough, because the plan
+ * will fail. */
+static bool window(const void *params, const struct gi_image *picture, struct gi_window *window)
+{
+    const struct crop_params *p = params;
+    struct gi_plan plan = {.params = params, .result = *picture};
+    const struct gi_bounds all = {0, 0, picture->width, picture->height};
+    if (p->trim)
+        return false;
+    *window = (struct gi_window){0, 0, 1, 1};
+    if (!place_in(&plan, &all, NULL)) {
+        const struct place *place = plan.tables;
+        *window =
+            (struct gi_window){place->left, place->top, plan.result.width, plan.result.height};
+    }
+    gi_plan_free(&plan);
+    return true;
+}
+
+/* Settles the plan for a source that may be a part of a picture, which contains the rectangle. */
+static enum gi_status place_in_part(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0];
+    const struct gi_shrunk *part = &src->shrunk;
+    struct gi_bounds all = {0, 0, src->width, src->height};
+    if (part->by == 1)
+        all = (struct gi_bounds){0, 0, part->width, part->height};
+    enum gi_status status = place_in(plan, &all, err);
+    if (!status && part->by == 1) {
+        struct place *place = plan->tables;
+        place->left += part->left;
+        place->top += part->top;
+    }
+    return status;
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct crop_params *p = plan->params;
-    const struct gi_image *src = &plan->sources[0];
-    struct gi_bounds all = {0, 0, src->width, src->height};
     plan->dependency = GI_DEPENDENCY_MAPPED;
     plan->cost.other = 1;
     if (!p->trim)
-        return place_in(plan, &all, err);
+        return place_in_part(plan, err);
     plan->cost.other = 2;
     plan->passes = 1;
     plan->state_nbytes = sizeof(struct crop_found);
@@ -269,6 +303,7 @@ const struct gi_filter gi_filter_crop = {
     .options = options,
     .params_nbytes = sizeof(struct crop_params),
     .check = check,
+    .window = window,
     .subsample = subsample,
     .plan = plan,
     .needs = needs,

@@ -100,19 +100,26 @@ static void put_sample(const struct gi_tiff_reader *r, void *row, size_t at,
         put(row, r->type, at, scaled_sample(r, line, i, colour));
 }
 
-/* Stores `n` pixels of row y, from column x on. `line` contains `each` samples per pixel. The first
- * of these is sample number `first` of the file's pixel. */
+/* Stores those of `n` pixels of row y, from column x on, that are in the part that is read. `line`
+ * contains `each` samples per pixel. The first of these is sample number `first` of the file's
+ * pixel. */
 static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uint32_t n, int first,
                      int each, const unsigned char *line)
 {
     bool ink = r->stored.data && first < 4;
     const struct gi_image *to = ink ? &r->stored : r->decode->image;
-    void *row = gi_row(to, (int)y);
+    uint32_t left = (uint32_t)r->part.x, right = left + (uint32_t)r->part.width;
+    uint32_t top = (uint32_t)r->part.y, from = x < left ? left : x, end = x + n;
+    end = end > right ? right : end;
+    if (y < top || y - top >= (uint32_t)r->part.height || from >= end)
+        return;
+    void *row = gi_row(to, (int)(y - top));
     size_t channels = (size_t)to->channels, pixel = channels * gi_type_nbytes(r->type);
     if (r->direct)
-        memcpy((char *)row + x * pixel, line, n * pixel);
-    for (size_t p = 0; p < n && !r->direct; p++) {
-        size_t in = p * (size_t)each, out = (x + p) * channels;
+        memcpy((char *)row + (from - left) * pixel, line + (from - x) * pixel,
+               (end - from) * pixel);
+    for (size_t p = from - x; p < end - x && !r->direct; p++) {
+        size_t in = p * (size_t)each, out = (x + p - left) * channels;
         if (r->indexed) {
             uint32_t index = raw_sample(line, in, r->bits);
             for (size_t c = 0; c < channels; c++)
@@ -121,7 +128,7 @@ static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uin
         }
         if (r->inks && to != &r->stored) {
             gi_inks_convert(r->inks, (char *)row + out * gi_type_nbytes(r->type),
-                            line + in * gi_type_nbytes(r->type), (int)n);
+                            line + in * gi_type_nbytes(r->type), (int)(end - from));
             break;
         }
         if (r->cmyk && !r->stored.data) {
@@ -199,13 +206,22 @@ static enum gi_status damaged(struct gi_tiff_reader *r, uint32_t y, struct gi_er
                                 *r->fault.text ? r->fault.text : "its pixels end early");
 }
 
-/* Reads strips. */
-static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line, struct gi_err *err)
+/* Reads the strips that have lines of the part, whose lines have `nbytes` bytes. */
+static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line, uint64_t nbytes,
+                                  struct gi_err *err)
 {
     bool planar = r->planar == PLANARCONFIG_SEPARATE;
+    bool copies = r->decode->window.width && gi_tiff_copies_lines(r);
+    uint32_t rows = strip_rows(r), first = (uint32_t)r->part.y;
+    uint32_t end = first + (uint32_t)r->part.height;
+    if (!copies) { /* whole strips, because a checksum may be at the end */
+        first -= first % rows;
+        end = end - 1 < r->height - rows ? (end - 1) / rows * rows + rows : r->height;
+    }
     for (int s = 0; s < (planar ? r->samples : 1); s++) {
-        for (uint32_t y = 0; y < r->height; y++) {
-            int read = gi_tiff.TIFFReadScanline(r->file, line, y, (uint16_t)s);
+        for (uint32_t y = first; y < end; y++) {
+            int read = copies ? gi_tiff_copy_line(r, line, (size_t)nbytes, y, rows, s) - 1
+                              : gi_tiff.TIFFReadScanline(r->file, line, y, (uint16_t)s);
             if (read < 0 || r->fault.status)
                 return damaged(r, planar && s ? r->height : y, err);
             put_line(r, y, 0, r->width, s, planar ? 1 : r->samples, line);
@@ -237,9 +253,12 @@ static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, 
     gi_tiff.TIFFGetField(r->file, TIFFTAG_TILEWIDTH, &w);
     gi_tiff.TIFFGetField(r->file, TIFFTAG_TILELENGTH, &h);
     size_t row_nbytes = (size_t)gi_tiff.TIFFTileRowSize(r->file);
+    uint32_t left = (uint32_t)r->part.x, right = left + (uint32_t)r->part.width;
+    uint32_t top = (uint32_t)r->part.y, bottom = top + (uint32_t)r->part.height;
     for (int s = 0; s < (planar ? r->samples : 1); s++) {
-        for (uint32_t y = 0; y < r->height; y += h < r->height - y ? h : r->height - y)
-            for (uint32_t x = 0; x < r->width; x += w < r->width - x ? w : r->width - x) {
+        for (uint32_t y = top - top % h; y < bottom; y += h < r->height - y ? h : r->height - y)
+            for (uint32_t x = left - left % w; x < right;
+                 x += w < r->width - x ? w : r->width - x) {
                 tmsize_t read = gi_tiff.TIFFReadTile(r->file, tile, x, y, 0, (uint16_t)s);
                 if (read < 0 || r->fault.status)
                     return damaged(r, planar && s ? r->height : y, err);
@@ -280,7 +299,8 @@ static enum gi_status read_pieces(struct gi_tiff_reader *r, unsigned char *piece
 {
     if (gi_tiff.TIFFIsTiled(r->file))
         return read_tiles(r, piece, err);
-    return r->by_strips ? read_whole_strips(r, piece, nbytes, err) : read_strips(r, piece, err);
+    return r->by_strips ? read_whole_strips(r, piece, nbytes, err)
+                        : read_strips(r, piece, nbytes, err);
 }
 
 enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
@@ -292,6 +312,7 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
     if (!piece)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     r->pixels = true;
+    r->part = gi_decode_part(r->decode, r->width, r->height);
     bool planes = r->cmyk && r->planar == PLANARCONFIG_SEPARATE;
     enum gi_status status = planes ? store_inks(r, err) : GI_OK;
     if (r->cmyk && r->samples == 4 && (planes || r->bits == 8 * gi_type_nbytes(r->type)))

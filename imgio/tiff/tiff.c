@@ -332,6 +332,8 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
         gi_decode_add_loss(r->decode, "value of a bad tag", warning);
     }
     r->fault = (struct gi_err){0};
+    if (!status && gi_tiff_has_parts(r))
+        gi_decode_window(r->decode, r->width, r->height);
     if (!status)
         status = gi_decode_alloc(r->decode, r->width, r->height, r->channels, r->type, err);
     if (status || r->decode->options->header_only)

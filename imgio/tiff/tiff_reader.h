@@ -24,6 +24,9 @@ enum {
     X(TIFFReadTile)                                                                                \
     X(TIFFIsCODECConfigured)                                                                       \
     X(TIFFIsTiled)                                                                                 \
+    X(TIFFIsByteSwapped)                                                                           \
+    X(TIFFGetStrileOffset)                                                                         \
+    X(TIFFGetStrileByteCount)                                                                      \
     X(TIFFTileRowSize64)                                                                           \
     X(TIFFScanlineSize64)                                                                          \
     X(TIFFTileSize64)                                                                              \
@@ -63,6 +66,7 @@ struct gi_tiff_reader {
     struct gi_err complaint; /* its first message about a tag that it ignores */
     bool pixels;
     uint32_t width, height;
+    struct gi_window part; /* of the picture that is read */
     uint16_t bits, samples, photometric, planar, format;
     uint16_t *palette[3];
     bool premultiplied, cmyk, indexed;
@@ -110,6 +114,16 @@ uint64_t gi_tiff_ycbcr_nbytes(const struct gi_tiff_ycbcr *how, uint32_t width, u
  * pixels of the block. */
 void gi_tiff_put_ycbcr(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
                        uint32_t width, const unsigned char *blocks);
+
+/* Returns whether parts of the page can be read. Otherwise the whole page is read. */
+bool gi_tiff_has_parts(const struct gi_tiff_reader *r);
+/* Returns whether gi_tiff_copy_line() reads the lines of the page, so that those above a part need
+ * not be read (part.c). */
+bool gi_tiff_copies_lines(const struct gi_tiff_reader *r);
+/* Copies line y of plane `s`, whose strips have `rows` rows, to `line`, which has room for its
+ * `nbytes` bytes. Returns false if the strip ends before. */
+bool gi_tiff_copy_line(const struct gi_tiff_reader *r, unsigned char *line, size_t nbytes,
+                       uint32_t y, uint32_t rows, int s);
 
 /* Reads the samples of the page into the image, which is allocated. Errors: as gi_format.decode. */
 enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err);
