@@ -6,13 +6,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "imgio/reader.h"
+
 enum { PIECE_NBYTES = 1 << 16 };
+
+/* Limits the memory of this process to what it has and that much more. */
+static void limit_memory(void)
+{
+    enum { MORE_NBYTES = 1 << 30 };
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    bool known = file && fscanf(file, "%llu", &pages) == 1;
+    if (file)
+        fclose(file);
+    struct rlimit limit;
+    rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + MORE_NBYTES;
+    if (known && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur > most) {
+        limit.rlim_cur = most;
+        setrlimit(RLIMIT_AS, &limit);
+    }
+}
 
 /* Runs in the child: writes the output to standard output, and stores an error in *fault. */
 static _Noreturn void work_in_child(int to, unsigned seconds, gi_subprocess_fn *work,
@@ -26,12 +47,15 @@ static _Noreturn void work_in_child(int to, unsigned seconds, gi_subprocess_fn *
     signal(SIGALRM, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     alarm(seconds);
+    limit_memory();
     int silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (silent >= 0)
         dup2(silent, STDERR_FILENO);
-    enum gi_status status = dup2(to, STDOUT_FILENO) < 0
-                                ? gi_fail(fault, GI_E_IO, "a pipe: %s", strerror(errno))
-                                : gi_sink_open(&sink, "-", false, fault);
+    else
+        close(STDERR_FILENO);
+    enum gi_status status = dup2(to, STDOUT_FILENO) < 0 ? gi_fail(fault, gi_status_of_errno(errno),
+                                                                  "a pipe: %s", strerror(errno))
+                                                        : gi_sink_open(&sink, "-", false, fault);
     if (!status)
         status = work(sink, arg, fault);
     if (!status)
@@ -44,11 +68,13 @@ static enum gi_status pass_on(struct gi_sink *sink, int from, struct gi_err *err
 {
     unsigned char piece[PIECE_NBYTES];
     for (;;) {
+        if (!gi_input_wait(from))
+            return gi_fail(err, GI_E_IO, "ended by a signal");
         ssize_t n = read(from, piece, sizeof piece);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return gi_fail(err, GI_E_IO, "a pipe: %s", strerror(errno));
+            return gi_fail(err, gi_status_of_errno(errno), "a pipe: %s", strerror(errno));
         if (n == 0)
             return GI_OK;
         enum gi_status status = gi_sink_write(sink, piece, (size_t)n, err);
@@ -102,9 +128,10 @@ enum gi_status gi_subprocess_run(struct gi_sink *sink, const char *what, unsigne
         mmap(NULL, sizeof *fault, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fault == MAP_FAILED)
         return gi_fail(err, GI_E_MEMORY, "%s: out of memory", what);
-    enum gi_status status = pipe2(ends, O_CLOEXEC)
-                                ? gi_fail(err, GI_E_IO, "%s: %s", what, strerror(errno))
-                                : run(sink, what, seconds, work, arg, ends, fault, err);
+    enum gi_status status =
+        pipe2(ends, O_CLOEXEC)
+            ? gi_fail(err, gi_status_of_errno(errno), "%s: %s", what, strerror(errno))
+            : run(sink, what, seconds, work, arg, ends, fault, err);
     munmap(fault, sizeof *fault);
     return status;
 }

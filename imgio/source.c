@@ -100,17 +100,16 @@ static bool map_file(struct gi_source *source, int fd, const struct stat *st)
     return true;
 }
 
-/* Returns whether the file has another length or was written to since then. */
-static bool has_changed(int fd, size_t nbytes, const struct timespec *since)
+/* Fails if the file has another length or was written to since then. */
+static enum gi_status check_unchanged(int fd, size_t nbytes, const struct timespec *since,
+                                      struct gi_err *err)
 {
     struct stat now;
-    return fstat(fd, &now) || (size_t)now.st_size != nbytes ||
-           now.st_mtim.tv_sec != since->tv_sec || now.st_mtim.tv_nsec != since->tv_nsec;
-}
-
-static enum gi_status fail_changed(struct gi_err *err)
-{
-    return gi_fail(err, GI_E_IO, "the file changed while it was read");
+    if (fstat(fd, &now))
+        return gi_fail(err, gi_status_of_errno(errno), "%s", strerror(errno));
+    bool same = (size_t)now.st_size == nbytes && now.st_mtim.tv_sec == since->tv_sec &&
+                now.st_mtim.tv_nsec == since->tv_nsec;
+    return same ? GI_OK : gi_fail(err, GI_E_IO, "the file changed while it was read");
 }
 
 static enum gi_status too_long(const struct gi_limits *limits, struct gi_err *err)
@@ -195,10 +194,8 @@ static enum gi_status open_sized(struct gi_source *source, int fd, off_t at, con
     if ((uint64_t)st->st_size > options->limits.max_bytes)
         return too_long(&options->limits, err);
     enum gi_status status = read_all(source, fd, (size_t)st->st_size, &options->limits, NULL, err);
-    if (!status && has_changed(fd, (size_t)st->st_size, &st->st_mtim)) {
+    if (!status && (status = check_unchanged(fd, (size_t)st->st_size, &st->st_mtim, err)))
         free((void *)source->bytes);
-        return fail_changed(err);
-    }
     return status;
 }
 
@@ -291,12 +288,10 @@ enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err)
     }
     struct guard *guard = &guards[source->guard];
     bool faulted = atomic_load(&guard->faulted);
-    bool changed = has_changed(source->fd, source->nbytes, &source->changed);
+    enum gi_status status = check_unchanged(source->fd, source->nbytes, &source->changed, err);
     close(source->fd);
     atomic_store(&guard->nbytes, 0);
     atomic_store(&guard->base, 0);
     munmap((void *)source->bytes, source->nbytes);
-    if (faulted)
-        return gi_fail(err, GI_E_IO, "the file shrank while it was read");
-    return changed ? fail_changed(err) : GI_OK;
+    return faulted ? gi_fail(err, GI_E_IO, "the file shrank while it was read") : status;
 }

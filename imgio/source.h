@@ -43,5 +43,5 @@ enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahe
                                   struct gi_err *err);
 
 /* Releases the bytes. GI_E_IO means that a mapped file was changed or truncated meanwhile. The
- * bytes past its new end were read as zeros. */
+ * bytes past its new end were read as zeros. Other errors mean that this is not known. */
 enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err);

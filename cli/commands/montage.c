@@ -212,41 +212,67 @@ static enum gi_status put_at(const struct gi_image *made, const struct gi_image 
     return GI_OK;
 }
 
-/* Puts the text under a cell, black or white, whichever differs more from the background. */
-static enum gi_status put_label(const struct sheet *sheet, const struct gi_image *made, int i,
-                                int left, int top, const struct gi_border_spec *paper,
-                                const char *opaque, struct gi_err *err)
+/* Return the position of a cell's upper left pixel. */
+static int left_of(const struct sheet *sheet, int i)
+{
+    return sheet->params->margin + i % sheet->columns * (sheet->width + sheet->params->gap);
+}
+
+static int top_of(const struct sheet *sheet, int i)
+{
+    return sheet->params->margin +
+           i / sheet->columns * (sheet->height + sheet->label + sheet->params->gap);
+}
+
+/* Draws all labels, black or white, whichever differs more from the background. */
+static enum gi_status draw_labels(unsigned char **samples, struct gi_label_style *style,
+                                  const struct sheet *sheet, const struct gi_image *made,
+                                  const struct gi_border_spec *paper, struct gi_err *err)
 {
     double full = gi_type_full_scale(made->type);
     bool gray = gi_colour_channels(made) == 1;
     const double rgb[3] = {paper->value[0] / full, paper->value[gray ? 0 : 1] / full,
                            paper->value[gray ? 0 : 2] / full};
     double ink = gi_luma(rgb) > 0.5 ? 0 : 1;
-    struct gi_image label;
-    enum gi_status status = gi_label(&label, sheet->width, sheet->label, gray ? 1 : 3,
-                                     sheet->labels[i], (struct gi_ink){rgb[0], rgb[1], rgb[2], 1},
-                                     (struct gi_ink){ink, ink, ink, 1}, err);
-    if (!status)
-        status = put_at(made, &label, left, top, opaque, err);
-    gi_image_free(&label);
+    *style = (struct gi_label_style){.width = sheet->width,
+                                     .height = sheet->label,
+                                     .channels = gray ? 1 : 3,
+                                     .paper = {rgb[0], rgb[1], rgb[2], 1},
+                                     .ink = {ink, ink, ink, 1}};
+    return gi_labels(samples, style, sheet->labels, sheet->n, err);
+}
+
+/* Puts the labels under their cells. */
+static enum gi_status put_labels(const struct sheet *sheet, const struct gi_image *made,
+                                 const struct gi_border_spec *paper, const char *opaque,
+                                 struct gi_err *err)
+{
+    unsigned char *samples;
+    struct gi_label_style style;
+    enum gi_status status = draw_labels(&samples, &style, sheet, made, paper, err);
+    size_t row = (size_t)style.width * (size_t)style.channels;
+    for (int i = 0; i < sheet->n && !status; i++) {
+        const struct gi_image label = {.width = style.width,
+                                       .height = style.height,
+                                       .channels = style.channels,
+                                       .type = GI_U8,
+                                       .stride = row,
+                                       .data = samples + (size_t)i * row * (size_t)style.height};
+        status =
+            put_at(made, &label, left_of(sheet, i), top_of(sheet, i) + sheet->height, opaque, err);
+    }
+    free(samples);
     return status;
 }
 
 static enum gi_status put(const struct sheet *sheet, const struct gi_image *made, int i,
-                          const struct gi_border_spec *paper, const char *opaque,
-                          struct gi_err *err)
+                          const char *opaque, struct gi_err *err)
 {
-    const struct montage_params *p = sheet->params;
     const struct gi_image *image = &sheet->images[i];
-    enum gi_gravity gravity = (enum gi_gravity)p->gravity;
-    int left = p->margin + i % sheet->columns * (sheet->width + p->gap);
-    int top = p->margin + i / sheet->columns * (sheet->height + sheet->label + p->gap);
-    enum gi_status status =
-        put_at(made, image, left + gi_gravity_left(gravity, sheet->width - image->width),
-               top + gi_gravity_above(gravity, sheet->height - image->height), opaque, err);
-    return status || !sheet->label
-               ? status
-               : put_label(sheet, made, i, left, top + sheet->height, paper, opaque, err);
+    enum gi_gravity gravity = (enum gi_gravity)sheet->params->gravity;
+    return put_at(
+        made, image, left_of(sheet, i) + gi_gravity_left(gravity, sheet->width - image->width),
+        top_of(sheet, i) + gi_gravity_above(gravity, sheet->height - image->height), opaque, err);
 }
 
 static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *err)
@@ -274,7 +300,9 @@ static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *e
         return status;
     fill(made, pixel);
     for (int i = 0; i < sheet->n && !status; i++)
-        status = put(sheet, made, i, &paper, opaque, err);
+        status = put(sheet, made, i, opaque, err);
+    if (!status && sheet->label)
+        status = put_labels(sheet, made, &paper, opaque, err);
     if (status)
         gi_image_free(made);
     return status;

@@ -7,10 +7,17 @@
 /* Returns the height of a label in pixels, under a picture of that height. */
 int gi_label_height(int picture_height);
 
-/* Makes an image of GI_U8 with `channels` channels, 1 (gray) or 3, which the caller frees. The
- * words, in UTF-8, are in its middle, in `ink` on `paper`; alpha is not used. Words that are too
- * long lose their end. Other bytes than UTF-8 are written as \xff. Errors: GI_E_MEMORY;
- * GI_E_UNSUPPORTED without cairo. */
-enum gi_status gi_label(struct gi_image *made, int width, int height, int channels,
-                        const char *words, struct gi_ink paper, struct gi_ink ink,
-                        struct gi_err *err);
+/* The size of labels, in pixels, their number of channels, 1 (gray) or 3, and their colours; alpha
+ * is not used. */
+struct gi_label_style {
+    int width, height, channels;
+    struct gi_ink paper, ink;
+};
+
+/* Draws `n` labels in a subprocess. *samples becomes their samples of GI_U8, label by label and row
+ * by row, which the caller frees. The words, in UTF-8, are in the middle of their label. Words that
+ * are too long lose their end. What would control a terminal is written as \xff. Errors:
+ * GI_E_MEMORY; GI_E_UNSUPPORTED without cairo, or if no font draws the words; and those of
+ * gi_subprocess_run(). */
+enum gi_status gi_labels(unsigned char **samples, const struct gi_label_style *style,
+                         char *const *words, int n, struct gi_err *err);

@@ -62,6 +62,7 @@ COMMANDS = (
     ("compare pages in a table", "compare m.tif same.tif --table t.csv", ("m.tif", "same.tif")),
     ("blur pages", "blur --k 3 m.tif a.png --out-dir out --suffix .tif", ("m.tif",)),
     ("montage of pages", "montage a.png m.tif sheet.png", ("m.tif",)),
+    ("montage of pages, labelled", "montage a.png m.tif sheet.png --label '{name} {page}'", ("m.tif",)),
     ("info of pages", "info m.tif a.png --table t.csv", ("m.tif",)),
     ("montage", "montage a.png b.jpg c.ppm sheet.png --columns 2", ()),
     ("tar", "blur --k 3 --tar in.tar out.tar", ("in.tar",)),
