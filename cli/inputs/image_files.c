@@ -77,6 +77,9 @@ static const struct gi_choice strip_choices[] = {
          .choices = layout_choices,                                                                \
          .help = "Order of the axes in .npy files: of the output, and of an input whose shape "    \
                  "allows both orders"},                                                            \
+        {GI_OPTION("nodata", TEXT, struct gi_io_params, nodata), .metavar = "VALUE",               \
+         .help = "Value of pixels without data, or none; by default GDAL_NODATA of a TIFF. "       \
+                 "Operations and statistics ignore them, and they keep the value"},                \
         {GI_OPTION("quiet", FLAG, struct gi_io_params, quiet), .letter = 'q',                      \
          .help = "Print no warnings"},                                                             \
         {GI_OPTION("max-pixels", SIZE, struct gi_io_params, limits.max_pixels),                    \
@@ -413,9 +416,8 @@ static struct gi_save_options save_options(const struct gi_io_params *io)
 bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, const char *path,
                         const struct gi_io_params *io)
 {
-    const double black[3] = {0};
     struct gi_save_options options = save_options(io);
-    options.background = io->background ? black : NULL; /* any colour composites */
+    options.background = io->background ? (const double[3]){0} : NULL; /* any colour composites */
     return gi_save_coding(coding, shape, path, &options);
 }
 
@@ -464,10 +466,9 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     if (io->dpi > 0) {
         own.dpi_x = own.dpi_y = io->dpi;
         own.no_unit = false;
-        metadata = &own;
     }
-    status = bytes ? gi_save_memory(bytes, nbytes, image, metadata, path, &options, &warning, err)
-                   : gi_save(image, metadata, path, &options, &warning, err);
+    status = bytes ? gi_save_memory(bytes, nbytes, image, &own, path, &options, &warning, err)
+                   : gi_save(image, &own, path, &options, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
     /* The folder existed before the work began. If it is gone now, the machine failed. */

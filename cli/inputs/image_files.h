@@ -8,6 +8,7 @@
 /* The options of the set "Input and output". */
 struct gi_io_params {
     const char *format;
+    const char *nodata; /* --nodata; NULL: the value that the file names */
     const char *background;
     int depth; /* enum gi_depth of the output */
     /* The enum gi_depth of the computation. GI_DEPTH_SAME means the deeper one of the depths of

@@ -162,7 +162,7 @@ enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_e
     enum gi_status status = take_image(stream, item, &image, err);
     struct gi_file_info info = {.bits = 8, .maxval = (unsigned)gi_type_full_scale(image.type)};
     if (!status && stream->chain)
-        status = gi_imaging_filter(stream->imaging, item, &image, &info, NULL, err);
+        status = gi_imaging_filter(stream->imaging, item, &image, NULL, &info, NULL, err);
     if (!status)
         status = stream->target == GI_STREAM_VIDEO
                      ? encode(stream, item, &image, err)

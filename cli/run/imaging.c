@@ -13,6 +13,7 @@
 #include "cli/run/rules.h"
 #include "cli/run/timing.h"
 #include "imgio/coded.h"
+#include "imgio/nodata.h"
 #include "kernels/parallel.h"
 
 struct gi_imaging {
@@ -218,6 +219,26 @@ static bool reports_samples(const struct gi_chain *chain)
            step->reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]);
 }
 
+/* Returns whether the chain only counts samples, and leaves out NaN. */
+static bool counts_samples(const struct gi_chain *chain)
+{
+    const char *name = chain && chain->n == 1 ? chain->steps[0].filter->name : "";
+    return strcmp(name, "stats") == 0 || strcmp(name, "histogram") == 0;
+}
+
+/* Makes NaN of samples without data. Frees the image on an error. */
+static enum gi_status leave_out_nodata(struct gi_image *image, const struct gi_metadata *metadata,
+                                       const struct gi_file_info *info, const char *text,
+                                       struct gi_err *err)
+{
+    struct gi_nodata nodata;
+    enum gi_status status = gi_nodata_find(&nodata, text, metadata, info, image, err);
+    if (status)
+        gi_image_free(image);
+    return status || !nodata.given || image->coded ? status
+                                                   : gi_nodata_become_nan(image, &nodata, err);
+}
+
 /* `for_chain`: the chain runs on the image, which may stay coded. */
 static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, struct gi_image *image,
                            struct gi_metadata *metadata, struct gi_file_info *info, bool for_chain,
@@ -225,7 +246,8 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
 {
     double start = gi_now_ms();
     gi_item_note_input(item);
-    bool coded = for_chain && plans_of(imaging, item) &&
+    const char *nodata = imaging->options.io->nodata;
+    bool coded = for_chain && !nodata && plans_of(imaging, item) &&
                  !reports_samples(gi_imaging_chain(imaging, item)) &&
                  gi_session_decodes(imaging->devices, item->line.input_nbytes);
     struct coming coming = {.imaging = imaging, .item = item};
@@ -243,8 +265,14 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
                                  .listener = &listener,
                                  .allocator = gi_session_allocator(imaging->devices)};
     show_stage(imaging, "decode");
+    struct gi_metadata own = {0};
+    bool counts = for_chain && counts_samples(gi_imaging_chain(imaging, item));
+    struct gi_metadata *kept = counts && !metadata ? &own : metadata;
     enum gi_status status =
-        gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
+        gi_cli_load_by(image, kept, info, item->line.input, imaging->options.io, &loading, err);
+    if (!status && counts)
+        status = leave_out_nodata(image, kept, info, nodata, err);
+    gi_metadata_free(&own);
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
     if (coded && (status || !image->coded))
         gi_session_not_coded(imaging->devices);

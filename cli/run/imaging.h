@@ -91,14 +91,17 @@ void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms);
  * gray image. After an error the image has been freed (cli/run/imaging_bands.c). Errors: as
  * gi_imaging_filter(), GI_E_UNSUPPORTED. */
 enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item,
-                                struct gi_image *image, const struct gi_file_info *info,
-                                struct gi_placement *placement, struct gi_err *err);
+                                struct gi_image *image, const struct gi_metadata *metadata,
+                                const struct gi_file_info *info, struct gi_placement *placement,
+                                struct gi_err *err);
 
-/* Replaces the loaded image by the chain's result. *placement becomes where the pixels went, unless
- * it is NULL. After an error the image has been freed. */
+/* Replaces the loaded image by the chain's result. Its metadata, which may be NULL, tell which
+ * pixels have no data. *placement, unless it is NULL, becomes that of the chain. After an error the
+ * image has been freed. */
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_image *image, const struct gi_file_info *info,
-                                 struct gi_placement *placement, struct gi_err *err);
+                                 struct gi_image *image, const struct gi_metadata *metadata,
+                                 const struct gi_file_info *info, struct gi_placement *placement,
+                                 struct gi_err *err);
 /* Does gi_imaging_load() and, if there is a chain, gi_imaging_filter(); nothing has to be freed
  * after an error. */
 enum gi_status gi_imaging_make(struct gi_imaging *imaging, struct gi_item *item,

@@ -44,14 +44,14 @@ static enum gi_status check_steps(const struct gi_chain *chain, const struct gi_
  * first part. */
 static enum gi_status run_part(struct gi_imaging *imaging, struct gi_item *item, int i,
                                struct gi_image *made, const struct gi_image *image,
-                               const struct gi_file_info *info, struct gi_placement *placement,
-                               struct gi_err *err)
+                               const struct gi_metadata *metadata, const struct gi_file_info *info,
+                               struct gi_placement *placement, struct gi_err *err)
 {
     struct gi_image part;
     int channels = gi_bands_channels(&info->bands, i);
     enum gi_status status = gi_bands_part(&part, image, &info->bands, i, err);
     if (!status)
-        status = gi_imaging_filter(imaging, item, &part, info, placement, err);
+        status = gi_imaging_filter(imaging, item, &part, metadata, info, placement, err);
     if (status)
         return status;
     if (part.channels != channels)
@@ -67,8 +67,9 @@ static enum gi_status run_part(struct gi_imaging *imaging, struct gi_item *item,
 }
 
 enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item,
-                                struct gi_image *image, const struct gi_file_info *info,
-                                struct gi_placement *placement, struct gi_err *err)
+                                struct gi_image *image, const struct gi_metadata *metadata,
+                                const struct gi_file_info *info, struct gi_placement *placement,
+                                struct gi_err *err)
 {
     struct gi_image made = {0}, first = *image;
     char text[GI_BANDS_TEXT];
@@ -77,7 +78,7 @@ enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item
     first.channels = gi_bands_channels(&info->bands, 0);
     enum gi_status status = check_steps(gi_imaging_chain(imaging, item), &first, err);
     for (int i = 0; i < n && !status; i++)
-        status = run_part(imaging, item, i, &made, image, info, placement, err);
+        status = run_part(imaging, item, i, &made, image, metadata, info, placement, err);
     gi_image_free(image);
     if (status)
         gi_image_free(&made);

@@ -16,6 +16,7 @@
 #include "cli/run/timing.h"
 #include "imgio/bits.h"
 #include "imgio/geo.h"
+#include "imgio/nodata.h"
 #include "kernels/parallel.h"
 #include "kernels/ways.h"
 
@@ -59,12 +60,49 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
-enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_image *image, const struct gi_file_info *info,
-                                 struct gi_placement *placement, struct gi_err *err)
+/* Returns whether the chain makes images of the first source alone. Further images have no alpha
+ * that says where they have data. */
+static bool is_of_one(const struct gi_chain *chain)
 {
-    struct gi_ready ready;
-    enum gi_status status = compute(imaging, item, image, info, true, NULL, &ready, err);
+    bool makes = false, alone = true;
+    for (int i = 0; i < chain->n; i++) {
+        makes = makes || chain->steps[i].filter->run;
+        alone = alone && !chain->steps[i].nothers;
+    }
+    return makes && alone;
+}
+
+/* Runs the chain, as compute() does, while pixels without data are hidden by alpha. Later they have
+ * their value again. An ending that encodes the result on a device is then not used. */
+static enum gi_status compute_hidden(struct gi_imaging *imaging, struct gi_item *item,
+                                     struct gi_image *image, const struct gi_metadata *metadata,
+                                     const struct gi_file_info *info, bool wanted,
+                                     struct gi_ending *ending, struct gi_ready *ready,
+                                     struct gi_err *err)
+{
+    const struct gi_io_params *io = gi_imaging_options(imaging)->io;
+    struct gi_nodata nodata = {0};
+    enum gi_status status = gi_nodata_find(&nodata, io->nodata, metadata, info, image, err);
+    bool hides = nodata.given && wanted && !io->linear && image->data && !gi_has_alpha(image) &&
+                 is_of_one(gi_imaging_chain(imaging, item));
+    if (status)
+        gi_image_free(image);
+    else if (hides)
+        status = gi_nodata_hide(image, &nodata, err);
+    if (!status)
+        status = compute(imaging, item, image, info, wanted, hides ? NULL : ending, ready, err);
+    return !status && hides && gi_has_alpha(image) ? gi_nodata_restore(image, &nodata, err)
+                                                   : status;
+}
+
+enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_image *image, const struct gi_metadata *metadata,
+                                 const struct gi_file_info *info, struct gi_placement *placement,
+                                 struct gi_err *err)
+{
+    struct gi_ready ready = {0};
+    enum gi_status status =
+        compute_hidden(imaging, item, image, metadata, info, true, NULL, &ready, err);
     if (!status && placement)
         *placement = gi_ready_placement(&ready);
     gi_ready_free(&ready);
@@ -185,10 +223,14 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     if (!status)
         results->maxval = gi_cli_maxval(image, &results->info, options->io);
     if (bands && chain && chain->n)
-        status = gi_imaging_bands(imaging, item, image, &results->info, &placement, err);
+        status = gi_imaging_bands(imaging, item, image, &results->metadata, &results->info,
+                                  &placement, err);
     else if (!status && chain && chain->n)
-        status = compute(imaging, item, image, &results->info, wanted,
-                         results->ending.coding_of ? &results->ending : NULL, &results->ready, err);
+        status = compute_hidden(imaging, item, image, &results->metadata, &results->info, wanted,
+                                results->ending.coding_of ? &results->ending : NULL,
+                                &results->ready, err);
+    if (!status && wanted && (image->type != loaded.type || options->io->depth))
+        gi_nodata_drop(&results->metadata);
     if (!status && wanted)
         warn_of_bits(item, options->io, results);
     if (!status && wanted && chain && chain->n && !bands)

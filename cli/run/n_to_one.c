@@ -9,6 +9,7 @@
 #include "cli/process.h"
 #include "cli/run/output.h"
 #include "cli/run/timing.h"
+#include "imgio/geo.h"
 
 /* A decoded input, in the tag of its item. */
 struct input {
@@ -41,9 +42,13 @@ static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
     item->source.untag = free_input;
     enum gi_status status =
         gi_imaging_load(job->decoding, item, &input->image, &input->metadata, &info, err);
-    return status || !job->chain
-               ? status
-               : gi_imaging_filter(job->decoding, item, &input->image, &info, NULL, err);
+    struct gi_placement placement = {0};
+    if (status || !job->chain)
+        return status;
+    status = gi_imaging_filter(job->decoding, item, &input->image, &input->metadata, &info,
+                               &placement, err);
+    gi_geo_move(&input->metadata, placement.known ? placement.m : NULL);
+    return status;
 }
 
 /* Images arrive in the order of the list, so that sums of floats are the same in every run. The
