@@ -16,6 +16,15 @@ def pack(order, kind, values):
     return struct.pack(f"{order}{len(values)}{LETTERS[kind]}", *values)
 
 
+def plain(kind, values):
+    """Returns (type, values) in the form of parse()."""
+    if isinstance(values, bytes):
+        return kind, values
+    if kind in (1, 2, 7):
+        return kind, bytes(values)
+    return kind, tuple(v for pair in values for v in pair) if kind in (5, 10) else tuple(values)
+
+
 def compose(entries, order="<", big=False, at=None, data=b"", next_directory=0):
     """Returns a file. `entries` are (tag, type, values); values that are a list of entries are a directory to which
     the tag points. `data` follows the header; the directories follow `data`."""

@@ -8,10 +8,10 @@ To add a format, write a class with these members and put it into FORMATS:
     make(parts) the file
     items(data) the set of what a file holds, as tuples: (format, key, bytes) for what only this format has, and for all
                 formats ("text", keyword, text), ("icc", bytes), ("exif", bytes), ("xmp", bytes), ("dpi", x, y),
-                ("density", x, y) without a unit
+                ("density", x, y) without a unit, ("iptc", bytes), ("photoshop", resources)
 Each Part has the item that an output may hold (None: no output may hold it) and the words that name it.
 
-Sources: imgio/parts* imgio/losses* imgio/png/png_parts* imgio/webp_parts* imgio/gif_parts* imgio/pnm_parts* imgio/bmp_parts* imgio/bmp_write.c imgio/tga_parts* imgio/hdr.c imgio/pfm.c cli/commands/info_parts*
+Sources: imgio/parts* imgio/losses* imgio/png/png_parts* imgio/webp_parts* imgio/gif_parts* imgio/pnm_parts* imgio/bmp_parts* imgio/bmp_write.c imgio/tga_parts* imgio/hdr.c imgio/pfm.c imgio/jpeg_segments* imgio/tiff/tiff_parts* cli/commands/info_parts*
 """
 import collections
 import json
@@ -22,6 +22,7 @@ import struct
 import zlib
 
 from _common import Checks, SEED, png_chunk as chunk
+from _tags import EXIF, compose, parse, plain
 
 # `item`: what an output may hold; `name`: what a warning calls it; `bytes`, `place`: for the format's make().
 Part = collections.namedtuple("Part", "item name bytes place silent", defaults=(None, 0, False))
@@ -406,11 +407,80 @@ def resolution(x, y, unit):
     return ("density", round(x), round(y)) if unit < 2 else ("dpi", round(x), round(y))
 
 
+IPTC_HEAD = b"8BIM\x04\x04\0\0"
+
+
+def resource(number, data):
+    return b"8BIM" + struct.pack(">HHI", number, 0, len(data)) + data + b"\0" * (len(data) % 2)
+
+
+def iptc(rng):
+    return b"".join(b"\x1c\x02" + bytes([rng.choice([5, 25, 80, 120])]) + struct.pack(">H", len(text)) + text
+                    for text in (b"word%d" % rng.randrange(999) for _ in range(rng.randrange(1, 4))))
+
+
 class Jpeg:
     suffix = writes = "jpg"
+    dropped = [(0xe0, b"JFXX\0\x10", "thumbnail (JFXX)"), (0xe2, b"MPF\0", "index of further images (MPF)"),
+               (0xeb, b"JP\0\1", "JUMBF (C2PA)")]
+
+    @staticmethod
+    def segment(marker, body):
+        return struct.pack(">BBH", 0xff, marker, len(body) + 2) + body
+
+    def base(self):
+        """The segments of pixels as gpuimg writes them: after JFIF's, and from the scan on."""
+        if not hasattr(self, "pixels"):
+            with open("base.ppm", "wb") as f:
+                f.write(b"P6 4 3 255\n" + bytes(range(36)))
+            c.run("convert", "base.ppm", "base.jpg")
+            data = open("base.jpg", "rb").read()
+            self.pixels = data[20:data.index(b"\xff\xda")], data[data.index(b"\xff\xda"):]
+        return self.pixels
+
+    def parts(self, rng):
+        made = []
+        for _ in range(rng.randrange(6)):
+            roll, place = rng.randrange(5), rng.randrange(2)
+            if roll < 2:
+                n = rng.choice([0, 1, 2, 3, 5, 9, 11, 12, 13, 14, 15])
+                body = b"made up\0" + junk(rng, 400)
+                made.append(Part(("jpeg", 0xe0 + n, body), f"segment APP{n}", self.segment(0xe0 + n, body), place))
+            elif roll == 2:
+                text = "".join(rng.choice("abc XYZ.,") for _ in range(rng.randrange(1, 300)))
+                made.append(Part(("text", "Comment", text), "texts", self.segment(0xfe, text.encode()), place))
+            elif roll == 3:
+                marker, head, name = rng.choice(self.dropped)
+                made.append(Part(None, name, self.segment(marker, head + junk(rng)), place))
+            else:
+                body = b"http://ns.adobe.com/xmp/extension/\0" + b"0" * 32 + struct.pack(">II", 9, 0) + junk(rng)
+                made.append(Part(("jpeg", 0xe1, body), "extended XMP", self.segment(0xe1, body), place))
+        if rng.random() < 0.2:
+            data = exif(rng)
+            made.append(Part(("exif", data), "EXIF", self.segment(0xe1, b"Exif\0\0" + data), 0))
+        if rng.random() < 0.2:
+            data = b"<x:xmpmeta/>" + b" " * rng.randrange(9)
+            made.append(Part(("xmp", data), "XMP", self.segment(0xe1, b"http://ns.adobe.com/xap/1.0/\0" + data), 0))
+        if rng.random() < 0.4:
+            made += self.photoshop(rng)
+        return made + ([tail(rng)] if rng.random() < 0.3 else [])
+
+    def photoshop(self, rng):
+        """IPTC, other resources and a thumbnail, in one segment or two."""
+        words, other, small = iptc(rng), resource(rng.randrange(0x2000, 0x2fff), junk(rng)), resource(0x40c, junk(rng))
+        data, head, cut = other + resource(0x404, words) + small, b"Photoshop 3.0\0", rng.randrange(60)
+        halves = [data[:cut], data[cut:]] if rng.randrange(2) else [data]
+        whole = b"".join(self.segment(0xed, head + half) for half in halves)
+        return [Part(("iptc", words), "IPTC", whole, 0), Part(("photoshop", other), "Photoshop resources", b"", 0),
+                Part(None, "thumbnail of Photoshop", b"", 0)]
+
+    def make(self, parts):
+        at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
+        head, scan = self.base()
+        return b"\xff\xd8" + at[0] + head + at[1] + scan + at[2]
 
     def items(self, data):
-        at, found = 2, set()
+        at, found, resources = 2, set(), b""
         while data[at + 1] != 0xda:
             marker, n = struct.unpack(">xBH", data[at:at + 4])
             body = data[at + 4:at + 2 + n]
@@ -421,49 +491,100 @@ class Jpeg:
                 found.add(("exif", body[6:]))
             elif marker == 0xe1 and body.startswith(b"http://ns.adobe.com/xap/1.0/\0"):
                 found.add(("xmp", body[29:]))
-            elif marker == 0xe2 and body.startswith(b"ICC_PROFILE\0"):
-                found.add(("icc", body[14:]))
+            elif marker == 0xed and body.startswith(b"Photoshop 3.0\0"):
+                resources += body[14:]
             elif marker == 0xfe:
                 found.add(("text", "Comment", body.decode()))
+            elif marker == 0xe2 and body.startswith(b"ICC_PROFILE\0"):
+                found.add(("icc", body[14:]))
+            elif 0xe0 <= marker <= 0xef:
+                found.add(("jpeg", marker, body))
             at += 2 + n
-        return found
+        if resources.startswith(IPTC_HEAD):
+            n, = struct.unpack(">I", resources[8:12])
+            found.add(("iptc", resources[12:12 + n]))
+            resources = resources[12 + n + n % 2:]
+        return found | ({("photoshop", resources)} if resources else set())
 
 
 class Tiff:
     suffix = writes = "tiff"
 
+    def values(self, rng):
+        """A random type, and values of it."""
+        kind, n = rng.randrange(1, 13), rng.randrange(1, 6)
+        low, high = {1: (0, 255), 3: (0, 65535), 4: (0, 2**32 - 1), 6: (-128, 127), 8: (-2**15, 2**15 - 1),
+                     9: (-2**31, 2**31 - 1)}.get(kind, (0, 99))
+        if kind in (2, 7):
+            return kind, rng.randbytes(n)
+        if kind in (5, 10):
+            return kind, [(rng.randrange(99), rng.randrange(1, 99)) for _ in range(n)]
+        return kind, [rng.randint(low, high) / (2 if kind > 10 else 1) if kind > 10 else rng.randint(low, high)
+                      for _ in range(n)]
+
+    def parts(self, rng):
+        made = []
+        for tag in sorted(rng.sample(range(60000, 65535), rng.randrange(5))):
+            kind, values = self.values(rng)
+            made.append(Part(("tiff", tag) + plain(kind, values), f"tag {tag}", (tag, kind, values)))
+        if rng.random() < 0.3:
+            made.append(Part(("tiff", 34737, 2, b"WGS 84|\0"), "GeoTIFF tag 34737", (34737, 2, b"WGS 84|\0")))
+        if rng.random() < 0.3:
+            words = iptc(rng)
+            made.append(Part(("iptc", words), "IPTC", (33723, rng.choice([1, 7]), words)))
+        if rng.random() < 0.3:
+            other = resource(rng.randrange(0x2000, 0x2fff), junk(rng))
+            made.append(Part(("photoshop", other), "Photoshop resources", (34377, 1, other)))
+        if rng.random() < 0.3:
+            lens = b"Lens%04d\0" % rng.randrange(9999)
+            made.append(Part(("exif", lens), "EXIF", (EXIF, 4, [(0xa434, 2, lens)])))
+        if rng.random() < 0.2:
+            made.append(Part(None, "tags of DNG", (50708, 2, b"made up\0")))
+        if rng.random() < 0.2:
+            made.append(Part(None, "minimum and maximum of samples", (280, 3, [5])))
+        if rng.random() < 0.2:
+            made.append(Part(("xmp", b"<x:xmpmeta/>"), "XMP", (700, 1, b"<x:xmpmeta/>")))
+        if rng.random() < 0.2:
+            x, y = rng.randrange(2, 99), rng.randrange(2, 99)
+            made += [Part(("density", x, y), "the resolution", (282, 5, [(x, 1)])),
+                     Part(("density", x, y), "the resolution", (283, 5, [(y, 1)])),
+                     Part(None, "", (296, 3, [1]), silent=True)]
+        return made + ([tail(rng)] if rng.random() < 0.3 else [])
+
+    def make(self, parts):
+        rng = random.Random(len(parts))
+        order, big = rng.choice("<>"), rng.randrange(2)
+        own = [(256, 3, [4]), (257, 3, [3]), (258, 3, [8, 8, 8]), (259, 3, [1]), (262, 3, [2]), (273, 4, [16 if big else 8]),
+               (277, 3, [3]), (278, 3, [3]), (279, 4, [36])]
+        tags = [p.bytes for p in parts if isinstance(p.bytes, tuple)]
+        return compose(own + tags, order, big, data=bytes(range(36))) + b"".join(
+            p.bytes for p in parts if isinstance(p.bytes, bytes))
+
     def items(self, data):
-        order = "<" if data[:2] == b"II" else ">"
-        at, = struct.unpack(order + "I", data[4:8])
-        n, = struct.unpack(order + "H", data[at:at + 2])
-        tags, found = {}, set()
-        for i in range(n):
-            tag, kind, count, value = struct.unpack(order + "HHI4s", data[at + 2 + 12 * i:at + 14 + 12 * i])
-            size = count * {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1}[kind]
-            offset, = struct.unpack(order + "I", value)
-            tags[tag] = value[:size] if size <= 4 else data[offset:offset + size]
-        if 282 in tags:
-            x, y = (struct.unpack(order + "II", tags[t]) for t in (282, 283))
-            found.add(resolution(x[0] / x[1], y[0] / y[1], struct.unpack(order + "H", tags[296])[0]))
-        if 271 in tags:
-            found.add(("exif", tags[271]))
-        found |= {("text", "", tags[t].decode()) for t in (270, 305, 315, 33432) if t in tags}
-        if 34675 in tags:
-            found.add(("icc", tags[34675]))
-        if 700 in tags:
-            found.add(("xmp", tags[700]))
+        found = set()
+        for tag, (kind, values) in parse(data).items():
+            found.add(("tiff", tag, kind, values) if tag != EXIF else ("exif", b"".join(
+                v for k, v in values.values() if k in (2, 7))))
+            names = {271: "exif", 700: "xmp", 33723: "iptc", 34377: "photoshop", 34675: "icc"}
+            if tag in names:
+                found.add((names[tag], values))
+            if tag in (270, 305, 315, 33432):
+                found.add(("text", "", values.decode()))
+            if tag == 282:
+                y = parse(data)[283][1]
+                found.add(resolution(values[0] / values[1], y[0] / y[1], parse(data)[296][1][0]))
         return found
 
 
-FORMATS = [Png(), Webp(), Gif(), Hdr(), Pfm(), Pnm(), Pam(), Npy(), Bmp(), Tga()]
-OUTPUTS = [f for f in FORMATS if f.writes] + [Jpeg(), Tiff()]
+FORMATS = [Png(), Webp(), Gif(), Hdr(), Pfm(), Pnm(), Pam(), Npy(), Bmp(), Tga(), Jpeg(), Tiff()]
+OUTPUTS = [f for f in FORMATS if f.writes]
 
 
 def holds(found, item):
     """A text is held if it is in any text of the output, because JPEG and TIFF write the keyword before it. EXIF is held
     by TIFF as tags."""
     if item and item[0] in ("text", "exif"):
-        return any(f[0] == item[0] and (f[-1] in item[-1] if item[0] == "exif" else item[-1] in f[-1]) for f in found)
+        return any(f[0] == item[0] and (item[-1] in f[-1] or item[0] == "exif" and f[-1] in item[-1]) for f in found)
     return item in found
 
 

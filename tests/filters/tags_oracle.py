@@ -2,12 +2,11 @@
 
 Sources: imgio/tiff/tiff_parts* imgio/tiff/directories* imgio/tiff/directory_write* imgio/tiff/tags* imgio/photoshop* imgio/iptc*
 """
-import itertools
 import os
 import struct
 
 from _common import Checks
-from _tags import EXIF, GPS, INTEROPERABILITY, compose, parse
+from _tags import EXIF, GPS, INTEROPERABILITY, compose, parse, plain
 
 c = Checks()
 check = c.check
@@ -60,15 +59,6 @@ def segments(data):
         found.append((data[at + 1], data[at + 4:at + 2 + n]))
         at += 2 + n
     return found
-
-
-def plain(kind, values):
-    """The form that parse() returns."""
-    if isinstance(values, bytes):
-        return kind, values
-    if kind in (1, 2, 7):
-        return kind, bytes(values)
-    return kind, tuple(itertools.chain.from_iterable(values)) if kind in (5, 10) else tuple(values)
 
 
 def own_directories():
