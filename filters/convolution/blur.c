@@ -1,12 +1,13 @@
 /* Box filter (mean of k x k pixels). Integers are computed by running sums, floats by a separable
  * convolution.
  * SPDX-License-Identifier: MIT */
+#include "filters/alpha_option.h"
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
 #include "kernels/kernels.h"
 
 struct blur_params {
-    int k;
+    int k, alpha;
     struct gi_border_params border;
 };
 
@@ -15,6 +16,7 @@ static const struct gi_option options[] = {
      .max = GI_TAPS_MAX, .unit = "px",
      .help = "Side of the square of pixels that the mean is taken of"},
     GI_BORDER_OPTIONS(struct blur_params),
+    GI_ALPHA_OPTION(struct blur_params, alpha),
     {.name = NULL},
 };
 
@@ -27,6 +29,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
         if (!tables)
             return GI_E_MEMORY;
+        tables->spec.alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_WEIGH);
         gi_separable_sum(tables, gi_box_taps(tables->taps, p->k));
         return GI_OK;
     }
@@ -34,7 +37,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!box)
         return GI_E_MEMORY;
     *box = (struct gi_box){.k = p->k,
-                           .alpha = GI_ALPHA_WEIGH,
+                           .alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_WEIGH),
                            .border = gi_border_spec_from(&p->border, &plan->sources[0])};
     plan->halo = p->k / 2;
     plan->border = box->border.mode;
@@ -57,12 +60,13 @@ const struct gi_filter gi_filter_blur = {
     .examples = "gpuimg blur in.png out.png\n"
                 "gpuimg blur in.jpg out.png --k 31 --border mirror\n"
                 "gpuimg blur scan.tif out.png --k 9 --gray",
-    .manual = "Each pixel becomes the mean of the k x k pixels around it (a box filter). A "
-              "larger k blurs more; the time does not depend on k.\n\n"
-              "In an image with alpha, colours are weighted by alpha, so that the colours of "
-              "transparent pixels do not spread.\n\n"
-              "In 8- and 16-bit images the mean is exact, and rounded to the nearest value. "
-              "OpenCV's blur() gives the same in 8 bits, and in 16 bits differs by at most 1.",
+    .manual =
+        "Each pixel becomes the mean of the k x k pixels around it (a box filter). A "
+        "larger k blurs more; the time does not depend on k.\n\n"
+        "In an image with alpha, colours are weighted by alpha, so that the colours of "
+        "transparent pixels do not spread, unless --alpha straight says that alpha is data.\n\n"
+        "In 8- and 16-bit images the mean is exact, and rounded to the nearest value. "
+        "OpenCV's blur() gives the same in 8 bits, and in 16 bits differs by at most 1.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct blur_params),

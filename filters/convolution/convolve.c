@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "filters/alpha_option.h"
 #include "filters/filter.h"
 #include "filters/convolution/kernel_text.h"
 #include "kernels/convolution.h"
@@ -22,6 +23,7 @@ struct convolve_params {
     bool normalize, flip;
     double bias; /* sample units */
     struct gi_reals anchor;
+    int alpha;
     struct gi_border_params border;
 };
 
@@ -40,6 +42,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("flip", FLAG, struct convolve_params, flip),
      .help = "Turn the kernel by 180 degrees before it is applied"},
     GI_BORDER_OPTIONS(struct convolve_params),
+    GI_ALPHA_OPTION(struct convolve_params, alpha),
     {.name = NULL},
 };
 
@@ -179,7 +182,11 @@ static enum gi_status kernel_make(struct kernel *k, const struct convolve_params
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
+    const struct convolve_params *p = arg;
     struct kernel k;
+    if (p->alpha == GI_ALPHA_IS_DATA && p->bias != 0)
+        return gi_fail(err, GI_E_USAGE,
+                       "--alpha straight: want no --bias, which alpha does not get");
     enum gi_status status = kernel_make(&k, arg, err);
     if (!status)
         kernel_free(&k);
@@ -270,6 +277,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     struct gi_border_spec border = gi_border_spec_from(&p->border, &plan->sources[0]);
     struct convolve_tables *tables =
         gi_plan_tables(plan, sizeof *tables + nweights * sizeof *tables->weights, err);
+    k.alpha = gi_alpha_rule_of(p->alpha, k.alpha);
     if (tables)
         fill_tables(tables, &k, nweights, &border, p->bias, plan->sources[0].type);
     plan->halo = above > below ? above : below;
@@ -316,7 +324,8 @@ const struct gi_filter gi_filter_convolve = {
               "along columns. This is much faster for large kernels and allows larger ones: "
               "gpuimg help limits has the limits.\n\n"
               "In an image with alpha, colours are weighted by alpha. Alpha is filtered too, "
-              "unless the sum of the weights is zero, as in an edge detector.",
+              "unless the sum of the weights is zero, as in an edge detector. With --alpha "
+              "straight alpha is data, and every channel is filtered by itself.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct convolve_params),

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
+#include "filters/alpha_option.h"
 #include "filters/filter.h"
 #include "kernels/convolution.h"
 #include "kernels/kernels.h"
@@ -12,7 +13,7 @@ enum operator_name { SOBEL, SCHARR, PREWITT, LAPLACIAN };
 enum part { MAGNITUDE, X, Y };
 
 struct edges_params {
-    int operator_name, of;
+    int operator_name, of, alpha;
     double scale;
     struct gi_border_params border;
 };
@@ -42,6 +43,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("scale", REAL, struct edges_params, scale), .default_text = "1", .min = 0,
      .max = 1000, .help = "Factor that the result is multiplied by"},
     GI_BORDER_OPTIONS(struct edges_params),
+    GI_ALPHA_OPTION(struct edges_params, alpha),
     {.name = NULL},
 };
 
@@ -53,6 +55,9 @@ static enum gi_status check(void *arg, struct gi_err *err)
             err, GI_E_USAGE,
             "--component %s: want magnitude with --operator laplacian, which has no direction",
             parts[p->of].name);
+    if (p->alpha == GI_ALPHA_IS_DATA && (p->operator_name == LAPLACIAN || p->of != MAGNITUDE))
+        return gi_fail(err, GI_E_USAGE,
+                       "--alpha straight: want the magnitude by sobel, scharr or prewitt");
     return GI_OK;
 }
 
@@ -76,7 +81,7 @@ static void plan_laplacian(struct edges_tables *tables, float scale)
                                           .height = 3,
                                           .anchor_x = 1,
                                           .anchor_y = 1,
-                                          .alpha = GI_ALPHA_KEEP,
+                                          .alpha = tables->gradient.alpha,
                                           .border = tables->gradient.border};
 }
 
@@ -89,7 +94,7 @@ static void plan_part(struct edges_tables *tables, enum part part)
                                          .ncol = 3,
                                          .row_anchor = 1,
                                          .col_anchor = 1,
-                                         .alpha = GI_ALPHA_KEEP,
+                                         .alpha = tables->gradient.alpha,
                                          .border = tables->gradient.border};
 }
 
@@ -101,7 +106,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!tables)
         return GI_E_MEMORY;
     tables->gradient = (struct gi_gradient_magnitude){
-        .alpha = GI_ALPHA_KEEP, .border = gi_border_spec_from(&p->border, &plan->sources[0])};
+        .alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_KEEP),
+        .border = gi_border_spec_from(&p->border, &plan->sources[0])};
     for (int i = 0; i < 3 && p->operator_name != LAPLACIAN; i++)
         tables->gradient.smooth[i] = (float)(smooths[p->operator_name][i] * p->scale);
     plan_laplacian(tables, (float)p->scale);
@@ -152,7 +158,8 @@ const struct gi_filter gi_filter_edges = {
               "--component x, --component y and the Laplacian give the absolute value. Float "
               "images keep the sign: the x component is positive if the image is brighter on the "
               "right, and the y component is positive if it is brighter below.\n\n"
-              "Alpha does not change, and colours are weighted by alpha.\n\n"
+              "Alpha does not change, and colours are weighted by alpha, unless --alpha straight "
+              "says that alpha is data, whose edges are found then too.\n\n"
               "The weights are those of OpenCV; for Prewitt, which OpenCV lacks, they are those "
               "of scipy.ndimage.",
     .options = options,

@@ -1,6 +1,7 @@
 /* Gaussian filter (blur): a separable convolution. Its weights are computed in double from sigma,
  * or from k with the sigma of OpenCV's formula.
  * SPDX-License-Identifier: MIT */
+#include "filters/alpha_option.h"
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
 
@@ -9,6 +10,7 @@
 struct gaussian_params {
     double sigma; /* px; NAN until check() */
     int k;        /* taps; 0 until check() */
+    int alpha;
     struct gi_border_params border;
 };
 
@@ -20,6 +22,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("k", ODD, struct gaussian_params, k), .letter = 'k', .min = 1, .max = GI_TAPS_MAX,
      .unit = "px", .help = "Side of the kernel; by default k = 2 ceil(4 sigma) + 1"},
     GI_BORDER_OPTIONS(struct gaussian_params),
+    GI_ALPHA_OPTION(struct gaussian_params, alpha),
     {.name = NULL},
 };
 
@@ -39,6 +42,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
     if (!tables)
         return GI_E_MEMORY;
+    tables->spec.alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_WEIGH);
     gi_separable_sum(tables, gi_gaussian_taps(tables->taps, p->k, p->sigma));
     return GI_OK;
 }
@@ -59,7 +63,7 @@ const struct gi_filter gi_filter_gaussian = {
               "weights up to k = 9. If both are given, the Gaussian is cut off after k weights "
               "per row and column. If neither is given, sigma is 1 px.\n\n"
               "In an image with alpha, colours are weighted by alpha, so that the colours of "
-              "transparent pixels do not spread.",
+              "transparent pixels do not spread, unless --alpha straight says that alpha is data.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct gaussian_params),

@@ -1,6 +1,7 @@
 /* Unsharp mask: in + amount * (in - blurred) where a sample differs from the Gaussian blur by more
  * than a threshold. The epilogue of the separable convolution computes the result.
  * SPDX-License-Identifier: MIT */
+#include "filters/alpha_option.h"
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
 
@@ -8,6 +9,7 @@ struct sharpen_params {
     double sigma;     /* px */
     double amount;    /* a factor */
     double threshold; /* in percent of full scale */
+    int alpha;
     struct gi_border_params border;
 };
 
@@ -20,6 +22,7 @@ static const struct gi_option options[] = {
      .default_text = "0", .min = 0, .max = 100, .unit = "% of full scale",
      .help = "Samples that differ from the blurred copy by at most this do not change"},
     GI_BORDER_OPTIONS(struct sharpen_params),
+    GI_ALPHA_OPTION(struct sharpen_params, alpha),
     {.name = NULL},
 };
 
@@ -31,6 +34,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!tables)
         return GI_E_MEMORY;
     double full = (double)gi_type_full_scale(plan->sources[0].type);
+    tables->spec.alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_WEIGH);
     gi_separable_sum(tables, gi_gaussian_taps(tables->taps, k, p->sigma));
     tables->spec.epilogue = (struct gi_epilogue){.kind = GI_EPILOGUE_UNSHARP,
                                                  .amount = (float)p->amount,
@@ -50,7 +54,8 @@ const struct gi_filter gi_filter_sharpen = {
               "amount (in - blurred), where \"blurred\" is the result of gpuimg gaussian with "
               "the same --sigma. Samples with |in - blurred| <= threshold do not change, so that "
               "--threshold keeps noise in smooth areas from being sharpened.\n\n"
-              "Alpha does not change. The blur weights colours by alpha.",
+              "Alpha does not change. The blur weights colours by alpha, unless --alpha straight "
+              "says that alpha is data, which is sharpened then too.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct sharpen_params),

@@ -1,5 +1,6 @@
 /* Resizes by resampling filters. The result fits, fills, pads or stretches to the given size.
  * SPDX-License-Identifier: MIT */
+#include "filters/alpha_option.h"
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
 #include "filters/geometry/resample_weights.h"
@@ -11,7 +12,7 @@ struct resize_params {
     struct gi_extent size;
     bool fit, fill, pad, stretch, no_enlarge, fast;
     int shorter; /* length of the short side in pixels; 0 if `size` is given */
-    int gravity, filter, like;
+    int gravity, filter, like, alpha;
     struct gi_border_params border; /* parameters of --border-value */
 };
 
@@ -83,6 +84,7 @@ static const struct gi_option options[] = {
      .default_text = "lanczos3", .choices = filters, .help = "The resampling filter"},
     {GI_OPTION("like", CHOICE, struct resize_params, like), .default_text = "itself",
      .choices = likes, .help = "Which program's arithmetic is used"},
+    GI_ALPHA_OPTION(struct resize_params, alpha),
     {GI_OPTION("fast", FLAG, struct resize_params, fast),
      .help = "Save time: decode a JPEG at a reduced size, at least twice that of the result; "
              "gives nearly the same image"},
@@ -317,6 +319,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                                                   &l.col, p->like != LIKE_ITSELF, err);
     if (!spec)
         return GI_E_MEMORY;
+    spec->alpha = gi_alpha_rule_of(p->alpha, spec->alpha);
     spec->columns_first = columns_first((enum like)p->like, src, &l);
     double down = (double)src->width * l.height * spec->col.taps;
     double along = (double)l.width * l.height * spec->row.taps;
@@ -431,7 +434,9 @@ const struct gi_filter gi_filter_resize = {
               "the size and cut off nothing.\n\n"
               "The image is smoothed as far as needed when it is made smaller (antialiasing). In "
               "an image with alpha, colours are weighted by alpha, so that the colours of "
-              "transparent pixels do not spread; --filter nearest only copies pixels.\n\n"
+              "transparent pixels do not spread; --filter nearest only copies pixels. In textures "
+              "whose alpha is data, such as gloss, want --alpha straight: every channel is resized "
+              "by itself.\n\n"
               "If a side of n pixels becomes m pixels long, result pixel i is a weighted mean of "
               "the source pixels j, with the weights f((j + 0.5 - (i + 0.5) n / m) / s) divided "
               "by their sum. f is the function of --filter, and s is the larger of 1 and n / m. "

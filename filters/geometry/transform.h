@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "filters/alpha_option.h"
 #include "filters/filter.h"
 #include "filters/option_size.h"
 #include "kernels/geometry.h"
@@ -10,6 +11,7 @@
 struct gi_transform_params {
     int interpolation; /* enum gi_interpolation */
     double cubic;      /* Keys' parameter a */
+    int alpha;         /* enum gi_alpha_use */
     struct gi_border_params border;
 };
 
@@ -27,6 +29,7 @@ extern const struct gi_choice gi_interpolation_choices[];
          .max = 0,                                                                                 \
          .metavar = "A",                                                                           \
          .help = "Parameter a of bicubic interpolation (Keys' kernel); OpenCV uses -0.75"},        \
+        GI_ALPHA_OPTION(params, transform.alpha),                                                  \
         {GI_OPTION("border", CHOICE, params, transform.border.mode), .default_text = "border",     \
          .choices = gi_border_choices, .help = "Border mode: the pixels outside the image"},       \
         GI_ADDED_VALUE_OPTION(params, transform.border,                                            \
