@@ -234,7 +234,7 @@ static enum gi_status find_jpeg_end(uint64_t *end, const struct gi_reader *reade
                                     struct gi_err *err)
 {
     enum { APP2 = 0xe2 };
-    unsigned char head[8];
+    unsigned char head[8] = {0};
     size_t got;
     for (uint64_t at = 2; at;) {
         enum gi_status status = gi_reader_glance(reader, head, sizeof head, at, &got, err);

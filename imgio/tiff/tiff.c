@@ -172,8 +172,10 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
     read_samples(r, colours);
     if (r->indexed) {
         if (r->samples != 1)
-            return unsupported(err, "a palette and alpha or other samples beside it: samples of",
-                               r->samples);
+            return gi_fail(err, GI_E_UNSUPPORTED,
+                           "is a TIFF with a palette and %s beside it (%u samples per pixel), "
+                           "which can't be read",
+                           r->alpha >= 0 ? "alpha" : "other samples", r->samples);
         if (r->bits > 8)
             return unsupported(err, "a palette and bits of", r->bits);
         r->channels = read_palette(r) ? 1 : 3;

@@ -91,7 +91,12 @@ TEST(refused)
         {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE},
           {TIFFTAG_SAMPLESPERPIXEL, 2},
           {TIFFTAG_COLORMAP, 1}},
-         "a palette and alpha or other samples beside it: samples of 2"},
+         "a palette and other samples beside it (2 samples per pixel)"},
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE},
+          {TIFFTAG_SAMPLESPERPIXEL, 2},
+          {TIFFTAG_EXTRASAMPLES, 1},
+          {TIFFTAG_COLORMAP, 1}},
+         "a palette and alpha beside it"},
         {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE}, {TIFFTAG_BITSPERSAMPLE, 4}}, "Colormap"},
     };
     static const unsigned char zeros[16];
