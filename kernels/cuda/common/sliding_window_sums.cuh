@@ -179,6 +179,11 @@ static __device__ __forceinline__ void sliding_epilogue(float *f, const struct r
             if (!HAS_ALPHA || s % CHANNELS != CHANNELS - 1)
                 f[s] = __fadd_rn(absolute ? fabsf(f[s]) : f[s], epilogue->bias);
     }
+    if (!GI_EPILOGUE_COMPARES(epilogue->kind) && epilogue->settle) {
+#pragma unroll
+        for (int s = 0; s < S; s++) /* an alpha that is kept is copied later */
+            f[s] = gi_settle(f[s], GI_U8);
+    }
 }
 
 static __device__ __forceinline__ bool sliding_wants_source(const struct rule *rule)
