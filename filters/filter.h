@@ -49,6 +49,9 @@ struct gi_filter {
      * refused for bands that are not colours, each of which other operations take as a gray
      * image. */
     bool needs_colour;
+    /* Returns whether the samples of the result are no longer colours of the space that the file's
+     * profile describes. NULL if they always are. */
+    bool (*recolours)(const void *params);
 
     /* Changes parameters that hold for the plane `luma` was made for, to those that give the same
      * region of a plane of chroma. A sample of chroma covers dx x dy pixels of luma. Returns false

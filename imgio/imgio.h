@@ -157,6 +157,9 @@ const char *gi_metadata_drop_sizes(struct gi_metadata *metadata);
 /* Drops an ICC profile that is not for images with this number of colour channels, which is 1 or
  * 3. */
 void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels);
+/* Drops the ICC profile and PNG's colour chunks, because samples have another meaning now. They
+ * become dropped parts. */
+void gi_metadata_drop_colour(struct gi_metadata *metadata);
 
 /* The images of a file that a path names in brackets. */
 struct gi_selection {

@@ -407,6 +407,25 @@ void gi_metadata_settle(struct gi_metadata *metadata)
         reset_xmp_orientation(metadata);
 }
 
+void gi_metadata_drop_colour(struct gi_metadata *metadata)
+{
+    struct gi_part part = {.kind = GI_PART_METADATA,
+                           .fate = GI_PART_DROPPED,
+                           .why = "samples are in another colour space"};
+    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
+    part.nbytes = metadata->icc_nbytes;
+    if (metadata->icc)
+        gi_metadata_add_part(metadata, &part, "the ICC profile");
+    for (; at && end - at >= 5 && end - at - 5 >= at[4]; at += 5 + at[4]) {
+        part.nbytes = at[4];
+        gi_metadata_add_part(metadata, &part, "chunk %.4s", (const char *)at);
+    }
+    free(metadata->icc);
+    free(metadata->colour);
+    metadata->icc = metadata->colour = NULL;
+    metadata->icc_nbytes = metadata->colour_nbytes = 0;
+}
+
 /* Each chunk is stored as name (4 bytes), length (1 byte) and data. */
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
 {

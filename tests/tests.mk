@@ -46,6 +46,10 @@ test-jpegs: all $(B)/tests/unit/test_jpeg_many
 	GPUIMG_TEST_JPEGS=$(or $(JPEGS),2000) $(B)/tests/unit/test_jpeg_many
 	GPUIMG_TEST_JPEGS=$(or $(JPEGS),2000) $(PYTHON) tests/filters/coded_oracle.py $(B)/gpuimg
 
+.PHONY: test-parts ## files with known and made-up parts in every format, converted to every format: 10,000 files; PARTS=10000 SEED=N
+test-parts: all
+	SEED=$(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom))) PARTS=$(or $(PARTS),10000) $(PYTHON) tests/filters/parts_oracle.py $(B)/gpuimg
+
 # Pillow in the versions that resize --like names (tests/filters/pillow_oracle.py), each in a virtual environment: the
 # distribution has one of them. Where one can't be had its test is skipped.
 PILLOWS := $(patsubst %,build/pillow/%/bin/python,9.4.0 12.3.0 13.0.0)

@@ -62,7 +62,6 @@ static const struct gi_option options[] = {
 /* The images for the sheet, resized, and the properties that they share. */
 struct sheet {
     const struct montage_params *params;
-    /* Its metadata has the colour profile of the first image, if all images have the same. */
     struct gi_n_to_one job;
     struct gi_image *images; /* n images; memory for all */
     char **labels;           /* of the images; NULL: without --label */
@@ -108,19 +107,6 @@ static enum gi_status make_steps(struct gi_chain *chain, const struct sheet *she
     return status;
 }
 
-/* Keeps the profile of the first image as long as all images have the same profile. */
-static void keep_profile(struct sheet *sheet, const struct gi_metadata *metadata)
-{
-    struct gi_metadata *kept = &sheet->job.metadata;
-    if (sheet->n == 0 && metadata->icc && (kept->icc = malloc(metadata->icc_nbytes))) {
-        memcpy(kept->icc, metadata->icc, metadata->icc_nbytes);
-        kept->icc_nbytes = metadata->icc_nbytes;
-    } else if (kept->icc && (kept->icc_nbytes != metadata->icc_nbytes ||
-                             memcmp(kept->icc, metadata->icc, kept->icc_nbytes))) {
-        gi_metadata_free(kept);
-    }
-}
-
 /* Makes the text under the next image. */
 static enum gi_status name_label(struct sheet *sheet, const struct gi_item *item,
                                  struct gi_err *err)
@@ -142,7 +128,6 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
     enum gi_status status = sheet->labels ? name_label(sheet, item, err) : GI_OK;
     if (status)
         return status;
-    keep_profile(sheet, metadata);
     sheet->images[sheet->n++] = *image;
     *image = (struct gi_image){0};
     return GI_OK;

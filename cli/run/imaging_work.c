@@ -203,6 +203,18 @@ static void warn_of_bits(const struct gi_item *item, const struct gi_io_params *
     gi_image_free(&packed);
 }
 
+/* Returns whether a step leaves the colour space of the file's profile. */
+static bool recolours(const struct gi_chain *chain)
+{
+    for (int i = 0; i < chain->n; i++) {
+        const struct gi_chain_step *step = &chain->steps[i];
+        const struct gi_filter *filter = step->filter;
+        if (filter->recolours && filter->recolours(step->args.params[GI_SET_STEP_FILTER]))
+            return true;
+    }
+    return false;
+}
+
 /* Loads the image of the item and runs the chain. The result may be encoded if the caller has set
  * results->ending. The caller frees the results, also after an error. */
 static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
@@ -237,6 +249,8 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
         placement = gi_ready_placement(&results->ready);
     if (!status && wanted && chain && chain->n)
         gi_geo_move(&results->metadata, placement.known ? placement.m : NULL);
+    if (!status && wanted && chain && recolours(chain))
+        gi_metadata_drop_colour(&results->metadata);
     const char *writer = NULL;
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image))
         writer = gi_metadata_drop_sizes(&results->metadata);

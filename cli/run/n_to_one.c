@@ -62,6 +62,8 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     if (!item->line.status)
         item->line.status =
             job->take(job->self, item, &input->image, &input->metadata, &item->line.err);
+    if (!item->line.status)
+        gi_common_metadata_add(&job->common, &job->metadata, &input->metadata);
     job->taken += !item->line.status;
     enum gi_status status = gi_report_add(&job->lines, &item->line, err);
     return status || !item->line.status ? status : gi_engine_end_by(item, err);
@@ -131,6 +133,7 @@ static enum gi_status check(const struct gi_n_to_one *job, struct gi_err *err)
 static enum gi_status save(struct gi_n_to_one *job, const struct gi_image *made, struct gi_err *err)
 {
     double start = gi_now_ms();
+    gi_common_metadata_end(&job->common, &job->metadata);
     enum gi_status status =
         gi_cli_save(made, &job->metadata, job->output, job->io, job->threads, err);
     job->whole->ms[GI_STAGE_ENCODE] = gi_now_ms() - start;

@@ -6,6 +6,7 @@
 
 #include "cli/inputs/page_cursor.h"
 #include "cli/report/report.h"
+#include "cli/run/common_metadata.h"
 #include "cli/run/imaging.h"
 
 /* The rows of --report and --progress for such commands. */
@@ -47,9 +48,10 @@ struct gi_n_to_one {
     size_t taken;                 /* number of images taken */
     struct gi_line *whole;        /* the line of the result */
     struct gi_imaging *computing; /* runs operations one at a time; NULL if there is a chain */
-    struct gi_metadata metadata;  /* set by take(): that of the result */
+    struct gi_metadata metadata;  /* of the result; take() may move that of an image here */
 
     /* Private. */
+    struct gi_common_metadata common;
     const struct gi_io_params *io;
     struct gi_report lines;
     struct gi_imaging *decoding;

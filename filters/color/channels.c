@@ -57,6 +57,17 @@ static enum gi_status check(void *params, struct gi_err *err)
     return at && (n < 1 || n > GI_MAX_CHANNELS) ? fail_order(p, err) : GI_OK;
 }
 
+/* Returns whether three channels are not red, green and blue. */
+static bool recolours(const void *params)
+{
+    char colours[4] = "";
+    int n = 0;
+    for (const char *at = letters_of(params); at && *at && n < 3; at++)
+        if (strchr("rgbakcoz", *at))
+            colours[n++] = *at;
+    return n == 3 && colours[0] != 'c' && strcmp(colours, "rgb") != 0;
+}
+
 /* Adds a channel to the *n channels of the result. *n also counts channels beyond the maximum. */
 static void add(struct gi_permute_channels *spec, int *n, int source, int channel)
 {
@@ -161,6 +172,7 @@ const struct gi_filter gi_filter_channels = {
     .group = GI_GROUP_COLOUR,
     .planes = GI_PLANES_RGB,
     .needs_colour = true,
+    .recolours = recolours,
     .summary = "Split, join, swap or extract channels",
     .manual =
         "Samples stay as they are. --order names the channels of the result one after the other: "

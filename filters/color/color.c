@@ -127,6 +127,12 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
+static bool recolours(const void *params)
+{
+    const struct color_params *p = params;
+    return p->from != GI_SPACE_RGB || p->to != GI_SPACE_RGB || p->pca;
+}
+
 /* ---- the steps ---- */
 
 /* Matrices of CSS: https://www.w3.org/TR/filter-effects-1/, feColorMatrix and sepia(). */
@@ -259,6 +265,7 @@ const struct gi_filter gi_filter_color = {
     .group = GI_GROUP_COLOUR,
     .planes = GI_PLANES_RGB,
     .needs_colour = true,
+    .recolours = recolours,
     .summary = "Change colours: saturation, hue, white balance, matrix, colour space",
     .examples = "gpuimg color in.png vivid.png --saturation 1.5\n"
                 "gpuimg color in.jpg lab.tif --to lab --depth 16\n"

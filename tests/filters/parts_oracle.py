@@ -1,6 +1,6 @@
 """Every part of a file is accounted for: files of every format, composed here byte by byte with known and made-up parts
 at every place where they may be, are converted to every format. The result holds the part, or a warning names it and
---strict exits with 1. PARTS=10000 sets the number of files.
+--strict exits with 1. make test-parts tries 10,000 files; PARTS=N sets the number.
 
 To add a format, write a class with these members and put it into FORMATS:
     suffix      of its files, and the name for --format; None as `writes` if gpuimg only reads it

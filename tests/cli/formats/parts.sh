@@ -1,0 +1,105 @@
+#!/bin/bash
+# Parts of a file that are neither samples nor metadata take the same way through every kind of command: one file, a batch, a
+# tar, a stream, an image of many; --strip removes them; a change of the colour space drops what describes the old one.
+# Sources: imgio/parts* imgio/losses* cli/run/common_metadata* filters/color/color.c filters/color/channels.c
+. "$(dirname "$0")/../lib.sh"
+needs=python3
+command -v $needs >/dev/null || { skip "no $needs"; finish; }
+python3 - <<'END'
+import struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def png(name, before=b"", tail=b"", value=0):
+    rows = b"".join(b"\0" + bytes((value + y * 20 + x) & 255 for x in range(12)) for y in range(3))
+    open(name, "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 3, 8, 2, 0, 0, 0)) + before
+                           + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"") + tail)
+kept, lost = chunk(b"abCd", b"12345"), chunk(b"abCD", b"123")
+gamma = chunk(b"gAMA", struct.pack(">I", 100000))
+icc = struct.pack(">I12x4s16x4s", 132, b"RGB ", b"acsp") + bytes(92)
+exif = lambda v: chunk(b"eXIf", struct.pack("<2sHIHHHIII", b"II", 42, 8, 1, 271, 2, 8, 26, 0) + b"Cam%04d\0" % v)
+png("plain.png")
+png("kept.png", kept)
+png("lost.png", kept + lost)
+png("both.png", kept + lost, b"xyz")
+png("gamma.png", gamma)
+png("frames.png", chunk(b"acTL", struct.pack(">II", 3, 0)))
+for i in range(3):
+    png(f"e{i}.png", gamma + exif(i), value=i)
+    png(f"s{i}.png", gamma + exif(7), value=i)
+thumb = (struct.pack("<2sHI", b"II", 42, 8) + struct.pack("<HHHIII", 1, 271, 2, 4, 0x414141, 26)
+         + struct.pack("<HHHIIHHIII", 2, 513, 4, 1, 56, 514, 4, 1, 4, 0) + b"\xff\xd8\xff\xd9")
+png("thumb.png", chunk(b"eXIf", thumb))
+END
+named='dropped: chunk abCD (not safe to copy)'
+
+# One file.
+expect 0 gpuimg invert kept.png made.png --strict
+check "a chunk that is safe to copy is in the output" grep -q abCd12345 made.png
+check "and causes no warning" test ! -s err
+expect 0 gpuimg invert lost.png made.png
+check "a chunk that is not safe is named" test "$(<err)" = "gpuimg: warning: invert: made.png: $named"
+check "and not in the output" bash -c '! grep -q abCD made.png'
+rm -f made.png
+expect_error 1 "invert: made.png: --strict: $named" invert lost.png made.png --strict
+check "no output" test ! -e made.png
+expect_error 1 "invert: made.bmp: --strict: bmp cannot hold chunk abCd; not read: 3 bytes after the end; $named" invert both.png made.bmp --strict
+expect_error 1 "invert: made.png: --strict: dropped: thumbnail in EXIF (shows the old picture)" invert thumb.png made.png --strict
+
+# info.
+expect 0 gpuimg info both.png
+check "info names the parts" grep -qF 'chunk abCd of 5 bytes (carried), chunk abCD of 3 bytes (dropped: not safe to copy), 3 bytes after the end (lost)' out
+check "info does not warn" test ! -s err
+expect 0 gpuimg info --json frames.png
+check "info --json" grep -qF '"parts": [{"name": "2 frames after the first", "bytes": 0, "fate": "lost", "why": null}]' out
+
+# --strip.
+expect 0 gpuimg invert both.png made.png --strip --strict
+check "--strip removes all parts" bash -c '! grep -q abC made.png'
+check "--strip needs no warning" test ! -s err
+expect 1 gpuimg invert frames.png made.png --strip --strict
+check "--strip leaves images named" grep -qF 'invert: made.png: --strict: not read: 2 frames after the first' err
+
+# Frames that are not read: a warning of every command, an error with --strict where an image is written.
+expect 0 gpuimg stats frames.png
+check "stats warns" test "$(grep -c 'is an animation of 3 frames; only the first is read' err)" = 1
+expect 0 gpuimg invert frames.png made.png
+check "named once" test "$(grep -c . err)" = 1
+expect 1 gpuimg invert frames.png frames-made.png --strict
+check "an error with --strict" grep -qF 'invert: frames-made.png: --strict: not read: 2 frames after the first' err
+
+# A batch, a tar, a pipe.
+expect 1 gpuimg invert kept.png lost.png --out-dir out1 --strict
+check "a batch writes the one" grep -q abCd12345 out1/kept.png
+check "and not the other" test ! -e out1/lost.png
+tar -cf in.tar kept.png lost.png
+expect 0 gpuimg invert --tar in.tar out.tar
+check "a tar" grep -qF "lost.png: $named" err
+expect 1 gpuimg invert --tar in.tar out2.tar --strict
+expect 0 bash -c "cat lost.png | '$GPUIMG' invert - png:- >made.png"
+check "a pipe" grep -qF "standard output: $named" err
+check "a pipe keeps the chunk" grep -q abCd12345 made.png
+expect 0 bash -c "cat both.png | '$GPUIMG' invert - png:- >made.png"
+check "bytes behind the image of a pipe are named once" test "$(grep -cE 'no image follow|after the end' err)" = 1
+
+# Many images to one: what all share stays, the rest is named.
+expect 0 gpuimg stack s0.png s1.png s2.png made.png --method mean
+check "a stack keeps the gamma that all have" grep -q gAMA made.png
+check "and names EXIF" grep -qF 'made.png: dropped: EXIF of 3 images' err
+expect 1 gpuimg stack s0.png s1.png s2.png made.png --method mean --strict
+expect 0 gpuimg stack s0.png s1.png plain.png made.png --method mean
+check "and drops what one lacks" grep -qF 'the colour (gAMA, cHRM, cICP) of 2 images' err
+check "from the output too" bash -c '! grep -q gAMA made.png'
+expect 0 gpuimg stack plain.png plain.png made.png --method mean --strict
+expect 1 gpuimg montage e0.png frames.png made.png --strict
+
+# Colour spaces.
+for chain in 'color --to lab' 'color --from ycbcr' 'color --pca' 'channels --order bgr' 'invert | color --to hsv'; do
+    expect 0 gpuimg run "$chain" gamma.png made.png
+    check "$chain: no gamma" bash -c '! grep -q gAMA made.png'
+    check "$chain: named" grep -qF 'dropped: chunk gAMA (samples are in another colour space)' err
+done
+for chain in 'color --saturation 2' 'channels --order rgb' 'channels --order cz' invert; do
+    expect 0 gpuimg run "$chain" gamma.png made.png --strict
+    check "$chain: the gamma stays" grep -q gAMA made.png
+done
+finish
