@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* The command's name, at the beginning of every message. */
@@ -252,6 +253,12 @@ void gi_cli_show_line(const char *line)
     shows_line = *line;
     fflush(stderr);
     funlockfile(stderr);
+}
+
+int gi_terminal_width(int fd)
+{
+    struct winsize size = {0};
+    return ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
 }
 
 const char *gi_text_nbytes(double nbytes, char buffer[32])

@@ -21,6 +21,8 @@ void gi_cli_print_warnings(void);
 /* Prints a line for a person, in the form of gi_cli_log(). Prints it only if stderr is a terminal,
  * warnings are on, and warnings are not being counted. */
 void gi_cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Returns the number of columns of the terminal `fd`, or 80 if it tells none. */
+int gi_terminal_width(int fd);
 /* Keeps the last line of a batch, which gi_cli_print_conclusion() prints, on a terminal or not,
  * unless
  * --quiet was given. It is to be called once all outputs are in place. */

@@ -8,12 +8,14 @@
 #include "cli/run/device_options.h"
 #include "cli/inputs/image_files.h"
 #include "cli/run/output.h"
+#include "cli/tables/columns.h"
 #include "cli/commands/reporter.h"
 #include "cli/log.h"
 #include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "imgio/npy.h"
 
@@ -177,6 +179,7 @@ static bool wants_image(const void *arg)
 
 struct sinks {
     struct gi_sink *table, *points;
+    bool columned; /* the table is for a terminal: CSV in memory, which is printed in columns */
 };
 
 static enum gi_status write_all(struct sinks *sinks, const struct gi_extract_view *view,
@@ -190,7 +193,8 @@ static enum gi_status write_all(struct sinks *sinks, const struct gi_extract_vie
     if (!status && sinks->points)
         status = gi_bundle_keep(view->bundle, &sinks->points, false, err);
     if (!status)
-        status = gi_bundle_keep(view->bundle, &sinks->table, false, err);
+        status = sinks->columned ? gi_columns_end(&sinks->table, err)
+                                 : gi_bundle_keep(view->bundle, &sinks->table, false, err);
     return status;
 }
 
@@ -229,8 +233,11 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
         return gi_extract_table(report->table, &view, report->json ? GI_TABLE_JSON : GI_TABLE_CSV,
                                 err);
     status = pick_format(&format, report->to, output->format, err);
+    sinks.columned = !output->format && strcmp(report->to, "-") == 0 && isatty(STDOUT_FILENO);
     if (!status)
-        status = gi_bundle_open(report->bundle, &sinks.table, report->to, output->no_clobber, err);
+        status = sinks.columned ? gi_sink_open_memory(&sinks.table, "standard output", err)
+                                : gi_bundle_open(report->bundle, &sinks.table, report->to,
+                                                 output->no_clobber, err);
     if (!status && output->points)
         status =
             gi_bundle_open(report->bundle, &sinks.points, output->points, output->no_clobber, err);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,8 +41,7 @@ bool gi_progress_shows(bool forced)
  * replaced by the next one. The width is asked for each time, because it may have changed. */
 static void fit(char *line)
 {
-    struct winsize size = {0};
-    size_t width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
+    size_t width = (size_t)gi_terminal_width(STDERR_FILENO);
     if (strlen(line) < width)
         return;
     size_t end = width - 1; /* the cursor needs the last column */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/run/scratch_file.h"
+#include "cli/tables/columns.h"
 #include "cli/json.h"
 #include "cli/log.h"
 #include "cli/run/stop.h"
@@ -29,6 +30,7 @@ struct gi_table_writer {
     struct gi_table_writer_options options;
     struct gi_sink *sink;
     bool terminal; /* the output is a terminal */
+    bool columned; /* the CSV is printed in columns at the end */
     char *head;    /* first line of the CSV, without its newline; NULL before the first file */
     /* A temporary file of the rows for NumPy, because the number of rows and the lengths of texts
      * are known only at the end. In it each text is stored as its length and its bytes, and each
@@ -79,7 +81,10 @@ enum gi_status gi_table_writer_new(struct gi_table_writer **out,
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     writer->options = *options;
     writer->terminal = strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO);
-    enum gi_status status = gi_sink_open(&writer->sink, options->path, options->no_clobber, err);
+    writer->columned = writer->terminal && options->format == GI_TABLE_WRITER_CSV;
+    enum gi_status status =
+        writer->columned ? gi_sink_open_memory(&writer->sink, "standard output", err)
+                         : gi_sink_open(&writer->sink, options->path, options->no_clobber, err);
     if (!status && options->format == GI_TABLE_WRITER_NPY)
         status = open_rows(writer, err);
     if (status)
@@ -194,6 +199,8 @@ void gi_table_writer_abandon(struct gi_table_writer **out)
 static enum gi_status commit(struct gi_table_writer *writer, struct gi_err *err)
 {
     enum gi_status status = writer->rows ? copy_rows(writer, err) : GI_OK;
+    if (!status && writer->columned)
+        return gi_columns_end(&writer->sink, err);
     return status ? status : gi_sink_commit(&writer->sink, false, err);
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What a batch says at its end: a line on a terminal, the number of repeated warnings, and why it stopped if the disk is full.
-# Sources: cli/inputs/feed* cli/log* cli/run/item* cli/run/engine*
+# Sources: cli/inputs/feed* cli/log* cli/run/item* cli/run/engine* cli/tables/columns*
 . "$(dirname "$0")/../lib.sh"
 
 for i in 1 2 3; do
@@ -46,6 +46,36 @@ if [[ $(script -qec 'echo yes' /dev/null </dev/null 2>/dev/null) == yes* ]]; the
     check "with the number of failures" grep -qE '^2/3 files, 1 failed' lines
     widths 200
     check "a wide terminal: all of the line" grep -qE '^2/3 files, 1 failed, .* images/s, .* s left, bound by [a-z]+, .*B/s in, .*B/s out$' lines
+
+    # ---- tables fit the terminal ----
+    wide() { # wide COLUMNS ARGUMENT...: standard output is a terminal of that width
+        script -qec "stty cols $1; $(printf '%q ' "$GPUIMG" "${@:2}") 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >out
+    }
+    two_regions two.pgm
+    "$GPUIMG" extract two.pgm --at 20 --descriptors >two.csv
+    wide 50 extract two.pgm --at 20 --descriptors
+    check "a table of a narrow terminal: short lines" test "$(wc -L <out)" -le 50 -a -s out
+    check "blocks that begin with the same column" test "$(grep -c '^label ' out)" -gt 2
+    check "all names of the CSV" test "$(grep label out | tr -s ' ' '\n' | grep -vx label | grep .)" = "$(head -1 two.csv | tr , '\n' | grep -vx label)"
+    wide 500 extract two.pgm --at 20 --descriptors
+    check "a wide terminal: one block, with all numbers of the CSV" python3 - out two.csv <<'PY'
+import csv, sys
+seen = [line.split() for line in open(sys.argv[1])]
+want = list(csv.reader(open(sys.argv[2])))
+assert seen[0] == want[0], seen[0]
+assert len(seen) == len(want) == 3
+assert all(abs(float(a) - float(b)) <= 1e-5 * abs(float(b)) for x, y in zip(seen[1:], want[1:]) for a, b in zip(x, y))
+PY
+    wide 50 extract two.pgm --at 20 --format csv
+    check "--format csv is CSV on a terminal too" cmp out <("$GPUIMG" extract two.pgm --at 20)
+    mkdir -p many other
+    cp 1.pgm "many/a b.pgm"
+    cp 2.pgm $'many/\e[31m,".pgm'
+    cp many/* other
+    wide 60 compare many other
+    check "a table of pairs: short lines" test "$(wc -L <out)" -le 60 -a -s out
+    check "names in full, and safe" grep -qE '^many/\\x1b\[31m,"\.pgm +other/\\x1b\[31m,"\.pgm +1 ' out
+    check "empty columns are left out" test "$(wide 60 info 1.pgm 2.pgm --table -; grep -c camera out)" = 0
 
     # ---- extract tells what it found ----
     two_regions two.pgm

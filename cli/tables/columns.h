@@ -1,0 +1,17 @@
+/* Tables for people, in columns that fit a terminal.
+ * SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stddef.h>
+
+#include "imgio/imgio.h"
+
+/* Prints `nbytes` bytes of CSV, whose first line has the names of the columns, to standard output
+ * in aligned columns. Numbers are rounded to 6 significant digits, and columns without any value
+ * are left out. Columns that do not fit in `width` characters follow in further blocks, which
+ * repeat the columns of text at the beginning. Errors: GI_E_MEMORY, GI_E_IO, GI_E_PIPE. */
+enum gi_status gi_columns_print(const char *csv, size_t nbytes, int width, struct gi_err *err);
+
+/* Prints the CSV in a sink in memory, in the width of the terminal that standard output is, and
+ * sets *sink to NULL. Errors: as above, and those of gi_sink_take(). */
+enum gi_status gi_columns_end(struct gi_sink **sink, struct gi_err *err);
