@@ -43,6 +43,8 @@ static const struct kind {
     {APP2, 12, "ICC_PROFILE", true, GI_PART_CARRIED, NULL, NULL},
     {APP2, 4, "MPF", false, GI_PART_DROPPED, "index of further images (MPF)",
      "the images are not kept"},
+    {APP2, 23, "urn:iso:std:iso:ts:2149", false, GI_PART_DROPPED, "description of a gain map",
+     "the map is not kept"},
     {APP11, 2, "JP", false, GI_PART_DROPPED, "JUMBF (C2PA)", "signs the old pixels"},
     {APP14, 5, "Adobe", true, GI_PART_CARRIED, NULL, NULL},
 };

@@ -186,11 +186,12 @@ static void add_block(struct gi_tiff_directory *d, unsigned tag, enum gi_tag_typ
         memcpy(gi_tiff_add(d, tag, type, nbytes / each), bytes, nbytes / each * each);
 }
 
-static void add_parts(struct gi_tiff_directory *d, const struct gi_metadata *metadata)
+static void add_parts(struct gi_tiff_directory *d, const struct gi_metadata *metadata,
+                      const struct gi_image *image)
 {
     for (int i = 0; i < metadata->parts.n; i++) {
         const struct gi_part *part = &metadata->parts.list[i];
-        if (part->fate != GI_PART_CARRIED)
+        if (part->fate != GI_PART_CARRIED || gi_tiff_holds(part, image) != GI_HOLDS)
             continue;
         if (part->kind == GI_PART_TIFF_TAG || part->kind == GI_PART_GEO)
             add_block(d, part->code, (enum gi_tag_type)part->place, part->bytes, part->nbytes);
@@ -233,7 +234,8 @@ static void add_exif(struct gi_tiff_directory *d, const struct gi_metadata *meta
         gi_tiff_add_number(d, GI_TAG_GPS, offset, 1, at[GI_DIRECTORY_GPS]);
 }
 
-void gi_tiff_add_metadata(struct gi_tiff_directory *d, const struct gi_metadata *metadata)
+void gi_tiff_add_metadata(struct gi_tiff_directory *d, const struct gi_metadata *metadata,
+                          const struct gi_image *image)
 {
     if (!metadata)
         return;
@@ -241,7 +243,7 @@ void gi_tiff_add_metadata(struct gi_tiff_directory *d, const struct gi_metadata 
     add_resolution(d, metadata);
     add_block(d, TAG_XMP, GI_TAG_UNDEFINED, metadata->xmp, metadata->xmp_nbytes);
     add_block(d, TAG_ICC, GI_TAG_UNDEFINED, metadata->icc, metadata->icc_nbytes);
-    add_parts(d, metadata);
+    add_parts(d, metadata, image);
     add_exif(d, metadata);
 }
 

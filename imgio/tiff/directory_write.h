@@ -33,7 +33,8 @@ void gi_tiff_add_number(struct gi_tiff_directory *d, unsigned tag, enum gi_tag_t
                         uint64_t count, uint64_t v);
 /* Adds texts, resolution, EXIF, GPS, IPTC, XMP, the ICC profile and carried parts. Tags that were
  * added before are kept. */
-void gi_tiff_add_metadata(struct gi_tiff_directory *d, const struct gi_metadata *metadata);
+void gi_tiff_add_metadata(struct gi_tiff_directory *d, const struct gi_metadata *metadata,
+                          const struct gi_image *image);
 
 /* Sorts the entries, of several with the same tag keeps the first, and writes the head. */
 enum gi_status gi_tiff_directory_end(struct gi_tiff_directory *d, struct gi_err *err);

@@ -74,10 +74,27 @@ bool gi_tiff_is_structure(unsigned tag)
     return range_of(tag) != NULL;
 }
 
+/* Returns whether the tag is a curve with an entry per value of a sample: GrayResponseUnit,
+ * GrayResponseCurve or TransferFunction. */
+static bool is_curve(unsigned tag)
+{
+    return tag == 290 || tag == 291 || tag == 301;
+}
+
+/* Returns whether a curve has as many entries as a sample of the image has values. The unit of a
+ * curve is a single number. */
+static bool fits_depth(const struct gi_part *part, const struct gi_image *written)
+{
+    size_t n = (size_t)1 << 8 * gi_type_nbytes(written->type) % 32, have = part->nbytes / 2;
+    return written->type <= GI_U16 && (part->code == 290 || have == n || have == 3 * n);
+}
+
 enum gi_holding gi_tiff_holds(const struct gi_part *part, const struct gi_image *written)
 {
     bool holds = part->kind == GI_PART_TIFF_TAG || part->kind == GI_PART_GEO ||
                  part->kind == GI_PART_IPTC || part->kind == GI_PART_PHOTOSHOP;
+    if (part->kind == GI_PART_TIFF_TAG && is_curve(part->code))
+        holds = fits_depth(part, written);
     return holds ? GI_HOLDS : GI_CANNOT_HOLD;
 }
 

@@ -197,7 +197,7 @@ static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
         gi_put_own(lengths + i * each, each, w->strip_nbytes[i]);
         at += w->strip_nbytes[i];
     }
-    gi_tiff_add_metadata(d, metadata);
+    gi_tiff_add_metadata(d, metadata, image);
 }
 
 static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,

@@ -94,7 +94,8 @@ def dropped():
     jfif = b"JFIF\0\1\1\0\0\1\0\1\1\1abc"
     cases = [(segment(0xE0, b"JFXX\0\x10" + b"thumb"), b"thumb", "thumbnail (JFXX)"),
              (segment(0xE0, jfif), b"abc", "thumbnail (JFIF)"),
-             (segment(0xE2, b"MPF\0II*\0"), b"MPF", "MPF"), (segment(0xEB, b"JP\0\1\0\0\0\1jumb"), b"jumb", "C2PA"),
+             (segment(0xE2, b"MPF\0II*\0"), b"MPF", "MPF"),
+             (segment(0xE2, b"urn:iso:std:iso:ts:21496:-1\0map"), b"21496", "description of a gain map"), (segment(0xEB, b"JP\0\1\0\0\0\1jumb"), b"jumb", "C2PA"),
              (segment(0xED, b"Photoshop 3.0\0" + resource(0x40C, b"a small picture")), b"a small", "thumbnail of Photoshop"),
              (segment(0xED, b"Photoshop 3.0\0" + resource(0x409, b"a small picture")), b"a small", "thumbnail of Photoshop"),
              (segment(0xED, b"Photoshop 3.0\0" + resource(0x3ED, b"data")[:-1]), b"\x03\xed", "damaged Photoshop"),

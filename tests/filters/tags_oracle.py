@@ -161,6 +161,17 @@ def odd_resolutions():
         check("half a resolution", "resolution" in convert("out.tif")[1] and convert("out.tif", "--strict")[0] == 1)
 
 
+def curves():
+    """A curve has an entry per value of a sample, and so it does not fit other depths."""
+    for n in (256, 768):
+        curve = [i * 257 & 65535 for i in range(n)]
+        write("in.tif", tiff(">", False, [(301, 3, curve)]))
+        check("the same depth", convert("out.tif", "--strict")[0] == 0 and parse(read("out.tif"))[301][1] == tuple(curve))
+        status, said = convert("out.tif", "--depth", "16")
+        check(f"another depth: {said}", "tag 301" in said and 301 not in parse(read("out.tif")))
+        check("another depth, --strict", convert("out.tif", "--depth", "16", "--strict")[0] == 1)
+
+
 def descriptions():
     """A description of one image stays, one of several pages is named unless it only repeats the shape."""
     one = b"ImageJ=1.53t\nunit=um\nmin=0.0\nmax=255.0\n\0"
@@ -246,6 +257,7 @@ there_and_back()
 iptc()
 resolution()
 odd_resolutions()
+curves()
 descriptions()
 beyond()
 strips()
