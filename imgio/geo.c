@@ -17,6 +17,7 @@ enum {
     TAG_INTERGRAPH = 33920,
     TAG_TIES = 33922,        /* ModelTiepoint: 6 numbers per point: I, J, K, X, Y, Z */
     TAG_MATRIX = 34264,      /* ModelTransformation: 4 rows of 4 numbers */
+    TAG_GDAL = 42112,        /* GDAL_METADATA: XML */
     TAG_KEYS = 34735,        /* GeoKeyDirectory: groups of 4 numbers */
     TAG_POLYNOMIALS = 50844, /* RPCCoefficient */
     KEY_RASTER_TYPE = 1025,
@@ -174,4 +175,33 @@ void gi_geo_orient(struct gi_metadata *metadata, const struct gi_image *stored, 
     const double map[] = {swaps ? 0 : x, swaps ? x : 0, x < 0 ? stored->width : 0,
                           swaps ? y : 0, swaps ? 0 : y, y < 0 ? stored->height : 0};
     gi_geo_move(metadata, map);
+}
+
+/* GDAL writes <Item name="STATISTICS_MEAN" sample="0">12.5</Item> (its GTiff driver). */
+void gi_geo_forget_statistics(struct gi_metadata *metadata)
+{
+    static const char start[] = "<Item name=\"STATISTICS_", end[] = "</Item>";
+    struct gi_part *part = find(metadata, TAG_GDAL);
+    size_t removed = 0;
+    char *from = part ? part->bytes : NULL, *to;
+    while (from) {
+        size_t left = part->nbytes - (size_t)(from - (char *)part->bytes);
+        from = memmem(from, left, start, sizeof start - 1);
+        left = from ? part->nbytes - (size_t)(from - (char *)part->bytes) : 0;
+        to = from ? memmem(from, left, end, sizeof end - 1) : NULL;
+        if (!to)
+            break;
+        to += sizeof end - 1;
+        size_t n = (size_t)(to - from);
+        memmove(from, to, left - n);
+        part->nbytes -= n;
+        removed += n;
+    }
+    if (removed)
+        gi_metadata_add_part(metadata,
+                             &(struct gi_part){.kind = GI_PART_METADATA,
+                                               .fate = GI_PART_DROPPED,
+                                               .nbytes = removed,
+                                               .why = "of the old samples"},
+                             "statistics in GDAL's metadata");
 }

@@ -13,3 +13,7 @@ void gi_geo_move(struct gi_metadata *metadata, const double map[6]);
 /* The same for an image, of which the shape as stored is given, that is turned upright by its
  * orientation, 1 to 8. */
 void gi_geo_orient(struct gi_metadata *metadata, const struct gi_image *stored, int orientation);
+
+/* Removes statistics of the old samples from GDAL's metadata, and names them. To be called if an
+ * operation has changed samples. */
+void gi_geo_forget_statistics(struct gi_metadata *metadata);

@@ -51,9 +51,9 @@ static const struct gi_choice layout_choices[] = {
 /* In the order of enum gi_strip. */
 static const struct gi_choice strip_choices[] = {
     {"no", NULL, "keep everything that the output format can hold"},
-    {"all", NULL, "drop ICC profile, EXIF, XMP, texts, colour chunks and resolution"},
+    {"all", NULL, "drop ICC profile, EXIF, IPTC, XMP, texts, resolution and all other parts"},
     {"exif", NULL, "drop EXIF, and XMP, which repeats EXIF"},
-    {"gps", NULL, "drop the location: its tags in EXIF, and XMP and texts that contain one"},
+    {"gps", NULL, "drop the location: in EXIF, IPTC, GeoTIFF, XMP and texts"},
     {0},
 };
 

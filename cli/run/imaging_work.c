@@ -60,16 +60,23 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
-/* Returns whether the chain makes images of the first source alone. Further images have no alpha
- * that says where they have data. */
+/* Returns whether the chain makes another image. */
+static bool makes_image(const struct gi_chain *chain)
+{
+    for (int i = 0; i < chain->n; i++)
+        if (chain->steps[i].filter->run)
+            return true;
+    return false;
+}
+
+/* Returns whether the chain has no further images, which have no alpha that says where they have
+ * data. */
 static bool is_of_one(const struct gi_chain *chain)
 {
-    bool makes = false, alone = true;
-    for (int i = 0; i < chain->n; i++) {
-        makes = makes || chain->steps[i].filter->run;
-        alone = alone && !chain->steps[i].nothers;
-    }
-    return makes && alone;
+    for (int i = 0; i < chain->n; i++)
+        if (chain->steps[i].nothers)
+            return false;
+    return true;
 }
 
 /* Runs the chain, as compute() does, while pixels without data are hidden by alpha. Later they have
@@ -84,6 +91,7 @@ static enum gi_status compute_hidden(struct gi_imaging *imaging, struct gi_item 
     struct gi_nodata nodata = {0};
     enum gi_status status = gi_nodata_find(&nodata, io->nodata, metadata, info, image, err);
     bool hides = nodata.given && wanted && !io->linear && image->data && !gi_has_alpha(image) &&
+                 makes_image(gi_imaging_chain(imaging, item)) &&
                  is_of_one(gi_imaging_chain(imaging, item));
     if (status)
         gi_image_free(image);
@@ -247,6 +255,8 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
         warn_of_bits(item, options->io, results);
     if (!status && wanted && chain && chain->n && !bands)
         placement = gi_ready_placement(&results->ready);
+    if (!status && wanted && chain && makes_image(chain))
+        gi_geo_forget_statistics(&results->metadata);
     if (!status && wanted && chain && chain->n)
         gi_geo_move(&results->metadata, placement.known ? placement.m : NULL);
     if (!status && wanted && chain && recolours(chain))

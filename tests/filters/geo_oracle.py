@@ -134,6 +134,19 @@ def lost():
     check("a scale of another type is dropped", "33550" in run(["flip", "--h"])[1])
 
 
+def statistics():
+    """Statistics of the old samples leave GDAL's metadata; other items stay."""
+    text = (b'<GDALMetadata>\n  <Item name="STATISTICS_MEAN" sample="0">12.5</Item>\n  <Item name="unit">m</Item>\n'
+            b'  <Item name="STATISTICS_MAXIMUM" sample="0">99</Item>\n</GDALMetadata>\0')
+    write(tiff("<", [(42112, 2, text)], False))
+    check("not changed", run(["convert"], "--strict")[0] == 0
+          and parse(open("out.tif", "rb").read())[42112] == (2, text))
+    said = run(["invert"])[1]
+    got = parse(open("out.tif", "rb").read())[42112][1]
+    check(f"changed: {said} {got}", "statistics" in said and b"STATISTICS" not in got and b'"unit">m<' in got)
+    check("changed, --strict", run(["invert"], "--strict")[0] == 1)
+
+
 def stored():
     """An orientation in the file turns the pixels, and the position with them."""
     for orientation in range(2, 9):
@@ -149,5 +162,6 @@ def stored():
 moves()
 sizes()
 lost()
+statistics()
 stored()
 c.end()
