@@ -202,7 +202,37 @@ def constants():
             c.check(f"constant {value} {dtype.__name__}: {' '.join(map(str, mean))}", off <= most, f"off by {off / float(value)}")
 
 
+def layers(dtype):
+    """Colours weighted by alpha, of which many pixels have little: within a step where alpha is at least 1 % of full scale."""
+    full, size = FULL[dtype], (151, 203)
+    image = random_image(c.rng, (*size, 4), dtype)
+    image[..., 3] = image[..., 3].astype(float) ** 4 / full**3
+    v = image.astype(float)
+    weighted = np.concatenate([v[..., :3] * v[..., 3:], v[..., 3:]], 2)
+    x, y = grid(size[1], size[0])
+    co, si = np.cos(np.radians(17)), np.sin(np.radians(17))
+    u, w = x - (size[1] - 1) / 2, y - (size[0] - 1) / 2
+    u, w = (size[1] - 1) / 2 + co * u - si * w, (size[0] - 1) / 2 + si * u + co * w
+
+    def planes(of):
+        made = np.stack([of(weighted[..., i]) for i in range(4)], 2)
+        return np.concatenate([made[..., :3] / np.maximum(made[..., 3:], 1e-300), made[..., 3:]], 2)
+
+    for args, exact in ((("gaussian", "--sigma", 1.7), planes(lambda p: gaussian(p, 1.7))),
+                        (("blur", "--k", 5), planes(lambda p: smooth(p, np.full(5, 0.2)))),
+                        (("resize", "--stretch", "--filter", "triangle", "--size", "91x77"), planes(lambda p: resized(p, (91, 77)))),
+                        (("rotate", "--angle", 17, "--border", "clamp"), sample(image, u, w, "bilinear", "clamp"))):
+        got = c.filter(image, *args).astype(np.int64)
+        off = np.abs(got - to_type(exact, dtype))
+        seen = exact[..., 3] >= full / 100
+        share = (off[seen] == 0).mean()
+        c.check(f"{' '.join(map(str, args))} {dtype.__name__}, alpha", off[seen].max() <= 1 and off[..., 3].max() <= 1
+                and share >= (0.999 if dtype == np.uint8 else 0.95), f"off by {off[seen].max()}, equal {100 * share:.3f} %")
+
+
 constants()
+for kind in FULL:
+    layers(kind)
 names = {operation["name"] for operation in json.loads(c.run("list", "--json"))["operations"]}
 here, walked = os.path.dirname(os.path.abspath(__file__)), set()
 for dtype in FULL:
