@@ -324,7 +324,8 @@ static const char *const common_paragraphs[] = {
     "page. Operations process the colours with their alpha, and each further band as a gray "
     "image; TIFF, .npy and PAM files get all bands, and TIFF also keeps which of them are colours "
     "and alpha. Operations that want colours, such as color, and commands that measure one image "
-    "want bands that are chosen. A gray image of an option such as --with is used for every band. "
+    "want bands that are chosen. The image of an option such as --with has the same bands, which "
+    "are paired, or is gray and used for every band. "
     "gpuimg info counts the bands, and its --hash covers all of them.",
     "In a TIFF, unsigned integers of 1 to 16 bits are scaled to the range of 8 or 16 bits. "
     "Signed integers, integers of 32 or 64 bits and floats become 32-bit floats of the same value. "

@@ -297,6 +297,7 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
         return status;
     struct gi_parallel parallel = gi_pool_lend(pool);
     struct gi_loading loading = {.parallel = gi_pool_threads(pool) > 1 ? &parallel : NULL,
+                                 .bands = info != NULL,
                                  .listener = listener};
     status = gi_cli_load_by(image, metadata, info, path, io, &loading, err);
     gi_pool_free(&pool);
@@ -487,8 +488,7 @@ enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadat
     if (status)
         return status;
     struct gi_parallel parallel = gi_pool_lend(pool);
-    status =
-        gi_cli_save_by(image, metadata, path, io, threads > 1 ? &parallel : NULL, NULL, NULL, err);
+    status = gi_cli_save_by(image, metadata, path, io, &parallel, NULL, NULL, err);
     gi_pool_free(&pool);
     return status;
 }

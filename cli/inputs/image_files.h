@@ -46,7 +46,8 @@ extern const struct gi_choice gi_compression_choices[];
                 "g4 is for masks of black and white in TIFF: one bit per pixel, by CCITT Group 4"  \
     }
 
-/* Loads an image, converts it to io->depth, and prints warnings. Uses up to `threads` threads if
+/* Loads an image, converts it to io->depth, and prints warnings. With `info` the image may have
+ * bands (imgio/bands.h). Uses up to `threads` threads if
  * the format allows that; 0 means one per CPU. metadata, info and listener may be NULL. */
 enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,

@@ -24,6 +24,7 @@ struct gi_chain_step {
     /* Images that the options of the step name. They are loaded once for all images that the chain
      * processes. */
     struct gi_image others[GI_SOURCES_MAX - 1];
+    struct gi_bands other_bands[GI_SOURCES_MAX - 1]; /* `n` is 0 unless the image has bands */
     int nothers;
 };
 

@@ -15,9 +15,22 @@ static bool is_late(const struct gi_chain_step *step, const struct gi_image *sha
     return late;
 }
 
+/* Returns whether further image j of the step goes with each part of an image of `bands`: it has
+ * the same bands, or is gray, or is no picture. */
+static bool goes_with(const struct gi_chain_step *step, int j, const struct gi_bands *bands)
+{
+    const struct gi_option *row =
+        gi_filter_image(step->filter, step->args.params[GI_SET_STEP_FILTER], j);
+    const struct gi_bands *other = &step->other_bands[j];
+    if (other->n)
+        return other->n == bands->n && other->colours == bands->colours &&
+               other->alpha == bands->alpha;
+    return !row || !row->picture || step->others[j].channels == 1;
+}
+
 /* Checks that each step of the chain makes sense for bands. */
 static enum gi_status check_steps(const struct gi_chain *chain, const struct gi_image *shape,
-                                  struct gi_err *err)
+                                  const struct gi_bands *bands, struct gi_err *err)
 {
     for (int i = 0; i < chain->n; i++) {
         const struct gi_chain_step *step = &chain->steps[i];
@@ -25,12 +38,9 @@ static enum gi_status check_steps(const struct gi_chain *chain, const struct gi_
                           : step->filter->needs_colour ? "wants colours"
                           : is_late(step, shape)       ? "chooses a rectangle by the samples"
                                                        : NULL;
-        for (int j = 0; j < step->nothers && !why; j++) {
-            const struct gi_option *row =
-                gi_filter_image(step->filter, step->args.params[GI_SET_STEP_FILTER], j);
-            if (row && row->picture && step->others[j].channels != 1)
-                why = "has a further image that is not gray";
-        }
+        for (int j = 0; j < step->nothers && !why; j++)
+            if (!goes_with(step, j, bands))
+                why = "has a further image that is neither gray nor of the same bands";
         if (why && chain->n > 1)
             return gi_fail(err, GI_E_UNSUPPORTED, "step %d, %s: %s", i + 1, step->filter->name,
                            why);
@@ -76,9 +86,12 @@ enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item
     int n = gi_bands_parts(&info->bands);
     first.data = NULL;
     first.channels = gi_bands_channels(&info->bands, 0);
-    enum gi_status status = check_steps(gi_imaging_chain(imaging, item), &first, err);
-    for (int i = 0; i < n && !status; i++)
+    enum gi_status status = check_steps(gi_imaging_chain(imaging, item), &first, &info->bands, err);
+    for (int i = 0; i < n && !status; i++) {
+        item->source.part = 1 + i;
         status = run_part(imaging, item, i, &made, image, metadata, info, placement, err);
+    }
+    item->source.part = 0;
     gi_image_free(image);
     if (status)
         gi_image_free(&made);

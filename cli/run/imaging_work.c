@@ -32,7 +32,7 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     struct gi_image src = *image;
     *image = (struct gi_image){0};
-    enum gi_status status = gi_ready_make(ready, chain, err);
+    enum gi_status status = gi_ready_make_part(ready, chain, item->source.part, err);
     if (!status)
         status = gi_cli_check_levels(ready->steps, chain->n, &src, info, options->io, err);
     if (!status)

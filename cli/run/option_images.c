@@ -34,8 +34,11 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
     const void *params = params_of(step);
     const char *path = gi_option_path(row, params);
     step->nothers = i + 1;
+    struct gi_file_info info = {0};
+    bool bands = row->picture && !step->filter->admit; /* they are paired with the input's */
     enum gi_status status =
-        gi_cli_load(&step->others[i], NULL, NULL, path, &how, threads, NULL, err);
+        gi_cli_load(&step->others[i], NULL, bands ? &info : NULL, path, &how, threads, NULL, err);
+    step->other_bands[i] = info.bands;
     if (!status && step->filter->admit) {
         status = step->filter->admit(params, i + 1, &step->others[i], err);
         if (status)

@@ -6,13 +6,16 @@
 
 void gi_ready_free(struct gi_ready *ready)
 {
-    for (int i = 0; ready->sides && ready->inputs && i < ready->chain->n; i++) {
+    for (int i = 0; ready->sides && ready->inputs && ready->others && i < ready->chain->n; i++) {
         const struct gi_filter *filter = ready->chain->steps[i].filter;
         if (ready->sides[i].result && filter->result_free)
             filter->result_free(ready->sides[i].result);
         free(ready->sides[i].result);
         gi_image_free(&ready->inputs[i]);
+        for (int j = 0; j < GI_SOURCES_MAX - 1; j++)
+            gi_image_free(&ready->others[i * (GI_SOURCES_MAX - 1) + j]);
     }
+    free(ready->others);
     free(ready->steps);
     free(ready->sides);
     free(ready->warnings);
@@ -20,18 +23,41 @@ void gi_ready_free(struct gi_ready *ready)
     free(ready->inputs);
 }
 
+/* Sets the further images of a step. */
+static enum gi_status ready_others(struct gi_ready *ready, int i, int part, struct gi_err *err)
+{
+    const struct gi_chain_step *from = &ready->chain->steps[i];
+    struct gi_image *others = &ready->others[i * (GI_SOURCES_MAX - 1)];
+    char text[GI_BANDS_TEXT];
+    enum gi_status status = GI_OK;
+    for (int j = 0; j < from->nothers && !status; j++) {
+        const struct gi_bands *bands = &from->other_bands[j];
+        others[j] = from->others[j];
+        others[j].owner = GI_OWNER_NONE;
+        if (bands->n && part)
+            status = gi_bands_part(&others[j], &from->others[j], bands, part - 1, err);
+        else if (bands->n)
+            status = gi_fail(err, GI_E_UNSUPPORTED,
+                             "a further image has %s, and the input has none: want some, as in "
+                             "x.tif[bands=3,2,1]",
+                             gi_bands_text(text, bands));
+    }
+    ready->sides[i].others = ready->steps[i].others = others;
+    ready->steps[i].nothers = from->nothers;
+    return status;
+}
+
 /* Sets the further inputs and outputs of a step. */
-static enum gi_status ready_side(struct gi_ready *ready, int i, struct gi_err *err)
+static enum gi_status ready_side(struct gi_ready *ready, int i, int part, struct gi_err *err)
 {
     const struct gi_chain_step *from = &ready->chain->steps[i];
     const struct gi_reporter *reporter = from->reporter;
     struct gi_side *side = &ready->sides[i];
     side->warning = &ready->warnings[i];
     side->placement = &ready->placements[i];
-    side->others = ready->steps[i].others = from->others;
-    ready->steps[i].nothers = from->nothers;
-    if (!reporter)
-        return GI_OK;
+    enum gi_status status = ready_others(ready, i, part, err);
+    if (status || !reporter)
+        return status;
     const void *output = from->args.params[GI_SET_STEP_OUTPUT];
     side->result = calloc(1, from->filter->result_nbytes);
     if (!side->result)
@@ -45,21 +71,29 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, struct gi_err *e
 enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
                              struct gi_err *err)
 {
+    return gi_ready_make_part(ready, chain, 0, err);
+}
+
+enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain *chain, int part,
+                                  struct gi_err *err)
+{
     size_t n = (size_t)chain->n;
     *ready = (struct gi_ready){.chain = chain,
                                .steps = calloc(n, sizeof *ready->steps),
                                .sides = calloc(n, sizeof *ready->sides),
                                .warnings = calloc(n, sizeof *ready->warnings),
                                .placements = calloc(n, sizeof *ready->placements),
-                               .inputs = calloc(n, sizeof *ready->inputs)};
-    if (!ready->steps || !ready->sides || !ready->warnings || !ready->placements || !ready->inputs)
+                               .inputs = calloc(n, sizeof *ready->inputs),
+                               .others = calloc(n * (GI_SOURCES_MAX - 1), sizeof *ready->others)};
+    if (!ready->steps || !ready->sides || !ready->warnings || !ready->placements ||
+        !ready->inputs || !ready->others)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
     enum gi_status status = GI_OK;
     for (int i = 0; i < chain->n && !status; i++) {
         const struct gi_chain_step *from = &chain->steps[i];
         ready->steps[i] = (struct gi_step){.filter = from->filter,
                                            .params = from->args.params[GI_SET_STEP_FILTER]};
-        status = ready_side(ready, i, err);
+        status = ready_side(ready, i, part, err);
         if (status)
             gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);
     }

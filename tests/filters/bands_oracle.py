@@ -196,14 +196,31 @@ for got, want in (("q.tif[0]", image), ("q.tif[1]", image[:, :, ::-1]), ("out/a.
                   ("untarred/a.tif", image), ("untarred/b.tif", image[:, :, ::-1]), ("chain.tif", planes(c.path("step.tif")))):
     c.check(got, np.array_equal(planes(c.path(got)), 65535 - want))
 
+# A further image of the same bands is paired with them, band by band.
+other = random_image(c.rng, (30, 21, 5), np.uint16)
+tiff(c.path("other.tif"), other, planar=True)
+tiff(c.path("nir.tif"), image[:, :, :4].copy(), 3)
+tiff(c.path("nir2.tif"), other[:, :, :4].copy(), 3)
+for name in ("absdiff", "subtract"):
+    want = np.abs(image.astype(int) - other) if name == "absdiff" else np.maximum(image.astype(int) - other, 0)
+    c.run(name, c.path("a.tif"), c.path("m.tif"), "--with", c.path("other.tif"))
+    c.check(f"{name} of two images of bands", np.array_equal(planes(c.path("m.tif")), want))
+    c.run(name, c.path("nir.tif"), c.path("m.tif"), "--with", c.path("nir2.tif"))
+    c.check(f"{name} of RGB and a band", np.array_equal(planes(c.path("m.tif")), want[:, :, :4]))
+c.run("run", f"invert | absdiff --with {c.path('other.tif')} | flip --v", c.path("a.tif"), c.path("m.tif"))
+c.check("a chain with an image of bands",
+        np.array_equal(planes(c.path("m.tif")), np.abs(65535 - image.astype(int) - other)[::-1]))
+os.remove(c.path("m.tif"))
+
 # Commands that take no bands say how some are chosen.
 for command in (["palette", "a.tif"], ["extract", "a.tif"], ["integral", "a.tif", "i.npy"], ["cumulative", "a.tif", "i.npy"],
                 ["montage", "a.tif", "a.tif", "m.tif"], ["stack", "a.tif", "a.tif", "m.tif"], ["channels", "split", "a.tif", "1.tif", "2.tif"],
                 ["channels", "a.tif", "m.tif", "--order", "bgr"], ["run", "invert | stats", "a.tif", "m.tif"],
-                ["add", "b.tif", "m.tif", "--with", "a.tif"], ["crop", "--trim", "a.tif", "m.tif"], ["invert", "--gray", "a.tif", "m.tif"],
+                ["add", "b.tif", "m.tif", "--with", "a.tif"], ["add", "rgb.ppm", "m.tif", "--with", "a.tif"],
+                ["mask", "a.tif", "m.tif", "--with", "a.tif"], ["add", "a.tif", "m.tif", "--with", "rgb.ppm"], ["crop", "--trim", "a.tif", "m.tif"], ["invert", "--gray", "a.tif", "m.tif"],
                 ["gaussian", "--linear", "a.tif", "m.tif"], ["invert", "--background", "white", "a.tif", "m.tif"],
                 ["pages", "a.tif", "a.tif", "--out", "m.y4m"], ["threshold", "b.tif", "m.tif"]):
-    result = c.result(*(c.path(w) if w.endswith((".tif", ".npy", ".y4m")) else w for w in command))
+    result = c.result(*(c.path(w) if w.endswith((".tif", ".npy", ".y4m", ".ppm")) else w for w in command))
     c.check(" ".join(command), result.returncode in (1, 2) and WAY_OUT in result.stderr, result.stderr)
     c.check(f"{command[0]} writes nothing", not os.path.exists(c.path("m.tif")))
 
