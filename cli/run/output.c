@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/run/output.h"
 #include "cli/inputs/path_conflicts.h"
+#include "cli/inputs/path_conflicts.h"
 #include "cli/command.h"
 #include "cli/log.h"
 #include "cli/text.h"
@@ -67,22 +68,9 @@ enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err 
     return status;
 }
 
-/* Sets *name to the last name in `path`, and returns the folder of that name with symbolic links
- * resolved. The caller frees the folder. NULL if there is no such folder. */
-static char *folder_of(const char *path, const char **name)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    char *real = folder ? realpath(folder, NULL) : NULL;
-    *name = slash ? slash + 1 : path;
-    free(folder);
-    return real;
-}
-
 bool gi_output_same(const char *a, const char *b)
 {
     struct stat x, y;
-    const char *name_a, *name_b;
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
         return strcmp(a, b) == 0;
     /* While the descriptor is open, the number of the inode of `a` is not given to another file.
@@ -94,11 +82,14 @@ bool gi_output_same(const char *a, const char *b)
     if (both)
         /* Two outputs may both be /dev/null or another device. */
         return x.st_dev == y.st_dev && x.st_ino == y.st_ino && !S_ISCHR(x.st_mode);
-    char *folder_a = folder_of(a, &name_a), *folder_b = folder_of(b, &name_b);
-    bool same = folder_a && folder_b && strcmp(folder_a, folder_b) == 0;
-    free(folder_a);
-    free(folder_b);
-    return strcmp(a, b) == 0 || (same && strcmp(name_a, name_b) == 0);
+    struct gi_paths paths = {0};
+    struct gi_path first, second;
+    bool same = strcmp(a, b) == 0;
+    if (!same && !gi_paths_add(&paths, GI_PATH_OUTPUT, 0, a, NULL) &&
+        !gi_paths_add(&paths, GI_PATH_OUTPUT, 1, b, NULL))
+        same = gi_paths_conflict(&paths, false, &first, &second);
+    gi_paths_free(&paths);
+    return same;
 }
 
 /* Finds the regular file at `path`, or if `path` is "-" the regular file behind descriptor
@@ -120,10 +111,28 @@ static bool stat_input(struct stat *st, const char *path)
     return found;
 }
 
+/* Refuses two outputs that are one file. */
+static enum gi_status check_twice(const char *const *outputs, struct gi_err *err)
+{
+    struct gi_paths paths = {0};
+    struct gi_path a, b;
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; outputs[i] && !status; i++)
+        status = gi_paths_add(&paths, GI_PATH_OUTPUT, i, gi_output_file(outputs[i]), err);
+    if (!status && gi_paths_conflict(&paths, false, &a, &b))
+        status = gi_fail(err, GI_E_USAGE, "%s and %s: both go to one file, want a place for each",
+                         outputs[a.index], outputs[b.index]);
+    gi_paths_free(&paths);
+    return status;
+}
+
 enum gi_status gi_output_check_inputs(const char *const *outputs, const char *const *inputs,
                                       struct gi_err *err)
 {
     struct stat out, in;
+    enum gi_status status = check_twice(outputs, err);
+    if (status)
+        return status;
     for (int o = 0; outputs[o]; o++) {
         if (!stat_file(&out, gi_output_file(outputs[o]), STDOUT_FILENO))
             continue;

@@ -24,10 +24,10 @@ bool gi_output_has_folder(const char *path);
  * output. */
 bool gi_output_same(const char *a, const char *b);
 
-/* Refuses an output that is the same regular file as one of the inputs. Device and inode are
- * compared, so that other names, links and redirections are recognised. Both lists end with NULL
- * and may contain "-"; outputs may have a prefix ("png:"). An image that a filter replaces in place
- * must not be in the lists. Errors: GI_E_USAGE. */
+/* Refuses outputs that are the same file, and an output that is the same regular file as one of the
+ * inputs. Device and inode are compared, so that other names, links and redirections are
+ * recognised. Both lists end with NULL and may contain "-"; outputs may have a prefix ("png:"). An
+ * image that a filter replaces in place must not be in the lists. Errors: GI_E_USAGE. */
 enum gi_status gi_output_check_inputs(const char *const *outputs, const char *const *inputs,
                                       struct gi_err *err);
 

@@ -213,16 +213,21 @@ static void from_ranks(struct gi_stats_channel *channel, const struct gi_rank *r
 
 /* Completes a channel of integers. The samples that keep_opaque() set to 0 are removed from the
  * counts. */
-static void conclude_integers(struct gi_stats_channel *channel, const struct gi_reduction *found,
-                              const struct gi_image *src, const uint64_t *counts,
-                              const struct gi_stats_params *p)
+static enum gi_status conclude_integers(struct gi_stats_channel *channel,
+                                        const struct gi_reduction *found,
+                                        const struct gi_image *src, const uint64_t *counts,
+                                        const struct gi_stats_params *p, struct gi_err *err)
 {
-    uint64_t own[GI_KEY_HALF];
     int nvalues = values_of(src->type);
+    uint64_t *own = malloc((size_t)nvalues * sizeof *own); /* too large for small stacks */
+    if (!own)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: statistics");
     memcpy(own, counts, (size_t)nvalues * sizeof *own);
     own[0] -= (uint64_t)src->width * (uint64_t)src->height - found->n;
     if (found->n)
         from_counts(channel, own, nvalues, p);
+    free(own);
+    return GI_OK;
 }
 
 static enum gi_status conclude(const struct gi_plan *plan, void *result, const void *arg,
@@ -240,18 +245,20 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
                         state->counts + (size_t)src->channels * GI_KEY_HALF);
     *stats = (struct gi_stats){
         .nchannels = src->channels, .npercentiles = p->percentiles.n, .type = src->type};
-    for (int c = 0; c < src->channels; c++) {
+    enum gi_status status = GI_OK;
+    for (int c = 0; c < src->channels && !status; c++) {
         const struct gi_reduction *found = &state->found[c];
         struct gi_stats_channel *channel = &stats->channels[c];
         stats->sums[c] = *found;
         gi_stats_from_sums(channel, found, src, c, p);
         if (src->type != GI_F32)
-            conclude_integers(channel, found, src,
-                              state->counts + (size_t)c * (size_t)values_of(src->type), p);
+            status =
+                conclude_integers(channel, found, src,
+                                  state->counts + (size_t)c * (size_t)values_of(src->type), p, err);
         else if (found->n)
             from_ranks(channel, &ranks[c * each], p);
     }
-    return GI_OK;
+    return status;
 }
 
 /* Computes statistics of parts of the image, without primitives, because each part has few

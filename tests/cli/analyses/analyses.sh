@@ -292,6 +292,13 @@ check "JUnit: a failure with its reason" grep -q '<failure message="1 of 24 samp
 expect 2 gpuimg compare two.pgm rgb.ppm --junit j.xml
 check "JUnit: an error" grep -q 'tests="1" failures="0" errors="1"' j.xml
 expect_error 2 'compare: two.pgm: would be written over the input*' compare two.pgm near.pgm --junit two.pgm
+ln -s made.png twice.png
+for name in made.png ./made.png twice.png; do
+    expect_error 2 'compare: made.png and *: both go to one file, want a place for each' compare two.pgm near.pgm --diff made.png --junit $name
+done
+expect_error 2 'extract: --labels made.png and --mask twice.png: both go to one file*' extract two.pgm t.csv --at 1 --labels made.png --mask twice.png
+expect_error 2 'run: step 1, histogram: its --plot and the image both go to *' run 'histogram --plot twice.png | invert' two.pgm made.png
+expect_error 2 'channels: *: is given twice*' channels split rgb.ppm made.png twice.png made3.png
 expect 0 gpuimg compare two.pgm two.pgm --max-diff 0 --min-psnr 99 --format json
 check "equal images: JSON has null instead of infinity" grep -q '"psnr": null' out
 expect 0 gpuimg compare two.pgm near.pgm --max-diff 3

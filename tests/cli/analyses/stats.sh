@@ -114,4 +114,13 @@ expect_error 2 'stats: labels.pgm: *' stats six.pgm labels.pgm --labels labels.p
 full() { "$GPUIMG" stats six.pgm >/dev/full; }
 expect 75 full
 check 'a full disk is named' test "$(<err)" = 'gpuimg: stats: standard output: No space left on device'
+# A small stack suffices.
+if sanitized; then
+    skip 'a small stack: a sanitizer needs more'
+else
+    pgm stack.pgm 40 30
+    check 'stats with a stack of 256 kB' bash -c 'ulimit -s 256 && exec "$1" stats stack.pgm' - "$GPUIMG"
+    check 'a chain with a stack of 256 kB' bash -c 'ulimit -s 256 && exec "$1" run "equalize | median --k 9 | clahe | stats" stack.pgm stack.png' - "$GPUIMG"
+fi
+
 finish

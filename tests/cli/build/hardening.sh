@@ -29,6 +29,20 @@ case $(uname -m) in
     aarch64) landing='bti|paciasp' ;;
     *) landing= ;;
 esac
+# Probes of the stack say how far a frame reaches.
+if [[ $(uname -m) == x86_64 ]]; then
+    check "no function has more than 128 KiB on the stack" python3 - "$GPUIMG" <<'PY'
+import re, subprocess, sys
+name, large = "", {}
+for line in subprocess.run(["objdump", "-d", "--no-show-raw-insn", sys.argv[1]], stdout=subprocess.PIPE, text=True).stdout.splitlines():
+    head = re.match("[0-9a-f]+ <(.*)>:", line)
+    name = head[1] if head else name
+    frame = re.search(r"(?:lea +-|sub +\$)0x([0-9a-f]+)(?:\(%rsp\),%r11|,%rsp)$", line)
+    if frame and 128 << 10 < int(frame[1], 16) < 1 << 40:
+        large[name] = int(frame[1], 16)
+sys.exit(f"larger: {large}" if large else 0)
+PY
+fi
 if [[ $landing ]]; then
     check "targets of indirect calls are marked" test "$(objdump -d "$GPUIMG" | grep -cE "$landing")" -gt 300
 else
