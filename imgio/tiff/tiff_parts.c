@@ -251,19 +251,52 @@ static void add_tag(struct gi_decode *decode, const struct gi_tags *tags, const 
         add_carried(decode, tags, tag);
 }
 
-void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
+/* Adds a tag of a page whose picture is in a SubIFD, which the decoder has read: metadata of the
+ * page are those of the picture. */
+static void add_tag_of_page(struct gi_decode *decode, const struct gi_tags *tags,
+                            const struct gi_tag *tag)
 {
-    struct gi_tags tags;
+    enum { SUBIFDS = 330, XMP = 700, ICC = 34675 };
+    struct gi_metadata *metadata = decode->metadata;
+    const unsigned char *bytes = tags->bytes + tag->at;
+    if (tag->tag == XMP)
+        gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, bytes, tag->nbytes);
+    else if (tag->tag == ICC && !metadata->icc)
+        add_lost(decode, tag, "the ICC profile of the smaller version");
+    else if (tag->tag != SUBIFDS || tag->count > 1)
+        add_tag(decode, tags, tag);
+    for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++)
+        if (t->tag == tag->tag && tag->type == GI_TAG_ASCII && tag->nbytes > 1)
+            gi_decode_add_text(decode, t->keyword, NULL, NULL, bytes, (size_t)tag->nbytes - 1);
+}
+
+/* Adds the tags of a directory. `of_page`: it is the page that has the picture in a SubIFD. Returns
+ * whether there are tags of EXIF. */
+static bool add_tags(struct gi_decode *decode, const struct gi_tags *tags, uint64_t directory,
+                     bool of_page)
+{
     struct gi_tag_walk walk;
     struct gi_tag tag;
     bool exif = false;
-    uint64_t first = gi_tags_open(&tags, decode->bytes, decode->nbytes);
-    directory = directory ? directory : first;
-    gi_tag_walk_start(&walk, &tags, directory);
+    gi_tag_walk_start(&walk, tags, directory);
     while (gi_tag_next(&walk, &tag)) {
         exif = exif || needs_exif(tag.tag);
-        add_tag(decode, &tags, &tag);
+        (of_page ? add_tag_of_page : add_tag)(decode, tags, &tag);
     }
+    return exif;
+}
+
+void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
+{
+    struct gi_tags tags;
+    struct gi_tiff_walk page;
+    uint64_t first = gi_tags_open(&tags, decode->bytes, decode->nbytes);
+    directory = directory ? directory : first;
+    bool exif = add_tags(decode, &tags, directory, false);
+    gi_tiff_walk_start(&page, decode->bytes, decode->nbytes);
+    if (gi_tiff_walk(&page) && page.full == directory && page.at != directory &&
+        add_tags(decode, &tags, page.at, true) && !exif)
+        add_exif(decode, &tags, page.at);
     if (exif)
         add_exif(decode, &tags, directory);
 }

@@ -5,9 +5,10 @@ Sources: imgio/tiff/tiff_parts* imgio/tiff/directories* imgio/tiff/directory_wri
 import os
 import struct
 
-from _common import Checks
+from _common import Checks, optional
 from _tags import EXIF, GPS, INTEROPERABILITY, compose, parse, plain
 
+Image, IptcImagePlugin = optional("PIL.Image"), optional("PIL.IptcImagePlugin")
 c = Checks()
 check = c.check
 os.chdir(c.folder.name)
@@ -93,10 +94,21 @@ def whole(order, big):
     check(f"{name} to JPEG: {said}", status == 0 and all(f"tag {t}" in said for t in (33550, 65000)))
     block = next(s[6:] for m, s in segments(read("out.jpg")) if m == 0xE1 and s[:6] == b"Exif\0\0")
     got = parse(block)
+    check_pil(name, exif)
     check(f"{name}: EXIF's first directory: {got}", {271, 272, 316, 40091} <= set(got) and 256 not in got)
     check_exif(f"{name} to JPEG", got, exif, inner, gps)
     resources = b"".join(s[14:] for m, s in segments(read("out.jpg")) if m == 0xED)
     check(f"{name}: APP13: {resources}", resources == RESOURCES + SECRET)
+
+
+def check_pil(name, exif):
+    """Pillow reads the same EXIF and IPTC."""
+    if not Image:
+        return
+    with Image.open("out.jpg") as image:
+        own = image.getexif().get_ifd(EXIF)
+        check(f"{name}: Pillow's EXIF {own}", {t for t, _, _ in exif} <= set(own) and own[37500] == exif[-2][2])
+        check(f"{name}: Pillow's IPTC", IptcImagePlugin.getiptcinfo(image).get((2, 120)) == b"caption")
 
 
 def check_exif(name, got, exif, inner, gps):
@@ -159,6 +171,24 @@ def odd_resolutions():
     for entries in ([(282, 5, [(72, 1)])], [(282, 5, [(72, 1)]), (283, 5, [(2000000, 1)])]):
         write("in.tif", tiff("<", False, entries))
         check("half a resolution", "resolution" in convert("out.tif")[1] and convert("out.tif", "--strict")[0] == 1)
+
+
+def subifds():
+    """The metadata of a page whose picture is in a SubIFD are those of the picture."""
+    exif, inner, gps = own_directories()
+    for order in "<>":
+        picture = [(256, 3, [4]), (257, 3, [3]), (258, 3, [8]), (259, 3, [1]), (262, 3, [1]), (273, 4, [8]), (277, 3, [1]),
+                   (278, 3, [3]), (279, 4, [12]), (65001, 3, [5])]
+        page = [(254, 4, [1]), (256, 3, [2]), (257, 3, [2]), (279, 4, [4]), (278, 3, [2]), (271, 2, b"Maker\0"),
+                (330, 4, picture), (700, 1, b"<x:xmpmeta/>"), (65000, 3, [7]), (33723, 7, IPTC_BYTES),
+                (EXIF, 4, exif + [(INTEROPERABILITY, 4, inner)]), (GPS, 4, gps)]
+        write("in.tif", tiff(order, False, page))
+        status, said = convert("out.tif")
+        check(f"SubIFD: {said}", status == 0 and "smaller version" in said and "SubIFDs" not in said)
+        got = parse(read("out.tif"))
+        check_exif("SubIFD", got, exif, inner, gps)
+        check(f"SubIFD: {sorted(got)}", (got[256][1], got[65000][1], got[65001][1]) == ((4,), (7,), (5,))
+              and got[33723][1] == IPTC_BYTES and got[700][1] == b"<x:xmpmeta/>" and got[271][1] == b"Maker\0")
 
 
 def curves():
@@ -250,6 +280,8 @@ def hostile():
                 parse(read("out.tif"))
 
 
+if not Image:
+    c.skip("python3 has no PIL")
 for order in "<>":
     for big in (False, True):
         whole(order, big)
@@ -258,6 +290,7 @@ iptc()
 resolution()
 odd_resolutions()
 curves()
+subifds()
 descriptions()
 beyond()
 strips()
