@@ -349,6 +349,14 @@ bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, cons
  * there is none. */
 const char *gi_save_format(const char *path, const char *format);
 
+/* Names in `warning` the metadata that a file of the format loses which is written by other means
+ * than gi_save(). With options->strict a loss is an error. Messages begin with `name`. Errors:
+ * GI_E_UNSUPPORTED. */
+enum gi_status gi_save_losses(const struct gi_image *image, const struct gi_metadata *metadata,
+                              const char *format, const char *name,
+                              const struct gi_save_options *options, struct gi_err *warning,
+                              struct gi_err *err);
+
 /* Returns the percentage of float samples outside 0 to 1, which become black and white in integers.
  * NaN does not count. */
 int gi_image_outside(const struct gi_image *image);

@@ -186,3 +186,23 @@ void gi_losses_list(char *words, size_t size, const struct gi_format *format,
         snprintf(words + used, size - used, "%s%s%s%s", used ? "; " : "", start, clause, further);
     }
 }
+
+enum gi_status gi_save_losses(const struct gi_image *image, const struct gi_metadata *metadata,
+                              const char *format, const char *name,
+                              const struct gi_save_options *options, struct gi_err *warning,
+                              struct gi_err *err)
+{
+    char words[600];
+    int i = 0;
+    while (gi_formats[i] && strcmp(gi_formats[i]->info.name, format) != 0)
+        i++;
+    if (!gi_formats[i])
+        return GI_OK;
+    gi_losses_list(words, sizeof words, gi_formats[i], image, image, image->type, metadata,
+                   options);
+    if (*words && options->strict)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s", name, words);
+    if (*words)
+        gi_fail(warning, GI_E_UNSUPPORTED, "%s: %s", name, words);
+    return GI_OK;
+}

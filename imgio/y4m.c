@@ -10,6 +10,7 @@
 
 #include <endian.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,37 @@ static enum gi_status read_words(struct gi_y4m *video, struct gi_err *err)
         return gi_fail(err, GI_E_FORMAT, "has a damaged Y4M header: want W and H, 1 to %d",
                        INT_MAX);
     return status;
+}
+
+/* Adds one parameter, which has n characters. */
+static void add_word(struct gi_metadata *metadata, const char *word, size_t n)
+{
+    static const char *const used[] = {"XMATRIX=", "XCOLORRANGE=", "XYSCSS="};
+    int width, height; /* of a pixel */
+    if (*word == 'A' && sscanf(word, "A%9d:%9d", &width, &height) == 2 && width > 0 && height > 0 &&
+        width != height) {
+        metadata->dpi_x = height;
+        metadata->dpi_y = width;
+        metadata->no_unit = true;
+    }
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+        if (strncmp(word, used[i], strlen(used[i])) == 0)
+            return;
+    if (*word == 'X')
+        gi_metadata_add_part(
+            metadata, &(struct gi_part){.kind = GI_PART_FIELD, .fate = GI_PART_LOST, .nbytes = n},
+            "parameter %.*s", (int)n, word);
+}
+
+void gi_y4m_metadata(struct gi_metadata *metadata, const struct gi_y4m *video)
+{
+    for (const char *at = video->line + sizeof magic - 1; *at;) {
+        at += strspn(at, " ");
+        size_t n = strcspn(at, " ");
+        if (n)
+            add_word(metadata, at, n);
+        at += n;
+    }
 }
 
 static enum gi_status check_limits(const struct gi_y4m *video, const struct gi_limits *limits,
@@ -300,6 +332,7 @@ static enum gi_status decode_y4m(struct gi_decode *decode, struct gi_err *err)
                        "another one (OUTPUT.y4m), or as an image of each frame into "
                        "'NAME-{index}.png'");
     struct gi_image shape = gi_y4m_plane(&video, 0);
+    gi_y4m_metadata(decode->metadata, &video);
     decode->info->bits = video.bits;
     decode->info->maxval = (1u << video.bits) - 1;
     decode->info->detail = video.nplanes == 1 ? "luma alone" : "luma of a video";

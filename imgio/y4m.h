@@ -31,6 +31,10 @@ bool gi_y4m_starts(const unsigned char *bytes, size_t nbytes);
 enum gi_status gi_y4m_read_head(struct gi_y4m *video, struct gi_reader *reader,
                                 const struct gi_limits *limits, struct gi_err *err);
 
+/* Adds to the metadata of a frame what the header says and the frame's samples do not: the aspect
+ * ratio of pixels, and parameters of other programs. */
+void gi_y4m_metadata(struct gi_metadata *metadata, const struct gi_y4m *video);
+
 /* Returns the shape of plane number `plane`, from 0, in a video of this size and format. The shape
  * has one channel of GI_U8 or GI_U16. */
 struct gi_image gi_y4m_plane(const struct gi_y4m *video, int plane);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/inputs/stream_internal.h"
+#include "cli/log.h"
 
 /* A frame, in the tag of its item. */
 struct frame {
@@ -163,11 +164,27 @@ enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_e
     struct gi_file_info info = {.bits = 8, .maxval = (unsigned)gi_type_full_scale(image.type)};
     if (!status && stream->chain)
         status = gi_imaging_filter(stream->imaging, item, &image, NULL, &info, NULL, err);
+    struct gi_metadata metadata = {0};
+    gi_y4m_metadata(&metadata, &stream->video);
     if (!status)
         status = stream->target == GI_STREAM_VIDEO
                      ? encode(stream, item, &image, err)
-                     : gi_imaging_save(stream->imaging, item, &image, NULL, NULL, true, err);
+                     : gi_imaging_save(stream->imaging, item, &image, &metadata, NULL, true, err);
+    gi_metadata_free(&metadata);
     gi_image_free(&image);
+    return status;
+}
+
+/* Names the metadata of an image that becomes a frame of a video. */
+static enum gi_status name_losses(const struct gi_image *image, const struct gi_metadata *metadata,
+                                  const char *name, const struct gi_io_params *io,
+                                  struct gi_err *err)
+{
+    const struct gi_save_options options = {.strict = io->strict};
+    struct gi_err warning = {0};
+    enum gi_status status = gi_save_losses(image, metadata, "y4m", name, &options, &warning, err);
+    if (!status && *warning.text)
+        gi_cli_warn("%s", warning.text);
     return status;
 }
 
@@ -184,6 +201,9 @@ enum gi_status gi_video_image_work(void *self, struct gi_item *item, struct gi_e
                          "%s: has bands, which Y4M does not hold: want some, as in "
                          "x.tif[bands=3,2,1]",
                          item->line.input);
+    if (!status)
+        status = name_losses(&image, &metadata, item->line.input,
+                             gi_imaging_options(stream->imaging)->io, err);
     if (!status)
         status = encode(stream, item, &image, err);
     gi_image_free(&image);

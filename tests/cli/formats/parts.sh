@@ -1,7 +1,7 @@
 #!/bin/bash
 # Parts of a file that are neither samples nor metadata take the same way through every kind of command: one file, a batch, a
 # tar, a stream, an image of many; --strip removes them; a change of the colour space drops what describes the old one.
-# Sources: imgio/parts* imgio/losses* cli/run/common_metadata* filters/color/color.c filters/color/channels.c
+# Sources: imgio/parts* imgio/losses* imgio/y4m.c cli/run/common_metadata* filters/color/color.c filters/color/channels.c
 . "$(dirname "$0")/../lib.sh"
 needs=python3
 command -v $needs >/dev/null || { skip "no $needs"; finish; }
@@ -91,6 +91,21 @@ check "and drops what one lacks" grep -qF 'the colour (gAMA, cHRM, cICP) of 2 im
 check "from the output too" bash -c '! grep -q gAMA made.png'
 expect 0 gpuimg stack plain.png plain.png made.png --method mean --strict
 expect 1 gpuimg montage e0.png frames.png made.png --strict
+
+# Videos: parameters of the header that frames lose, and images whose parts a video loses.
+printf 'YUV4MPEG2 W4 H2 F25:1 Ip A4:3 Cmono XABC=1\nFRAME\n12345678FRAME\n12345678' >v.y4m
+expect 0 gpuimg info v.y4m
+check "info of a video" grep -qF 'resolution 3 x 4 without a unit, parameter XABC=1 of 6 bytes (lost)' out
+expect 0 gpuimg invert v.y4m made.y4m --strict
+check "a video keeps its header" grep -qaF 'A4:3 Cmono XABC=1' made.y4m
+expect 0 gpuimg invert v.y4m 'v-{index}.png'
+check "frames lose a parameter" grep -qF 'not read: parameter XABC=1' err
+check "frames keep the aspect ratio" grep -qF '3 x 4 without a unit' <(gpuimg info v-1.png)
+expect 1 gpuimg invert v.y4m 'w-{index}.png' --strict
+expect 0 gpuimg pages kept.png kept.png --out made.y4m
+check "a video of images" grep -qF 'y4m cannot hold chunk abCd' err
+expect 1 gpuimg pages kept.png kept.png --out made2.y4m --strict
+expect 0 gpuimg pages plain.png plain.png --out made3.y4m --strict
 
 # Colour spaces.
 for chain in 'color --to lab' 'color --from ycbcr' 'color --pca' 'channels --order bgr' 'invert | color --to hsv'; do
