@@ -333,6 +333,13 @@ static const char *const common_paragraphs[] = {
     "as 32-bit floats. A warning names a file whose integers change by that, above 2^24, or whose "
     "floats lose more than a millionth of their range. With --strict any change is an error. An "
     "animated WebP or GIF gives its first frame, with a warning.",
+    "Damage is an error, with status 1, also if all pixels are there: an end of the file or a part "
+    "of its ICC profile that is missing. --allow-partial takes what can be read. A chunk of a PNG "
+    "that is not critical and has a wrong checksum, a bad tag of a TIFF, and runs of a "
+    "BMP beyond the ends of its rows are left out, with a warning; with --strict this is an error. "
+    "The error about a file that gpuimg can't read names a program that converts it.",
+    "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none. "
+    "Inks of a CMYK JPEG are taken as Adobe's programs store them, with 0 for full ink.",
     NULL,
 };
 
