@@ -146,6 +146,11 @@ void gi_bands_put(struct gi_image *image, const struct gi_bands *bands, int i,
         copy_band(image, at[c], part, c);
 }
 
+static bool is_field(const struct gi_part *part)
+{
+    return part->kind == GI_PART_FIELD;
+}
+
 enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
 {
     const struct gi_load_options *options = decode->options;
@@ -153,6 +158,8 @@ enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
     char text[GI_BANDS_TEXT];
     enum gi_status status = GI_OK;
     if (options->choose.n) {
+        if (bands->n) /* what the samples were, as PAM's tuple type */
+            gi_parts_remove(&decode->metadata->parts, is_field);
         status = gi_bands_choose(decode->image, bands, &options->choose, err);
         gi_metadata_fit(decode->metadata, decode->image->channels >= 3 ? 3 : 1);
     }
@@ -199,12 +206,22 @@ enum gi_status gi_bands_check_save(const struct gi_format *format, const struct 
                          format->info.name);
 }
 
-const char *gi_bands_loss(const struct gi_format *format, const struct gi_bands *bands)
+/* Returns whether an array of this shape is read with its bands as another axis, or as channels. */
+static bool is_taken(const struct gi_image *image, const struct gi_save_options *options)
+{
+    int n = image->channels, first = options->channels_first ? n : image->height,
+        last = options->channels_first ? image->width : n;
+    if (n <= GI_MAX_CHANNELS || first <= GI_MAX_CHANNELS || last <= GI_MAX_CHANNELS)
+        return true;
+    return (first < last) != options->channels_first;
+}
+
+const char *gi_bands_loss(const struct gi_format *format, const struct gi_image *image,
+                          const struct gi_bands *bands, const struct gi_save_options *options)
 {
     bool said = bands->colours == 1 && bands->alpha < 0;
-    bool taken = format == &gi_format_npy && bands->n <= GI_MAX_CHANNELS;
-    return bands->n && format != &gi_format_tiff && (!said || taken) ? "which bands are colours"
-                                                                     : NULL;
+    bool taken = format == &gi_format_npy && is_taken(image, options);
+    return bands->n && format != &gi_format_tiff && (!said || taken) ? "what its bands are" : NULL;
 }
 
 const char *gi_bands_text(char text[GI_BANDS_TEXT], const struct gi_bands *bands)

@@ -55,7 +55,8 @@ enum gi_status gi_bands_check_save(const struct gi_format *format, const struct 
 /* Returns the meaning of the samples of an image with `metadata`, which may be NULL. */
 const struct gi_bands *gi_bands_of(const struct gi_metadata *metadata);
 /* Returns what of the bands' meaning is lost in the format, or NULL. */
-const char *gi_bands_loss(const struct gi_format *format, const struct gi_bands *bands);
+const char *gi_bands_loss(const struct gi_format *format, const struct gi_image *image,
+                          const struct gi_bands *bands, const struct gi_save_options *options);
 
 /* Checks a file in a format that can code many pixels in almost no bits. It is an error if `pixels`
  * is more than a file of this length may have. Errors: GI_E_LIMIT. */

@@ -69,8 +69,9 @@ static void add_samples(struct losses *losses, const struct gi_image *image,
                  "samples outside 0 to 1 (%d %% are cut off: try gpuimg normalize)", cut);
         add(losses, CANNOT_HOLD, name);
     }
-    if (gi_bands_loss(losses->format, bands))
-        add(losses, CANNOT_HOLD, gi_bands_loss(losses->format, bands));
+    const char *meaning = gi_bands_loss(losses->format, written, bands, options);
+    if (meaning)
+        add(losses, CANNOT_HOLD, meaning);
     if (gi_bands_have_alpha(image, bands) && !losses->format->info.alpha && !options->background)
         add(losses, CANNOT_HOLD, "alpha (laid over black)");
 }

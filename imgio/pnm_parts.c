@@ -25,7 +25,8 @@ static const unsigned char *keep_comment(struct gi_decode *decode, const unsigne
 static bool is_plain(const struct gi_pnm_header *head)
 {
     static const char *const usual[] = {"GRAYSCALE",           "BLACKANDWHITE", "GRAYSCALE_ALPHA",
-                                        "BLACKANDWHITE_ALPHA", "RGB",           "RGB_ALPHA"};
+                                        "BLACKANDWHITE_ALPHA", "RGB",           "RGB_ALPHA",
+                                        GI_PAM_BANDS};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (strlen(usual[i]) == head->tuple_n &&
             strncasecmp(head->tuple, usual[i], head->tuple_n) == 0)
@@ -86,6 +87,6 @@ enum gi_holding gi_pam_holds(const struct gi_part *part, const struct gi_image *
 {
     bool tuple =
         part->kind == GI_PART_FIELD && strncmp(part->name, tuple_name, sizeof tuple_name - 1) == 0;
-    /* Images of several bands, or chosen from them, have another type now. */
-    return tuple && part->code == 1 && written->channels == 1 ? GI_HOLDS : GI_CANNOT_HOLD;
+    /* The type of bands of which some were chosen is gone (gi_bands_settle()). */
+    return tuple && part->code == (uint32_t)written->channels ? GI_HOLDS : GI_CANNOT_HOLD;
 }

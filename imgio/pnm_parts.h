@@ -24,4 +24,7 @@ enum gi_status gi_pnm_write_comments(struct gi_sink *sink, const struct gi_metad
                                      struct gi_err *err);
 
 /* Returns whether a PAM holds the part (gi_format.holds): a tuple type for one channel. */
+/* The tuple type of bands without another one. */
+#define GI_PAM_BANDS "BANDS"
+
 enum gi_holding gi_pam_holds(const struct gi_part *part, const struct gi_image *written);

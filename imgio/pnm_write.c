@@ -113,7 +113,7 @@ enum gi_status gi_pam_encode(struct gi_sink *sink, const struct gi_image *image,
     static const char *const tuples[] = {NULL, "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
     const struct gi_part *tuple = find_tuple(metadata, image);
     bool bands = metadata && metadata->bands.n;
-    const char *type = tuple ? tuple->bytes : bands ? "BANDS" : tuples[image->channels];
+    const char *type = tuple ? tuple->bytes : bands ? GI_PAM_BANDS : tuples[image->channels];
     enum gi_status status = gi_sink_printf(sink, err, "P7\n");
     if (!status)
         status = gi_pnm_write_comments(sink, metadata, err);

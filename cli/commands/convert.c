@@ -34,7 +34,8 @@ static const struct gi_option options[] = {
 static bool is_other_image(const char *path, const char *input)
 {
     const struct gi_load_options header = {.limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
-                                           .header_only = true};
+                                           .header_only = true,
+                                           .bands = true};
     struct stat st;
     struct gi_image image = {0};
     struct gi_err err;

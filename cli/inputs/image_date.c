@@ -13,7 +13,8 @@
 void gi_image_date(char date[GI_IMAGE_DATE_NBYTES], const char *path)
 {
     const struct gi_load_options options = {.limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
-                                            .header_only = true};
+                                            .header_only = true,
+                                            .bands = true};
     struct gi_image image = {0};
     struct gi_metadata metadata = {0};
     struct gi_err err;

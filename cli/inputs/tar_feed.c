@@ -128,7 +128,8 @@ static bool is_image(const struct gi_format_info *format, const char *name, cons
                      size_t nbytes)
 {
     const struct gi_load_options options = {.limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
-                                            .header_only = true};
+                                            .header_only = true,
+                                            .bands = true};
     struct gi_image image;
     return gi_text_has_suffix(name, format->suffixes) ||
            gi_load_memory(&image, NULL, NULL, bytes, nbytes, name, &options, NULL, NULL) == GI_OK;
@@ -171,7 +172,8 @@ static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
 {
     enum { TIMES = 16 };
     const struct gi_io_params *io = feed->options.io;
-    const struct gi_load_options options = {.limits = io->limits, .header_only = true};
+    const struct gi_load_options options = {
+        .limits = io->limits, .header_only = true, .bands = true};
     struct gi_image image;
     return gi_load_memory(&image, NULL, NULL, buffer->at, buffer->nbytes, item->line.input,
                           &options, NULL, NULL) == GI_OK &&

@@ -78,7 +78,7 @@ def tags_of(path, *wanted):
 
 def planes(path):
     """Returns (h, w, n) of a result by way of an array, which has the bands last."""
-    c.run("convert", path, c.path("back.npy"), "-q")
+    c.run("convert", "--force", path, c.path("back.npy"), "-q")
     array = np.load(c.path("back.npy"))
     return array if array.ndim == 3 else array[:, :, None]
 
@@ -106,6 +106,27 @@ for colours, extra, says in ((3, (2, 0), "RGBA and 1 band"), (3, (0, 2), "RGBA a
     c.run("flip", "--h", c.path("in.tif"), c.path("out.tif"))
     c.check(f"ExtraSamples {extra}", tags_of(c.path("out.tif"), 338) == [extra])
     c.check(f"samples with {extra}", np.array_equal(planes(c.path("out.tif")), image[:, ::-1]))
+
+# What PAM and arrays say of bands is kept, or named as lost.
+image = random_image(c.rng, (23, 17, 4), np.uint8)
+with open(c.path("cmyk.pam"), "wb") as file:
+    file.write(b"P7\nWIDTH 17\nHEIGHT 23\nDEPTH 4\nMAXVAL 255\nTUPLTYPE CMYK\nENDHDR\n" + image.tobytes())
+c.run("flip", "--h", c.path("cmyk.pam"), c.path("out.pam"), "--strict")
+c.check("TUPLTYPE", b"TUPLTYPE CMYK\n" in open(c.path("out.pam"), "rb").read() and np.array_equal(read(c.path("out.pam")), image[:, ::-1]))
+c.run("convert", c.path("cmyk.pam[bands=1,2,3,a4]"), c.path("rgba.pam"), "--strict")
+c.check("TUPLTYPE of chosen bands", b"TUPLTYPE RGB_ALPHA\n" in open(c.path("rgba.pam"), "rb").read())
+for shape, chw, kept in (((23, 17, 5), False, True), ((4, 17, 5), False, False), ((10, 9, 13), False, False), ((23, 17, 4), False, False),
+                         ((23, 17, 5), True, True), ((23, 4, 5), True, False), ((23, 12, 13), True, False)):
+    image = random_image(c.rng, shape, np.uint8)
+    tiff(c.path("in.tif"), image)
+    layout = ["--layout", "chw"] if chw else []
+    result = c.result("convert", "--force", c.path("in.tif"), c.path("out.npy"), "--strict", *layout)
+    c.check(f"{shape} in an array, {layout}", (result.returncode == 0) == kept, result.stderr)
+    if kept:
+        c.run("convert", "--force", c.path("out.npy"), c.path("again.tif"))
+        c.check(f"{shape} back, {layout}", np.array_equal(planes(c.path("again.tif")), image))
+    else:
+        c.check(f"{shape}: what is lost", "what its bands are" in result.stderr, result.stderr)
 
 # A band that is no alpha does not weigh the colours; alpha does.
 image = random_image(c.rng, (24, 16, 4), np.uint8)
@@ -188,13 +209,20 @@ c.run("invert", c.path("a.tif"), c.path("b.tif"), "--out-dir", c.path("out"))
 with tarfile.open(c.path("in.tar"), "w") as tar:
     tar.add(c.path("a.tif"), "a.tif")
     tar.add(c.path("b.tif"), "b.tif")
+    tar.add(c.path("a.tif"), "without a suffix")
 c.run("invert", "--tar", c.path("in.tar"), c.path("out.tar"))
 with tarfile.open(c.path("out.tar")) as tar:
     tar.extractall(c.path("untarred"))
 c.run("gaussian", "--sigma", "1", c.path("a.tif"), c.path("step.tif"))
 for got, want in (("q.tif[0]", image), ("q.tif[1]", image[:, :, ::-1]), ("out/a.tif", image), ("out/b.tif", image[:, :, ::-1]),
-                  ("untarred/a.tif", image), ("untarred/b.tif", image[:, :, ::-1]), ("chain.tif", planes(c.path("step.tif")))):
+                  ("untarred/a.tif", image), ("untarred/without a suffix", image),
+                  ("untarred/b.tif", image[:, :, ::-1]), ("chain.tif", planes(c.path("step.tif")))):
     c.check(got, np.array_equal(planes(c.path(got)), 65535 - want))
+
+# An image of bands is an image where only headers are read.
+result = c.result("convert", c.path("b.tif"), c.path("a.tif"))
+c.check("another image of bands is not replaced", result.returncode == 2 and "is an image already" in result.stderr, result.stderr)
+c.check("it is as it was", np.array_equal(planes(c.path("a.tif")), image))
 
 # A further image of the same bands is paired with them, band by band.
 other = random_image(c.rng, (30, 21, 5), np.uint16)
