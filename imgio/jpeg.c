@@ -186,9 +186,10 @@ static enum gi_status read_metadata(struct gi_decode *decode, j_decompress_ptr c
         metadata->icc_nbytes = icc_nbytes;
     }
     double unit = cinfo->density_unit == 2 ? 2.54 : 1;
+    bool valid = cinfo->X_density && cinfo->Y_density && cinfo->density_unit <= 2;
     /* 1 x 1 without a unit only says that pixels are square. */
     bool square = cinfo->density_unit == 0 && cinfo->X_density == 1 && cinfo->Y_density == 1;
-    if (cinfo->saw_JFIF_marker && cinfo->X_density && cinfo->Y_density && !square) {
+    if (cinfo->saw_JFIF_marker && valid && !square) {
         metadata->dpi_x = cinfo->X_density * unit;
         metadata->dpi_y = cinfo->Y_density * unit;
         metadata->no_unit = cinfo->density_unit == 0;

@@ -228,6 +228,7 @@ static bool recolours(const struct gi_chain *chain)
 static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
                            struct results *results, struct gi_err *err)
 {
+    static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6}; /* of EXIF orientations */
     struct gi_image *image = &results->image;
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
@@ -259,6 +260,10 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
         gi_geo_forget_statistics(&results->metadata);
     if (!status && wanted && chain && chain->n)
         gi_geo_move(&results->metadata, placement.known ? placement.m : NULL);
+    if (!status && wanted && options->io->orientation > 1) /* of the image as it will be stored */
+        gi_geo_orient(&results->metadata, image, inverse[options->io->orientation]);
+    if (!status && results->metadata.starved)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: metadata");
     if (!status && wanted && chain && recolours(chain))
         gi_metadata_drop_colour(&results->metadata);
     const char *writer = NULL;

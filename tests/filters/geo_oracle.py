@@ -147,6 +147,19 @@ def statistics():
     check("changed, --strict", run(["invert"], "--strict")[0] == 1)
 
 
+def tagged():
+    """An orientation that is written turns the stored pixels and the position, and back when it is read."""
+    for orientation in range(1, 9):
+        write(tiff("<", [SCALE, TIE], False))
+        check("orient", run(["orient", "--tag", str(orientation)], "--strict")[0] == 0)
+        os.replace("out.tif", "in.tif")
+        run(["convert"])
+        tags = parse(open("out.tif", "rb").read())
+        x, y = np.array([0, W, 3]), np.array([0, 5, H])
+        check(f"orientation {orientation} written: {[tags.get(t) for t in TAGS]}", np.array_equal(samples(), IDS) and same(
+            position(tags, x, y, False), position({t: (k, v) for t, k, v in (SCALE, TIE)}, x, y, False)))
+
+
 def stored():
     """An orientation in the file turns the pixels, and the position with them."""
     for orientation in range(2, 9):
@@ -163,5 +176,6 @@ moves()
 sizes()
 lost()
 statistics()
+tagged()
 stored()
 c.end()
