@@ -112,18 +112,28 @@ bool gi_tiff_is_unsupported(const char *text)
     return holds_one_of(text, words);
 }
 
+/* Returns whether, after a warning while pixels are read, every pixel is as the writer intended. */
+static bool is_harmless(const char *module, const char *text)
+{
+    static const char *const texts[] = {
+        "Old-style LZW codes", /* bits in the other order, as before TIFF 5.0 */
+        "JPEG strip size exceeds expected dimensions", /* the last one, which is cut off */
+        "unknown JFIF revision",
+        "Unknown Adobe color transform",
+        NULL,
+    };
+    bool old_jpeg = module && (strcmp(module, "OJPEGSetupDecode") == 0 ||
+                               strcmp(module, "OJPEGSubsamplingCorrect") == 0);
+    return old_jpeg || holds_one_of(text, texts);
+}
+
 enum gi_tiff_meaning gi_tiff_meaning(const struct gi_tiff_reader *r, const char *module,
                                      const char *text, bool error)
 {
     /* Tags that are kept in other ways, or that no reader of TIFF knows. */
     static const char *const others[] = {"\"Tag ", "\"RichTIFFIPTC\"", "\"Photoshop\"", NULL};
-    /* Old styles that libtiff decodes correctly: LZW with the bits in the other order (before TIFF
-     * 5.0), and JPEG as in TIFF 6.0. */
-    bool style = strncmp(text, "Old-style LZW codes", 19) == 0 ||
-                 (module && (strcmp(module, "OJPEGSetupDecode") == 0 ||
-                             strcmp(module, "OJPEGSubsamplingCorrect") == 0));
     if (r->pixels)
-        return error || !style ? GI_TIFF_DAMAGE : GI_TIFF_NOTHING;
+        return error || !is_harmless(module, text) ? GI_TIFF_DAMAGE : GI_TIFF_NOTHING;
     if (!error && strstr(text, "IO error")) /* a tag points out of the file */
         return GI_TIFF_DAMAGE;
     return error || (strstr(text, "tag ignored") && !holds_one_of(text, others)) ? GI_TIFF_COMPLAINT

@@ -283,6 +283,34 @@ TEST(old_jpeg)
     }
 }
 
+/* A last strip of JPEG may have all rows of a strip, of which the ones below the image are cut off.
+ * libtiff warns of it. */
+TEST(long_strip)
+{
+    enum { ROWS = 16 };
+    if (!TIFFIsCODECConfigured(COMPRESSION_JPEG))
+        skip();
+    struct gi_image source = random_image(WIDTH, ROWS, 1, GI_U8, 3), image;
+    const struct jpeg_recipe recipe = {WIDTH, ROWS, 1, false, false, JCS_GRAYSCALE, 1, false};
+    struct bytes jpeg = jpeg_make(&source, &recipe, 90);
+    struct gi_image strip = decode_or_fail(jpeg.at, jpeg.n);
+    struct gi_err err = {0};
+    TIFF *tiff = new_tiff(1, PHOTOMETRIC_MINISBLACK, COMPRESSION_JPEG);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, ROWS);
+    TIFFSetField(tiff, TIFFTAG_JPEGTABLESMODE, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(TIFFWriteRawStrip(tiff, i, jpeg.at, (tmsize_t)jpeg.n) > 0);
+    TIFFClose(tiff);
+    if (gi_load(&image, NULL, NULL, path, &strictly, NULL, &err))
+        fail_msg("%s", err.text);
+    for (int y = 0; y < HEIGHT; y++)
+        assert_memory_equal(gi_row(&image, y), gi_row(&strip, y % ROWS), WIDTH);
+    gi_image_free(&image);
+    gi_image_free(&strip);
+    gi_image_free(&source);
+    free(jpeg.at);
+}
+
 /* ---- samples by value ---- */
 
 /* Signed integers of 8, 16 or 32 bits, and unsigned integers of 32 bits, become floats of the same
