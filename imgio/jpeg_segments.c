@@ -62,6 +62,7 @@ static const struct kind *kind_of(int marker, const unsigned char *bytes, size_t
 struct walk {
     struct gi_decode *decode;
     int exifs, xmps;          /* segments so far */
+    size_t stray;             /* bytes between the segments before the first scan */
     unsigned char *photoshop; /* the data of all segments of Photoshop, from malloc() */
     size_t photoshop_nbytes;
 };
@@ -163,13 +164,18 @@ static size_t walk_segments(struct walk *walk)
     const struct gi_decode *decode = walk->decode;
     const struct gi_coded *coded = decode->image->coded;
     const unsigned char *at = decode->bytes, *end = at + decode->nbytes;
+    const unsigned char *next = at; /* where a marker should be; NULL in scans */
     while ((at = memchr(at, 0xff, (size_t)(end - at))) && end - at >= 2) {
         int marker = at[1];
-        if (marker == 0xff) {
+        if (marker == 0xff) { /* a fill byte */
+            walk->stray += next ? (size_t)(at - next) : 0;
             at++;
+            next = next ? at : NULL;
             continue;
         }
+        walk->stray += next ? (size_t)(at - next) : 0;
         at += 2;
+        next = next ? at : NULL;
         if (marker == GI_JPEG_EOI)
             return (size_t)(at - decode->bytes);
         if (is_alone(marker) || end - at < 2)
@@ -179,6 +185,7 @@ static size_t walk_segments(struct walk *walk)
             break;
         account(walk, marker, at + 2, n - 2);
         at += n;
+        next = next && marker != GI_JPEG_SOS ? at : NULL;
         if (marker == GI_JPEG_SOS && coded) /* whose only scan EOI follows */
             at = decode->bytes + coded->scan_at + coded->scan_nbytes;
     }
@@ -209,6 +216,13 @@ void gi_jpeg_parts(struct gi_decode *decode)
     if (walk.photoshop)
         gi_decode_add_photoshop(decode, walk.photoshop, walk.photoshop_nbytes);
     free(walk.photoshop);
+    if (walk.stray)
+        gi_decode_add_part(decode,
+                           &(struct gi_part){.kind = GI_PART_FIELD,
+                                             .fate = GI_PART_LOST,
+                                             .nbytes = walk.stray,
+                                             .warned = decode->warning->status != GI_OK},
+                           "%zu stray bytes between segments", walk.stray);
     add_rest(decode, end);
 }
 

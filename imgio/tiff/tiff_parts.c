@@ -8,6 +8,7 @@
 #include "imgio/tiff/tiff.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     TAG_IPTC = 33723,
@@ -232,9 +233,24 @@ static void add_exif(struct gi_decode *decode, const struct gi_tags *tags, uint6
     gi_directories_free(&d);
 }
 
+/* Names what follows the first text of a tag; Copyright may have two (Exif 2.32, 4.6.4). */
+static void add_second_text(struct gi_decode *decode, const struct gi_tags *tags,
+                            const struct gi_tag *tag)
+{
+    const char *text = (const char *)tags->bytes + tag->at;
+    size_t n = strnlen(text, tag->nbytes);
+    bool more = false;
+    for (; n < tag->nbytes; n++)
+        more = more || text[n];
+    for (const struct gi_tiff_text *t = gi_tiff_texts; more && t->tag; t++)
+        if (t->tag == tag->tag && tag->type == GI_TAG_ASCII)
+            add_lost(decode, tag, "its second text");
+}
+
 static void add_tag(struct gi_decode *decode, const struct gi_tags *tags, const struct gi_tag *tag)
 {
     const struct range *range = range_of(tag->tag);
+    add_second_text(decode, tags, tag);
     if (range && range->used)
         return;
     if (range)

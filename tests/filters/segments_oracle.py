@@ -126,6 +126,16 @@ def after_the_end():
     check("zeros say nothing", convert("out.jpg", "--strict") == (0, ""))
 
 
+def stray():
+    """Bytes between segments are named, but not fill bytes before a marker (ITU-T T.81, B.1.1.2)."""
+    for at in (20, SCAN):
+        write("in.jpg", BASE[:at] + b"made up" + BASE[at:])
+        status, said = convert("out.jpg")
+        check(f"stray bytes: {said}", status == 0 and "stray bytes" in said and convert("out.jpg", "--strict")[0] == 1)
+        write("in.jpg", BASE[:at] + b"\xff\xff" + BASE[at:])
+        check("fill bytes", convert("out.jpg", "--strict") == (0, ""))
+
+
 def photoshop():
     """Resources in several segments are joined, and long ones are divided."""
     other = resource(0x2710, os.urandom(70000), b"\3abc")
@@ -162,6 +172,7 @@ def densities():
 carried()
 dropped()
 after_the_end()
+stray()
 photoshop()
 between_scans()
 densities()

@@ -191,6 +191,12 @@ def subifds():
               and got[33723][1] == IPTC_BYTES and got[700][1] == b"<x:xmpmeta/>" and got[271][1] == b"Maker\0")
 
 
+def two_texts():
+    for text, named in ((b"photographer\0editor\0", True), (b"photographer\0\0\0", False)):
+        write("in.tif", tiff("<", False, [(33432, 2, text)]))
+        check(f"{text}", ("tag 33432" in convert("out.tif")[1]) == named == (convert("out.tif", "--strict")[0] == 1))
+
+
 def curves():
     """A curve has an entry per value of a sample, and so it does not fit other depths."""
     for n in (256, 768):
@@ -289,6 +295,7 @@ there_and_back()
 iptc()
 resolution()
 odd_resolutions()
+two_texts()
 curves()
 subifds()
 descriptions()
