@@ -128,12 +128,13 @@ tags = [(256, 3, 1, 2), (257, 3, 1, 1), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3,
 open("turned.tif", "wb").write(struct.pack("<2sHI2sH", b"II", 42, 10, b"ab", len(tags)) + b"".join(struct.pack("<HHII", *t) for t in tags) + b"\0\0\0\0")
 END
 gpuimg list | grep -q "tiff .*this build has no" && rm turned.tif
-for f in wide.bmp turned.tif; do
+python3 -c 'jpeg = open("in.jpg", "rb").read(); at = jpeg.find(b"\xff\xdb"); open("stray.jpg", "wb").write(jpeg[:at] + b"stray" + jpeg[at:])'
+for f in wide.bmp turned.tif stray.jpg; do
     [[ -e $f ]] || continue
     expect 0 gpuimg convert $f got.pgm
-    check "$f: a warning" grep -qE "^gpuimg: warning: convert: $f: has (runs beyond the ends of its rows|a bad tag: .*Orientation)" err
+    check "$f: a warning" grep -qE "^gpuimg: warning: convert: $f: has (runs beyond the ends of its rows|a bad tag: .*Orientation|5 stray bytes)" err
     expect 1 gpuimg convert $f made.pgm --strict
-    check "$f: an error with --strict" grep -qE 'strict.*(runs beyond the ends|bad tag)' err
+    check "$f: an error with --strict" grep -qE 'strict.*(runs beyond the ends|bad tag|5 stray bytes)' err
 done
 
 # A file name with a terminal's control sequence.
