@@ -294,7 +294,7 @@ TEST(test_colour)
     assert_true(c.named && c.v[0] == 1 && c.v[1] == 165 / 255.0 && c.v[2] == 0 && c.v[3] == 1);
     static const char *const bad[] = {"",          "#",          "#1",      "#12",     "#12345",
                                       "#1234567",  "#123456789", "#ggg",    "#+1+1+1", "1,",
-                                      "1,2,3,4,5", "Red",        "reddish", "1 2",     "50%"};
+                                      "1,2,3,4,5", "Re",         "reddish", "1 2",     "50%"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused("colour", bad[i], NULL);
     refused("colour", "mauve",
