@@ -166,9 +166,9 @@ static enum gi_status load_further(struct gi_image *images, const struct verb_wo
         return GI_OK;
     }
     for (int i = 1; i < work->n && !status; i++)
-        status =
-            gi_imaging_load_further(imaging, item, &images[i],
-                                    work->paths ? work->paths[i] : item->line.beside, NULL, 0, err);
+        status = gi_imaging_load_further(imaging, item, &images[i],
+                                         work->paths ? work->paths[i] : item->line.beside, NULL, 0,
+                                         NULL, err);
     return status;
 }
 

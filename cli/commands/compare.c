@@ -80,11 +80,11 @@ static void print_text(const struct gi_comparison *comparison, const struct gi_i
     gi_print_safe(stdout, names[1]);
     printf(": %d x %d, %d channel%s, compared as %s\n\n%-*s%*s", a->width, a->height, a->channels,
            a->channels == 1 ? "" : "s", gi_type_word(comparison->type), CELL + 4, "", CELL, "all");
-    for (int c = 0; c < a->channels && a->channels > 1; c++)
+    for (int c = 0; c < comparison->nchannels && comparison->nchannels > 1; c++)
         printf("%*s", CELL, gi_channel_name(a, c));
     putchar('\n');
     printf("%-*s%*llu", CELL + 4, "differing", CELL, (unsigned long long)comparison->all.differing);
-    for (int c = 0; c < a->channels && a->channels > 1; c++)
+    for (int c = 0; c < comparison->nchannels && comparison->nchannels > 1; c++)
         printf("%*llu", CELL, (unsigned long long)comparison->channels[c].differing);
     putchar('\n');
     print_row("max difference", comparison, offsetof(struct gi_difference, max));
@@ -231,9 +231,18 @@ enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *
                                  .others = &pair->b,
                                  .nothers = 1};
     *pair = (struct gi_compare_pair){0};
-    enum gi_status status = gi_imaging_load(imaging, item, &pair->a, NULL, NULL, err);
+    struct gi_file_info info = {0};
+    struct gi_bands bands[2] = {{0}};
+    item->source.takes_bands = true;
+    enum gi_status status = gi_imaging_load(imaging, item, &pair->a, NULL, &info, err);
+    bands[0] = info.bands;
     if (!status)
-        status = gi_imaging_load_further(imaging, item, &pair->b, other, bytes, nbytes, err);
+        status =
+            gi_imaging_load_further(imaging, item, &pair->b, other, bytes, nbytes, &bands[1], err);
+    if (!status && (bands[0].n || bands[1].n)) {
+        status = gi_compare_bands(pair, imaging, item, bands, params, err);
+        return status ? gi_err_prefix(err, "%s and %s", item->line.input, other) : GI_OK;
+    }
     if (!status && p->visible)
         status = gi_compare_visible(&pair->a, &pair->b, err);
     if (status)

@@ -35,6 +35,13 @@ struct gi_compare_pair {
     struct gi_comparison comparison;
 };
 
+/* Compares the images of the pair, of which at least one has bands, of the meaning `bands`. Only
+ * the differences of all samples are found; the comparison has no channels. Errors:
+ * GI_E_UNSUPPORTED (other bands, or none), and as gi_imaging_step() (compare_bands.c). */
+enum gi_status gi_compare_bands(struct gi_compare_pair *pair, struct gi_imaging *imaging,
+                                struct gi_item *item, const struct gi_bands bands[2],
+                                void *const *params, struct gi_err *err);
+
 /* Loads the image of the item and the second image of the pair, and compares them. The second image
  * is encoded in `bytes`, or in the file `other` if `bytes` is NULL. `params` are those of the
  * command. The caller frees both images,

@@ -260,7 +260,8 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
                                  .together = item->source.together,
                                  .alone = imaging->options.one && item->line.output,
                                  .coded = coded,
-                                 .bands = for_chain && metadata,
+                                 .bands =
+                                     (for_chain && metadata) || (info && item->source.takes_bands),
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
                                  .allocator = gi_session_allocator(imaging->devices)};
@@ -330,15 +331,19 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
 
 enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
                                        struct gi_image *image, const char *path, const void *bytes,
-                                       size_t nbytes, struct gi_err *err)
+                                       size_t nbytes, struct gi_bands *bands, struct gi_err *err)
 {
+    struct gi_file_info info = {0};
     const struct gi_loading loading = {.bytes = bytes,
                                        .nbytes = nbytes,
+                                       .bands = bands != NULL,
                                        .parallel = &imaging->parallel,
                                        .allocator = gi_imaging_allocator(imaging)};
     double start = gi_now_ms();
     enum gi_status status =
-        gi_cli_load_by(image, NULL, NULL, path, imaging->options.io, &loading, err);
+        gi_cli_load_by(image, NULL, &info, path, imaging->options.io, &loading, err);
+    if (bands)
+        *bands = info.bands;
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
     return status;
 }

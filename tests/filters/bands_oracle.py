@@ -240,6 +240,36 @@ c.check("a chain with an image of bands",
         np.array_equal(planes(c.path("m.tif")), np.abs(65535 - image.astype(int) - other)[::-1]))
 os.remove(c.path("m.tif"))
 
+# All bands are compared.
+image = random_image(c.rng, (30, 21, 5), np.uint16)
+changed = image.copy()
+changed[3, 4, 3] ^= 256
+changed[5, 6, 1] ^= 1024
+for colours in (1, 3):
+    tiff(c.path("one.tif"), image, colours)
+    tiff(c.path("two.tif"), changed, colours, planar=True)
+    c.run("compare", c.path("one.tif"), c.path("one.tif"))
+    result = c.result("compare", c.path("one.tif"), c.path("two.tif"), "--json")
+    table = json.loads(result.stdout)
+    squares = (image.astype(float) - changed)**2
+    singly = [json.loads(c.result("compare", c.path(f"one.tif[bands={i}]"), c.path(f"two.tif[bands={i}]"), "--json").stdout)["ssim"] for i in range(1, 6)]
+    c.check(f"compare, {colours}", result.returncode == 1 and table["samples"] == image.size and table["differing"] == 2 and
+            table["max_difference"] == 1024 and abs(table["mse"] / squares.mean() - 1) < 1e-9 and
+            abs(table["psnr"] - 10 * np.log10(65535**2 / squares.mean())) < 1e-6 and abs(table["ssim"] - np.mean(singly)) < 1e-9, str(table))
+    c.check("hashes", c.run("info", "--hash", c.path("one.tif")).split(b"hash")[1][:17] !=
+            c.run("info", "--hash", c.path("two.tif")).split(b"hash")[1][:17])
+tiff(c.path("four.tif"), image[:, :, :4].copy(), 3)
+tiff(c.path("rgba.tif"), image[:, :, :4].copy(), 3, [2])
+for pair in (["one.tif", "four.tif"], ["four.tif", "rgba.tif"], ["rgba.tif", "four.tif"], ["one.tif", "one.tif", "--visible"],
+             ["one.tif", "one.tif", "--diff", "m.png"]):
+    result = c.result("compare", *(c.path(w) if w[0] != "-" else w for w in pair))
+    c.check(f"compare {pair}", result.returncode == 2 and WAY_OUT in result.stderr, result.stderr)
+os.mkdir(c.path("before")), os.mkdir(c.path("after"))
+tiff(c.path("before/x.tif"), image)
+tiff(c.path("after/x.tif"), changed)
+result = c.result("compare", c.path("before"), c.path("after"), "--table", c.path("pairs.csv"))
+c.check("compare folders", result.returncode == 1 and ",2," in open(c.path("pairs.csv")).read(), result.stderr + open(c.path("pairs.csv")).read())
+
 # Commands that take no bands say how some are chosen.
 for command in (["palette", "a.tif"], ["extract", "a.tif"], ["integral", "a.tif", "i.npy"], ["cumulative", "a.tif", "i.npy"],
                 ["montage", "a.tif", "a.tif", "m.tif"], ["stack", "a.tif", "a.tif", "m.tif"], ["channels", "split", "a.tif", "1.tif", "2.tif"],
