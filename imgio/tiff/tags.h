@@ -47,7 +47,8 @@ struct gi_tags {
 };
 
 /* An entry. Its values are `nbytes` bytes at offset `at`, all within the bytes. An entry of unknown
- * type, or with values that are not all within the bytes, has `nbytes` 0 and `broken` set. */
+ * type, or with values that are not all within the bytes, has `nbytes` 0 and `broken` set; its `at`
+ * may be any number. */
 struct gi_tag {
     unsigned tag, type;
     uint64_t count, at, nbytes;

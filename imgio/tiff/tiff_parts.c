@@ -237,7 +237,7 @@ static void add_exif(struct gi_decode *decode, const struct gi_tags *tags, uint6
 static void add_second_text(struct gi_decode *decode, const struct gi_tags *tags,
                             const struct gi_tag *tag)
 {
-    const char *text = (const char *)tags->bytes + tag->at;
+    const char *text = (const char *)tags->bytes + (tag->broken ? 0 : tag->at);
     size_t n = strnlen(text, tag->nbytes);
     bool more = false;
     for (; n < tag->nbytes; n++)
@@ -274,7 +274,7 @@ static void add_tag_of_page(struct gi_decode *decode, const struct gi_tags *tags
 {
     enum { SUBIFDS = 330, XMP = 700, ICC = 34675 };
     struct gi_metadata *metadata = decode->metadata;
-    const unsigned char *bytes = tags->bytes + tag->at;
+    const unsigned char *bytes = tags->bytes + (tag->broken ? 0 : tag->at);
     if (tag->tag == XMP)
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, bytes, tag->nbytes);
     else if (tag->tag == ICC && !metadata->icc)
