@@ -12,7 +12,6 @@
 #include "imgio/jpeg_work.h"
 #include "imgio/jpeg_write.h"
 #include "imgio/metadata.h"
-#include "imgio/parts.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -97,15 +96,14 @@ static void on_message(j_common_ptr cinfo, int level)
     struct errors *e = (struct errors *)cinfo->err;
     if (level >= 0 || is_harmless(cinfo->err->msg_code))
         return;
-    char text[JMSG_LENGTH_MAX], name[64];
     if (is_stray((j_decompress_ptr)cinfo)) {
-        const int *parm = cinfo->err->msg_parm.i; /* number, marker */
-        snprintf(name, sizeof name, "%d stray bytes before the marker 0x%02x", parm[0],
-                 (unsigned)parm[1]);
-        snprintf(text, sizeof text, "has %s, which were passed over", name);
-        gi_decode_add_loss(e->decode, name, text);
+        if (!e->decode->warning->status)
+            gi_fail(e->decode->warning, GI_E_FORMAT,
+                    "has %d stray bytes before the marker 0x%02x, which were passed over",
+                    cinfo->err->msg_parm.i[0], (unsigned)cinfo->err->msg_parm.i[1]);
         return;
     }
+    char text[JMSG_LENGTH_MAX];
     cinfo->err->format_message(cinfo, text);
     int rows = rows_there(e->decode, (j_decompress_ptr)cinfo);
     e->status = gi_decode_has_enough(e->decode, rows)
