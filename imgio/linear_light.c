@@ -268,6 +268,7 @@ enum gi_status gi_linear_light_decode(struct gi_image *image, struct gi_metadata
         gi_linear_light_free(&after);
         return status;
     }
+    made.shrunk = image->shrunk;
     gi_image_free(image);
     *image = made;
     metadata->light = after;

@@ -64,9 +64,9 @@ static void set_sample(void *row, size_t i, enum gi_type type, double value)
 }
 
 /* Ends with the image replaced by `made`, or freed if `status` is an error. */
-static enum gi_status replace(struct gi_image *image, const struct gi_image *made,
-                              enum gi_status status)
+static enum gi_status replace(struct gi_image *image, struct gi_image *made, enum gi_status status)
 {
+    made->shrunk = image->shrunk;
     gi_image_free(image);
     if (!status)
         *image = *made;

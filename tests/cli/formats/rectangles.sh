@@ -127,6 +127,15 @@ for f in *.tif bands.tiff "bands.tiff[bands=6,1,3]" *.pgm *.ppm *.pam *.pbm *.pf
     check "parts of $f" /usr/bin/python3 same.py "$GPUIMG" "$f"
 done
 rm -f ./*.npy
+# Conversions before the crop keep the place of the rectangle.
+gpuimg flip --h c.ppm flipped.tif
+for options in --linear '--nodata 7' '--depth float' --gray '--work-depth 16'; do
+    # shellcheck disable=SC2086
+    expect 0 gpuimg run 'crop --size 9x8+20+17 | gaussian --sigma 1' c.ppm out.tif $options
+    # shellcheck disable=SC2086
+    expect 0 gpuimg run 'flip --h | crop --size 9x8+20+17 | gaussian --sigma 1' flipped.tif want.tif $options
+    check "a part with $options" cmp out.tif want.tif
+done
 
 # The report and errors name the whole image.
 expect 0 gpuimg crop --size 3x2+1+1 one-strip.tif --out-dir parts --report r.json
