@@ -139,9 +139,9 @@ const struct gi_option gi_io_options[] = {
      .help = "Wait until the output is safe on the disk (fsync) before it gets its name"},
     {GI_OPTION("strict", FLAG, struct gi_io_params, strict),
      .help = "Fail, instead of printing a warning, if the output format cannot hold everything "
-             "that the input has, or if 64-bit floats or integers of the input change when they "
-             "are rounded to 32-bit floats, or if an option has a surprising effect, such as a "
-             "colour on a gray image"},
+             "that the input has (gpuimg info lists its parts), a part is dropped or not read, "
+             "64-bit floats or integers change when they are rounded to 32-bit floats, or an "
+             "option has a surprising effect, such as a colour on a gray image"},
     IO_INPUT,
     {0},
 };
