@@ -219,7 +219,7 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
     if (m->name && !m->target)
         m->target = gi_path_resolve(m->name);
     clear(bundle, m->target);
-    m->temporary = m->target ? gi_temporary_make(m->target, make_folder, &m->lock) : NULL;
+    m->temporary = m->target ? gi_temporary_make(m->target, false, make_folder, &m->lock) : NULL;
     if (!m->temporary)
         return gi_path_fail(path, m->target ? m->target : path, errno, err);
     struct stat st;

@@ -88,7 +88,7 @@ static int open_unnamed(const char *target)
 /* Gives the file a temporary name in the folder of its target. Returns 0 or errno. */
 static int name_temporary(struct gi_sink *sink, gi_make_fn *make)
 {
-    sink->temporary = gi_temporary_make(sink->target, make, sink);
+    sink->temporary = gi_temporary_make(sink->target, true, make, sink);
     return sink->temporary ? 0 : errno;
 }
 

@@ -84,18 +84,65 @@ void gi_sink_signal_cleanup(void)
     errno = saved;
 }
 
-char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg)
+/* Removes the file or folder `name` of the open folder `at`, unless a process has locked it. */
+static void remove_unlocked(int at, const char *name)
+{
+    int how = O_CLOEXEC | O_NOFOLLOW, fd = openat(at, name, O_WRONLY | how);
+    bool is_folder = fd < 0 && errno == EISDIR;
+    if (is_folder)
+        fd = openat(at, name, O_RDONLY | O_DIRECTORY | how);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        if (is_folder)
+            gi_temporary_empty(fd);
+        unlinkat(at, name, is_folder ? AT_REMOVEDIR : 0);
+    }
+    close(fd);
+}
+
+/* Removes the file at the path `name` if it is abandoned, as gi_sink_clear_dead() does. */
+static void clear_name(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    char *folder = gi_path_folder(name);
+    int at = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (at >= 0 && (flock(at, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK))
+        remove_unlocked(at, slash ? slash + 1 : name);
+    if (at >= 0)
+        close(at);
+    free(folder);
+}
+
+/* Returns a number that the name of a target always has (FNV-1a). */
+static unsigned long long hash_of(const char *name)
+{
+    unsigned long long hash = 0xcbf29ce484222325;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
+    return hash;
+}
+
+char *gi_temporary_make(const char *target, bool own, gi_make_fn *make, void *arg)
 {
     const char *slash = strrchr(target, '/');
     int folder = slash ? (int)(slash - target) + 1 : 0;
     for (int i = 0; i < NAME_TRIES; i++) {
-        unsigned long long word = 0;
-        if (getrandom(&word, sizeof word, 0) != sizeof word)
+        unsigned long long word = hash_of(target + folder);
+        if (!(own && !i) && getrandom(&word, sizeof word, 0) != sizeof word)
             return NULL;
         char *name;
         if (asprintf(&name, "%.*s%s%016llx", folder, target, prefix, word) < 0) {
             errno = ENOMEM;
             return NULL;
+        }
+        /* A file that another process is writing must not be registered. */
+        if (own && !i && access(name, F_OK) == 0) {
+            clear_name(name);
+            if (access(name, F_OK) == 0) {
+                free(name);
+                continue;
+            }
         }
         /* registered before the file exists, so that signal handlers find the name */
         replace_name(NULL, name);
@@ -232,23 +279,9 @@ void gi_sink_clear_dead(const char *folder)
         closedir(open_folder);
         return;
     }
-    for (struct dirent *entry; open_folder && (entry = readdir(open_folder));) {
-        if (!is_temporary(entry->d_name))
-            continue;
-        int how = O_CLOEXEC | O_NOFOLLOW, at = dirfd(open_folder);
-        int fd = openat(at, entry->d_name, O_WRONLY | how);
-        bool is_folder = fd < 0 && errno == EISDIR;
-        if (is_folder)
-            fd = openat(at, entry->d_name, O_RDONLY | O_DIRECTORY | how);
-        if (fd < 0)
-            continue;
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            if (is_folder)
-                gi_temporary_empty(fd);
-            unlinkat(at, entry->d_name, is_folder ? AT_REMOVEDIR : 0);
-        }
-        close(fd);
-    }
+    for (struct dirent *entry; open_folder && (entry = readdir(open_folder));)
+        if (is_temporary(entry->d_name))
+            remove_unlocked(dirfd(open_folder), entry->d_name);
     if (open_folder)
         closedir(open_folder);
 }

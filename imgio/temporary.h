@@ -9,8 +9,11 @@
 typedef int gi_make_fn(void *arg, const char *name);
 
 /* Creates a file or folder in the folder of `target` by calling `make` with new names. Returns its
- * name, which the caller must pass to gi_temporary_forget(), or NULL with errno. */
-char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg);
+ * name, which the caller must pass to gi_temporary_forget(), or NULL with errno. With `own`, for
+ * files that `make` locks before others can, the first name follows from the target's: so the next
+ * run with this target removes what a killed process has left. Other runs at the same time take
+ * random names. */
+char *gi_temporary_make(const char *target, bool own, gi_make_fn *make, void *arg);
 /* Unregisters the name, which is then no longer temporary, frees it, and sets *name to NULL. */
 void gi_temporary_forget(char **name);
 

@@ -81,6 +81,10 @@ COMMANDS = (
 
 # Sets of files that belong together, which are killed; "old" is a folder for them.
 SETS = (
+    ("one output, killed", "blur --k 3 a.png old/b.png", ("old",)),
+    ("one table, killed", "histogram a.png c.ppm --table old/t.csv", ("old",)),
+    ("one array, killed", "integral a.png old/i.npy", ("old",)),
+    ("pages, killed", "pages a.png c.ppm --out old/p.tif", ("old",)),
     ("channels, killed", "channels split c.ppm old/r.png old/g.png old/b.png", ("old",)),
     ("channels of many, killed", "channels split a.png c.ppm --out-dir old", ("old",)),
     ("channels in folders, killed", "channels split a.png c.ppm --out old/{channel}/{name}", ("old",)),
