@@ -78,7 +78,10 @@ struct gi_image_list {
     struct gi_image_place *images; /* malloc()ed by the format */
     int all;                       /* their number */
     uint64_t end;                  /* offset of the end of the last byte that an image uses */
-    const char *damage;            /* of the list, as in "its pages go in a circle", or NULL */
+    /* If images share bytes, so that they have more bytes than the file: the sum of their pixels.
+     * Otherwise 0. */
+    uint64_t shared_pixels;
+    const char *damage; /* of the list, as in "its pages go in a circle", or NULL */
 };
 
 /* What a format does with a carried part of another file (imgio/parts.h). */

@@ -165,6 +165,7 @@ static enum gi_status append_file(struct gi_image_list *list, const struct gi_im
         grown[list->all + i].file_first = list->all;
     }
     list->all += file->all;
+    list->shared_pixels += file->shared_pixels;
     list->end = at + (file->end ? file->end : 1);
     if (!list->damage)
         list->damage = file->all ? file->damage : "a TIFF has no image";
@@ -216,6 +217,14 @@ static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selecti
         status =
             gi_fail(err, GI_E_FORMAT, "is damaged: %s (--allow-partial takes what can be read)",
                     pages->list.damage);
+    /* Otherwise each image has bytes of its own, in relation to which it is limited. */
+    uint64_t limit = options->limits.max_pixels;
+    if (!status && !pages->list.damage && pages->list.shared_pixels > limit)
+        status = gi_fail(err, GI_E_LIMIT,
+                         "its %d pages share bytes, and have %llu pixels, over the limit of %llu; "
+                         "--max-pixels raises it",
+                         pages->list.all, (unsigned long long)pages->list.shared_pixels,
+                         (unsigned long long)limit);
     if (!status)
         status = select_pages(pages, selection, err);
     if (status)

@@ -5,6 +5,8 @@
 #include "imgio/tiff/tiff.h"
 
 enum {
+    TAG_WIDTH = 256,
+    TAG_HEIGHT = 257,
     TAG_STRIPS = 273,
     TAG_STRIP_COUNTS = 279,
     TAG_TILES = 324,
@@ -19,7 +21,14 @@ struct extent {
     const struct gi_tags *tags;
     uint64_t end;
     int left;
+    struct gi_tiff_weight weight;
 };
+
+/* Adds without overflow. */
+static void count(uint64_t *sum, uint64_t n)
+{
+    *sum = n < UINT64_MAX - *sum ? *sum + n : UINT64_MAX;
+}
 
 static void extend(struct extent *extent, uint64_t end)
 {
@@ -40,8 +49,10 @@ static void extend_by_strips(struct extent *extent, const struct gi_tag *places,
     for (uint64_t i = 0; i < places->count && i < counts->count; i++) {
         uint64_t at = gi_tag_integer(extent->tags, places, i, nbytes);
         uint64_t n = gi_tag_integer(extent->tags, counts, i, 0);
-        if (at <= nbytes && n <= nbytes - at)
-            extend(extent, at + n);
+        if (at > nbytes || n > nbytes - at)
+            continue;
+        extend(extent, at + n);
+        count(&extent->weight.coded, n);
     }
 }
 
@@ -51,6 +62,7 @@ static void extend_by(struct extent *extent, uint64_t directory, int depth)
 {
     struct gi_tag_walk walk;
     struct gi_tag tag, places = {0}, counts = {0};
+    uint64_t width = 0, height = 0;
     gi_tag_walk_start(&walk, extent->tags, directory);
     while (gi_tag_next(&walk, &tag)) {
         if (tag.broken)
@@ -60,6 +72,8 @@ static void extend_by(struct extent *extent, uint64_t directory, int depth)
             places = tag;
         else if (tag.tag == TAG_STRIP_COUNTS || tag.tag == TAG_TILE_COUNTS)
             counts = tag;
+        else if (tag.tag == TAG_WIDTH || tag.tag == TAG_HEIGHT)
+            *(tag.tag == TAG_WIDTH ? &width : &height) = gi_tag_integer(extent->tags, &tag, 0, 0);
         for (uint64_t i = 0; i < tag.count && depth && extent->left && points_to_directories(&tag);
              i++, extent->left--)
             extend_by(extent, gi_tag_integer(extent->tags, &tag, i, 0), depth - 1);
@@ -67,9 +81,11 @@ static void extend_by(struct extent *extent, uint64_t directory, int depth)
     if (walk.at) /* the offset of the next directory follows the entries */
         extend(extent, walk.at + (extent->tags->big ? 8 : 4));
     extend_by_strips(extent, &places, &counts);
+    if (width <= UINT32_MAX && height <= UINT32_MAX)
+        count(&extent->weight.pixels, width * height);
 }
 
-uint64_t gi_tiff_end(const unsigned char *bytes, size_t nbytes)
+uint64_t gi_tiff_end(struct gi_tiff_weight *weight, const unsigned char *bytes, size_t nbytes)
 {
     struct gi_tiff_walk w;
     struct gi_tags tags;
@@ -79,6 +95,8 @@ uint64_t gi_tiff_end(const unsigned char *bytes, size_t nbytes)
     while (gi_tiff_walk(&w))
         if (w.entries)
             extend_by(&extent, w.at, DEPTH);
+    if (weight)
+        *weight = extent.weight;
     return extent.end < nbytes ? extent.end : nbytes;
 }
 

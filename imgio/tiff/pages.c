@@ -140,10 +140,13 @@ enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned cha
     struct gi_tiff_pages all;
     uint64_t image_nbytes = 0;
     gi_tiff_find_page(&all, bytes, nbytes, 0);
-    uint64_t end = gi_tiff_end(bytes, nbytes);
+    struct gi_tiff_weight weight;
+    uint64_t end = gi_tiff_end(&weight, bytes, nbytes);
     int stacked = all.n == 1 ? gi_tiff_stack(&image_nbytes, &end, bytes, nbytes) : 1;
     int n = stacked > 1 ? stacked : all.n;
     *list = (struct gi_image_list){.damage = all.damage, .all = n, .end = end};
+    if (weight.coded > nbytes)
+        list->shared_pixels = weight.pixels;
     list->images = calloc((size_t)(n ? n : 1), sizeof *list->images);
     if (!list->images)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %d pages", n);

@@ -61,8 +61,14 @@ void gi_tiff_find_page(struct gi_tiff_pages *found, const unsigned char *bytes, 
  * Sets *nbytes to the distance, in bytes, from the samples of an image to those of the next, and
  * *end to the end of the samples of the last image (imagej.c). *end may be NULL. */
 int gi_tiff_stack(uint64_t *nbytes, uint64_t *end, const unsigned char *bytes, size_t size);
-/* Returns the offset of the end of the last byte that a page uses (extent.c). */
-uint64_t gi_tiff_end(const unsigned char *bytes, size_t nbytes);
+/* The sums of all pages: bytes of strips and tiles, and pixels. Of a file whose pages go in a
+ * circle they are too large. */
+struct gi_tiff_weight {
+    uint64_t coded, pixels;
+};
+/* Returns the offset of the end of the last byte that a page uses (extent.c). Fills in `weight`,
+ * unless it is NULL. */
+uint64_t gi_tiff_end(struct gi_tiff_weight *weight, const unsigned char *bytes, size_t nbytes);
 /* Sets *at to the offset of the next TIFF behind one that ends at `end`. Returns false if there is
  * none (extent.c). */
 bool gi_tiff_find_next(size_t *at, const unsigned char *bytes, size_t nbytes, uint64_t end);

@@ -319,7 +319,7 @@ void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
 
 void gi_tiff_add_rest(struct gi_decode *decode)
 {
-    size_t end = (size_t)gi_tiff_end(decode->bytes, decode->nbytes), next;
+    size_t end = (size_t)gi_tiff_end(NULL, decode->bytes, decode->nbytes), next;
     uint64_t image_nbytes, stacked_end;
     if (gi_tiff_stack(&image_nbytes, &stacked_end, decode->bytes, decode->nbytes) > 1)
         end = stacked_end > end ? (size_t)stacked_end : end;

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <zlib.h>
 
+#include "imgio/pages.h"
+
 enum {
     FILE_MAX = 1 << 20, /* bytes of a bomb */
     /* maximum CPU time, which is twice what is needed, because some machines are slow */
@@ -281,6 +283,58 @@ TEST(over_the_limit)
     expect(keep(cut, "cut.jpg"), &partially, GI_E_LIMIT);
     expect(keep(make_text("PF 16385 16384 1\n", 1000), "PF.pfm"), &partially, GI_E_LIMIT);
     assert_true(GI_DEFAULT_MAX_PIXELS == SIDE * SIDE);
+}
+
+static void put_le(struct draft *d, uint32_t v, size_t n)
+{
+    unsigned char bytes[4] = {v & 255, v >> 8 & 255, v >> 16 & 255, v >> 24};
+    put(d, bytes, n);
+}
+
+/* Makes a TIFF whose `pages` pages of side x side pixels have one strip of `nbytes` bytes. */
+static struct draft make_shared(uint32_t side, uint32_t pages, uint32_t nbytes)
+{
+    const uint32_t tags[][2] = {{256, side}, {257, side}, {258, 8},    {259, 8},     {262, 1},
+                                {273, 8},    {277, 1},    {278, side}, {279, nbytes}};
+    const uint32_t n = sizeof tags / sizeof *tags;
+    struct draft d = {malloc(FILE_MAX), 0};
+    put(&d, "II*\0", 4);
+    put_le(&d, 8 + nbytes, 4);
+    memset(d.at + d.n, 0, nbytes);
+    d.n += nbytes;
+    for (uint32_t page = 0; page < pages; page++) {
+        put_le(&d, n, 2);
+        for (uint32_t i = 0; i < n; i++) {
+            put_le(&d, tags[i][0], 2);
+            put_le(&d, 4, 2); /* LONG */
+            put_le(&d, 1, 4);
+            put_le(&d, tags[i][1], 4);
+        }
+        put_le(&d, page + 1 < pages ? (uint32_t)d.n + 4 : 0, 4);
+    }
+    return d;
+}
+
+/* Pages that share a strip unpack to more than the file's length stands for. */
+TEST(shared_strip)
+{
+    need_format("tiff");
+    for (int i = 0; i < 3; i++) {
+        struct gi_load_options options = strictly;
+        struct draft d = make_shared(i ? SIDE / 2 : 100, 300, 100000);
+        struct gi_pages *pages;
+        struct gi_err err = {0};
+        options.limits.max_pixels *= i == 2 ? 300 : 1;
+        enum gi_status status =
+            gi_pages_open_memory(&pages, d.at, d.n, false, "x", &options, NULL, &err);
+        assert_int_equal(status, i == 1 ? GI_E_LIMIT : GI_OK);
+        if (status)
+            assert_non_null(strstr(err.text, "share bytes"));
+        else
+            assert_int_equal(gi_pages_n(pages), 300);
+        gi_pages_close(&pages, NULL);
+        free(d.at);
+    }
 }
 
 /* A partial image is accepted if it has enough bytes or is small. Its missing part is 0. */
