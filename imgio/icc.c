@@ -233,6 +233,7 @@ struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool in
         free(metadata->icc);
         metadata->icc = NULL;
         metadata->icc_nbytes = 0;
+        decode->profile_used = true;
     }
     return inks;
 }

@@ -110,7 +110,7 @@ static void add_rest_of_used(struct walk *walk, int marker, const unsigned char 
         add_lost(walk, marker, "further EXIF", n);
     else if (marker == APP1 && bytes[0] == 'h' && (walk->xmps++ || !metadata->xmp))
         add_lost(walk, marker, "further XMP", n);
-    else if (marker == APP2 && !metadata->icc)
+    else if (marker == APP2 && !metadata->icc && !walk->decode->profile_used)
         add_lost(walk, marker, "a part of an ICC profile", n);
 }
 
