@@ -78,9 +78,10 @@ void gi_bmp_add_parts(struct gi_decode *decode, const struct gi_bmp_layout *give
     if (!end || end >= all)
         return;
     uint64_t after = unused(layout, end, all);
-    bool padding = after < PADDING &&
-                   is_zero(decode->bytes + end,
-                           (size_t)(all - end) < PADDING ? (size_t)(all - end) : PADDING - 1);
+    bool padding = after < PADDING;
+    for (uint64_t at = end; padding && at < all; at++)
+        if (at < layout->profile_at || at >= layout->profile_end)
+            padding = !decode->bytes[at];
     if (after && !padding)
         gi_decode_add_trailing(decode, all - after);
 }
