@@ -36,7 +36,7 @@ void gi_info_parts(FILE *out, const struct gi_parts *parts)
         if (n > 1)
             fprintf(out, ", %d times", n);
         if (nbytes && part->kind != GI_PART_TRAILING)
-            fprintf(out, "%s of %zu bytes", n > 1 ? "," : "", nbytes);
+            fprintf(out, "%s of %zu byte%s", n > 1 ? "," : "", nbytes, nbytes == 1 ? "" : "s");
         fprintf(out, " (%s%s%s)", fate_word(part), part->why ? ": " : "",
                 part->why ? part->why : "");
     }

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FRAME = 12, HEAD = 8, SAFE_TO_COPY = 0x20 };
+enum { FRAME = 12, HEAD = 8, SAFE_TO_COPY = 0x20, ANCILLARY = 0x20 };
 
 #define NAMED(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
 
@@ -166,9 +166,10 @@ static void account(struct walk *walk, const unsigned char *type, const unsigned
                (gi_big32(type) == BKGD && add_background(walk, type, bytes, n))) {
         return;
     } else {
-        bool safe = type[3] & SAFE_TO_COPY;
-        add(walk, type, safe ? GI_PART_CARRIED : GI_PART_DROPPED, safe ? NULL : reason(type), bytes,
-            n);
+        bool safe = type[3] & SAFE_TO_COPY, critical = !(type[0] & ANCILLARY);
+        enum gi_part_fate fate = critical ? GI_PART_LOST : safe ? GI_PART_CARRIED : GI_PART_DROPPED;
+        const char *why = critical ? "an unknown critical chunk" : safe ? NULL : reason(type);
+        add(walk, type, fate, why, bytes, n);
     }
 }
 

@@ -265,9 +265,9 @@ TEST(densities)
 {
     static const struct {
         unsigned char unit, x, y;
-        double dpi;
-    } cases[] = {{0, 1, 1, 0},     {1, 72, 72, 72}, {2, 100, 100, 254},
-                 {3, 100, 100, 0}, {1, 0, 72, 0},   {1, 72, 0, 0}};
+        double dpi; /* or the number alone, without a unit */
+    } cases[] = {{0, 1, 1, 0},     {0, 5, 5, 5},  {1, 72, 72, 72}, {2, 100, 100, 254},
+                 {3, 100, 100, 0}, {1, 0, 72, 0}, {1, 72, 0, 0}};
     struct gi_image image = random_image(5, 3, 3, GI_U8, 1), back;
     const struct gi_save_options options = {.format = "jpeg", .quality = 90};
     void *made;
@@ -282,7 +282,9 @@ TEST(densities)
         jpeg[17] = cases[i].y;
         assert_int_equal(
             gi_load_memory(&back, &metadata, NULL, jpeg, n, "x", &strictly, NULL, NULL), GI_OK);
-        assert_true(metadata.dpi_x == cases[i].dpi && metadata.dpi_y == cases[i].dpi);
+        if (metadata.dpi_x != cases[i].dpi || metadata.dpi_y != cases[i].dpi)
+            fail_msg("case %zu: %g x %g", i, metadata.dpi_x, metadata.dpi_y);
+        assert_int_equal(metadata.no_unit, cases[i].unit == 0 && cases[i].dpi > 0);
         gi_metadata_free(&metadata);
         gi_image_free(&back);
     }

@@ -22,6 +22,8 @@ png("kept.png", kept)
 png("lost.png", kept + lost)
 png("both.png", kept + lost, b"xyz")
 png("gamma.png", gamma)
+data = open("plain.png", "rb").read()
+open("critical.png", "wb").write(data[:-12] + chunk(b"ABCd", b"1") + data[-12:])
 png("frames.png", chunk(b"acTL", struct.pack(">II", 3, 0)))
 for i in range(3):
     png(f"e{i}.png", gamma + exif(i), value=i)
@@ -51,6 +53,10 @@ check "info names the parts" grep -qF 'chunk abCd of 5 bytes (carried), chunk ab
 check "info does not warn" test ! -s err
 expect 0 gpuimg info --json frames.png
 check "info --json" grep -qF '"parts": [{"name": "2 frames after the first", "bytes": 0, "fate": "lost", "why": null}]' out
+
+expect 0 gpuimg info critical.png
+check "info names a critical chunk behind the pixels" grep -qF 'chunk ABCd of 1 byte (lost: an unknown critical chunk)' out
+expect 1 gpuimg invert critical.png critical-made.png
 
 # --strip.
 expect 0 gpuimg invert both.png made.png --strip --strict
