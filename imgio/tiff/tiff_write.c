@@ -2,8 +2,9 @@
  * other images in strips. Each strip is deflated after a predictor (TIFF 6.0 and its Technical
  * Notes 2 and 3), is stored as it is, or holds bits compressed by CCITT Group 4 (fax.c). The file
  * is a BigTIFF if 32-bit offsets are too small. The directory precedes the strips and contains
- * their lengths, so all strips are in memory before the first strip is written. In this file tiles
- * are called strips, too.
+ * their lengths. If these are known, or if the directory can be written again, strips are written
+ * as they are made; on a pipe compressed strips are all in memory before the first is written. In
+ * this file tiles are called strips, too.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/directory_write.h"
 
@@ -15,6 +16,7 @@
 #include "imgio/bits.h"
 #include "imgio/integer.h"
 #include "imgio/pieces.h"
+#include "imgio/sink.h"
 
 enum {
     NO_COMPRESSION = 1, /* values of tags */
@@ -41,8 +43,10 @@ struct writer {
     int strip_width, strip_rows, across, nstrips, level;
     bool tiles;
     uint64_t *strip_nbytes; /* of each strip */
-    unsigned char *strips;  /* the compressed strips */
-    size_t used, capacity;
+    uint64_t used;          /* bytes of all strips */
+    struct gi_sink *sink;   /* to which strips are written as they are made; or NULL */
+    unsigned char *strips;  /* otherwise the compressed strips */
+    size_t capacity;
 };
 
 /* Applies the horizontal predictor to `n` samples of a row. The predictor subtracts the sample one
@@ -135,10 +139,9 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
     return gi_fail(err, GI_E_MEMORY, "out of memory for the TIFF compressor");
 }
 
-static enum gi_status keep_strip(void *self, const struct gi_piece *strip, int number,
-                                 struct gi_err *err)
+/* Appends a strip to those in memory. */
+static enum gi_status keep_strip(struct writer *w, const struct gi_piece *strip, struct gi_err *err)
 {
-    struct writer *w = self;
     if (strip->nbytes > w->capacity - w->used) {
         size_t capacity = 2 * w->capacity + strip->nbytes;
         unsigned char *grown = realloc(w->strips, capacity);
@@ -148,9 +151,18 @@ static enum gi_status keep_strip(void *self, const struct gi_piece *strip, int n
         w->capacity = capacity;
     }
     memcpy(w->strips + w->used, strip->bytes, strip->nbytes);
-    w->used += strip->nbytes;
-    w->strip_nbytes[number] = strip->nbytes;
     return GI_OK;
+}
+
+static enum gi_status write_strip(void *self, const struct gi_piece *strip, int number,
+                                  struct gi_err *err)
+{
+    struct writer *w = self;
+    enum gi_status status = w->sink ? gi_sink_write(w->sink, strip->bytes, strip->nbytes, err)
+                                    : keep_strip(w, strip, err);
+    w->strip_nbytes[number] = strip->nbytes;
+    w->used += strip->nbytes;
+    return status;
 }
 
 /* Adds the entries of the image and of its metadata. */
@@ -200,8 +212,11 @@ static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
     gi_tiff_add_metadata(d, metadata, image);
 }
 
-static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
-                                const struct gi_metadata *metadata, struct gi_err *err)
+/* Writes everything before the strips. Its length does not depend on those. With `again`, replaces
+ * what was written before the lengths of the strips were known. */
+static enum gi_status write_directory(struct gi_sink *sink, const struct writer *w,
+                                      const struct gi_metadata *metadata, bool again,
+                                      struct gi_err *err)
 {
     struct gi_tiff_directory d;
     enum { ENTRIES = 16 };
@@ -213,9 +228,46 @@ static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
     lay_out(&d, w, metadata);
     status = gi_tiff_directory_end(&d, err);
     if (!status)
-        status = gi_sink_write(sink, d.bytes, d.end, err);
+        status = again ? gi_sink_patch(sink, d.bytes, d.end, 0, err)
+                       : gi_sink_write(sink, d.bytes, d.end, err);
     gi_tiff_directory_free(&d);
-    return status ? status : gi_sink_write(sink, w->strips, w->used, err);
+    return status;
+}
+
+/* Sets the lengths of strips that are stored as they are. */
+static void set_lengths(struct writer *w)
+{
+    for (int i = 0; i < w->nstrips; i++) {
+        int below = w->image->height - i / w->across * w->strip_rows;
+        int rows = w->tiles || below > w->strip_rows ? w->strip_rows : below;
+        w->strip_nbytes[i] = (uint64_t)rows * w->row_nbytes;
+        w->used += w->strip_nbytes[i];
+    }
+}
+
+static enum gi_status write_all(struct gi_sink *sink, struct writer *w,
+                                const struct gi_metadata *metadata,
+                                const struct gi_parallel *parallel, struct gi_err *err)
+{
+    const struct gi_pieces pieces = {.self = w,
+                                     .n = w->nstrips,
+                                     .scratch_nbytes = (size_t)w->strip_rows * w->row_nbytes,
+                                     .make = make_strip,
+                                     .write = write_strip};
+    bool known = w->stored && !w->fax, again = !known && gi_sink_can_patch(sink);
+    enum gi_status status = GI_OK;
+    if (known)
+        set_lengths(w);
+    if (known || again) {
+        w->sink = sink;
+        status = write_directory(sink, w, metadata, false, err);
+        w->used = 0;
+    }
+    if (!status)
+        status = gi_pieces_run(&pieces, parallel, err);
+    if (!status && !known)
+        status = write_directory(sink, w, metadata, again, err);
+    return status || w->sink ? status : gi_sink_write(sink, w->strips, (size_t)w->used, err);
 }
 
 /* Divides the image into strips, which are ranges of rows for the threads, or into tiles, of which
@@ -259,14 +311,7 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
         gi_image_free(&packed);
         return status;
     }
-    struct gi_pieces pieces = {.self = &w,
-                               .n = w.nstrips,
-                               .scratch_nbytes = (size_t)w.strip_rows * w.row_nbytes,
-                               .make = make_strip,
-                               .write = keep_strip};
-    status = gi_pieces_run(&pieces, options->parallel, err);
-    if (!status)
-        status = write_all(sink, &w, metadata, err);
+    status = write_all(sink, &w, metadata, options->parallel, err);
     free(w.strip_nbytes);
     free(w.strips);
     gi_image_free(&packed);
