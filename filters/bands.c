@@ -59,8 +59,14 @@ static enum gi_status wrapped_rows_of(struct gi_execution *execution, int i, str
 static enum gi_status source_rows(struct gi_execution *execution, struct gi_span span,
                                   struct rows *rows, struct gi_err *err)
 {
-    struct gi_image host = gi_image_rows(execution->src, span.top, span.bottom);
-    enum gi_status status = gi_execution_upload(execution, &rows->image, &host, err);
+    struct gi_image host;
+    enum gi_status status = GI_OK;
+    if (execution->rows)
+        status = execution->rows->read(execution->rows->self, &host, span.top, span.bottom, err);
+    else
+        host = gi_image_rows(execution->src, span.top, span.bottom);
+    if (!status)
+        status = gi_execution_upload(execution, &rows->image, &host, err);
     rows->view = rows->image;
     return status;
 }
@@ -176,6 +182,26 @@ static enum gi_status measure_pass(struct gi_execution *execution, int i, int pa
     return status;
 }
 
+/* Makes rows of the result of step i, or of the source if i is -1, in the host image `host`. */
+static enum gi_status download_rows(struct gi_execution *execution, int i,
+                                    const struct gi_image *host, struct gi_span span,
+                                    struct gi_err *err)
+{
+    struct rows out;
+    enum gi_status status = rows_of(execution, i, span, &out, err);
+    if (status)
+        return status;
+    status = gi_execution_download_into(execution, host, &out.view, err);
+    release(execution, &out);
+    return status;
+}
+
+enum gi_status gi_execution_result_rows(struct gi_execution *execution, const struct gi_image *host,
+                                        struct gi_span span, struct gi_err *err)
+{
+    return download_rows(execution, execution->pipeline->n - 1, host, span, err);
+}
+
 /* Collects all rows of the result of step i in the host image `dst`, which is allocated here. */
 static enum gi_status collect(struct gi_execution *execution, int i, struct gi_image *dst, int rows,
                               struct gi_err *err)
@@ -189,12 +215,7 @@ static enum gi_status collect(struct gi_execution *execution, int i, struct gi_i
     for (int band = 0; band < nbands && !status; band++) {
         struct gi_span span = band_at(band, shape.height, rows);
         struct gi_image host = gi_image_rows(dst, span.top, span.bottom);
-        struct rows out;
-        status = rows_of(execution, i, span, &out, err);
-        if (status)
-            break;
-        status = gi_execution_download_into(execution, &host, &out.view, err);
-        release(execution, &out);
+        status = download_rows(execution, i, &host, span, err);
     }
     if (execution->times)
         execution->times->bands =
@@ -204,8 +225,8 @@ static enum gi_status collect(struct gi_execution *execution, int i, struct gi_i
     return status;
 }
 
-enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
-                                  struct gi_err *err)
+enum gi_status gi_execution_bands_begin(struct gi_execution *execution, int rows,
+                                        struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     for (int i = 0; i < execution->pipeline->n && !status; i++) {
@@ -231,6 +252,13 @@ enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_imag
             status =
                 plan->filter->conclude(plan, execution->sides[i].result, execution->states[i], err);
     }
+    return status;
+}
+
+enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
+                                  struct gi_err *err)
+{
+    enum gi_status status = gi_execution_bands_begin(execution, rows, err);
     return status || !dst ? status : collect(execution, execution->pipeline->n - 1, dst, rows, err);
 }
 
@@ -301,6 +329,8 @@ enum gi_status gi_execution_fit(const struct gi_execution *execution, int *rows,
     const struct gi_pipeline *pipeline = execution->pipeline;
     struct gi_device_limits limits;
     execution->queue->k->limits(execution->queue, &limits);
+    if (execution->nbytes && execution->nbytes < limits.free_nbytes)
+        limits.free_nbytes = execution->nbytes;
     *rows = 0;
     *whole = true;
     for (int i = 0; i < pipeline->n; i++) {

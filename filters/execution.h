@@ -4,6 +4,7 @@
 #pragma once
 
 #include "filters/pipeline.h"
+#include "imgio/rows.h"
 
 /* Plans exist up to the first late plan. When the late plan is settled, the following plans are
  * made. */
@@ -19,7 +20,9 @@ struct gi_execution {
     const struct gi_pipeline *pipeline; /* the caller's pipeline, or `own` */
     struct gi_pipeline *own;            /* a copy with settled plans; NULL if no plan was late */
     struct gi_queue *queue;
-    const struct gi_image *src; /* host */
+    const struct gi_image *src;       /* host; NULL if there are `rows` */
+    const struct gi_row_source *rows; /* host rows of the source, or NULL */
+    size_t nbytes; /* maximum bytes of a band with all rows that it needs; 0: what fits */
     const struct gi_side *sides;
     void **states; /* an entry per step, which is NULL if the step has no passes */
     struct gi_times *times;
@@ -79,6 +82,12 @@ void gi_execution_release_others(struct gi_execution *execution, int i, struct g
 
 /* Fails if bands do not help, because a step needs the whole image. Errors: GI_E_DEVICE_MEMORY. */
 enum gi_status gi_execution_check_bands(const struct gi_execution *execution, struct gi_err *err);
+/* Makes all measuring passes in bands of at most `rows` rows. */
+enum gi_status gi_execution_bands_begin(struct gi_execution *execution, int rows,
+                                        struct gi_err *err);
+/* After the measuring passes, makes the rows `span` of the result in the host image `host`. */
+enum gi_status gi_execution_result_rows(struct gi_execution *execution, const struct gi_image *host,
+                                        struct gi_span span, struct gi_err *err);
 /* Runs everything in bands of at most `rows` rows of each step's result (filters/bands.c). */
 enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
                                   struct gi_err *err);

@@ -122,6 +122,7 @@ struct gi_format {
     /* Says whether `encode` writes the carried part with an image of this shape. NULL if the format
      * holds no parts. */
     enum gi_holding (*holds)(const struct gi_part *part, const struct gi_image *written);
+    bool by_rows;                /* `encode` takes options->rows */
     bool one_bit;                /* can write samples of one bit */
     bool gray, rgb;              /* can write gray or RGB, with alpha if `info` says so */
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
@@ -164,6 +165,27 @@ enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err
 /* A gi_source_chooser: only files of raw samples, and files whose header alone is read, are
  * mapped. */
 enum gi_source_way gi_format_way(const unsigned char *bytes, size_t nbytes, bool header_only);
+
+/* Sets *rows to rows of the image that is encoded, as options->rows or as a view of `image`. Valid
+ * until the next call. */
+static inline enum gi_status gi_encode_rows(struct gi_image *rows, const struct gi_image *image,
+                                            const struct gi_save_options *options, int top,
+                                            int bottom, struct gi_err *err)
+{
+    if (options->rows)
+        return options->rows->read(options->rows->self, rows, top, bottom, err);
+    *rows = gi_image_rows(image, top, bottom);
+    return GI_OK;
+}
+
+/* Returns the number of rows that are encoded at a time, 1 or more. */
+static inline int gi_encode_most(const struct gi_image *image,
+                                 const struct gi_save_options *options)
+{
+    return !options->rows                        ? image->height
+           : options->rows->most < image->height ? options->rows->most
+                                                 : image->height;
+}
 
 /* All formats, in the order of probing, and then NULL. */
 extern const struct gi_format *const gi_formats[];

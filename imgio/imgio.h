@@ -10,6 +10,7 @@
 #include "imgio/buffer.h"
 #include "imgio/coded.h"
 #include "imgio/image.h"
+#include "imgio/rows.h"
 #include "imgio/parts.h"
 
 /* The defaults of struct gi_limits. */
@@ -320,7 +321,15 @@ struct gi_save_options {
     /* The samples as gi_save_coding() describes them, encoded before. The image then needs no
      * samples. NULL: the image is encoded. */
     const struct gi_encoded *encoded;
+    /* The rows of the image, which then needs no samples. Only if gi_save_takes_rows() returns
+     * true. NULL: the image has samples. */
+    const struct gi_row_source *rows;
 };
+
+/* Returns whether gi_save() can write an image of this shape row by row, because no sample has to
+ * be converted and the format is written from top to bottom. */
+bool gi_save_takes_rows(const struct gi_image *shape, const struct gi_metadata *metadata,
+                        const char *path, const struct gi_save_options *options);
 
 /* Writes `image` to `path`, which may begin with a format such as "png:". "-" is standard output.
  * Samples are converted to the nearest type that the format can hold (float to 16 bits, 16 to 8

@@ -342,8 +342,14 @@ static enum gi_status encode_npy(struct gi_sink *sink, const struct gi_image *im
         gi_npy_head(sink, types[image->type], shape, image->channels > 1 || chw ? 3 : 2, err);
     if (chw)
         return status ? status : write_planes(sink, image, err);
-    for (int y = 0; y < image->height && !status; y++)
-        status = gi_sink_write(sink, gi_row(image, y), gi_row_nbytes(image), err);
+    int most = gi_encode_most(image, options);
+    for (int top = 0, end; top < image->height && !status; top = end) {
+        struct gi_image rows;
+        end = image->height - top < most ? image->height : top + most;
+        status = gi_encode_rows(&rows, image, options, top, end, err);
+        for (int y = 0; y < end - top && !status; y++)
+            status = gi_sink_write(sink, gi_row(&rows, y), gi_row_nbytes(&rows), err);
+    }
     return status;
 }
 
@@ -358,6 +364,7 @@ const struct gi_format gi_format_npy = {
     .probe = probe_npy,
     .decode = decode_npy,
     .encode = encode_npy,
+    .by_rows = true,
     .bands = true,
     .raw = true,
     GI_HOLDS_GRAY_AND_RGB,

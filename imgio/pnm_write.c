@@ -30,8 +30,8 @@ static enum gi_status write_row16(struct gi_sink *sink, const uint16_t *row, siz
     return status;
 }
 
-static enum gi_status write_raster(struct gi_sink *sink, const struct gi_image *image,
-                                   struct gi_err *err)
+static enum gi_status write_rows(struct gi_sink *sink, const struct gi_image *image,
+                                 struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     /* If rows have no padding, they are written by one call, and the sink need not copy them. */
@@ -41,6 +41,21 @@ static enum gi_status write_raster(struct gi_sink *sink, const struct gi_image *
         status = image->type == GI_U8
                      ? gi_sink_write(sink, gi_row(image, y), gi_row_nbytes(image), err)
                      : write_row16(sink, gi_row(image, y), gi_row_samples(image), err);
+    return status;
+}
+
+static enum gi_status write_raster(struct gi_sink *sink, const struct gi_image *image,
+                                   const struct gi_save_options *options, struct gi_err *err)
+{
+    int most = gi_encode_most(image, options);
+    enum gi_status status = GI_OK;
+    for (int y = 0, end; y < image->height && !status; y = end) {
+        struct gi_image rows;
+        end = image->height - y < most ? image->height : y + most;
+        status = gi_encode_rows(&rows, image, options, y, end, err);
+        if (!status)
+            status = write_rows(sink, &rows, err);
+    }
     return status;
 }
 
@@ -54,7 +69,7 @@ enum gi_status gi_pnm_encode(struct gi_sink *sink, const struct gi_image *image,
     if (!status)
         status = gi_sink_printf(sink, err, "%d %d\n%d\n", image->width, image->height,
                                 image->type == GI_U8 ? 255 : 65535);
-    return status ? status : write_raster(sink, image, err);
+    return status ? status : write_raster(sink, image, options, err);
 }
 
 /* Packs eight samples per byte, the leftmost sample in the highest bit. A bit of 1 is black.
@@ -122,5 +137,5 @@ enum gi_status gi_pam_encode(struct gi_sink *sink, const struct gi_image *image,
             sink, err, "WIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %.*s\nENDHDR\n",
             image->width, image->height, image->channels, image->type == GI_U8 ? 255 : 65535,
             tuple ? (int)tuple->nbytes : (int)strlen(type), type);
-    return status ? status : write_raster(sink, image, err);
+    return status ? status : write_raster(sink, image, options, err);
 }

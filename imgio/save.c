@@ -172,6 +172,17 @@ bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, cons
     return true;
 }
 
+bool gi_save_takes_rows(const struct gi_image *shape, const struct gi_metadata *metadata,
+                        const char *path, const struct gi_save_options *options)
+{
+    const struct gi_format *format = format_of(path, options->format);
+    if (!format || !format->by_rows || options->orientation > 1 || wanted_bits(options) == 1 ||
+        options->channels_first || (metadata && metadata->light) || gi_bands_of(metadata)->n)
+        return false;
+    struct gi_image written = written_shape(format, shape, metadata, options);
+    return written.type == shape->type && written.channels == shape->channels;
+}
+
 void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels)
 {
     if (!metadata->icc || gi_icc_fits(metadata, colour_channels))

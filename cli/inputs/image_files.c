@@ -273,7 +273,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         return status;
     bool more =
         warning.status == GI_E_UNSUPPORTED && loading->alone && info && is_pnm(info->format);
-    if (*warning.text && !image->coded)
+    if (*warning.text && !image->coded && !loading->again)
         gi_cli_warn("%s%s", warning.text,
                     more ? "; use {index:03} in the name of the output for all" : "");
     status = io->header_only ? GI_OK : convert(image, path, io, err);
@@ -397,7 +397,7 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
     return status;
 }
 
-static struct gi_save_options save_options(const struct gi_io_params *io)
+struct gi_save_options gi_cli_save_options(const struct gi_io_params *io)
 {
     return (struct gi_save_options){
         .format = io->format,
@@ -411,15 +411,8 @@ static struct gi_save_options save_options(const struct gi_io_params *io)
         .bundle = io->bundle,
         .orientation = io->orientation,
         .encoded = io->encoded,
+        .rows = io->rows,
     };
-}
-
-bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, const char *path,
-                        const struct gi_io_params *io)
-{
-    struct gi_save_options options = save_options(io);
-    options.background = io->background ? (const double[3]){0} : NULL; /* any colour composites */
-    return gi_save_coding(coding, shape, path, &options);
 }
 
 enum gi_status gi_cli_warn_or_fail(const struct gi_err *warning, const char *name,
@@ -459,7 +452,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
         status = check_converted(image, depth_types[io->depth], io, err);
     if (status)
         return status;
-    struct gi_save_options options = save_options(io);
+    struct gi_save_options options = gi_cli_save_options(io);
     options.background = io->background ? background.v : NULL;
     options.parallel = parallel;
     struct gi_err warning = {0};

@@ -25,6 +25,7 @@ struct gi_io_params {
     struct gi_bundle *bundle;         /* not an option: passed to gi_save_options */
     int orientation;                  /* not an option: passed to gi_save_options */
     const struct gi_encoded *encoded; /* not an option: passed to gi_save_options */
+    const struct gi_row_source *rows; /* not an option: passed to gi_save_options */
     struct gi_limits limits;          /* limits on images that are read, and on results */
 };
 enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT, GI_DEPTH_1 };
@@ -68,6 +69,7 @@ struct gi_loading {
      * prints the warning of such an image (struct gi_coded) once it is decoded. */
     bool coded;
     bool bands;                               /* passed to gi_load_options */
+    bool again;                               /* prints no warnings, because they were printed */
     const struct gi_parallel *parallel;       /* NULL: one thread */
     const struct gi_shape_listener *listener; /* NULL: no callbacks */
     const struct gi_allocator *allocator;     /* NULL: plain memory */
@@ -96,10 +98,15 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
                               struct gi_err *err);
+/* Returns the options of gi_save() without the background. */
+struct gi_save_options gi_cli_save_options(const struct gi_io_params *io);
 /* As gi_save_coding(): returns whether gi_cli_save() writes an image of this shape without any
  * conversion as a JPEG, or as a PNG with the default compression, and describes this file. */
 bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, const char *path,
                         const struct gi_io_params *io);
+/* As gi_save_takes_rows(): returns whether gi_cli_save() can write such an image row by row. */
+bool gi_cli_saves_rows(const struct gi_image *shape, const struct gi_metadata *metadata,
+                       const char *path, const struct gi_io_params *io);
 /* Checks the output of a command that reads `input` and writes `output`, as gi_cli_check_save()
  * does. If the output is "-" and --format was not given, it gets the format of the input. This
  * format is set in *io once `info` is known; `info` is NULL before. Errors: as gi_cli_check_save().

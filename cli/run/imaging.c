@@ -105,6 +105,19 @@ const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging
     return gi_session_allocator(imaging->devices);
 }
 
+bool gi_imaging_on_cpu(const struct gi_imaging *imaging)
+{
+    const char *device = imaging->options.device->device;
+    if (device && strcmp(device, "auto") != 0)
+        return strcmp(device, "cpu") == 0;
+    return !gi_session_may_open(imaging->devices);
+}
+
+const struct gi_parallel *gi_imaging_parallel(const struct gi_imaging *imaging)
+{
+    return &imaging->parallel;
+}
+
 /* Data for the shape listener. */
 struct coming {
     const struct gi_imaging *imaging;

@@ -33,6 +33,10 @@ const struct gi_imaging_options *gi_imaging_options(const struct gi_imaging *ima
 /* Returns the chain of an item, by its rule. */
 const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging,
                                         const struct gi_item *item);
+/* Returns whether the chain runs on the CPU, whatever the image. */
+bool gi_imaging_on_cpu(const struct gi_imaging *imaging);
+/* Returns the threads for the work within an image. */
+const struct gi_parallel *gi_imaging_parallel(const struct gi_imaging *imaging);
 /* Returns the number of threads for the engine. */
 int gi_imaging_threads(const struct gi_imaging *imaging);
 /* Returns gi_session_allocator(), the best memory for images that gi_imaging_compute() gets. */
@@ -86,6 +90,18 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
 void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms);
 
 /* ---- the whole work on an item (cli/run/imaging_work.c) ---- */
+
+/* Adapts metadata of the image as `loaded` to the chain's result `made`, which need not have
+ * samples, and to where the chain has moved the pixels. Errors: GI_E_MEMORY. */
+enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_imaging *imaging,
+                                const struct gi_item *item, const struct gi_image *loaded,
+                                const struct gi_image *made, const struct gi_placement *placement,
+                                struct gi_err *err);
+/* Processes a large image from file to file in bands of rows, if the image is the only one, the
+ * chain runs on the CPU and no step needs the whole image, and both formats allow it. Otherwise
+ * *taken is false, and nothing was done (cli/run/imaging_rows.c). Errors: as gi_imaging_file(). */
+enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item, bool *taken,
+                               struct gi_err *err);
 
 /* Replaces the loaded image of several bands (imgio/bands.h) by the chain's result, which has the
  * same bands. The colours, with their alpha, are processed as an image, and each further band as a

@@ -223,12 +223,32 @@ static bool recolours(const struct gi_chain *chain)
     return false;
 }
 
+enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_imaging *imaging,
+                                const struct gi_item *item, const struct gi_image *loaded,
+                                const struct gi_image *made, const struct gi_placement *placement,
+                                struct gi_err *err)
+{
+    static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6}; /* of EXIF orientations */
+    const struct gi_io_params *io = gi_imaging_options(imaging)->io;
+    const struct gi_chain *chain = gi_imaging_chain(imaging, item);
+    if (made->type != loaded->type || io->depth)
+        gi_nodata_drop(metadata);
+    if (chain && makes_image(chain))
+        gi_geo_forget_statistics(metadata);
+    if (chain && chain->n)
+        gi_geo_move(metadata, placement->known ? placement->m : NULL);
+    if (io->orientation > 1) /* of the image as it will be stored */
+        gi_geo_orient(metadata, made, inverse[io->orientation]);
+    if (chain && recolours(chain))
+        gi_metadata_drop_colour(metadata);
+    return metadata->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: metadata") : GI_OK;
+}
+
 /* Loads the image of the item and runs the chain. The result may be encoded if the caller has set
  * results->ending. The caller frees the results, also after an error. */
 static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
                            struct results *results, struct gi_err *err)
 {
-    static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6}; /* of EXIF orientations */
     struct gi_image *image = &results->image;
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
@@ -250,22 +270,13 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
         status = compute_hidden(imaging, item, image, &results->metadata, &results->info, wanted,
                                 results->ending.coding_of ? &results->ending : NULL,
                                 &results->ready, err);
-    if (!status && wanted && (image->type != loaded.type || options->io->depth))
-        gi_nodata_drop(&results->metadata);
     if (!status && wanted)
         warn_of_bits(item, options->io, results);
     if (!status && wanted && chain && chain->n && !bands)
         placement = gi_ready_placement(&results->ready);
-    if (!status && wanted && chain && makes_image(chain))
-        gi_geo_forget_statistics(&results->metadata);
-    if (!status && wanted && chain && chain->n)
-        gi_geo_move(&results->metadata, placement.known ? placement.m : NULL);
-    if (!status && wanted && options->io->orientation > 1) /* of the image as it will be stored */
-        gi_geo_orient(&results->metadata, image, inverse[options->io->orientation]);
-    if (!status && results->metadata.starved)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: metadata");
-    if (!status && wanted && chain && recolours(chain))
-        gi_metadata_drop_colour(&results->metadata);
+    if (!status && wanted)
+        status =
+            gi_imaging_adapt(&results->metadata, imaging, item, &loaded, image, &placement, err);
     const char *writer = NULL;
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image))
         writer = gi_metadata_drop_sizes(&results->metadata);
@@ -355,6 +366,8 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
         status = check_existing(item, &io, err);
     if (!status && !options->one)
         status = gi_imaging_pages(imaging, item, into_memory, &taken, err);
+    if (!status && options->one && !into_memory)
+        status = gi_imaging_rows(imaging, item, &taken, err);
     if (status || taken)
         return status;
     status = make(imaging, item, wanted, &results, err);

@@ -458,6 +458,7 @@ const struct gi_format gi_format_tiff = {
     .probe = probe_tiff,
     .decode = decode_tiff,
     .encode = gi_tiff_encode,
+    .by_rows = true,
     .bands = true,
     .one_bit = true,
     .reads_by = LIBRARY,

@@ -36,6 +36,8 @@ static const uint64_t big_from_nbytes = UINT64_C(4000000000);
 
 struct writer {
     const struct gi_image *image; /* with one_bit: the packed bytes as an image (imgio/bits.h) */
+    struct gi_image rows;         /* the rows from `top` on that are being written */
+    int top, first;               /* `first`: number of the first strip of those rows */
     int width;                    /* pixels of a row */
     bool one_bit, fax;            /* fax: compressed by Group 4, as is usual with 0 for white */
     bool stored;                  /* without compression and predictor */
@@ -96,7 +98,7 @@ static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
     if (w->tiles)
         memset(to, 0, (size_t)w->strip_rows * w->row_nbytes);
     for (int y = 0; y < rows; y++, to += w->row_nbytes) {
-        const char *row = gi_row(image, y0 + y);
+        const char *row = gi_row(&w->rows, y0 - w->top + y);
         row += (size_t)x0 * channels * sample;
         if (w->fax)
             for (size_t i = 0; i < have; i++)
@@ -115,7 +117,7 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
                                  struct gi_err *err)
 {
     const struct writer *w = self;
-    size_t nraw = fill_strip(w, number, scratch);
+    size_t nraw = fill_strip(w, w->first + number, scratch);
     if (w->fax)
         return gi_tiff_fax(&strip->bytes, &strip->nbytes, scratch, w->width,
                            (int)(nraw / w->row_nbytes), err);
@@ -160,7 +162,7 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
     struct writer *w = self;
     enum gi_status status = w->sink ? gi_sink_write(w->sink, strip->bytes, strip->nbytes, err)
                                     : keep_strip(w, strip, err);
-    w->strip_nbytes[number] = strip->nbytes;
+    w->strip_nbytes[w->first + number] = strip->nbytes;
     w->used += strip->nbytes;
     return status;
 }
@@ -245,15 +247,36 @@ static void set_lengths(struct writer *w)
     }
 }
 
+/* Makes and writes all strips, from as many rows at a time as the source of rows recommends. */
+static enum gi_status write_strips(struct writer *w, const struct gi_save_options *options,
+                                   struct gi_err *err)
+{
+    const struct gi_image *image = w->image;
+    int most = w->one_bit ? image->height : gi_encode_most(image, options);
+    most = most < w->strip_rows ? w->strip_rows : most / w->strip_rows * w->strip_rows;
+    enum gi_status status = GI_OK;
+    for (int end; w->top < image->height && !status; w->top = end) {
+        end = image->height - w->top < most ? image->height : w->top + most;
+        struct gi_pieces pieces = {.self = w,
+                                   .n = w->across * ((end - w->top - 1) / w->strip_rows + 1),
+                                   .scratch_nbytes = (size_t)w->strip_rows * w->row_nbytes,
+                                   .make = make_strip,
+                                   .write = write_strip};
+        if (w->one_bit)
+            w->rows = *image;
+        else
+            status = gi_encode_rows(&w->rows, image, options, w->top, end, err);
+        if (!status)
+            status = gi_pieces_run(&pieces, options->parallel, err);
+        w->first += pieces.n;
+    }
+    return status;
+}
+
 static enum gi_status write_all(struct gi_sink *sink, struct writer *w,
                                 const struct gi_metadata *metadata,
-                                const struct gi_parallel *parallel, struct gi_err *err)
+                                const struct gi_save_options *options, struct gi_err *err)
 {
-    const struct gi_pieces pieces = {.self = w,
-                                     .n = w->nstrips,
-                                     .scratch_nbytes = (size_t)w->strip_rows * w->row_nbytes,
-                                     .make = make_strip,
-                                     .write = write_strip};
     bool known = w->stored && !w->fax, again = !known && gi_sink_can_patch(sink);
     enum gi_status status = GI_OK;
     if (known)
@@ -264,7 +287,7 @@ static enum gi_status write_all(struct gi_sink *sink, struct writer *w,
         w->used = 0;
     }
     if (!status)
-        status = gi_pieces_run(&pieces, parallel, err);
+        status = write_strips(w, options, err);
     if (!status && !known)
         status = write_directory(sink, w, metadata, again, err);
     return status || w->sink ? status : gi_sink_write(sink, w->strips, (size_t)w->used, err);
@@ -311,7 +334,7 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
         gi_image_free(&packed);
         return status;
     }
-    status = write_all(sink, &w, metadata, options->parallel, err);
+    status = write_all(sink, &w, metadata, options, err);
     free(w.strip_nbytes);
     free(w.strips);
     gi_image_free(&packed);

@@ -1,0 +1,104 @@
+/* Runs a pipeline from a source of rows to rows.
+ * SPDX-License-Identifier: MIT */
+#include "filters/rows.h"
+
+#include <stdlib.h>
+
+#include "filters/execution.h"
+#include "kernels/kernels.h"
+
+struct gi_pipeline_rows {
+    struct gi_execution execution;
+    int most;             /* rows of a band */
+    struct gi_image band; /* host; the rows that were read last */
+};
+
+static enum gi_status begin(struct gi_pipeline_rows *rows, struct gi_err *err)
+{
+    struct gi_execution *execution = &rows->execution;
+    const struct gi_side *sides = execution->sides;
+    bool whole;
+    enum gi_status status = gi_execution_begin(execution, 0, err);
+    if (!status)
+        status = gi_execution_fit(execution, &rows->most, &whole, err);
+    if (!status && rows->most == 0)
+        status = gi_fail(err, GI_E_DEVICE_MEMORY, "out of memory: a row and all that it needs");
+    if (!status)
+        status = gi_execution_check_bands(execution, err);
+    if (!status)
+        status = gi_execution_bands_begin(execution, rows->most, err);
+    for (int i = 0; i < execution->pipeline->nsteps && sides && !status; i++) {
+        const struct gi_plan *plan = &execution->pipeline->plans[i];
+        if (sides[i].warning)
+            *sides[i].warning = plan->warning;
+        if (sides[i].placement)
+            *sides[i].placement = plan->placement;
+    }
+    return status;
+}
+
+enum gi_status gi_pipeline_rows_open(struct gi_pipeline_rows **out,
+                                     const struct gi_pipeline *pipeline, struct gi_queue *queue,
+                                     const struct gi_row_source *source, size_t nbytes,
+                                     const struct gi_side *sides, struct gi_err *err)
+{
+    struct gi_pipeline_rows *rows = *out = calloc(1, sizeof *rows);
+    if (rows)
+        rows->execution = (struct gi_execution){
+            .pipeline = pipeline, .queue = queue, .rows = source, .nbytes = nbytes, .sides = sides};
+    if (rows)
+        rows->execution.states = calloc((size_t)pipeline->nsteps, sizeof(void *));
+    enum gi_status status = rows && rows->execution.states
+                                ? begin(rows, err)
+                                : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline");
+    if (status)
+        gi_pipeline_rows_close(out);
+    return status;
+}
+
+void gi_pipeline_rows_close(struct gi_pipeline_rows **out)
+{
+    struct gi_pipeline_rows *rows = *out;
+    *out = NULL;
+    if (!rows)
+        return;
+    for (int i = 0; rows->execution.states && i < rows->execution.pipeline->nsteps; i++)
+        free(rows->execution.states[i]);
+    free(rows->execution.states);
+    gi_pipeline_free(&rows->execution.own);
+    gi_image_free(&rows->band);
+    free(rows);
+}
+
+struct gi_image gi_pipeline_rows_shape(const struct gi_pipeline_rows *rows)
+{
+    return gi_pipeline_result(rows->execution.pipeline);
+}
+
+/* Makes rows of the result, in bands if they are more than fit. */
+static enum gi_status read_rows(void *self, struct gi_image *view, int top, int bottom,
+                                struct gi_err *err)
+{
+    struct gi_pipeline_rows *rows = self;
+    const struct gi_image shape = gi_pipeline_rows_shape(rows);
+    int n = bottom - top;
+    enum gi_status status = GI_OK;
+    if (!rows->band.data || rows->band.height < n) {
+        gi_image_free(&rows->band);
+        status = gi_image_alloc(&rows->band, shape.width, n, shape.channels, shape.type, err);
+    }
+    for (int y = 0; y < n && !status; y += rows->most) {
+        int end = n - y < rows->most ? n : y + rows->most;
+        struct gi_image part = gi_image_rows(&rows->band, y, end);
+        status = gi_execution_result_rows(&rows->execution, &part,
+                                          (struct gi_span){top + y, top + end}, err);
+    }
+    if (!status)
+        *view = gi_image_rows(&rows->band, 0, n);
+    return status;
+}
+
+struct gi_row_source gi_pipeline_rows_result(struct gi_pipeline_rows *rows)
+{
+    return (struct gi_row_source){.self = rows, .most = rows->most, .read = read_rows};
+}

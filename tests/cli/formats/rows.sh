@@ -1,0 +1,100 @@
+#!/bin/bash
+# A large image goes through local and mapped operations in bands, from file to file: the bytes are those of the whole image, and the
+# memory is that of some bands. TIFF is written strip by strip. Usage: rows.sh GPUIMG
+# Sources: cli/run/imaging_rows* cli/inputs/image_saving* filters/rows* filters/bands* imgio/rows* imgio/save* imgio/tiff/tiff_write* imgio/pnm_write* imgio/npy*
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+noise() { head -c "$1" /dev/urandom; }
+{ printf 'P6 301 211 255\n'; noise $((301 * 211 * 3)); } >a.ppm
+{ printf 'P5 301 211 65535\n'; noise $((301 * 211 * 2)); } >b.pgm
+{ printf 'P7\nWIDTH 301\nHEIGHT 211\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'; noise $((301 * 211 * 4)); } >c.pam
+gpuimg convert a.ppm d.tif --depth float
+gpuimg convert c.pam e.tif --compression 0
+gpuimg convert b.pgm f.npy
+gpuimg gaussian d.tif g.tif --dpi 300
+# bands INPUT OUTPUT CHAIN [OPTION...]: bands of few rows make the file that the whole image becomes.
+bands() {
+    local input=$1 output=$2 chain=$3
+    shift 3
+    expect 0 gpuimg run "$chain" "$input" "whole.$output" "$@"
+    for nbytes in 40000 150000 1000000; do
+        expect 0 env GPUIMG_BAND_BYTES=$nbytes "$GPUIMG" run "$chain" "$input" "res.$output" "$@"
+        check "$chain of $input to $output $* in bands of $nbytes bytes" cmp "whole.$output" "res.$output"
+    done
+}
+for input in a.ppm b.pgm c.pam d.tif e.tif f.npy g.tif; do
+    bands $input tif 'gaussian --sigma 2'
+    bands $input npy 'flip --v | median --k 3'
+done
+bands a.ppm ppm 'invert'
+bands a.ppm tif 'invert' --compression 0
+bands a.ppm tif 'blur --k 9 --border wrap | resize --size 50%'
+bands b.pgm pgm 'resize --size 700x500 | edges'
+bands b.pgm pam 'rotate --angle 30'
+bands b.pgm tif 'equalize' --compression 6
+bands b.pgm tif 'threshold --threshold otsu | erode --k 5'
+bands c.pam pam 'rotate --angle 90'
+bands a.ppm tif 'local-threshold --k 15'
+bands d.tif npy 'sharpen --sigma 1' --depth 16
+# What bands cannot do is done on the whole image.
+bands a.ppm tif 'gaussian --sigma 1' --nodata 7
+bands a.ppm tif 'gaussian --sigma 1' --linear
+bands a.ppm png 'invert'
+bands a.ppm tif 'invert' --depth 16
+bands a.ppm tif 'threshold | fill-holes'
+bands a.ppm pam 'crop --trim'
+GPUIMG_BAND_BYTES=40000 gpuimg gaussian a.ppm res.tif --sigma 9999 2>err
+check 'errors are those of the whole image' grep -q 'sigma 9999' err
+
+# A pipe with a name is read once, and bombs are refused: 25 strips of 25 million pixels that share 25 kB.
+mkfifo pipe
+cat a.ppm >pipe &
+expect 0 env GPUIMG_BAND_BYTES=40000 "$GPUIMG" invert pipe res.tif
+gpuimg invert a.ppm whole.tif
+check 'an input that is a pipe' cmp res.tif whole.tif
+/usr/bin/python3 - <<'END'
+import struct, zlib
+strip = zlib.compress(bytes(25000000))
+tags = [(256, 4, 1, 25000), (257, 4, 1, 25000), (258, 3, 1, 8), (259, 3, 1, 8), (262, 3, 1, 1), (273, 4, 25, 200), (277, 3, 1, 1),
+        (278, 4, 1, 1000), (279, 4, 25, 300)]
+with open("bomb.tif", "wb") as f:
+    f.write(b"II*\0" + struct.pack("<IH", 8, len(tags)) + b"".join(struct.pack("<HHII", *t) for t in tags) + bytes(4))
+    f.write(bytes(200 - f.tell()) + struct.pack("<25I", *[400] * 25) + struct.pack("<25I", *[len(strip)] * 25) + strip)
+END
+expect 1 env GPUIMG_BAND_BYTES=4000000 "$GPUIMG" invert bomb.tif made.tif
+check 'a bomb is refused' grep -q 'is 25000 x 25000 pixels, over the limit of 268435456; --max-pixels raises it' err
+
+# A file and a pipe get the same TIFF, although a pipe gets no strip before all lengths are known.
+for options in '--compression 0' '--compression 1' '--depth 16' '--depth float'; do
+    # shellcheck disable=SC2086
+    gpuimg invert a.ppm file.tif $options
+    # shellcheck disable=SC2086
+    gpuimg invert a.ppm tiff:- $options | cat >pipe.tif
+    check "TIFF to a pipe, $options" cmp file.tif pipe.tif
+done
+
+cat >peak.py <<'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+END
+if sanitized; then
+    skip 'memory of large images: a sanitizer needs memory of its own'
+else
+    # Samples of 14 MB become 58 MB of floats, which are stored: no copy of the file is in memory.
+    { printf 'P5 4800 3000 255\n'; noise 14400000; } >noise.pgm
+    expect 0 python3 peak.py "$GPUIMG" convert noise.pgm out.tif --depth float --compression 0
+    check "storing a TIFF takes $(<out) KiB" test "$(<out)" -lt 115000
+    rm noise.pgm out.tif
+    # 720 MB, sparse: at most some bands of 64 MiB.
+    printf 'P6 20000 12000 255\n' >large.ppm
+    truncate -s $((19 + 20000 * 12000 * 3)) large.ppm
+    for chain in 'gaussian --sigma 2' 'flip --v | resize --size 50%'; do
+        expect 0 python3 peak.py "$GPUIMG" run "$chain" large.ppm out.tif --device cpu
+        check "$chain of 720 MB takes $(<out) KiB" test "$(<out)" -lt 500000
+        check "its size" test "$(gpuimg info --json out.tif | grep -c '"width": *[12]0000')" = 1
+    done
+    rm large.ppm out.tif
+fi
+finish
