@@ -70,6 +70,8 @@ for name, want in (("in8.tif", reference(picture)), ("in16.tif", reference(pictu
         c.skip(result.stderr.strip())
         continue
     check(f"{name}: {result.stderr}", result.returncode == 0 and result.stderr == "")
+    strict = c.result("convert", "--force", "--strict", name, "out.ppm")
+    check(f"{name}: --strict: {strict.stderr}", strict.returncode == 0)
     differ = np.abs(read("out.ppm").astype(int) - want)
     most = 257 if name == "in16.tif" else 0  # Pillow has 8 bits only
     check(f"{name}: {differ.max()} off", differ.max() <= most)
