@@ -67,7 +67,7 @@ TEST(test_dash_is_an_operand)
     gi_args_free(&args);
 }
 
-/* An operand that is empty, at the end of readable memory. */
+/* An operand that is empty, at the end of readable memory, is refused without reading behind it. */
 TEST(test_empty_operand)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -79,8 +79,8 @@ TEST(test_empty_operand)
     struct gi_args args;
     struct gi_err err = {0};
     assert_true(gi_command_find(&command, "blur"));
-    assert_int_equal(gi_args_read(&args, &command, 3, argv, &err), GI_OK);
-    assert_string_equal(args.operands[0], "");
+    assert_int_equal(gi_args_read(&args, &command, 3, argv, &err), GI_E_USAGE);
+    assert_string_equal(err.text, "operand 1 is empty, want INPUT OUTPUT");
     gi_args_free(&args);
     munmap(memory, 2 * page);
 }
