@@ -26,6 +26,7 @@ struct input {
     struct gi_imaging *imaging;
     const struct gi_item *item;
     const struct gi_io_params *io;
+    struct stat file;        /* of the file before it was first read */
     struct gi_window wanted; /* the rows that are being decoded */
     struct gi_image shape;   /* of the picture; no data */
     struct gi_image band;    /* the rows that were decoded last */
@@ -55,6 +56,16 @@ static enum gi_status decode(struct input *input, struct gi_metadata *metadata,
                           &input->loading, err);
 }
 
+/* Returns whether the path still names the file of the first rows, and nobody has written to it. */
+static bool is_same_file(const struct input *input)
+{
+    const struct stat *was = &input->file;
+    struct stat is;
+    return stat(input->item->line.input, &is) == 0 && is.st_dev == was->st_dev &&
+           is.st_ino == was->st_ino && is.st_size == was->st_size &&
+           is.st_mtim.tv_sec == was->st_mtim.tv_sec && is.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+}
+
 static enum gi_status read_rows(void *self, struct gi_image *rows, int top, int bottom,
                                 struct gi_err *err)
 {
@@ -64,7 +75,7 @@ static enum gi_status read_rows(void *self, struct gi_image *rows, int top, int 
     enum gi_status status = decode(input, NULL, NULL, err);
     if (status)
         return status;
-    if (band->shrunk.by != 1 || band->shrunk.width != shape->width ||
+    if (!is_same_file(input) || band->shrunk.by != 1 || band->shrunk.width != shape->width ||
         band->shrunk.height != shape->height || band->width != shape->width ||
         band->height != bottom - top || band->channels != shape->channels ||
         band->type != shape->type)
@@ -112,14 +123,14 @@ static bool has_rows(const struct gi_file_info *info)
            !info->bands.n && info->orientation <= 4 && info->images == 1;
 }
 
-/* Returns whether the input is a regular file that may hold a large image. A pipe is not opened
- * here, because its bytes can be read only once. */
-static bool is_large_file(const char *path, uint64_t from)
+/* Returns whether the input is a regular file that may hold a large image, and notes it. A pipe is
+ * not opened here, because its bytes can be read only once. */
+static bool is_large_file(struct input *input, uint64_t from)
 {
     enum { MOST_COMPRESSED = 64 };
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-           (uint64_t)st.st_size >= from / MOST_COMPRESSED;
+    struct stat *st = &input->file;
+    return stat(input->item->line.input, st) == 0 && S_ISREG(st->st_mode) &&
+           (uint64_t)st->st_size >= from / MOST_COMPRESSED;
 }
 
 /* Returns whether the image is within the limits of gi_load(), which only knows the size of a band.
@@ -142,7 +153,7 @@ static bool look(struct input *input, struct gi_file_info *info)
     const struct gi_loading loading = {.again = true};
     head.header_only = true;
     band_nbytes(&from);
-    if (!is_large_file(input->item->line.input, from) ||
+    if (!is_large_file(input, from) ||
         gi_cli_load_by(&stored, NULL, info, input->item->line.input, &head, &loading, NULL))
         return false;
     input->shape = gi_cli_shape(input->io, &stored);
