@@ -90,5 +90,5 @@ size_t gi_iptc_forget_place(void *iptc, size_t nbytes)
             at += d.whole;
         }
     }
-    return nbytes;
+    return nbytes - left;
 }

@@ -23,5 +23,6 @@ char *gi_iptc_text(const void *iptc, size_t nbytes, int dataset);
 size_t gi_iptc_length(const void *iptc, size_t nbytes);
 
 /* Removes the datasets that name a place: city, sublocation, province, country and the codes of
- * the place shown. Returns the new length in bytes. */
+ * the place shown, and what follows the last dataset, which may be one that can't be read. Returns
+ * the new length in bytes. */
 size_t gi_iptc_forget_place(void *iptc, size_t nbytes);

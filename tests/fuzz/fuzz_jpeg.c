@@ -24,7 +24,8 @@ static enum gi_status load(struct gi_image *image, const uint8_t *bytes, size_t 
                            struct gi_err *warning)
 {
     int denominator = 1 << nbytes % 4;
-    const struct gi_shape_listener listener = {tell_nobody, &denominator, shrink_by};
+    const struct gi_shape_listener listener = {
+        .tell = tell_nobody, .arg = &denominator, .shrink = shrink_by};
     const struct gi_load_options options = {
         .limits = {1 << 20, 1 << 24}, .listener = &listener, .coded = coded};
     return gi_load_memory(image, NULL, NULL, bytes, nbytes, "fuzz", &options, warning, NULL);

@@ -44,7 +44,8 @@ struct outcome {
 
 static struct outcome load(const uint8_t *bytes, size_t nbytes, int shrink, bool in_strips)
 {
-    const struct gi_shape_listener listener = {tell_nobody, &shrink, shrink_by};
+    const struct gi_shape_listener listener = {
+        .tell = tell_nobody, .arg = &shrink, .shrink = shrink_by};
     const struct gi_load_options options = {.limits = {1 << 21, 1 << 24},
                                             .allow_partial = nbytes % 2,
                                             .listener = &listener,

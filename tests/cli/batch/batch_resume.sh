@@ -279,7 +279,7 @@ for ((i = 0; i < 200; i++)); do compgen -G 'res/*' >/dev/null && break; sleep 0.
 mv res moved
 wait $!
 check 'a vanished output folder exits 75' test $? = 75
-check 'each output in the vanished folder is named' grep -q '^gpuimg: gaussian: res/0[0-9]*.[jp][pn]g: No such file' err
+check 'each output in the vanished folder is named' grep -q '^gpuimg: gaussian: res/0[0-9]*.[jp][pn]g: \(No such file\|there is no folder res\)' err
 check 'the vanished folder is not made again' test ! -e res
 
 # A list with fewer files, and another output folder: the report has only the files of this run.
@@ -298,7 +298,7 @@ expect_error 2 'histogram: --report: in/*.png is among the inputs twice, want it
 expect 0 gpuimg flip --h in/00* --out-dir damaged --report damaged.jsonl
 sed -i '3s/.*/xx/; 4s/.*/\x00\x00/; 5s/}.*//' damaged.jsonl
 expect 0 gpuimg flip --h in/00* --out-dir damaged --report damaged.jsonl --resume
-check 'damaged lines are named' cmp err - <<'END'
+check 'damaged lines are named' cmp <(grep -v ' 0 failed$' err) - <<'END'
 gpuimg: warning: flip: --report damaged.jsonl: line 3 is damaged: its inputs are processed again
 gpuimg: warning: flip: --report damaged.jsonl: line 4 is damaged: its inputs are processed again
 gpuimg: warning: flip: --report damaged.jsonl: line 5 is damaged: its inputs are processed again
