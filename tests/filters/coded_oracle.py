@@ -76,7 +76,7 @@ def answer(name, files, device, way, *chain):
         if "input" in line:
             lines[line["input"]] = {k: v for k, v in line.items() if k in ("status", "error", "width", "height", "channels")}
     outputs = {f: open(os.path.join(out, f), "rb").read() for f in os.listdir(out)} if os.path.isdir(out) else {}
-    messages = sorted(made.stderr.splitlines())
+    messages = sorted(line.replace(out, "out") for line in made.stderr.splitlines())
     return made.returncode, messages, lines, outputs
 
 

@@ -100,7 +100,7 @@ for wrong in (-1, 2**32):
     np.save("labels.npy", labels)
     result = run("stats", "image.npy", "--labels", "labels.npy")
     check(f"label {wrong}: {result.stderr}", result.returncode == 1 and "has a label outside 0 to 4294967295" in result.stderr)
-for array in (np.zeros(5, "u1"), np.zeros((5, 7, 5), "u1"), np.zeros((2, 2), "c8"), np.zeros((2, 2), "S2"),
+for array in (np.zeros(5, "u1"), np.zeros((2, 2), "c8"), np.zeros((2, 2), "S2"),
               np.zeros((2, 2, 2, 2), "u1")):
     np.save("in.npy", array)
     result = run("info", "in.npy")

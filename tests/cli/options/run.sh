@@ -141,7 +141,7 @@ expect_error 2 'run: want OUTPUT for the image that edges makes' run 'blur | edg
 expect_error 2 'run: step 1, histogram: its table and the image both go to standard output: want --to FILE' run 'histogram | edges' in.pgm pgm:-
 expect_error 2 'run: step 1, histogram: its table and the table of step 2 both go to made.x: want --to FILE' run 'histogram --to made.x | extract --format csv --to made.x' in.pgm
 expect_error 2 'run: step 1, histogram: its --plot and the image both go to made.png: want another file' run 'histogram --to made.txt --plot made.png | blur' in.pgm png:made.png
-expect_error 2 'run: step 1, histogram: its table and the --plot of step 1 both go to made.svg: want --to FILE' run 'histogram --to made.svg --plot made.svg' in.pgm
+expect_error 2 'run: step 1, histogram: made.svg and made.svg: both go to one file, want a place for each' run 'histogram --to made.svg --plot made.svg' in.pgm
 expect_error 2 'run: step 1, extract: its --overlay and the --mask of step 3 both go to ./made.png: want another file' run 'extract --to made.csv --overlay ./made.png | blur | extract --to made2.csv --mask made.png' in.pgm
 expect_error 2 'run: step 1, extract: its --points and the table of step 2 both go to standard output: want another file' run 'extract --to made.csv --points - | histogram' in.pgm
 cp in.pgm a.pgm

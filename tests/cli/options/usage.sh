@@ -78,7 +78,7 @@ done <<END
 colormap colourmap colour-map lut false-color false-colour pseudocolor pseudocolour viridis jet thermal heatmap:$maps
 contour contours outline outlines boundary:$outlines
 watershed:objects that touch can't be separated yet: gpuimg extract counts them as one
-estimate:to estimate the time of a batch run it on about 100 files with --progress, whose last line has the images per second
+estimate:to estimate the time of a batch run it on about 100 files: its last line has the images per second
 dry-run:$no_dry_run
 END
 expect_error 2 "run: step 2: viridis: no such operation, $maps" run 'blur | viridis' in.pgm made.pgm
