@@ -97,8 +97,14 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
         add(losses, CANNOT_HOLD, "XMP");
     if (lost_text || long_text)
         add(losses, CANNOT_HOLD, lost_text ? "texts" : "a text so long");
-    if (!format->colour && !metadata->icc && !gi_metadata_is_srgb(metadata))
+    /* A profile takes the place of gAMA and cHRM, and cICP that of a profile (PNG, third edition,
+     * 4.3). */
+    bool code = gi_metadata_colour_chunk(metadata, "cICP");
+    if (!format->colour && (!metadata->icc || code) && !gi_metadata_is_srgb(metadata))
         add(losses, CANNOT_HOLD, "its colour (gAMA, cHRM, cICP)");
+    if (!format->colour &&
+        (gi_metadata_colour_chunk(metadata, "mDCV") || gi_metadata_colour_chunk(metadata, "cLLI")))
+        add(losses, CANNOT_HOLD, "the range of its light (mDCV, cLLI)");
     bool resolution = metadata->no_unit
                           ? format->ratio
                           : format->resolution || (format->metadata && !format->no_resolution);

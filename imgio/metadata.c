@@ -426,6 +426,15 @@ void gi_metadata_drop_colour(struct gi_metadata *metadata)
     metadata->icc_nbytes = metadata->colour_nbytes = 0;
 }
 
+bool gi_metadata_colour_chunk(const struct gi_metadata *metadata, const char *name)
+{
+    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
+    for (; at && end - at >= 5 && end - at - 5 >= at[4]; at += 5 + at[4])
+        if (memcmp(at, name, 4) == 0)
+            return true;
+    return false;
+}
+
 /* Each chunk is stored as name (4 bytes), length (1 byte) and data. */
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
 {

@@ -49,6 +49,8 @@ enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi
                                      struct gi_err *err);
 void gi_metadata_free_fitted(struct gi_metadata *fitted);
 
+/* Returns whether there is a colour chunk of PNG of that name of 4 letters. */
+bool gi_metadata_colour_chunk(const struct gi_metadata *metadata, const char *name);
 /* Returns whether PNG's colour chunks declare sRGB and nothing else. */
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata);
 

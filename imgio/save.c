@@ -187,6 +187,12 @@ void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels)
 {
     if (!metadata->icc || gi_icc_fits(metadata, colour_channels))
         return;
+    gi_metadata_add_part(metadata,
+                         &(struct gi_part){.kind = GI_PART_METADATA,
+                                           .fate = GI_PART_DROPPED,
+                                           .nbytes = metadata->icc_nbytes,
+                                           .why = "samples are of another colour model"},
+                         "the ICC profile");
     free(metadata->icc);
     metadata->icc = NULL;
     metadata->icc_nbytes = 0;

@@ -79,7 +79,8 @@ static const struct gi_choice strip_choices[] = {
                  "allows both orders"},                                                            \
         {GI_OPTION("nodata", TEXT, struct gi_io_params, nodata), .metavar = "VALUE",               \
          .help = "Value of pixels without data, or none; by default GDAL_NODATA of a TIFF. "       \
-                 "Operations and statistics ignore them, and they keep the value"},                \
+                 "Operations and statistics ignore them; a filter that reaches data fills them "   \
+                 "from it, and the others keep the value"},                                        \
         {GI_OPTION("quiet", FLAG, struct gi_io_params, quiet), .letter = 'q',                      \
          .help = "Print no warnings"},                                                             \
         {GI_OPTION("max-pixels", SIZE, struct gi_io_params, limits.max_pixels),                    \

@@ -79,6 +79,18 @@ static bool is_of_one(const struct gi_chain *chain)
     return true;
 }
 
+/* Tells that pixels without data count like others, which is an error with --strict. */
+static enum gi_status tell_of_nodata(const struct gi_io_params *io, const char *input,
+                                     struct gi_err *err)
+{
+    static const char words[] = "pixels without data count like others where there is --linear, "
+                                "alpha or a further image: want --nodata none";
+    if (io->strict)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s", input, words);
+    gi_cli_warn_of(input, words);
+    return GI_OK;
+}
+
 /* Runs the chain, as compute() does, while pixels without data are hidden by alpha. Later they have
  * their value again. An ending that encodes the result on a device is then not used. */
 static enum gi_status compute_hidden(struct gi_imaging *imaging, struct gi_item *item,
@@ -90,9 +102,11 @@ static enum gi_status compute_hidden(struct gi_imaging *imaging, struct gi_item 
     const struct gi_io_params *io = gi_imaging_options(imaging)->io;
     struct gi_nodata nodata = {0};
     enum gi_status status = gi_nodata_find(&nodata, io->nodata, metadata, info, image, err);
-    bool hides = nodata.given && wanted && !io->linear && image->data && !gi_has_alpha(image) &&
-                 makes_image(gi_imaging_chain(imaging, item)) &&
+    bool counts = nodata.given && wanted && makes_image(gi_imaging_chain(imaging, item));
+    bool hides = counts && !io->linear && image->data && !gi_has_alpha(image) &&
                  is_of_one(gi_imaging_chain(imaging, item));
+    if (!status && counts && !hides)
+        status = tell_of_nodata(io, item->line.input, err);
     if (status)
         gi_image_free(image);
     else if (hides)

@@ -127,8 +127,22 @@ def option():
     check("another type", "42113" in result.stderr and 42113 not in parse(open("out.tif", "rb").read()))
 
 
+def counted():
+    """Where such pixels count like others, that is said, and an error with --strict."""
+    image = rng.integers(10, 255, (H, W)).astype(np.uint8)
+    tiff("in.tif", image, b"7")
+    tiff("other.tif", image)
+    for words in (("gaussian", "in.tif", "out.tif", "--linear"), ("add", "in.tif", "out.tif", "--with", "other.tif")):
+        result = c.result(*words)
+        check(f"{words[0]}: named", result.returncode == 0 and "pixels without data count like others" in result.stderr)
+        check(f"{words[0]}: --strict", c.result(*words, "--strict").returncode == 1)
+        result = c.result(*words, "--nodata", "none")
+        check(f"{words[0]}: --nodata none", result.returncode == 0 and "without data" not in result.stderr)
+
+
 counts()
 filters()
 colours()
 option()
+counted()
 c.end()

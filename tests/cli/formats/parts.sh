@@ -22,6 +22,8 @@ png("kept.png", kept)
 png("lost.png", kept + lost)
 png("both.png", kept + lost, b"xyz")
 png("gamma.png", gamma)
+png("light.png", chunk(b"cLLI", bytes(8)) + chunk(b"mDCV", bytes(24)))
+png("code.png", chunk(b"cICP", bytes((9, 16, 0, 1))))
 data = open("plain.png", "rb").read()
 open("critical.png", "wb").write(data[:-12] + chunk(b"ABCd", b"1") + data[-12:])
 png("frames.png", chunk(b"acTL", struct.pack(">II", 3, 0)))
@@ -112,6 +114,28 @@ expect 0 gpuimg pages kept.png kept.png --out made.y4m
 check "a video of images" grep -qF 'y4m cannot hold chunk abCd' err
 expect 1 gpuimg pages kept.png kept.png --out made2.y4m --strict
 expect 0 gpuimg pages plain.png plain.png --out made3.y4m --strict
+
+# A profile of RGB does not fit a gray image.
+gpuimg convert plain.png plain.jpg
+python3 -c 'import struct; d = open("plain.jpg", "rb").read()
+icc = struct.pack(">I12x4s16x4s", 132, b"RGB ", b"acsp") + bytes(92)
+open("icc.jpg", "wb").write(d[:2] + b"\xff\xe2" + struct.pack(">H", 16 + len(icc)) + b"ICC_PROFILE\0\1\1" + icc + d[2:])'
+expect 0 gpuimg convert icc.jpg made.tif --strict
+check "an RGB image keeps its profile" grep -q acsp made.tif
+expect 0 gpuimg convert icc.jpg made.tif --gray
+check "--gray names the profile that it drops" grep -qF 'dropped: the ICC profile (samples are of another colour model)' err
+check "and it is gone" bash -c '! grep -q acsp made.tif'
+expect 1 gpuimg convert icc.jpg made.tif --gray --strict
+
+# The range of light and a code of colours, where no profile tells them.
+for format in tif jpg webp bmp npy pam; do
+    expect 0 gpuimg invert light.png made.$format
+    check "$format: the range of light is named" grep -qF 'cannot hold the range of its light (mDCV, cLLI)' err
+    expect 1 gpuimg invert light.png made.$format --strict
+    expect 1 gpuimg invert code.png made.$format --strict
+done
+expect 0 gpuimg invert light.png made.png --strict
+check "png holds the range of light" test "$(grep -acE 'cLLI|mDCV' made.png)" -ge 1
 
 # Colour spaces.
 for chain in 'color --to lab' 'color --from ycbcr' 'color --pca' 'channels --order bgr' 'invert | color --to hsv'; do
