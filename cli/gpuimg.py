@@ -17,7 +17,8 @@ and complex numbers raise TypeError, and so does a masked array. A .npy file is 
 The result has the sample type that the chain gives. It is (height, width) if it has one channel; only an array of
 (height, width, 1) comes back with three axes. A chain that ends in integral or cumulative returns their array. A chain
 that ends in stats, histogram, palette or extract returns their table as a dict, which has the members of the JSON that
-the program writes, except the name of the file.
+the program writes, except the name of the file. Warnings of the program, as of a file with further images, are passed
+on to `warnings`, except that an array can't hold the metadata of a file.
 
 SPDX-License-Identifier: MIT
 """
@@ -34,6 +35,7 @@ import tarfile
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from typing import BinaryIO, Union
 
@@ -44,6 +46,7 @@ __all__ = ["Chain", "Error", "Process", "run"]
 Image = Union[np.ndarray, str, os.PathLike]
 Result = Union[np.ndarray, dict]
 
+WARNING = "gpuimg: warning: "
 KEPT = 8  # processes that run() keeps, which are those of the last chains
 END = "end"
 USAGE = 2  # exit status of the program if it refuses its arguments
@@ -105,6 +108,9 @@ class Chain:
             self._lock.release()
         if result is None or name != "0" + self._suffix:
             raise Error(text or "gpuimg: the file is no image")
+        for line in text.splitlines():
+            if line.startswith(WARNING) and "npy cannot hold" not in line:
+                warnings.warn(line.removeprefix(WARNING), stacklevel=2)
         if self._suffix == ".json":
             table = json.loads(result)
             table.pop("file", None)

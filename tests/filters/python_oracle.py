@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import warnings
 import threading
 import time
 
@@ -267,4 +268,14 @@ for options in (("--table", "-"), ("--table", c.path("x.csv")), ("--out-dir", c.
         refused(f"{chain} with {options}", gpuimg.Error, "gpuimg", plane, chain, *options)
 for chain in ("stats --to x.json", "stats | invert", "extract --labels x.png", "stats --total"):
     refused(chain, gpuimg.Error, "gpuimg", plane, chain)
+# Warnings of the program are passed on, except that an array holds no metadata.
+c.run("convert", c.path("in.ppm"), c.path("one.png"))
+picture = open(c.path("one.png"), "rb").read()
+open(c.path("two.png"), "wb").write(picture + picture)
+for name, number in (("one.png", 0), ("two.png", 1)):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        gpuimg.run(c.path(name), "invert", program=c.program, options=CPU)
+    said = [str(w.message) for w in said if w.category is UserWarning]
+    c.check(f"{name}: warnings", len(said) == number, said)
 c.end()
