@@ -113,9 +113,9 @@ const struct gi_option gi_io_options[] = {
     GI_COMPRESSION_OPTION(struct gi_io_params),
     {GI_OPTION("dpi", REAL, struct gi_io_params, dpi), .min = 1, .max = 100000,
      .unit = "pixels per inch",
-     .help =
-         "Resolution (pixel density) to store in PNG, JPEG and TIFF files; by default that of the "
-         "input"},
+     .help = "Resolution (pixel density) to store in PNG, JPEG, TIFF and BMP files; by default "
+             "that of the "
+             "input"},
     {GI_OPTION("depth", CHOICE, struct gi_io_params, depth), .also = "bits", .default_text = "same",
      .choices = depth_choices,
      .help = "Sample type of the output: the result is converted to it last"},
