@@ -6,6 +6,7 @@ Sources: imgio/jpeg_coded.c cli/run/imaging* cli/run/session* codec filters/code
 """
 import json
 import os
+import re
 
 from _common import Checks, np, write
 
@@ -76,7 +77,8 @@ def answer(name, files, device, way, *chain):
         if "input" in line:
             lines[line["input"]] = {k: v for k, v in line.items() if k in ("status", "error", "width", "height", "channels")}
     outputs = {f: open(os.path.join(out, f), "rb").read() for f in os.listdir(out)} if os.path.isdir(out) else {}
-    messages = sorted(line.replace(out, "out") for line in made.stderr.splitlines())
+    # A warning that occurs several times names the file that came first.
+    messages = sorted(re.sub(r"^(gpuimg: warning: \w+: )\S+: ", r"\1", line.replace(out, "out")) for line in made.stderr.splitlines())
     return made.returncode, messages, lines, outputs
 
 
