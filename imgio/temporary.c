@@ -235,7 +235,8 @@ char *gi_path_folder(const char *path)
 
 enum gi_status gi_path_fail(const char *name, const char *path, int why, struct gi_err *err)
 {
-    char *folder = why == ENOENT ? strdup(path) : NULL, *end = folder;
+    char *folder = why == ENOENT ? strdup(path) : NULL;
+    char *end = folder && *folder ? folder : NULL;
     while (end && (end = strchr(end + 1, '/'))) {
         *end = '\0';
         if (access(folder, F_OK) != 0)
