@@ -17,9 +17,13 @@ void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *at, size_t n);
 void *__libc_memalign(size_t align, size_t n);
 
+/* Sets errno as the C library's functions do. */
 static bool failing(void)
 {
-    return ++calls == fails_at;
+    bool fails = ++calls == fails_at;
+    if (fails)
+        errno = ENOMEM;
+    return fails;
 }
 
 void *malloc(size_t n)
