@@ -30,6 +30,11 @@ static int on_message(struct gi_tiff_reader *r, const char *module, const char *
 {
     char text[256];
     vsnprintf(text, sizeof text, format, args);
+    if (!r->pixels && gi_tiff_is_starved(text)) {
+        if (!r->fault.status)
+            gi_fail(&r->fault, GI_E_MEMORY, "out of memory: %s", text);
+        return 1;
+    }
     enum gi_tiff_meaning meaning = gi_tiff_meaning(r, module, text, error);
     struct gi_err *to = meaning == GI_TIFF_COMPLAINT ? &r->complaint : &r->fault;
     bool unsupported = gi_tiff_is_unsupported(text);
@@ -326,6 +331,11 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
     enum gi_status status = gi_tiff_check_compression(r, err);
     if (!status)
         status = read_header(r, err);
+    if (r->fault.status == GI_E_MEMORY) {
+        if (err)
+            *err = r->fault;
+        return GI_E_MEMORY;
+    }
     if (!status && r->fault.status)
         status = gi_decode_damaged(r->decode, err, "is damaged: %s", r->fault.text);
     if (!status && r->complaint.status) {

@@ -102,6 +102,8 @@ enum gi_tiff_meaning {
  * of it. `module` is libtiff's name of the place, or NULL. */
 enum gi_tiff_meaning gi_tiff_meaning(const struct gi_tiff_reader *r, const char *module,
                                      const char *text, bool error);
+/* Returns whether the message says that libtiff got no memory. */
+bool gi_tiff_is_starved(const char *text);
 /* Returns whether the message says that libtiff can't read this kind of pixels. */
 bool gi_tiff_is_unsupported(const char *text);
 
