@@ -26,6 +26,7 @@ struct gi_decode {
     int shrink;        /* factor by which the decoder reduces each side; 0 means 1 */
     /* rectangle of the stored picture that is read; a width of 0 means the whole picture */
     struct gi_window window;
+    int whole_width, whole_height; /* of the stored picture, if only the window is read */
 };
 
 /* Returns the factor for decode->shrink for a picture of this size. Decoders that can reduce a

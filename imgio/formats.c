@@ -273,7 +273,12 @@ static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
     int orientation = decode->orientation ? decode->orientation : gi_metadata_orientation(metadata);
     decode->info->orientation = orientation;
     gi_metadata_settle(metadata);
-    gi_geo_orient(metadata, decode->image, orientation);
+    struct gi_image whole = *decode->image;
+    if (decode->window.width) { /* the operation that needs the window moves the position */
+        whole.width = decode->whole_width;
+        whole.height = decode->whole_height;
+    }
+    gi_geo_orient(metadata, &whole, orientation);
     if (orientation >= 5) {
         double dpi_x = metadata->dpi_x;
         metadata->dpi_x = metadata->dpi_y;

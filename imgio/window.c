@@ -1,7 +1,7 @@
 /* Finds the part of a picture that is read, if the caller needs only a rectangle of it.
  * SPDX-License-Identifier: MIT */
-#include "imgio/exif.h"
 #include "imgio/format.h"
+#include "imgio/metadata.h"
 
 #include <limits.h>
 
@@ -16,13 +16,11 @@ void gi_decode_window(struct gi_decode *decode, uint64_t width, uint64_t height)
 {
     const struct gi_load_options *options = decode->options;
     const struct gi_shape_listener *listener = options->listener;
-    const struct gi_metadata *metadata = decode->metadata;
+    struct gi_metadata *metadata = decode->metadata;
     if (!listener || !listener->window || options->header_only || options->allow_partial ||
         !width || !height || width > INT_MAX || height > INT_MAX)
         return;
-    int orientation = decode->orientation
-                          ? decode->orientation
-                          : gi_exif_orientation(metadata->exif, metadata->exif_nbytes);
+    int orientation = decode->orientation ? decode->orientation : gi_metadata_orientation(metadata);
     int layout = gi_orientation_layout(orientation);
     struct gi_image picture = {.width = (int)width, .height = (int)height};
     struct gi_window window;
@@ -39,6 +37,8 @@ void gi_decode_window(struct gi_decode *decode, uint64_t width, uint64_t height)
     if (layout & GI_LAYOUT_MIRROR_Y)
         window.y = (int)height - window.y - window.height;
     decode->window = window;
+    decode->whole_width = (int)width;
+    decode->whole_height = (int)height;
 }
 
 struct gi_window gi_decode_part(const struct gi_decode *decode, uint32_t width, uint32_t height)

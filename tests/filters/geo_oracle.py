@@ -1,7 +1,7 @@
 """GeoTIFF's position follows pixels that an operation moves, or is dropped: each pixel of the result, which tells where it
 came from, must have the model coordinates that it had in the input (OGC 19-008r4, 7.1 and Annex B.6).
 
-Sources: imgio/geo* filters/plan* filters/geometry/layout* filters/geometry/crop* filters/geometry/pad* filters/geometry/shift*
+Sources: imgio/geo* filters/plan* filters/geometry/layout* filters/geometry/crop* filters/geometry/pad* filters/geometry/shift* imgio/window.c
 """
 import os
 
@@ -161,15 +161,24 @@ def tagged():
 
 
 def stored():
-    """An orientation in the file turns the pixels, and the position with them."""
+    """An orientation in the file, as a tag or in XMP, turns the pixels, and the position with them, also where crop reads
+    only a part of the file."""
+    packet = (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+              b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="%d"/></rdf:RDF></x:xmpmeta>')
     for orientation in range(2, 9):
-        write(tiff("<", [SCALE, TIE, (274, 3, [orientation])], False))
-        check("convert", run(["convert"], "--strict")[0] == 0)
-        tags, got = parse(open("out.tif", "rb").read()), samples()
-        y, x = np.nonzero(got)
-        before = got[y, x].astype(int) - 1
-        want = position({t: (k, v) for t, k, v in (SCALE, TIE)}, before % W + 0.5, before // W + 0.5, False)
-        check(f"orientation {orientation}", same(position(tags, x + 0.5, y + 0.5, False), want))
+        turned = {2: IDS[:, ::-1], 3: IDS[::-1, ::-1], 4: IDS[::-1], 5: IDS.T, 6: np.rot90(IDS, -1),
+                  7: np.rot90(IDS.T, 2), 8: np.rot90(IDS)}[orientation]
+        for entry in ((274, 3, [orientation]), (700, 1, packet % orientation)):
+            for words, whole in ((["convert"], turned), (["crop", "--size", "12x9+5+4"], turned[4:13, 5:17])):
+                write(tiff("<", [SCALE, TIE, entry], False))
+                name = f"orientation {orientation} in tag {entry[0]}, {words[0]}"
+                check(name, run(words, "--strict")[0] == 0)
+                tags, got = parse(open("out.tif", "rb").read()), samples()
+                check(f"{name}: samples", np.array_equal(got, whole))
+                y, x = np.nonzero(got)
+                before = got[y, x].astype(int) - 1
+                want = position({t: (k, v) for t, k, v in (SCALE, TIE)}, before % W + 0.5, before // W + 0.5, False)
+                check(f"{name}: position", same(position(tags, x + 0.5, y + 0.5, False), want))
 
 
 moves()
