@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/pages.h"
 #include "imgio/codecs.h"
+#include "imgio/metadata.h"
 #include "imgio/source.h"
 #include "imgio/tiff/tiff.h"
 
@@ -23,6 +24,10 @@ struct gi_pages {
     int n, own;
     bool all, joined;
     struct gi_band_choice bands;
+    /* what the file holds besides the selected images, if these are all of its pages */
+    int others;       /* smaller versions and masks */
+    bool next;        /* another TIFF is behind the pages */
+    size_t ntrailing; /* otherwise: bytes behind the pages, after zeros */
 };
 
 /* Reads at most 9 digits, and moves *text past them. Returns -1 if there are no digits. */
@@ -199,6 +204,59 @@ static enum gi_status list_further_files(struct gi_pages *pages, struct gi_err *
     return status;
 }
 
+/* Returns whether the last `n` bytes are a copy of the first page's resolution, which tifffile
+ * leaves behind the pages. */
+static bool is_slack(const struct gi_pages *pages, size_t n)
+{
+    enum { RESOLUTION = 16, START = 4096 }; /* bytes */
+    size_t most = pages->nbytes - n < START ? pages->nbytes - n : START;
+    return n == RESOLUTION && memmem(pages->bytes, most, pages->bytes + pages->nbytes - n, n);
+}
+
+/* Notes what the file holds besides its pages, and warns of images. */
+static void note_rest(struct gi_pages *pages, struct gi_err *warning)
+{
+    size_t at, end = pages->list.end;
+    bool next = find_next_file(&at, pages);
+    int others = pages->all ? pages->list.all - pages->n : 0;
+    if (pages->list.damage)
+        gi_fail(warning, GI_E_FORMAT, "is damaged: %s", pages->list.damage);
+    else if (next)
+        gi_fail(warning, GI_E_UNSUPPORTED,
+                "holds another TIFF behind its pages, which is left out");
+    else if (others)
+        gi_fail(warning, GI_E_UNSUPPORTED,
+                "holds %d smaller versions or masks of its pages, which are left out", others);
+    if (!pages->all || pages->list.damage)
+        return;
+    while (end < pages->nbytes && pages->bytes[end] == 0)
+        end++;
+    pages->others = others;
+    pages->next = next;
+    size_t n = next || end > pages->nbytes ? 0 : pages->nbytes - end;
+    pages->ntrailing = is_slack(pages, n) ? 0 : n;
+}
+
+/* Adds what the file holds besides its pages to the parts of its first page. A warning has named
+ * images already. Errors: GI_E_MEMORY. */
+static enum gi_status add_rest(struct gi_metadata *metadata, const struct gi_pages *pages,
+                               struct gi_err *err)
+{
+    struct gi_part part = {.kind = GI_PART_IMAGES, .fate = GI_PART_LOST, .warned = true};
+    if (pages->others)
+        gi_metadata_add_part(metadata, &part, "%d smaller version%s or mask%s of pages",
+                             pages->others, pages->others == 1 ? "" : "s",
+                             pages->others == 1 ? "" : "s");
+    if (pages->next)
+        gi_metadata_add_part(metadata, &part, "images after the first TIFF");
+    part = (struct gi_part){
+        .kind = GI_PART_TRAILING, .fate = GI_PART_LOST, .nbytes = pages->ntrailing};
+    if (pages->ntrailing)
+        gi_metadata_add_part(metadata, &part, "%zu byte%s after the end", pages->ntrailing,
+                             pages->ntrailing == 1 ? "" : "s");
+    return metadata->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: parts of a file") : GI_OK;
+}
+
 /* Lists the images, and warns of images that are left out. */
 static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selection *selection,
                                  const struct gi_load_options *options, struct gi_err *warning,
@@ -207,7 +265,6 @@ static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selecti
     const struct gi_format *format = format_of(pages->bytes, pages->nbytes);
     if (!format || !format->list)
         return select_pages(pages, selection, err);
-    size_t next;
     enum gi_status status = format->list(&pages->list, pages->bytes, pages->nbytes, err);
     int first = pages->list.all;
     if (!status && pages->joined)
@@ -229,15 +286,7 @@ static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selecti
         status = select_pages(pages, selection, err);
     if (status)
         return status;
-    int others = pages->list.all - pages->n;
-    if (pages->list.damage)
-        gi_fail(warning, GI_E_FORMAT, "is damaged: %s", pages->list.damage);
-    else if (find_next_file(&next, pages))
-        gi_fail(warning, GI_E_UNSUPPORTED,
-                "holds another TIFF behind its pages, which is left out");
-    else if (pages->all && others)
-        gi_fail(warning, GI_E_UNSUPPORTED,
-                "holds %d smaller versions or masks of its pages, which are left out", others);
+    note_rest(pages, warning);
     pages->all = pages->all && pages->list.all == first;
     return GI_OK;
 }
@@ -373,6 +422,10 @@ enum gi_status gi_pages_load(struct gi_image *image, struct gi_metadata *metadat
     }
     enum gi_status status = gi_load_memory(image, metadata, info, pages->bytes + file_at,
                                            file_end - file_at, name, &one, warning, err);
+    if (!status && metadata && i == 0 && (status = add_rest(metadata, pages, err))) {
+        gi_image_free(image);
+        gi_metadata_free(metadata);
+    }
     if (info)
         info->images = pages->own;
     return status;

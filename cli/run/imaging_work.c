@@ -258,6 +258,21 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
     return metadata->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: metadata") : GI_OK;
 }
 
+/* Drops a description of all pages whose sizes or type no longer fit, with a warning. With `strict`
+ * this is an error, GI_E_UNSUPPORTED. */
+static enum gi_status drop_sizes(const struct gi_item *item, struct gi_metadata *metadata,
+                                 bool strict, struct gi_err *err)
+{
+    static const char why[] = "because the pages get another size or type";
+    const char *writer = gi_metadata_drop_sizes(metadata);
+    if (writer && strict)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: its %s description is dropped, %s",
+                       item->line.input, writer, why);
+    if (writer)
+        gi_cli_warn("%s: its %s description is dropped, %s", item->line.input, writer, why);
+    return GI_OK;
+}
+
 /* Loads the image of the item and runs the chain. The result may be encoded if the caller has set
  * results->ending. The caller frees the results, also after an error. */
 static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
@@ -291,12 +306,8 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     if (!status && wanted)
         status =
             gi_imaging_adapt(&results->metadata, imaging, item, &loaded, image, &placement, err);
-    const char *writer = NULL;
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image))
-        writer = gi_metadata_drop_sizes(&results->metadata);
-    if (writer)
-        gi_cli_warn("%s: its %s description is dropped, because the pages get another size or type",
-                    item->line.input, writer);
+        status = drop_sizes(item, &results->metadata, options->io->strict, err);
     return status;
 }
 

@@ -13,7 +13,8 @@ enum {
     TAG_TILE_COUNTS = 325,
     TAG_SUBDIRECTORIES = 330,
     DEPTH = 3,        /* directories inside directories: EXIF, then interoperability */
-    DIRECTORIES = 64, /* maximum number of them that are followed, of a file */
+    DIRECTORIES = 64, /* maximum number of them that are followed, of a file, */
+    OF_PAGE = 3,      /* and besides of each page: EXIF, GPS and interoperability */
 };
 
 /* The end of what was found so far, and the number of directories that may still be followed. */
@@ -92,7 +93,7 @@ uint64_t gi_tiff_end(struct gi_tiff_weight *weight, const unsigned char *bytes, 
     struct extent extent = {.tags = &tags, .left = DIRECTORIES};
     gi_tags_open(&tags, bytes, nbytes);
     gi_tiff_walk_start(&w, bytes, nbytes);
-    while (gi_tiff_walk(&w))
+    for (; gi_tiff_walk(&w); extent.left += OF_PAGE)
         if (w.entries)
             extend_by(&extent, w.at, DEPTH);
     if (weight)

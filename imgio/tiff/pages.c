@@ -141,8 +141,9 @@ enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned cha
     uint64_t image_nbytes = 0;
     gi_tiff_find_page(&all, bytes, nbytes, 0);
     struct gi_tiff_weight weight;
-    uint64_t end = gi_tiff_end(&weight, bytes, nbytes);
-    int stacked = all.n == 1 ? gi_tiff_stack(&image_nbytes, &end, bytes, nbytes) : 1;
+    uint64_t end = gi_tiff_end(&weight, bytes, nbytes), stacked_end = 0;
+    int stacked = all.n == 1 ? gi_tiff_stack(&image_nbytes, &stacked_end, bytes, nbytes) : 1;
+    end = stacked_end > end ? stacked_end : end;
     int n = stacked > 1 ? stacked : all.n;
     *list = (struct gi_image_list){.damage = all.damage, .all = n, .end = end};
     if (weight.coded > nbytes)

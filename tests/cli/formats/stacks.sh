@@ -354,6 +354,7 @@ for kind in ome imagej; do
 done
 expect 0 gpuimg resize ome.tif out.tif --size 10x10
 check "a description that no longer fits" grep -q 'warning: resize: ome.tif\[0]: its OME description is dropped, because the pages get another size or type' err
+expect_error 1 'resize: ome.tif\[0]: --strict: its OME description is dropped, because the pages get another size or type' resize ome.tif made.tif --size 10x10 --strict
 expect_error 1 'convert: imagej.tif\[5]: holds 5 pages: want \[0] to \[4]' convert 'imagej.tif[5]' made.tif
 expect 0 gpuimg invert pyramid.tif out.tif
 check "smaller versions are left out, with a warning" grep -q 'warning: invert: pyramid.tif: holds 1 smaller versions or masks of its pages, which are left out' err
