@@ -4,6 +4,7 @@
 #include "imgio/losses.h"
 #include "imgio/metadata.h"
 #include "imgio/pnm_parts.h"
+#include "imgio/tiff/tiff.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,7 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
     size_t most = format->metadata_max ? format->metadata_max - 300 : SIZE_MAX;
     bool icc = format->metadata || format->icc, long_text = false;
     bool lost_text = false;
+    char name[NAME];
     for (int i = 0; i < metadata->ntexts; i++) {
         bool comment = format->comments && gi_pnm_is_comment(&metadata->texts[i]);
         lost_text = lost_text || !(format->texts || comment);
@@ -93,6 +95,11 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
             icc ? "an ICC profile of another colour model" : "the ICC profile");
     if (metadata->exif && (!format->metadata || format->no_exif || metadata->exif_nbytes > most))
         add(losses, CANNOT_HOLD, "EXIF");
+    unsigned left_out = format == &gi_format_tiff ? gi_tiff_exif_left_out(metadata) : 0;
+    if (left_out) {
+        snprintf(name, sizeof name, "%u tag%s of EXIF", left_out, left_out == 1 ? "" : "s");
+        add(losses, NOT_WRITTEN, name);
+    }
     if (metadata->xmp && (!format->metadata || metadata->xmp_nbytes > most))
         add(losses, CANNOT_HOLD, "XMP");
     if (lost_text || long_text)

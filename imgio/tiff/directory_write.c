@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "imgio/integer.h"
+#include "imgio/metadata.h"
 
 enum {
     UNIT_NONE = 1,
@@ -210,6 +211,67 @@ static bool is_of_storage(unsigned tag, bool resolution)
         return resolution;
     return gi_tiff_is_structure(tag) && tag != TAG_DESCRIPTION && tag != TAG_ORIENTATION &&
            tag != 271 && tag != 272 && tag != 305 && tag != TAG_DATE && tag != 315 && tag != 33432;
+}
+
+static bool equals(const struct gi_tags *tags, const struct gi_tag *tag, const void *bytes,
+                   size_t nbytes)
+{
+    return bytes && tag->nbytes == nbytes && memcmp(tags->bytes + tag->at, bytes, nbytes) == 0;
+}
+
+/* Returns whether the texts that get this tag of EXIF lack its own text. */
+static bool text_displaces(const struct gi_metadata *metadata, const struct gi_tags *tags,
+                           const struct gi_tag *tag)
+{
+    const struct gi_tiff_text *t = gi_tiff_texts;
+    while (t->tag && t->tag != tag->tag)
+        t++;
+    size_t n = t->tag ? put_text(NULL, metadata, t) : 0;
+    char *all = n ? calloc(1, n + 1) : NULL;
+    char *own = n ? gi_text_utf8(tags->bytes + tag->at, (size_t)tag->nbytes) : NULL;
+    if (all)
+        put_text((unsigned char *)all, metadata, t);
+    bool displaces = n && !(all && own && strstr(all, own));
+    free(all);
+    free(own);
+    return displaces;
+}
+
+/* Returns whether a tag of EXIF's first directory is written neither as it is nor as metadata. */
+static bool is_left_out(const struct gi_metadata *metadata, const struct gi_tags *tags,
+                        const struct gi_tag *tag)
+{
+    unsigned code = tag->tag;
+    if (code == TAG_XMP)
+        return !equals(tags, tag, metadata->xmp, metadata->xmp_nbytes);
+    if (code == TAG_ICC)
+        return !equals(tags, tag, metadata->icc, metadata->icc_nbytes);
+    for (int i = 0; i < metadata->parts.n; i++) {
+        const struct gi_part *part = &metadata->parts.list[i];
+        bool same = (code == TAG_IPTC && part->kind == GI_PART_IPTC) ||
+                    (code == TAG_PHOTOSHOP && part->kind == GI_PART_PHOTOSHOP);
+        if (same && part->fate == GI_PART_CARRIED)
+            return !equals(tags, tag, part->bytes, part->nbytes);
+    }
+    return gi_tiff_is_not_carried(code) || text_displaces(metadata, tags, tag);
+}
+
+unsigned gi_tiff_exif_left_out(const struct gi_metadata *metadata)
+{
+    struct gi_directories d;
+    struct gi_tags tags;
+    uint64_t first = gi_tags_open(&tags, metadata->exif, metadata->exif_nbytes);
+    unsigned n = 0;
+    if (!first)
+        return metadata->exif ? 1 : 0;
+    if (gi_directories_read(&d, &tags, first, NULL, NULL))
+        return 0; /* the writer, too, needs this memory */
+    for (int i = 0; i < GI_DIRECTORIES; i++)
+        n += d.list[i].left_out;
+    for (int i = 0; i < d.list[GI_DIRECTORY_FIRST].n; i++)
+        n += is_left_out(metadata, &tags, &d.list[GI_DIRECTORY_FIRST].entries[i]);
+    gi_directories_free(&d);
+    return n;
 }
 
 static void add_exif(struct gi_tiff_directory *d, const struct gi_metadata *metadata)

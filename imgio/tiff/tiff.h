@@ -84,6 +84,11 @@ void gi_tiff_add_rest(struct gi_decode *decode);
 /* Returns whether the tag describes how an image is stored, or is not carried for another reason.
  */
 bool gi_tiff_is_structure(unsigned tag);
+/* Returns whether the tag is not carried, although it does not describe how an image is stored. */
+bool gi_tiff_is_not_carried(unsigned tag);
+/* Returns the number of tags of the metadata's EXIF that are not written to a TIFF: damaged ones,
+ * and those whose place another text or block takes (directory_write.c). */
+unsigned gi_tiff_exif_left_out(const struct gi_metadata *metadata);
 /* As gi_format.holds. */
 enum gi_holding gi_tiff_holds(const struct gi_part *part, const struct gi_image *written);
 

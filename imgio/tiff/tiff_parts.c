@@ -75,6 +75,12 @@ bool gi_tiff_is_structure(unsigned tag)
     return range_of(tag) != NULL;
 }
 
+bool gi_tiff_is_not_carried(unsigned tag)
+{
+    const struct range *range = range_of(tag);
+    return range && !range->used;
+}
+
 /* Returns whether the tag is a curve with an entry per value of a sample: GrayResponseUnit,
  * GrayResponseCurve or TransferFunction. */
 static bool is_curve(unsigned tag)
@@ -286,6 +292,24 @@ static void add_tag_of_page(struct gi_decode *decode, const struct gi_tags *tags
             gi_decode_add_text(decode, t->keyword, NULL, NULL, bytes, (size_t)tag->nbytes - 1);
 }
 
+/* Returns why a tag that a reader uses says nothing of this picture, or NULL. */
+static const char *idle(const struct gi_tags *tags, uint64_t directory, const struct gi_tag *tag)
+{
+    enum { COMPRESSION = 259, COLOURS = 262, OLD_JPEG = 6, NEW_JPEG = 7, PALETTE = 3 };
+    unsigned which = tag->tag == 320 ? COLOURS : COMPRESSION;
+    bool of_old = tag->tag >= 512 && tag->tag <= 521;
+    struct gi_tag found;
+    if (!of_old && tag->tag != 320 && tag->tag != 347)
+        return NULL;
+    uint64_t is =
+        gi_tag_find(&found, tags, directory, which) ? gi_tag_integer(tags, &found, 0, 0) : 0;
+    if (is == (of_old ? OLD_JPEG : tag->tag == 320 ? PALETTE : NEW_JPEG))
+        return NULL;
+    return of_old            ? "of another JPEG"
+           : tag->tag == 320 ? "palette of other colours"
+                             : "of another compression";
+}
+
 /* Adds the tags of a directory. `of_page`: it is the page that has the picture in a SubIFD. Returns
  * whether there are tags of EXIF. */
 static bool add_tags(struct gi_decode *decode, const struct gi_tags *tags, uint64_t directory,
@@ -294,12 +318,32 @@ static bool add_tags(struct gi_decode *decode, const struct gi_tags *tags, uint6
     struct gi_tag_walk walk;
     struct gi_tag tag;
     bool exif = false;
+    unsigned last = 0;
     gi_tag_walk_start(&walk, tags, directory);
-    while (gi_tag_next(&walk, &tag)) {
+    for (; gi_tag_next(&walk, &tag); last = tag.tag) {
+        const struct range *range = range_of(tag.tag);
+        bool again = tag.tag == last && range && range->used;
+        const char *why = again ? "comes a second time" : idle(tags, directory, &tag);
         exif = exif || needs_exif(tag.tag);
-        (of_page ? add_tag_of_page : add_tag)(decode, tags, &tag);
+        if (why && !of_page)
+            add_lost(decode, &tag, why);
+        else
+            (of_page ? add_tag_of_page : add_tag)(decode, tags, &tag);
     }
     return exif;
+}
+
+/* Finds the page that has its picture in the SubIFD `directory`, among the first pages that have
+ * it in a SubIFD. */
+static bool find_page_of(struct gi_tiff_walk *page, const struct gi_decode *decode,
+                         uint64_t directory)
+{
+    enum { PAGES_MAX = 256 };
+    gi_tiff_walk_start(page, decode->bytes, decode->nbytes);
+    for (int i = 0; i < PAGES_MAX && gi_tiff_walk(page) && page->full != page->at; i++)
+        if (page->full == directory)
+            return true;
+    return false;
 }
 
 void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
@@ -309,9 +353,11 @@ void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
     uint64_t first = gi_tags_open(&tags, decode->bytes, decode->nbytes);
     directory = directory ? directory : first;
     bool exif = add_tags(decode, &tags, directory, false);
-    gi_tiff_walk_start(&page, decode->bytes, decode->nbytes);
-    if (gi_tiff_walk(&page) && page.full == directory && page.at != directory &&
-        add_tags(decode, &tags, page.at, true) && !exif)
+    bool in_subifd = find_page_of(&page, decode, directory);
+    if (in_subifd && decode->options->image) /* of a single page the decoder has named it */
+        gi_decode_add_part(decode, &(struct gi_part){.kind = GI_PART_IMAGES, .fate = GI_PART_LOST},
+                           "a smaller version of the picture");
+    if (in_subifd && add_tags(decode, &tags, page.at, true) && !exif)
         add_exif(decode, &tags, page.at);
     if (exif)
         add_exif(decode, &tags, directory);

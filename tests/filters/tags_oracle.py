@@ -1,9 +1,10 @@
 """Every tag of a TIFF arrives in a TIFF, as EXIF and IPTC in other formats, or is named: files composed and parsed here.
 
-Sources: imgio/tiff/tiff_parts* imgio/tiff/directories* imgio/tiff/directory_write* imgio/tiff/tags* imgio/photoshop* imgio/iptc*
+Sources: imgio/tiff/tiff_parts* imgio/tiff/directories* imgio/tiff/directory_write* imgio/tiff/tags* imgio/photoshop* imgio/iptc* imgio/pages.c
 """
 import os
 import struct
+import subprocess
 
 from _common import Checks, optional
 from _tags import EXIF, GPS, INTEROPERABILITY, compose, parse, plain
@@ -241,6 +242,120 @@ def beyond():
     check("a smaller version", "smaller version" in convert("out.tif")[1] and convert("out.tif", "--strict")[0] == 1)
 
 
+def joined(order, big, *pages):
+    """A TIFF of several pages, of which each is given by its entries."""
+    head, data, next_directory = (16 if big else 8), b"", 0
+    for entries in reversed(pages):
+        own = [(256, 3, [4]), (257, 3, [3]), (258, 3, [8]), (259, 3, [1]), (262, 3, [1]), (273, 4, [head]), (277, 3, [1]),
+               (278, 3, [3]), (279, 4, [12])]
+        given = {e[0] for e in entries}
+        whole = compose([e for e in own if e[0] not in given] + entries, order, big, data=data or PIXELS,
+                        next_directory=next_directory)
+        next_directory = struct.unpack(order + ("Q" if big else "I"), whole[8:16] if big else whole[4:8])[0]
+        data = whole[head:]
+    return whole
+
+
+def pages_of(data):
+    """Returns what parse() returns, of every page."""
+    order, big = ("<" if data[:2] == b"II" else ">"), data[2:4] in (b"+\0", b"\0+")
+    number, count, entry = (order + "Q", order + "Q", 20) if big else (order + "I", order + "H", 12)
+    at, = struct.unpack_from(number, data, 8 if big else 4)
+    while at:
+        yield parse(data, at)
+        n, = struct.unpack_from(count, data, at)
+        at, = struct.unpack_from(number, data, at + struct.calcsize(count) + n * entry)
+
+
+def beyond_pages():
+    """The same behind several pages, in one file and in a file per page; nothing is named of pages that end the file."""
+    exif, inner, gps = own_directories()
+    page = [(EXIF, 4, exif + [(INTEROPERABILITY, 4, inner)]), (GPS, 4, gps)]
+    mask = [(254, 4, [4]), (262, 3, [4])]
+    for order in "<>":
+        for big in (False, True):
+            good = joined(order, big, page, page)
+            cases = [(good + b"made up", "7 bytes after the end"), (good + good, "images after the first TIFF"),
+                     (joined(order, big, page, mask, page), "1 smaller version or mask of pages"),
+                     (joined(order, big, page) + b"made up", "7 bytes after the end"),
+                     (good + b"\0" * 20, None), (joined(order, big, *[page] * 70), None)]
+            for data, word in cases:
+                for output in ("out.tif", "out-{page}.tif"):
+                    write("in.tif", data)
+                    status, said = convert(output)
+                    check(f"{word} to {output}: {said}", status == 0 and bool(said) == bool(word))
+                    status, said = convert(output, "--strict")
+                    check(f"{word} to {output} --strict: {said}", word in said and status == 1 if word else status == 0)
+                    if output == "out.tif" and word and "bytes" in word and data.startswith(good):
+                        result = subprocess.run([c.program, "invert", "-", output, "--strict"], input=data,
+                                                capture_output=True, check=False)
+                        check("the same in a pipe", result.returncode == 1 and word.encode() in result.stderr)
+    write("in.tif", joined("<", False, page, mask, page) + b"made up")
+    result = c.result("invert", "in.tif[0]", "out.tif", "--strict")
+    check(f"a page that was chosen: {result.stderr}", result.returncode == 0)
+
+
+def subifds_of_pages():
+    """Each page whose picture is in a SubIFD keeps its metadata, and its smaller version is named."""
+    picture = [(256, 3, [4]), (257, 3, [3]), (258, 3, [8]), (259, 3, [1]), (262, 3, [1]), (273, 4, [8]), (277, 3, [1]),
+               (278, 3, [3]), (279, 4, [12])]
+    pages = [[(254, 4, [1]), (256, 3, [2]), (257, 3, [2]), (278, 3, [2]), (279, 4, [4]), (330, 4, picture), (65000, 3, [n]),
+              (271, 2, b"Maker%d\0" % n), (EXIF, 4, [(37500, 7, b"notes%d" % n)])] for n in range(3)]
+    write("in.tif", joined(">", False, *pages))
+    status, said = convert("out.tif")
+    check(f"SubIFDs of pages: {said}", status == 0 and "smaller version of the picture" in said)
+    check("SubIFDs of pages --strict", convert("out.tif", "--strict")[0] == 1)
+    convert("out.tif")
+    for n, got in enumerate(pages_of(read("out.tif"))):
+        check(f"page {n}: {sorted(got)}", got[256][1] == (4,) and got.get(65000) == (3, (n,))
+              and got.get(271) == (2, b"Maker%d\0" % n) and got[EXIF][1][37500][1] == b"notes%d" % n)
+
+
+def descriptions_of_pages():
+    """A description of all pages stays with them; if it no longer fits, it is named, and an error with --strict."""
+    write("in.tif", joined("<", False, [(270, 2, b"<OME >x\0")], []))
+    check("the same pages", convert("out.tif", "--strict")[0] == 0 and 270 in parse(read("out.tif")))
+    status, said = convert("out.tif", "--depth", "16")
+    check(f"another type: {said}", status == 0 and "OME" in said and 270 not in parse(read("out.tif")))
+    status, said = convert("out.tif", "--depth", "16", "--strict")
+    check(f"another type --strict: {said}", status == 1 and "OME" in said and not os.path.exists("out.tif"))
+
+
+def idle():
+    """Tags that describe another picture, and tags that come a second time, are named."""
+    cases = [[(513, 4, [8]), (514, 4, [12])], [(320, 3, list(range(768)))], [(347, 7, b"\xff\xd8\xff\xd9")],
+             [(270, 2, b"first\0"), (270, 2, b"second\0")], [(700, 1, b"<x/>"), (700, 1, b"<y/>")]]
+    for entries in cases:
+        write("in.tif", tiff("<", False, entries))
+        status, said = convert("out.tif")
+        check(f"tag {entries[0][0]}: {said}", status == 0 and f"tag {entries[0][0]}" in said)
+        check(f"tag {entries[0][0]} --strict", convert("out.tif", "--strict")[0] == 1)
+
+
+def exif_to_tiff():
+    """Tags of EXIF that a TIFF does not get are named, in particular where another text takes the place."""
+    write("base.ppm", b"P6 2 1 255\n" + bytes(range(6)))
+    c.run("convert", "base.ppm", "base.jpg")
+    base = read("base.jpg")
+
+    def segment(marker, body):
+        return struct.pack(">BBH", 255, marker, len(body) + 2) + body
+
+    cases = [(compose([(270, 2, b"of the camera\0")]), b"", 0), (compose([(270, 2, b"of the camera\0")]), b"a comment", 1),
+             (compose([(305, 2, b"of the camera\0")]), b"a comment", 0), (compose([(50740, 1, b"private")]), b"", 1),
+             (compose([(700, 1, b"<x/>"), (65000, 0, b"ab")]), b"", 2), (b"garbage!", b"", 1),
+             (compose([(271, 2, b"Maker\0"), (EXIF, 4, [(37500, 7, b"notes"), (330, 13, [8])])]), b"", 1)]
+    for block, comment, n in cases:
+        write("in.jpg", base[:2] + segment(0xE1, b"Exif\0\0" + block) + (segment(0xFE, comment) if comment else b"")
+              + base[2:])
+        result = c.result("convert", "in.jpg", "out.tif")
+        said = f"{n} tag{'s' if n > 1 else ''} of EXIF"
+        check(f"{block} {comment}: {result.stderr}", result.returncode == 0 and (said in result.stderr if n else
+                                                                                  not result.stderr))
+        result = c.result("convert", "in.jpg", "out.tif", "--strict", "--force")
+        check(f"{block} {comment} --strict", result.returncode == (1 if n else 0))
+
+
 def strips():
     """--strip removes what it says."""
     exif, inner, gps = own_directories()
@@ -298,8 +413,13 @@ odd_resolutions()
 two_texts()
 curves()
 subifds()
+subifds_of_pages()
 descriptions()
+descriptions_of_pages()
+idle()
+exif_to_tiff()
 beyond()
+beyond_pages()
 strips()
 hostile()
 c.end()
