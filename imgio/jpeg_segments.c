@@ -22,6 +22,7 @@ enum {
     APP14 = 0xee,
     APP15 = 0xef,
     JFIF_HEAD = 14,
+    ADOBE_HEAD = 12,
 };
 
 /* How a segment begins, and what becomes of segments that begin so. The first row that fits
@@ -106,6 +107,10 @@ static void add_rest_of_used(struct walk *walk, int marker, const unsigned char 
     const struct gi_metadata *metadata = walk->decode->metadata;
     if (marker == APP0 && n > JFIF_HEAD && bytes[12] && bytes[13])
         add_lost(walk, marker, "thumbnail (JFIF)", n - JFIF_HEAD);
+    else if (marker == APP0 && n > JFIF_HEAD)
+        add_lost(walk, marker, "end of JFIF's segment", n - JFIF_HEAD);
+    else if (marker == APP14 && n > ADOBE_HEAD)
+        add_lost(walk, marker, "end of Adobe's segment", n - ADOBE_HEAD);
     else if (marker == APP1 && bytes[0] == 'E' && (walk->exifs++ || !metadata->exif))
         add_lost(walk, marker, "further EXIF", n);
     else if (marker == APP1 && bytes[0] == 'h' && (walk->xmps++ || !metadata->xmp))

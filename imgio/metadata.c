@@ -270,7 +270,20 @@ static unsigned char *read_raw_profile(struct gi_metadata *metadata, const char 
     return bytes;
 }
 
-/* Keeps EXIF and XMP that ImageMagick wrote as texts, before PNG had a chunk for EXIF. */
+/* Keeps a block unless it exists already; a second one with other bytes is lost. */
+static void keep_once(struct gi_metadata *metadata, void **block, size_t *nbytes, const void *bytes,
+                      size_t n, const char *name)
+{
+    if (*block && (*nbytes != n || memcmp(*block, bytes, n) != 0))
+        gi_metadata_add_part(
+            metadata,
+            &(struct gi_part){.kind = GI_PART_METADATA, .fate = GI_PART_LOST, .nbytes = n},
+            "further %s", name);
+    gi_metadata_keep(metadata, block, nbytes, bytes, n);
+}
+
+/* Keeps EXIF and XMP that ImageMagick wrote as texts, before PNG had a chunk for EXIF. Returns
+ * false if it is neither. */
 static bool adopt_raw_profile(struct gi_metadata *metadata, const char *kind, const char *text,
                               size_t n)
 {
@@ -281,16 +294,18 @@ static bool adopt_raw_profile(struct gi_metadata *metadata, const char *kind, co
     unsigned char *bytes = read_raw_profile(metadata, text, n, &nbytes);
     if (!bytes)
         return false;
-    if (*kind == 'x') {
-        keep_xmp(metadata, bytes, nbytes);
-    } else if (nbytes > sizeof exif && memcmp(bytes, exif, sizeof exif) == 0) {
-        gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, bytes + sizeof exif,
-                         nbytes - sizeof exif);
-    } else if (nbytes > sizeof xap && memcmp(bytes, xap, sizeof xap) == 0) {
-        keep_xmp(metadata, bytes + sizeof xap, nbytes - sizeof xap);
-    }
+    bool is_xmp = *kind == 'x';
+    bool is_exif = !is_xmp && nbytes > sizeof exif && memcmp(bytes, exif, sizeof exif) == 0;
+    bool is_xap = !is_xmp && nbytes > sizeof xap && memcmp(bytes, xap, sizeof xap) == 0;
+    size_t head = is_exif ? sizeof exif : is_xap ? sizeof xap : 0;
+    if (is_exif)
+        keep_once(metadata, &metadata->exif, &metadata->exif_nbytes, bytes + head, nbytes - head,
+                  "EXIF");
+    else if (is_xmp || is_xap)
+        keep_once(metadata, &metadata->xmp, &metadata->xmp_nbytes, bytes + head, nbytes - head,
+                  "XMP");
     free(bytes);
-    return true;
+    return is_exif || is_xmp || is_xap;
 }
 
 static void too_many(struct gi_metadata *metadata, const char *keyword, size_t n)
@@ -301,6 +316,22 @@ static void too_many(struct gi_metadata *metadata, const char *keyword, size_t n
                                            .nbytes = n,
                                            .why = "more text than is kept"},
                          "text %s", keyword);
+}
+
+/* Names what follows the zero byte at which a text ends. */
+static void lose_end(struct gi_metadata *metadata, const char *keyword, const unsigned char *bytes,
+                     size_t n)
+{
+    const unsigned char *zero = n ? memchr(bytes, 0, n) : NULL, *at = zero, *end = bytes + n;
+    while (at && at < end && !*at)
+        at++;
+    if (at && at < end)
+        gi_metadata_add_part(metadata,
+                             &(struct gi_part){.kind = GI_PART_METADATA,
+                                               .fate = GI_PART_LOST,
+                                               .nbytes = (size_t)(end - zero),
+                                               .why = "after a zero byte"},
+                             "end of text %s", keyword);
 }
 
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
@@ -337,6 +368,7 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     text.translated = put_text((char *)text.language, language, strlen(language));
     text.text = put_text((char *)text.translated, translated, strlen(translated));
     put_text((char *)text.text, bytes, n);
+    lose_end(metadata, keyword, bytes, n);
     metadata->texts_nbytes += room;
     metadata->texts[metadata->ntexts++] = text;
     return true;

@@ -34,13 +34,32 @@ static bool is_plain(const struct gi_pnm_header *head)
     return false;
 }
 
+/* Names a line of the header of a PAM that begins with an unknown word. */
+static void name_line(struct gi_decode *decode, const unsigned char *at, const unsigned char *end)
+{
+    static const char *const known[] = {"#",      "WIDTH",    "HEIGHT", "DEPTH",
+                                        "MAXVAL", "TUPLTYPE", "ENDHDR"};
+    size_t n = 0;
+    while (at + n < end && at[n] > ' ')
+        n++;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (n >= strlen(known[i]) && memcmp(at, known[i], strlen(known[i])) == 0)
+            return;
+    if (n)
+        gi_decode_add_part(decode, &(struct gi_part){.kind = GI_PART_FIELD, .fate = GI_PART_LOST},
+                           "line %.*s", (int)(n < 40 ? n : 40), (const char *)at);
+}
+
 void gi_pnm_header_parts(struct gi_decode *decode, const unsigned char *end,
                          const struct gi_pnm_header *head)
 {
     bool lines = head->magic == '7'; /* in a PAM, comments begin at the start of a line */
-    for (const unsigned char *at = decode->bytes + 2; at < end; at++)
+    for (const unsigned char *at = decode->bytes + 2; at < end; at++) {
+        if (lines && at[-1] == '\n')
+            name_line(decode, at, end);
         if (*at == '#' && (!lines || at[-1] == '\n'))
             at = keep_comment(decode, at + 1, end);
+    }
     if (head->tuple && !is_plain(head))
         gi_decode_add_part(decode,
                            &(struct gi_part){.kind = GI_PART_FIELD,

@@ -150,7 +150,12 @@ static void account(struct walk *walk, const unsigned char *type, const unsigned
         walk->palette = bytes;
         walk->colours = n / 3;
         walk->place = GI_PNG_BEFORE_PIXELS;
+        if (walk->colour_type != 3)
+            add(walk, type, GI_PART_DROPPED, "suggests colours for the old pixels", NULL, n);
     } else if (is_one_of(used, type)) {
+        bool late = memcmp(type, "tRNS", 4) == 0 && walk->place == GI_PNG_AFTER_PIXELS;
+        if (late || (memcmp(type, "IEND", 4) == 0 && n))
+            add(walk, type, GI_PART_LOST, late ? "out of place" : "has data", NULL, n);
         if (type[1] == 'D')
             walk->place = GI_PNG_AFTER_PIXELS;
     } else if (is_one_of(frames, type)) {

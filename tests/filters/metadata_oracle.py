@@ -291,13 +291,33 @@ def raw_profiles():
         check(f"EXIF in {kind}", got.get(b"eXIf") == bytes(want))
     other = exif(gps=True)
     write("in.png", png(chunk(b"eXIf", exif()) + profile(b"exif", b"Exif\0\0" + other)))
-    check("the chunk is believed before a text", dict(chunks(convert("in.png", "out.png")[1]))[b"eXIf"] == bytes(want))
+    said, data = convert("in.png", "out.png")
+    check("the chunk is believed before a text", dict(chunks(data))[b"eXIf"] == bytes(want))
+    check(f"and the text is named: {said}", "further EXIF" in said
+          and run("convert", "--force", "in.png", "out.png", "--strict")[0] == 1)
+    write("in.png", png(chunk(b"eXIf", exif()) + profile(b"exif", b"Exif\0\0" + exif())))
+    check("twice the same", run("convert", "--force", "in.png", "out.png", "--strict") == (0, ""))
     for text in (b"no lines", b"\nexif", b"\nexif\n12"):
         write("in.png", png(chunk(b"tEXt", b"Raw profile type exif\0" + text)))
         check(f"raw profile {text} is a text", png_texts(convert("in.png", "out.png")[1])
               == {"Raw profile type exif": ("", "", text.decode())})
     write("in.png", png(profile(b"APP1", b"something else")))
-    check("APP1 of another kind", dict(chunks(convert("in.png", "out.png")[1])).keys() == {b"IHDR", b"IDAT", b"IEND"})
+    check("APP1 of another kind stays a text", list(png_texts(convert("in.png", "out.png")[1])) == ["Raw profile type APP1"])
+
+
+def nothing_hidden():
+    """What texts hold behind a zero, and chunks that libpng passes over, are named."""
+    whole = png()
+    cases = [(png(chunk(b"tEXt", b"Title\0seen\0hidden")), "end of text Title"),
+             (png(chunk(b"zTXt", b"Title\0\0" + zlib.compress(b"seen\0hidden"))), "end of text Title"),
+             (png(b"", chunk(b"tRNS", bytes(6))), "chunk tRNS (out of place)"), (png(chunk(b"PLTE", bytes(9))), "chunk PLTE"),
+             (whole[:-12] + chunk(b"IEND", b"hidden"), "chunk IEND (has data)"),
+             (png(chunk(b"tEXt", b"Title\0seen\0\0")), None)]
+    for data, word in cases:
+        write("in.png", data)
+        said = convert("in.png", "out.png")[0]
+        check(f"{word}: {said}", word in said if word else not said)
+        check(f"{word} --strict", run("convert", "--force", "in.png", "out.png", "--strict")[0] == (1 if word else 0))
 
 
 def places_in_texts():
@@ -404,6 +424,7 @@ colour_travels()
 exif_and_places()
 comments()
 raw_profiles()
+nothing_hidden()
 places_in_texts()
 long_keywords()
 dates()

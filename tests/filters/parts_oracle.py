@@ -280,7 +280,10 @@ class Pam(Pnm):
     def parts(self, rng):
         kind = rng.choice([b"GRAYSCALE", b"LAB", b"made up"])
         name = Part(("pam", kind), f"tuple type {kind.decode()}", b"TUPLTYPE " + kind + b"\n", 1, silent=kind == b"GRAYSCALE")
-        return [name] + super().parts(rng)
+        made = [name] + super().parts(rng)
+        if rng.random() < 0.3:
+            made.append(Part(None, "line MADEUP", b"MADEUP 5\n", 1))
+        return made
 
     def make(self, parts):
         at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
