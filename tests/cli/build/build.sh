@@ -108,11 +108,14 @@ expect 0 timeout 60 script -qec "cd '$work/runs' && TEST_SECONDS=20 tests/run b 
 check "an interactive shell in a test, at a terminal" grep -q '^1 passed, 0 failed, 0 skipped' <(tr -d '\r' <out)
 check "and it was interactive" grep -q i runs/shell
 printf 'echo $$ >pid\nexec sleep 60\n' >runs/tests/cli/topic/shell.sh
-(cd runs && exec tests/run b '' tests/cli/topic >/dev/null 2>&1) &
-for _ in {1..100}; do [[ -s runs/pid ]] && break; sleep 0.1; done
-kill -TERM $!
-wait $!
-check "a signal to the tests ends them" bash -c "sleep 0.3; ! kill -0 $(cat runs/pid)"
+for jobs in 1 2; do
+    rm -f runs/pid
+    (cd runs && TEST_JOBS=$jobs exec tests/run b '' tests/cli/topic >/dev/null 2>&1) &
+    for _ in {1..100}; do [[ -s runs/pid ]] && break; sleep 0.1; done
+    kill -TERM $!
+    wait $!
+    check "a signal to the tests ends them, $jobs at a time" bash -c "for _ in {1..50}; do kill -0 $(cat runs/pid) || exit 0; sleep 0.1; done; exit 1"
+done
 
 # The build of `make test` is installed and uninstalled.
 if [[ ${MAKELEVEL-} ]] && make -C "$top" -q "${GPUIMG#"$top"/}" >/dev/null 2>&1; then
