@@ -31,18 +31,21 @@ static float chained(const float *taps, int n)
     return s;
 }
 
-/* Adds up to 32 times 2^-26 to a tap, or subtracts it, until the sum is 1. Returns whether it is.
- */
+/* Changes a tap by at most 4 times 2^-26, so that the sum comes as near to 1 as it can. Returns
+ * whether it is 1. */
 static bool settle_tap(float *taps, int n, int at)
 {
-    float tap = taps[at];
-    for (int i = 1; i <= 64; i++) {
-        taps[at] = tap + (float)(i % 2 ? (i + 1) / 2 : -i / 2) * 0x1p-26f;
-        if (taps[at] * tap > 0 && chained(taps, n) == 1)
-            return true;
+    float tap = taps[at], best = tap, least = fabsf(chained(taps, n) - 1);
+    for (int i = -4; i <= 4 && least > 0; i++) {
+        taps[at] = tap + (float)i * 0x1p-26f;
+        float off = fabsf(chained(taps, n) - 1);
+        if (taps[at] * tap > 0 && off < least) {
+            least = off;
+            best = taps[at];
+        }
     }
-    taps[at] = tap;
-    return false;
+    taps[at] = best;
+    return least == 0;
 }
 
 void gi_taps_settle(float *taps, int n)
@@ -51,10 +54,8 @@ void gi_taps_settle(float *taps, int n)
     for (int i = 0; i < n; i++)
         if (taps[i] > taps[largest])
             largest = i;
-    for (int i = 0; i < 2; i++)
-        taps[largest] += 1 - chained(taps, n);
     bool settled = chained(taps, n) == 1;
-    for (int i = 0; i < 64 && !settled; i++)
+    for (int i = 0; i < n && !settled; i++)
         settled = (largest + i < n && settle_tap(taps, n, largest + i)) ||
                   (largest - i >= 0 && settle_tap(taps, n, largest - i));
 }

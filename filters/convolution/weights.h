@@ -12,10 +12,10 @@ int gi_gaussian_k(double sigma);
 /* Returns the standard deviation in px that OpenCV's getGaussianKernel() uses for k taps. */
 double gi_gaussian_sigma(int k);
 
-/* Changes the largest of n taps, whose sum is almost 1, by a few times 2^-24, so that the float sum
- * in the order of struct gi_separable is exactly 1. A constant image of floats then stays constant
- * if its value is a power of two; other constants change by at most a few times 2^-24 of the value,
- * because products and sums are rounded. */
+/* Changes taps, from the largest of n on, whose sum is almost 1, by at most 2^-24 each, so that the
+ * float sum in the order of struct gi_separable is exactly 1. A constant image of floats then stays
+ * constant if its value is a power of two; other constants change by at most a few times 2^-24 of
+ * the value, because products and sums are rounded. */
 void gi_taps_settle(float *taps, int n);
 
 /* Sets taps[0..k) to exp(-(i - k/2)^2 / (2 sigma^2)) divided by their sum, then settles them; k is

@@ -117,7 +117,7 @@ bool gi_tiff_is_starved(const char *text)
     static const char *const words[] = {
         "ot enough memory",  "ut of memory", "ailed to allocate", "annot allocate",
         "nable to allocate", "No space for", "malloc(sizeof",     NULL};
-    return holds_one_of(text, words);
+    return !strstr(text, "(0 elements") && holds_one_of(text, words);
 }
 
 /* Returns whether, after a warning while pixels are read, every pixel is as the writer intended. */

@@ -174,4 +174,8 @@ else
     expect_error 1 'selftest: --device cuda: *' selftest --device cuda
 fi
 
+# A directory without entries, for which libtiff says that it got no memory, is damage and no failure of the machine.
+printf 'II*\0\x08\0\0\0\0\0\0\0\0\0' >zero.tif
+expect_error 1 'info: zero.tif: is damaged: *' info zero.tif
+
 finish
