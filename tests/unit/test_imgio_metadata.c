@@ -243,12 +243,12 @@ TEST(raw_profiles)
         {"APP1", "\nexif\n       8\n4578696600004949\n", "II", NULL, 0},
         {"APP1", xap, NULL, "<x/>", 0},
         {"xmp", "\nxmp\n       4\n3c782f3e\n", NULL, "<x/>", 0},
-        {"exif", "\nexif\n       6\n457869660000\n", NULL, NULL,
-         0}, /* nothing follows the header */
-        {"exif", "\nexif\n       8\n4d4d002a4d4d002a\n", NULL, NULL, 0},
+        /* What is neither EXIF nor XMP stays a text. */
+        {"exif", "\nexif\n       6\n457869660000\n", NULL, NULL, 1},
+        {"exif", "\nexif\n       8\n4d4d002a4d4d002a\n", NULL, NULL, 1},
         {"APP1", "\nAPP1\n      40\n687474703a2f2f6e732e61646f62652e636f6d2f7861702f322e302f003c\n",
-         NULL, NULL, 0},
-        {"exif", "\nexif\n       6\nno digits\n", NULL, NULL, 0},
+         NULL, NULL, 1},
+        {"exif", "\nexif\n       6\nno digits\n", NULL, NULL, 1},
         {"exif", "\nexif\n       6", NULL, NULL, 1},
         {"exif", "\nexif", NULL, NULL, 1},
         {"exif", "exif", NULL, NULL, 1},
