@@ -25,7 +25,7 @@ enum gi_fact {
     GI_FACTS,
 };
 
-/* A fact is a text in UTF-8, which is owned here, or a number. What is unknown is NULL or NaN. */
+/* A fact is a text in UTF-8, which is owned here, or a number. An unknown fact is NULL or NaN. */
 struct gi_facts {
     char *texts[GI_FACTS];
     double numbers[GI_FACTS];

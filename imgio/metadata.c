@@ -439,16 +439,25 @@ void gi_metadata_settle(struct gi_metadata *metadata)
         reset_xmp_orientation(metadata);
 }
 
+/* Returns the colour chunk after `at`, or the first one if `at` is NULL, or NULL if there is none.
+ * Each is stored as name (4 bytes), length (1 byte) and data. */
+static const unsigned char *next_chunk(const struct gi_metadata *metadata, const unsigned char *at)
+{
+    const unsigned char *first = metadata->colour,
+                        *end = first ? first + metadata->colour_nbytes : first;
+    at = at ? at + 5 + at[4] : first;
+    return at && end - at >= 5 && end - at - 5 >= at[4] ? at : NULL;
+}
+
 void gi_metadata_drop_colour(struct gi_metadata *metadata)
 {
     struct gi_part part = {.kind = GI_PART_METADATA,
                            .fate = GI_PART_DROPPED,
                            .why = "samples are in another colour space"};
-    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
     part.nbytes = metadata->icc_nbytes;
     if (metadata->icc)
         gi_metadata_add_part(metadata, &part, "the ICC profile");
-    for (; at && end - at >= 5 && end - at - 5 >= at[4]; at += 5 + at[4]) {
+    for (const unsigned char *at = NULL; (at = next_chunk(metadata, at));) {
         part.nbytes = at[4];
         gi_metadata_add_part(metadata, &part, "chunk %.4s", (const char *)at);
     }
@@ -460,14 +469,12 @@ void gi_metadata_drop_colour(struct gi_metadata *metadata)
 
 bool gi_metadata_colour_chunk(const struct gi_metadata *metadata, const char *name)
 {
-    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
-    for (; at && end - at >= 5 && end - at - 5 >= at[4]; at += 5 + at[4])
+    for (const unsigned char *at = NULL; (at = next_chunk(metadata, at));)
         if (memcmp(at, name, 4) == 0)
             return true;
     return false;
 }
 
-/* Each chunk is stored as name (4 bytes), length (1 byte) and data. */
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
 {
     static const unsigned char gamma[] = {0, 0, 0xb1, 0x8f}, cicp[] = {1, 13, 0, 1};
@@ -475,9 +482,8 @@ bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
     static const unsigned char primaries[] = {0, 0, 0x7a, 0x26, 0, 0, 0x80, 0x84, 0, 0, 0xfa, 0,
                                               0, 0, 0x80, 0xe8, 0, 0, 0x75, 0x30, 0, 0, 0xea, 0x60,
                                               0, 0, 0x3a, 0x98, 0, 0, 0x17, 0x70};
-    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
     bool other = false, said = false;
-    for (; at && end - at >= 5 && end - at - 5 >= at[4]; at += 5 + at[4]) {
+    for (const unsigned char *at = NULL; (at = next_chunk(metadata, at));) {
         const unsigned char *bytes = at + 5;
         if (memcmp(at, "sRGB", 4) == 0)
             said = true;

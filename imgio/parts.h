@@ -55,7 +55,7 @@ struct gi_parts {
 };
 
 enum {
-    /* Maximum number of parts, and of bytes carried. What is beyond is counted by one part. */
+    /* Maximum number of parts, and of bytes carried. Further parts are counted by one part. */
     GI_PARTS_MAX = 1024,
     GI_PARTS_NBYTES_MAX = 64 << 20,
 };

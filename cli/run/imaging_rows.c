@@ -21,7 +21,7 @@ enum {
     BAND_NBYTES = 64 << 20,
 };
 
-/* The rows of the input. Each band is decoded by itself, as a part of the picture. */
+/* The rows of the input. Each band is decoded on its own, as a part of the picture. */
 struct input {
     struct gi_imaging *imaging;
     const struct gi_item *item;
@@ -56,7 +56,7 @@ static enum gi_status decode(struct input *input, struct gi_metadata *metadata,
                           &input->loading, err);
 }
 
-/* Returns whether the path still names the file of the first rows, and nobody has written to it. */
+/* Returns whether the path still names the file of the first rows, and that file is unchanged. */
 static bool is_same_file(const struct input *input)
 {
     const struct stat *was = &input->file;

@@ -1,4 +1,4 @@
-/* What of a TIFF can't be read, and which of libtiff's messages mean damage.
+/* Kinds of TIFF that can't be read, and the meaning of libtiff's messages: damage or a bad tag.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff_reader.h"
 
