@@ -37,6 +37,8 @@ struct bitmap {
     unsigned bits; /* bits per pixel */
     unsigned compression;
     struct field fields[4]; /* red, green, blue, alpha */
+    uint32_t spare_mask;    /* bits of a pixel that are in no field */
+    struct gi_spare_bits spare;
     uint8_t palette[COLOURS_MAX][3];
     unsigned colours;
     int channels;
@@ -135,6 +137,7 @@ static enum gi_status read_fields(struct bitmap *b, size_t *after, struct gi_err
             return fail_header(err, "a mask of samples", mask);
         all |= mask;
     }
+    b->spare_mask = ~all & (b->bits == 16 ? 0xffff : 0xffffffff);
     bool colour = b->fields[0].mask && b->fields[1].mask && b->fields[2].mask;
     return colour ? GI_OK : fail_header(err, "a mask of samples", 0);
 }
@@ -153,11 +156,13 @@ static enum gi_status read_palette(struct bitmap *b, size_t at, struct gi_err *e
     if (b->colours > (end - at) / entry) /* some writers store a shorter palette */
         b->colours = (unsigned)((end - at) / entry);
     bool gray = b->colours > 0;
+    b->spare_mask = entry == 4 ? 0xff : 0; /* the fourth byte of a colour is reserved */
     for (unsigned i = 0; i < b->colours; i++) {
         const unsigned char *bgr = d->bytes + at + i * entry;
         for (int c = 0; c < 3; c++)
             b->palette[i][c] = bgr[2 - c];
         gray = gray && bgr[0] == bgr[1] && bgr[1] == bgr[2];
+        gi_spare_bits_add(&b->spare, entry == 4 ? bgr[3] : 0);
     }
     b->channels = gray ? 1 : 3;
     return GI_OK;
@@ -231,10 +236,11 @@ static uint32_t scale(uint32_t v, int bits, uint32_t full)
     return (uint32_t)((v * (uint64_t)full + most / 2) / most);
 }
 
-static void unpack_fields(const struct bitmap *b, void *row, const unsigned char *in)
+static void unpack_fields(struct bitmap *b, void *row, const unsigned char *in)
 {
     for (size_t x = 0; x < (size_t)b->width; x++) {
         uint32_t pixel = b->bits == 16 ? gi_little16(in + 2 * x) : gi_little32(in + 4 * x);
+        gi_spare_bits_add(&b->spare, pixel & b->spare_mask);
         for (int c = 0; c < b->channels; c++) {
             const struct field *f = &b->fields[c];
             uint32_t v = (pixel & f->mask) >> f->shift;
@@ -271,7 +277,7 @@ static enum gi_status check_end(const struct bitmap *b, struct gi_err *err)
 }
 
 /* Reads uncompressed rows, each padded to a multiple of 4 bytes. */
-static enum gi_status read_rows(const struct bitmap *b, struct gi_err *err)
+static enum gi_status read_rows(struct bitmap *b, struct gi_err *err)
 {
     size_t row_nbytes = ((size_t)b->width * b->bits + 31) / 32 * 4;
     const unsigned char *in = b->decode->bytes + b->pixels_at;
@@ -437,6 +443,7 @@ static enum gi_status decode_bmp(struct gi_decode *decode, struct gi_err *err)
         status = read_pixels(&b, err);
     else if (!status)
         b.layout.pixels_end = expected_end(&b);
+    gi_decode_add_spare_bits(decode, &b.spare, b.spare_mask);
     if (!status)
         gi_bmp_add_parts(decode, &b.layout);
     return status;

@@ -84,6 +84,15 @@ void gi_decode_add_loss(struct gi_decode *decode, const char *name, const char *
         "%s", name);
 }
 
+void gi_decode_add_spare_bits(struct gi_decode *decode, const struct gi_spare_bits *spare,
+                              uint32_t mask)
+{
+    if (spare->any && spare->all != mask)
+        gi_decode_add_loss(decode, "bits beside the colours",
+                           "has bits beside its colours that are not declared as alpha; they are "
+                           "left out");
+}
+
 void gi_decode_add_trailing(struct gi_decode *decode, uint64_t end)
 {
     const struct gi_ahead *ahead = decode->options->ahead;

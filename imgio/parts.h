@@ -81,6 +81,23 @@ void gi_decode_add_images(struct gi_decode *decode, const char *name, const char
  * gi_decode_add_images() does. */
 void gi_decode_add_loss(struct gi_decode *decode, const char *name, const char *warning);
 
+/* Bits of the pixels, such as the fourth byte of 32, that are neither colour nor alpha. Some
+ * writers set all of them; bits that differ between pixels may be a mask. */
+struct gi_spare_bits {
+    uint32_t all, any; /* bits that are set in all pixels, and in one at least */
+    bool begun;
+};
+static inline void gi_spare_bits_add(struct gi_spare_bits *spare, uint32_t bits)
+{
+    spare->all = spare->begun ? spare->all & bits : bits;
+    spare->any |= bits;
+    spare->begun = true;
+}
+
+/* Adds the bits `mask` of the pixels as a loss, unless all are 0 or all are 1. */
+void gi_decode_add_spare_bits(struct gi_decode *decode, const struct gi_spare_bits *spare,
+                              uint32_t mask);
+
 /* Adds the bytes from offset `end` to the end of the file, if there are any. */
 void gi_decode_add_trailing(struct gi_decode *decode, uint64_t end);
 

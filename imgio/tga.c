@@ -33,6 +33,8 @@ struct targa {
     size_t palette_at, colour_nbytes, pixels_at;
     size_t pixel_nbytes; /* as stored in the file */
     int channels;
+    uint32_t spare_mask; /* bits of a pixel or colour that are neither colour nor alpha */
+    struct gi_spare_bits spare;
 };
 
 /* Reads and checks the header. Returns false if the bytes are not a header. */
@@ -101,10 +103,19 @@ static bool is_gray_palette(const struct targa *t, const unsigned char *bytes)
     return t->colour_bits != 32;
 }
 
+/* Notes the bits that put_colour() leaves out. */
+static void note_spare(struct targa *t, const unsigned char *in, size_t nbytes)
+{
+    if (t->spare_mask)
+        gi_spare_bits_add(&t->spare, (t->spare_mask == 1 ? in[1] >> 7 : in[nbytes - 1]));
+}
+
 /* Stores one pixel of the file. Returns false if its palette index is invalid. */
-static bool put_pixel(const struct targa *t, const struct gi_decode *decode, uint8_t *to,
+static bool put_pixel(struct targa *t, const struct gi_decode *decode, uint8_t *to,
                       const unsigned char *in)
 {
+    if (t->kind != KIND_PALETTE)
+        note_spare(t, in, t->pixel_nbytes);
     if (t->kind == KIND_COLOUR) {
         put_colour(to, t->channels, in, t->bits);
     } else if (t->kind == KIND_GRAY) {
@@ -113,8 +124,9 @@ static bool put_pixel(const struct targa *t, const struct gi_decode *decode, uin
         unsigned index = (t->bits == 8 ? in[0] : gi_little16(in)) - t->first;
         if (index >= t->colours)
             return false;
-        put_colour(to, t->channels, decode->bytes + t->palette_at + index * t->colour_nbytes,
-                   t->colour_bits);
+        const unsigned char *colour = decode->bytes + t->palette_at + index * t->colour_nbytes;
+        put_colour(to, t->channels, colour, t->colour_bits);
+        note_spare(t, colour, t->colour_nbytes);
     }
     return true;
 }
@@ -160,7 +172,7 @@ static enum gi_status check_footer(struct gi_decode *decode, const unsigned char
 }
 
 /* Sets *end to the offset behind the pixels. */
-static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decode, uint64_t *end,
+static enum gi_status read_pixels(struct targa *t, struct gi_decode *decode, uint64_t *end,
                                   struct gi_err *err)
 {
     struct tape tape = {.at = decode->bytes + t->pixels_at, .end = decode->bytes + decode->nbytes};
@@ -203,7 +215,7 @@ static enum gi_status decode_tga(struct gi_decode *decode, struct gi_err *err)
     if (t.pixels_at > decode->nbytes)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its palette");
     /* The header counts alpha bits per pixel, or per colour if there is a palette. 32 bits without
-     * alpha bits mean that a byte is unused. */
+     * alpha bits mean that a byte is unused, which gi_decode_add_spare_bits() reports. */
     unsigned bits = t.kind == KIND_PALETTE ? t.colour_bits : t.bits;
     bool alpha = t.kind == KIND_GRAY ? bits == 16
                                      : (bits == 32 && (t.alpha_bits || t.kind == KIND_PALETTE)) ||
@@ -212,6 +224,8 @@ static enum gi_status decode_tga(struct gi_decode *decode, struct gi_err *err)
     bool gray = t.kind == KIND_GRAY ||
                 (t.kind == KIND_PALETTE && !alpha && is_gray_palette(&t, decode->bytes));
     t.channels = (gray ? 1 : 3) + alpha;
+    if (!alpha && (bits == 32 || bits == 15 || bits == 16))
+        t.spare_mask = bits == 32 || t.kind == KIND_GRAY ? 0xff : 1;
     decode->info->bits = bits <= 16 && t.kind != KIND_GRAY ? 5 : 8;
     decode->info->detail = t.kind == KIND_PALETTE ? (t.runs ? "palette, run lengths" : "palette")
                            : t.runs               ? "run lengths"
@@ -221,6 +235,7 @@ static enum gi_status decode_tga(struct gi_decode *decode, struct gi_err *err)
         t.runs ? 0 : t.pixels_at + (uint64_t)t.width * t.height * (uint64_t)t.pixel_nbytes;
     if (!status && !decode->options->header_only)
         status = read_pixels(&t, decode, &end, err);
+    gi_decode_add_spare_bits(decode, &t.spare, t.spare_mask);
     if (!status)
         gi_tga_add_parts(decode, end);
     return status;

@@ -28,6 +28,7 @@ struct reader {
     enum gi_status refused;
     struct gi_err fault;   /* libpng's error */
     struct gi_err profile; /* libpng's warning about the ICC profile */
+    bool surplus;          /* the image data is longer than the pixels need */
     bool starved;          /* an allocation by libpng failed */
     int pass, row;         /* position of the row being read */
 };
@@ -39,8 +40,8 @@ static void on_error(png_structp png, png_const_charp message)
     longjmp(png_jmpbuf(png), 1);
 }
 
-/* Notes a wrong checksum, which libpng reports as "tEXt: CRC error", and a profile that libpng
- * refuses. */
+/* Notes a wrong checksum, which libpng reports as "tEXt: CRC error", a profile that libpng refuses,
+ * and image data that is too long. */
 static void on_warning(png_structp png, png_const_charp message)
 {
     struct reader *r = png_get_error_ptr(png);
@@ -48,6 +49,9 @@ static void on_warning(png_structp png, png_const_charp message)
     bool ancillary = message[0] & 0x20; /* PNG, third edition, 5.4 */
     if (strncmp(message, "iCCP: ", 6) == 0)
         gi_fail(&r->profile, GI_E_FORMAT, "%s", message + 6);
+    if (strcmp(message, "IDAT: Extra compressed data") == 0 ||
+        strcmp(message, "IDAT: Too much image data") == 0)
+        r->surplus = true;
     if (warning->status || !strstr(message, ": CRC error"))
         return;
     if (ancillary)
@@ -66,6 +70,21 @@ static void read_bytes(png_structp png, png_bytep to, size_t nbytes)
     }
     memcpy(to, r->decode->bytes + r->at, nbytes);
     r->at += nbytes;
+}
+
+/* Takes an unknown critical chunk out of libpng's hands, which would end with an error. Returns 0
+ * if it may do so. */
+static int pass_critical_chunk(png_structp png, png_unknown_chunkp chunk)
+{
+    struct reader *r = png_get_user_chunk_ptr(png);
+    const struct gi_load_options *options = r->decode->options;
+    bool critical = !(chunk->name[0] & 0x20);
+    if (!critical || !(options->allow_partial || options->header_only))
+        return 0;
+    if (!r->decode->warning->status && !options->header_only)
+        gi_fail(r->decode->warning, GI_E_UNSUPPORTED,
+                "has the critical chunk %.4s, which is left out", (const char *)chunk->name);
+    return 1;
 }
 
 static void skip_unused_chunks(png_structp png)
@@ -149,6 +168,23 @@ static void find_late_exif(const struct reader *r)
     }
 }
 
+/* Looks for image data in chunks behind the one in which the stream of pixels ends. libpng does not
+ * warn of them. */
+static bool has_late_data(const struct reader *r)
+{
+    const unsigned char *bytes = r->decode->bytes;
+    size_t at = r->at, end = r->decode->nbytes;
+    while (end - at >= 12) {
+        size_t nbytes = gi_big32(bytes + at);
+        if (nbytes > end - at - 12 || memcmp(bytes + at + 4, "IEND", 4) == 0)
+            return false;
+        if (nbytes && memcmp(bytes + at + 4, "IDAT", 4) == 0)
+            return true;
+        at += nbytes + 12;
+    }
+    return false;
+}
+
 /* Returns whether the file stores exactly the samples of the image, apart from filters and byte
  * order. */
 static bool is_ordinary(struct reader *r)
@@ -172,6 +208,7 @@ static bool read_png(struct reader *r, struct gi_err *err)
                        decode->options->allow_partial ? PNG_CRC_WARN_USE : PNG_CRC_ERROR_QUIT,
                        PNG_CRC_WARN_DISCARD);
     skip_unused_chunks(r->png);
+    png_set_read_user_chunk_fn(r->png, r, pass_critical_chunk);
     png_read_info(r->png, r->info);
     describe(r);
     int channels = set_transforms(r);
@@ -196,6 +233,7 @@ static bool read_png(struct reader *r, struct gi_err *err)
     for (r->pass = 0; r->pass < passes; r->pass++)
         for (r->row = 0; r->row < decode->image->height; r->row++)
             png_read_row(r->png, gi_row(decode->image, r->row), NULL);
+    r->surplus = r->surplus || has_late_data(r);
     png_read_end(r->png, r->info);
     read_metadata(r); /* eXIf may follow the pixels */
     return true;
@@ -219,6 +257,28 @@ static void give_memory(png_structp png, void *memory)
     free(memory);
 }
 
+/* Fills `err`, or the warning of a partial image, after an error of libpng. */
+static enum gi_status report_fault(const struct reader *r, struct gi_err *err)
+{
+    struct gi_decode *decode = r->decode;
+    const char *fault = r->fault.text, *damaged = r->ended ? "" : "is damaged: ";
+    bool checksum = strcmp(fault, "IHDR: CRC error") == 0 || strcmp(fault, "PLTE: CRC error") == 0;
+    if (strstr(fault, ": unhandled critical chunk"))
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "has the critical chunk %.4s, which is not supported; --allow-partial reads "
+                       "the image without it",
+                       fault);
+    if (checksum && !decode->options->allow_partial)
+        return gi_decode_damaged(decode, err, "is damaged: %s", fault);
+    if (!decode->image->data)
+        return gi_fail(err, GI_E_FORMAT, r->ended ? "ends early" : "is damaged: %s", fault);
+    if (r->row == decode->image->height)
+        return gi_decode_damaged(decode, err, "is damaged after its pixels: %s", fault);
+    if (r->pass) /* an image with several passes has pixels in all parts after the first pass */
+        return gi_decode_damaged(decode, err, "%s%s, in pass %d of 7", damaged, fault, r->pass + 1);
+    return gi_decode_damaged_at(decode, err, r->row, "%s%s", damaged, fault);
+}
+
 static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
 {
     struct reader r = {.decode = decode};
@@ -232,6 +292,9 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     bool whole = read_png(&r, err);
     png_destroy_read_struct(&r.png, &r.info, NULL);
     if (whole) {
+        if (r.surplus)
+            gi_decode_add_loss(decode, "surplus image data",
+                               "has more image data than its pixels need, which is left out");
         decode->metadata->starved = decode->metadata->starved || r.starved;
         return GI_OK;
     }
@@ -239,19 +302,7 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
         return r.refused;
     if (r.starved)
         return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG decoder");
-    bool checksum = strcmp(r.fault.text, "IHDR: CRC error") == 0 ||
-                    strcmp(r.fault.text, "PLTE: CRC error") == 0;
-    if (checksum && !decode->options->allow_partial)
-        return gi_decode_damaged(decode, err, "is damaged: %s", r.fault.text);
-    if (!decode->image->data)
-        return gi_fail(err, GI_E_FORMAT, r.ended ? "ends early" : "is damaged: %s", r.fault.text);
-    if (r.row == decode->image->height)
-        return gi_decode_damaged(decode, err, "is damaged after its pixels: %s", r.fault.text);
-    const char *damaged = r.ended ? "" : "is damaged: ";
-    if (r.pass) /* an image with several passes has pixels in all parts after the first pass */
-        return gi_decode_damaged(decode, err, "%s%s, in pass %d of 7", damaged, r.fault.text,
-                                 r.pass + 1);
-    return gi_decode_damaged_at(decode, err, r.row, "%s%s", damaged, r.fault.text);
+    return report_fault(&r, err);
 }
 
 const struct gi_format gi_format_png = {
