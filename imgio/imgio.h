@@ -158,6 +158,10 @@ const char *gi_metadata_drop_sizes(struct gi_metadata *metadata);
 /* Drops an ICC profile that is not for images with this number of colour channels, which is 1 or
  * 3. */
 void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels);
+/* Returns the colour chunk after `at`, or the first one if `at` is NULL, or NULL if there is none.
+ * Each is stored as name (4 bytes), length (1 byte) and data. */
+const unsigned char *gi_metadata_next_colour(const struct gi_metadata *metadata,
+                                             const unsigned char *at);
 /* Drops the ICC profile and PNG's colour chunks, because samples have another meaning now. They
  * become dropped parts. */
 void gi_metadata_drop_colour(struct gi_metadata *metadata);

@@ -439,9 +439,8 @@ void gi_metadata_settle(struct gi_metadata *metadata)
         reset_xmp_orientation(metadata);
 }
 
-/* Returns the colour chunk after `at`, or the first one if `at` is NULL, or NULL if there is none.
- * Each is stored as name (4 bytes), length (1 byte) and data. */
-static const unsigned char *next_chunk(const struct gi_metadata *metadata, const unsigned char *at)
+const unsigned char *gi_metadata_next_colour(const struct gi_metadata *metadata,
+                                             const unsigned char *at)
 {
     const unsigned char *first = metadata->colour,
                         *end = first ? first + metadata->colour_nbytes : first;
@@ -457,7 +456,7 @@ void gi_metadata_drop_colour(struct gi_metadata *metadata)
     part.nbytes = metadata->icc_nbytes;
     if (metadata->icc)
         gi_metadata_add_part(metadata, &part, "the ICC profile");
-    for (const unsigned char *at = NULL; (at = next_chunk(metadata, at));) {
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));) {
         part.nbytes = at[4];
         gi_metadata_add_part(metadata, &part, "chunk %.4s", (const char *)at);
     }
@@ -469,7 +468,7 @@ void gi_metadata_drop_colour(struct gi_metadata *metadata)
 
 bool gi_metadata_colour_chunk(const struct gi_metadata *metadata, const char *name)
 {
-    for (const unsigned char *at = NULL; (at = next_chunk(metadata, at));)
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));)
         if (memcmp(at, name, 4) == 0)
             return true;
     return false;
@@ -482,17 +481,17 @@ bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
     static const unsigned char primaries[] = {0, 0, 0x7a, 0x26, 0, 0, 0x80, 0x84, 0, 0, 0xfa, 0,
                                               0, 0, 0x80, 0xe8, 0, 0, 0x75, 0x30, 0, 0, 0xea, 0x60,
                                               0, 0, 0x3a, 0x98, 0, 0, 0x17, 0x70};
-    bool other = false, said = false;
-    for (const unsigned char *at = NULL; (at = next_chunk(metadata, at));) {
+    bool other = false, said = false, code = false;
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));) {
         const unsigned char *bytes = at + 5;
         if (memcmp(at, "sRGB", 4) == 0)
             said = true;
         else if (memcmp(at, "cICP", 4) == 0)
-            other = other || at[4] != 4 || memcmp(bytes, cicp, 4) != 0;
+            code = at[4] != 4 || memcmp(bytes, cicp, 4) != 0;
         else if (memcmp(at, "gAMA", 4) == 0)
             other = other || at[4] != 4 || memcmp(bytes, gamma, 4) != 0;
         else if (memcmp(at, "cHRM", 4) == 0)
             other = other || at[4] != 32 || memcmp(bytes, primaries, 32) != 0;
     }
-    return said || !other;
+    return !code && (said || !other);
 }

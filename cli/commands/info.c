@@ -95,7 +95,7 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
         fprintf(out, ", XMP of %zu bytes", metadata->xmp_nbytes);
     if (metadata->ntexts)
         fprintf(out, ", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
-    gi_info_parts(out, &metadata->parts);
+    gi_info_parts(out, metadata);
     if (hashes)
         fprintf(out, ", hash %s", hash_of(digits, image, info));
     fprintf(out, ", %s", gi_text_nbytes((double)info->nbytes, bytes));

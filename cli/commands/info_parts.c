@@ -18,8 +18,12 @@ static bool are_alike(const struct gi_part *a, const struct gi_part *b)
     return a->kind == b->kind && a->fate == b->fate && strcmp(a->name, b->name) == 0;
 }
 
-void gi_info_parts(FILE *out, const struct gi_parts *parts)
+void gi_info_parts(FILE *out, const struct gi_metadata *metadata)
 {
+    const struct gi_parts *parts = &metadata->parts;
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));)
+        fprintf(out, ", chunk %.4s of %u byte%s (carried)", (const char *)at, at[4],
+                at[4] == 1 ? "" : "s");
     for (int i = 0; i < parts->n; i++) {
         const struct gi_part *part = &parts->list[i];
         size_t nbytes = 0;
@@ -65,8 +69,11 @@ json_t *gi_info_parts_json(const struct gi_metadata *metadata)
     for (int i = 0; i < metadata->ntexts; i++)
         add_part(parts, metadata->texts[i].keyword, strlen(metadata->texts[i].text), "carried",
                  "text");
-    if (metadata->colour)
-        add_part(parts, "colour chunks", metadata->colour_nbytes, "carried", NULL);
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));) {
+        char name[16];
+        snprintf(name, sizeof name, "chunk %.4s", (const char *)at);
+        add_part(parts, name, at[4], "carried", NULL);
+    }
     for (int i = 0; i < metadata->parts.n; i++) {
         const struct gi_part *part = &metadata->parts.list[i];
         add_part(parts, part->name, part->nbytes, fate_word(part), part->why);

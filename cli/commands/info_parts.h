@@ -7,9 +7,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Prints the parts that are neither samples nor other metadata, each after ", ". Parts with the
- * same name are printed once, with their number. */
-void gi_info_parts(FILE *out, const struct gi_parts *parts);
+/* Prints PNG's colour chunks and the parts that are neither samples nor other metadata, each after
+ * ", ". Parts with the same name are printed once, with their number. */
+void gi_info_parts(FILE *out, const struct gi_metadata *metadata);
 
 /* Returns all parts of the file besides its samples as an array. */
 json_t *gi_info_parts_json(const struct gi_metadata *metadata);
