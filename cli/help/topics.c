@@ -261,7 +261,7 @@ static const char *const limits_paragraphs[] = {
     "it does not apply to a file that has at least half as many bytes as its samples, and a "
     "result may always have as many pixels as the input. A member of a compressed tar may exceed "
     "the limit only while it is at most twice as long as the part of the tar that has been "
-    "read.\n\n"
+    "read. Pages of a TIFF that share bytes have together at most that many pixels.\n\n"
     "BYTES. --max-bytes (default 64Gi) always applies. It limits the bytes of the samples of an "
     "image and of a result, of the arrays that gpuimg integral, gpuimg cumulative and gpuimg "
     "extract --labels write, and of an input from a pipe. Both limits are checked before memory "
@@ -343,6 +343,10 @@ static const char *const common_paragraphs[] = {
     "of its ICC profile that is missing. --allow-partial takes what can be read. A chunk of a PNG "
     "that is not critical and has a wrong checksum, a bad tag of a TIFF, and runs of a "
     "BMP beyond the ends of its rows are left out, with a warning; with --strict this is an error. "
+    "So is what is behind the image data of a PNG, and bits of a BMP or TGA beside the colours, "
+    "such as the fourth of 4 bytes, that the file does not declare as alpha, unless all of them "
+    "are 0 or all are 1. A critical chunk that gpuimg does not know is left out of a PNG with "
+    "--allow-partial, and is an error without it. "
     "The error about a file that gpuimg can't read names a program that converts it.",
     "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none. "
     "Inks of a CMYK JPEG are taken as Adobe's programs store them, with 0 for full ink.",

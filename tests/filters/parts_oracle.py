@@ -25,8 +25,9 @@ from _common import Checks, SEED, png_chunk as chunk
 from _tags import EXIF, compose, parse, plain
 
 # `item`: what an output may hold; `name`: what a warning calls it; `bytes`, `place`: for the format's make().
-Part = collections.namedtuple("Part", "item name bytes place silent", defaults=(None, 0, False))
-# A part that is `silent` may disappear without a word.
+# A part that is `silent` may disappear without a word; info calls it `info` if that is given, and does not look for one in
+# the pixels ("").
+Part = collections.namedtuple("Part", "item name bytes place silent info", defaults=(None, 0, False, None))
 
 c = Checks()
 os.chdir(c.folder.name)
@@ -77,17 +78,39 @@ class Png:
         if rng.random() < 0.3:
             x, y = rng.randrange(2, 99), rng.randrange(2, 99)
             made.append(Part(("density", x, y), "the resolution", chunk(b"pHYs", struct.pack(">IIB", x, y, 0)), 0))
+        made += self.colours(rng)
+        if rng.random() < 0.3:
+            made.append(Part(None, "surplus image data", rng.randbytes(rng.randrange(1, 30)),
+                             rng.choice(["rows", "stream", "chunk"]), info=""))
         if rng.random() < 0.2:
             n = rng.randrange(2, 9)
             made.append(Part(None, plural(n - 1, "frame after the first"), chunk(b"acTL", struct.pack(">II", n, 0))
                              + chunk(b"fcTL", struct.pack(">IIIIIHHBB", 0, COLUMNS, ROWS, 0, 0, 1, 10, 0, 0)), 0))
         return made + ([tail(rng)] if rng.random() < 0.3 else [])
 
+    @staticmethod
+    def colours(rng):
+        """Chunks that name a colour space other than sRGB, and sRGB, which is what files without any are taken for."""
+        made = []
+        for kind, data, name in ((b"cICP", bytes((9, 16, 0, 1)), "its colour"), (b"sRGB", b"\0", ""),
+                                 (b"gAMA", struct.pack(">I", rng.randrange(50000, 99999)), "its colour"),
+                                 (b"cHRM", struct.pack(">8I", *(rng.randrange(30000, 60000) for _ in range(8))), "its colour"),
+                                 (b"cLLI", rng.randbytes(8), "the range of its light"),
+                                 (b"mDCV", rng.randbytes(24), "the range of its light")):
+            if rng.random() < 0.2:
+                # sRGB takes the place of gAMA and cHRM (PNG, third edition, 4.3).
+                silent = kind == b"sRGB" or kind in (b"gAMA", b"cHRM") and any(p.info == "chunk sRGB" for p in made)
+                made.append(Part(("png", kind, data, 0), name, chunk(kind, data), 0, silent, f"chunk {kind.decode()}"))
+        return made
+
     def make(self, parts):
         raw = b"".join(b"\0" + bytes((y * 40 + x * 9) & 255 for x in range(3 * COLUMNS)) for y in range(ROWS))
+        of = {p.place: p.bytes for p in parts}
+        pixels = chunk(b"IDAT", zlib.compress(raw + of.get("rows", b"")) + of.get("stream", b""))
+        pixels += chunk(b"IDAT", of["chunk"]) if "chunk" in of else b""
         at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
         return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", COLUMNS, ROWS, 8, 2, 0, 0, 0)) + at[0]
-                + chunk(b"IDAT", zlib.compress(raw)) + at[1] + chunk(b"IEND", b"") + at[2])
+                + pixels + at[1] + chunk(b"IEND", b"") + at[2])
 
     def items(self, data):
         at, place, found = 8, 0, set()
@@ -311,6 +334,13 @@ def profile(rng):
     return struct.pack(">I12x4s16x4s", n, b"RGB ", b"acsp") + rng.randbytes(n - 40)
 
 
+def spare(rng, n):
+    """The fourth bytes of `n` pixels, of which the file does not say what they are. Nothing is lost if they are all 0 or 255."""
+    if rng.random() < 0.3:
+        return Part(None, "", rng.choice([b"\0", b"\xff"]) * n, "spare", silent=True, info="")
+    return Part(None, "bits beside the colours", rng.randbytes(n - 1) + rng.choice([b"\1", b"\xfe"]), "spare", info="")
+
+
 class Bmp:
     suffix = writes = "bmp"
 
@@ -326,6 +356,8 @@ class Bmp:
         elif rng.random() < 0.3:
             made.append(Part(None, "linked ICC profile", b"C:\\x.icc\0", "linked"))
         if rng.random() < 0.3:
+            made.append(spare(rng, 4))
+        if rng.random() < 0.3:
             made.append(Part(None, "gap before the pixels", b"x" + junk(rng), "gap"))
         if rng.random() < 0.3:
             made.append(tail(rng))
@@ -335,11 +367,13 @@ class Bmp:
         of = {p.place: p.bytes for p in parts}
         icc = of.get("icc before", b"") or of.get("icc after", b"") or of.get("linked", b"")
         pixels, gap = bytes(range(6)) + b"\0\0" + bytes(range(6)) + b"\0\0", of.get("gap", b"")
+        if "spare" in of:
+            pixels = b"".join(bytes(range(3 * i, 3 * i + 3)) + of["spare"][i:i + 1] for i in range(4))
         early = of.get("icc before", b"")
         at = 14 + 124 + len(early) + len(gap)
         where = 124 if early else 124 + len(gap) + len(pixels)
         kind = b"KNIL" if "linked" in of else b"DEBM" if icc else b"BGRs"
-        head = struct.pack("<IiiHHII8sII", 124, 2, 2, 1, 24, 0, 0, of.get("resolution", bytes(8)), 0, 0) + bytes(16)
+        head = struct.pack("<IiiHHII8sII", 124, 2, 2, 1, 32 if "spare" in of else 24, 0, 0, of.get("resolution", bytes(8)), 0, 0) + bytes(16)
         head += kind + bytes(48) + struct.pack("<IIII", 4, where if icc else 0, len(icc), 0)
         assert len(head) == 124
         late = b"" if early else icc
@@ -365,6 +399,8 @@ class Tga:
         if rng.random() < 0.4:
             data = rng.randbytes(rng.randrange(1, 256))
             made.append(Part(("tga", data), "TGA image ID", data, "id"))
+        if rng.random() < 0.3:
+            made.append(spare(rng, 2))
         if rng.random() < 0.6:
             for keyword, at in (("Author", 2), ("Comment", 43), ("Software", 426)):
                 if rng.random() < 0.4:
@@ -386,7 +422,9 @@ class Tga:
     def make(self, parts):
         of = {p.place: p.bytes for p in parts}
         ident = of.get("id", b"")
-        data = struct.pack("<BBBHHBHHHHBB", len(ident), 0, 2, 0, 0, 0, 0, 0, 2, 1, 24, 0) + ident + bytes(range(6))
+        spare = of.get("spare")
+        pixels = b"abc" + spare[:1] + b"def" + spare[1:] if spare else bytes(range(6))
+        data = struct.pack("<BBBHHBHHHHBB", len(ident), 0, 2, 0, 0, 0, 0, 0, 2, 1, 32 if spare else 24, 0) + ident + pixels
         area = bytearray(495)
         area[:2] = struct.pack("<H", 495)
         used = False
@@ -394,7 +432,7 @@ class Tga:
             if isinstance(place, int) and place != 2 or place == 2 and b"x" != value[:1]:
                 area[place:place + len(value)] = value
                 used = True
-        if 2 in of and not used and len(of) <= 2 and of[2][:1] == b"x":
+        if 2 in of and not used and set(of) <= {2, "id", "spare"} and of[2][:1] == b"x":
             return data + of[2]
         stamp, developer = of.get("stamp", b""), of.get("developer", b"")
         area[486:490] = struct.pack("<I", len(data) if stamp else 0)
@@ -632,13 +670,13 @@ def test(files, output):
         stem = name.split(".")[0]
         held, said, warned = made[name] or (), errors.get(stem, ""), warnings[stem]
         for part in parts:
-            what = f"{name} to {output.writes}: {part.name}"
+            what = f"{name} to {output.writes}: {part.name or part.info}"
             named = names_part(said, part)
             c.check(f"{what} is held or named", part.silent or holds(held, part.item) or named or " more" in said,
                     f"{said!r} {part}")
             if part.name != "texts":  # which may be others
                 c.check(f"{what} is not held and named", not (holds(held, part.item) and named), f"{said!r} {part}")
-            c.check(f"{what} is in the warning", not named or names_part(warned, part) or "only the first" in warned
+            c.check(f"{what} is in the warning", not named or names_part(warned, part) or "only the first" in warned or "left out" in warned
                     or warnings["further"], warned)
         path = f"out/{stem}.{output.suffix}"
         c.check(f"{name} to {output.writes} --strict: no output after an error", os.path.exists(path) != bool(said), said)
@@ -655,7 +693,8 @@ def test_info(files):
         names = " ".join(part["name"] for part in json.loads(line)["parts"])
         for part in parts:
             used = part.silent or part.item and part.item[0] in ("dpi", "density", "text", "icc", "exif", "xmp")
-            c.check(f"info {name}: {part.name}", used or part.name in names, names)
+            wanted = part.name if part.info is None else part.info
+            c.check(f"info {name}: {wanted}", wanted in names or part.info is None and used, names)
 
 
 def main():

@@ -58,7 +58,15 @@ check "info --json" grep -qF '"parts": [{"name": "2 frames after the first", "by
 
 expect 0 gpuimg info critical.png
 check "info names a critical chunk behind the pixels" grep -qF 'chunk ABCd of 1 byte (lost: an unknown critical chunk)' out
-expect 1 gpuimg invert critical.png critical-made.png
+expect_error 1 "invert: critical.png: has the critical chunk ABCd, which is not supported; --allow-partial reads the image without it" \
+    invert critical.png critical-made.png
+expect 0 gpuimg invert critical.png critical-made.png --allow-partial
+check "--allow-partial warns" grep -qF 'critical.png: has the critical chunk ABCd, which is left out' err
+gpuimg invert plain.png plain-made.png
+check "and reads all pixels" gpuimg compare critical-made.png plain-made.png
+expect_error 1 "invert: strict.png: --strict: not read: chunk ABCd (an unknown critical chunk)" \
+    invert critical.png strict.png --allow-partial --strict --quiet
+check "and makes no output" test ! -e strict.png
 
 # --strip.
 expect 0 gpuimg invert both.png made.png --strip --strict
