@@ -127,7 +127,7 @@ for what, graph in (("includes", includes), ("calls", calls)):
             print(f"{len(circle)} modules in a circle of {what}: {' '.join(circle)}")
 END
 }
-check "no circle of more than four modules in cli" "$(circles "$(dirname "$1")" 2>&1)"
+check "no circle of more than four modules in cli" "$(circles "$(dirname "$(readlink -f "$1")")" 2>&1)"
 
 # cli computes no pixels. These files see samples: they draw images for tests and measurements, draw outlines and labels, turn points
 # or a drawn mask into a parameter, write sums as PFM, and hash an image for gpuimg info.
