@@ -126,6 +126,13 @@ int gi_bands_channels(const struct gi_bands *bands, int i)
     return samples_of(at, bands, i);
 }
 
+int gi_bands_sample(const struct gi_bands *bands, int i, int c)
+{
+    int at[GI_MAX_CHANNELS] = {0};
+    samples_of(at, bands, i);
+    return at[c];
+}
+
 enum gi_status gi_bands_part(struct gi_image *part, const struct gi_image *image,
                              const struct gi_bands *bands, int i, struct gi_err *err)
 {

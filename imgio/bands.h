@@ -51,6 +51,8 @@ void gi_bands_put(struct gi_image *image, const struct gi_bands *bands, int i,
                   const struct gi_image *part);
 /* Returns the number of channels of part i. */
 int gi_bands_channels(const struct gi_bands *bands, int i);
+/* Returns the index in the image of channel c of part i. */
+int gi_bands_sample(const struct gi_bands *bands, int i, int c);
 
 /* The meaning of the samples of an image with `bands`, whose `n` may be 0. */
 static inline bool gi_bands_have_alpha(const struct gi_image *image, const struct gi_bands *bands)

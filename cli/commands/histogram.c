@@ -145,8 +145,20 @@ static enum gi_status draw(const struct gi_histogram_view *view, const struct ou
     } inks[] = {{"red", 0.84, 0.15, 0.16},
                 {"green", 0.17, 0.60, 0.17},
                 {"blue", 0.12, 0.40, 0.78},
-                {"alpha", 0.60, 0.35, 0.70}};
+                {"alpha", 0.60, 0.35, 0.70},
+                /* of bands: the colours of Okabe and Ito, which the colour-blind tell apart */
+                {"band1", 0.90, 0.62, 0.00},
+                {"band2", 0.34, 0.71, 0.91},
+                {"band3", 0.00, 0.62, 0.45},
+                {"band4", 0.84, 0.37, 0.00},
+                {"band5", 0.00, 0.45, 0.70},
+                {"band6", 0.80, 0.47, 0.65}};
     const struct gi_histogram *histogram = view->histogram;
+    if (histogram->nchannels > GI_PLOT_SERIES_MAX)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--plot: shows %d bands at most, and it has %d: choose some, as in "
+                       "x.tif[bands=1-3]",
+                       GI_PLOT_SERIES_MAX, histogram->nchannels);
     const char *base = strrchr(view->file, '/');
     json_t *title = gi_json_text(base ? base + 1 : view->file); /* cairo needs UTF-8 */
     if (!title)
@@ -207,23 +219,28 @@ static bool shows_colour(void)
     return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Returns a cumulative copy of the bins, in which each count is the sum of the original count and
- * all counts before. The caller frees the copy. */
-static uint64_t *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
+/* Replaces the channels by a copy with cumulative bins, in which each count is the sum of the
+ * original count and all counts before. The bins follow the channels in the copy, which the caller
+ * frees. */
+static void *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
 {
     size_t n = (size_t)histogram->nbins;
-    uint64_t *all = malloc((size_t)histogram->nchannels * n * sizeof *all);
-    if (!all) {
+    size_t nchannels = (size_t)histogram->nchannels;
+    struct gi_histogram_channel *channels =
+        malloc(nchannels * (sizeof *channels + n * sizeof(uint64_t)));
+    uint64_t *all = (uint64_t *)(channels + nchannels);
+    if (!channels) {
         gi_fail(err, GI_E_MEMORY, "out of memory: %d bins", histogram->nbins);
         return NULL;
     }
-    for (int c = 0; c < histogram->nchannels; c++) {
-        uint64_t *bins = all + (size_t)c * n, sum = 0;
+    memcpy(channels, histogram->channels, nchannels * sizeof *channels);
+    for (size_t c = 0; c < nchannels; c++) {
+        uint64_t *bins = all + c * n, sum = 0;
         for (size_t i = 0; i < n; i++)
             bins[i] = sum += histogram->channels[c].bins[i];
-        histogram->channels[c].bins = bins;
+        channels[c].bins = bins;
     }
-    return all;
+    return histogram->channels = channels;
 }
 
 static enum gi_status print(FILE *out, const struct gi_histogram_view *view, int format,
@@ -281,13 +298,13 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
         .unicode = shows_unicode(),
         .colour = to_stdout && shows_colour(),
     };
-    uint64_t *bins = NULL;
-    if (output->cumulative && !(bins = make_cumulative(&histogram, err)))
+    void *copy = NULL;
+    if (output->cumulative && !(copy = make_cumulative(&histogram, err)))
         return GI_E_MEMORY;
     if (report->table) {
         enum gi_status printed =
             print_to_sink(report->table, &view, report->json ? FORMAT_JSON : FORMAT_CSV, err);
-        free(bins);
+        free(copy);
         return printed;
     }
     enum gi_status status = output->plot ? draw(&view, output, report->bundle, err) : GI_OK;
@@ -296,7 +313,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
                            : print_to_file(report->to, &view, output, report->bundle, err);
     if (!status && to_stdout)
         status = gi_cli_flush(err); /* the text is printed before the image of a chain is written */
-    free(bins);
+    free(copy);
     return status;
 }
 
@@ -325,6 +342,7 @@ static const struct gi_reporter reporter = {
     .output_nbytes = sizeof(struct output_params),
     .check = check,
     .write = write_report,
+    .parts = &gi_histogram_parts,
 };
 
 const struct gi_command gi_command_histogram = {

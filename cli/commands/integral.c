@@ -76,7 +76,7 @@ static enum gi_status save(const struct gi_findings *report, struct gi_err *err)
     const struct gi_integral *integral = report->result;
     struct gi_sink *sink = NULL;
     const char *path = report->to;
-    if (is_pfm(path) && integral->sums.channels % 2 == 0)
+    if (is_pfm(path) && integral->sums.channels != 1 && integral->sums.channels != 3)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: %d channels: PFM holds 1 or 3, .npy any", path,
                        integral->sums.channels);
     enum gi_status (*write)(struct gi_sink *, const struct gi_integral *, struct gi_err *) =
@@ -108,7 +108,7 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
 #define REPORTER(of)                                                                               \
     {                                                                                              \
         .filter = of, .options = output_options, .output_nbytes = sizeof(struct output_params),    \
-        .check = check, .write = save, .arrays = true                                              \
+        .check = check, .write = save, .arrays = true, .parts = &gi_integral_parts                 \
     }
 
 static const struct gi_reporter integral = REPORTER(&gi_filter_integral),

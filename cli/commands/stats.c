@@ -34,11 +34,8 @@ static bool wants_total(const void *params)
 
 static enum gi_status make_part(void **part, const struct gi_findings *findings, struct gi_err *err)
 {
-    struct gi_stats *copy = wants_total(findings->params) ? malloc(sizeof *copy) : NULL;
-    *part = copy;
-    if (copy)
-        *copy = *(const struct gi_stats *)findings->result;
-    return copy || !wants_total(findings->params)
+    *part = wants_total(findings->params) ? gi_stats_part_new(findings->result) : NULL;
+    return *part || !wants_total(findings->params)
                ? GI_OK
                : gi_fail(err, GI_E_MEMORY, "out of memory: --total");
 }
@@ -51,8 +48,7 @@ static enum gi_status add_total(struct gi_total **total, const void *part, struc
 {
     if (!*total && !(*total = calloc(1, sizeof **total)))
         return gi_fail(err, GI_E_MEMORY, "out of memory: --total");
-    gi_stats_total_add(&(*total)->sums, part);
-    return GI_OK;
+    return gi_stats_total_add(&(*total)->sums, part, err);
 }
 
 static enum gi_status take_total(struct gi_total **total, const void *params, bool json,
@@ -66,6 +62,7 @@ static enum gi_status take_total(struct gi_total **total, const void *params, bo
     *nbytes = memory.nbytes;
     if (!*text && !status)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: --total");
+    free((*total)->sums.channels);
     free(*total);
     *total = NULL;
     return status;
@@ -77,6 +74,7 @@ static const struct gi_reporter reporter = {
     .output_nbytes = sizeof(struct gi_table_file_params),
     .check = check,
     .write = write_report,
+    .parts = &gi_stats_parts,
     .wants_total = wants_total,
     .make_part = make_part,
     .add_total = add_total,

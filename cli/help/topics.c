@@ -332,7 +332,8 @@ static const char *const common_paragraphs[] = {
     "and alpha. Operations that want colours, such as color, and commands that measure one image "
     "want bands that are chosen. The image of an option such as --with has the same bands, which "
     "are paired, or is gray and used for every band. "
-    "gpuimg info counts the bands, and its --hash covers all of them; compare compares all.",
+    "gpuimg info counts the bands, and its --hash covers all of them; compare compares all, and "
+    "stats, histogram, integral and cumulative measure each of them.",
     "In a TIFF, unsigned integers of 1 to 16 bits are scaled to the range of 8 or 16 bits. "
     "Signed integers, integers of 32 or 64 bits and floats become 32-bit floats of the same value. "
     "NumPy arrays and TIFFs of 64-bit floats (float64, double precision) are computed and written "

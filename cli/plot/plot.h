@@ -7,7 +7,7 @@
 
 #include "imgio/status.h"
 
-enum { GI_PLOT_SERIES_MAX = 4 };
+enum { GI_PLOT_SERIES_MAX = 6 };
 
 struct gi_plot_series {
     const char *name;        /* name in the legend */

@@ -273,8 +273,7 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
                                  .together = item->source.together,
                                  .alone = imaging->options.one && item->line.output,
                                  .coded = coded,
-                                 .bands =
-                                     (for_chain && metadata) || (info && item->source.takes_bands),
+                                 .bands = info && (for_chain || item->source.takes_bands),
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
                                  .allocator = gi_session_allocator(imaging->devices)};

@@ -104,13 +104,20 @@ enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_err *err);
 
 /* Replaces the loaded image of several bands (imgio/bands.h) by the chain's result, which has the
- * same bands. The colours, with their alpha, are processed as an image, and each further band as a
- * gray image. After an error the image has been freed (cli/run/imaging_bands.c). Errors: as
- * gi_imaging_filter(), GI_E_UNSUPPORTED. */
+ * same bands, or by no image if the result is not `wanted`. The colours, with their alpha, are
+ * processed as an image, and each further band as a gray image. `ready` gets the joined results of
+ * the analyses; the caller frees it, also after an error. After an error the image has been freed
+ * (cli/run/imaging_bands.c). Errors: as gi_imaging_filter(), GI_E_UNSUPPORTED. */
 enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item,
                                 struct gi_image *image, const struct gi_metadata *metadata,
-                                const struct gi_file_info *info, struct gi_placement *placement,
-                                struct gi_err *err);
+                                const struct gi_file_info *info, bool wanted,
+                                struct gi_ready *ready, struct gi_err *err);
+
+/* As gi_imaging_filter(). The caller has made `ready` for the chain, and frees it. */
+enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_item *item,
+                                       struct gi_image *image, const struct gi_metadata *metadata,
+                                       const struct gi_file_info *info, bool wanted,
+                                       struct gi_ready *ready, struct gi_err *err);
 
 /* Replaces the loaded image by the chain's result. Its metadata, which may be NULL, tell which
  * pixels have no data. *placement, unless it is NULL, becomes that of the chain. After an error the

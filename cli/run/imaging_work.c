@@ -23,7 +23,7 @@
 /* Runs the chain on *image, which becomes the result, or no image if the result is not `wanted`. If
  * the chain is a single analysis, it reads the image itself; otherwise analyses read copies of the
  * images at their steps. `ending` may be NULL. The caller frees `ready`, which gets the results of
- * the analyses, also after an error. */
+ * the analyses, also after an error; it is made here if it is zeroed. */
 static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
                               struct gi_image *image, const struct gi_file_info *info, bool wanted,
                               struct gi_ending *ending, struct gi_ready *ready, struct gi_err *err)
@@ -32,7 +32,7 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     struct gi_image src = *image;
     *image = (struct gi_image){0};
-    enum gi_status status = gi_ready_make_part(ready, chain, item->source.part, err);
+    enum gi_status status = ready->chain ? GI_OK : gi_ready_make(ready, chain, err);
     if (!status)
         status = gi_cli_check_levels(ready->steps, chain->n, &src, info, options->io, err);
     if (!status)
@@ -117,6 +117,14 @@ static enum gi_status compute_hidden(struct gi_imaging *imaging, struct gi_item 
                                                    : status;
 }
 
+enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_item *item,
+                                       struct gi_image *image, const struct gi_metadata *metadata,
+                                       const struct gi_file_info *info, bool wanted,
+                                       struct gi_ready *ready, struct gi_err *err)
+{
+    return compute_hidden(imaging, item, image, metadata, info, wanted, NULL, ready, err);
+}
+
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
                                  struct gi_image *image, const struct gi_metadata *metadata,
                                  const struct gi_file_info *info, struct gi_placement *placement,
@@ -124,7 +132,7 @@ enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *ite
 {
     struct gi_ready ready = {0};
     enum gi_status status =
-        compute_hidden(imaging, item, image, metadata, info, true, NULL, &ready, err);
+        gi_imaging_filter_ready(imaging, item, image, metadata, info, true, &ready, err);
     if (!status && placement)
         *placement = gi_ready_placement(&ready);
     gi_ready_free(&ready);
@@ -166,9 +174,11 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
                                   struct gi_image *image, const struct gi_file_info *info,
                                   const struct gi_imaging_table *table, struct gi_err *err)
 {
-    struct gi_ready ready;
+    struct gi_ready ready = {0};
     unsigned maxval = gi_cli_maxval(image, info, gi_imaging_options(imaging)->io);
-    enum gi_status status = compute(imaging, item, image, info, false, NULL, &ready, err);
+    enum gi_status status =
+        info->bands.n ? gi_imaging_bands(imaging, item, image, NULL, info, false, &ready, err)
+                      : compute(imaging, item, image, info, false, NULL, &ready, err);
     if (!status && (status = report(&ready, item, maxval, table, err)))
         gi_err_prefix(err, "%s", item->line.input);
     gi_ready_free(&ready);
@@ -293,15 +303,15 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     if (!status)
         results->maxval = gi_cli_maxval(image, &results->info, options->io);
     if (bands && chain && chain->n)
-        status = gi_imaging_bands(imaging, item, image, &results->metadata, &results->info,
-                                  &placement, err);
+        status = gi_imaging_bands(imaging, item, image, &results->metadata, &results->info, wanted,
+                                  &results->ready, err);
     else if (!status && chain && chain->n)
         status = compute_hidden(imaging, item, image, &results->metadata, &results->info, wanted,
                                 results->ending.coding_of ? &results->ending : NULL,
                                 &results->ready, err);
     if (!status && wanted)
         warn_of_bits(item, options->io, results);
-    if (!status && wanted && chain && chain->n && !bands)
+    if (!status && wanted && chain && chain->n)
         placement = gi_ready_placement(&results->ready);
     if (!status && wanted)
         status =

@@ -32,7 +32,6 @@ struct gi_item {
          * from 0 among the selected pages. If it is NULL, see `bytes`. */
         struct gi_pages *pages;
         int page;
-        int part;         /* from 1: the part of an image of bands (imgio/bands.h); 0: the image */
         bool takes_bands; /* gi_imaging_load() may load an image of bands */
         bool together;    /* the pages become those of another file */
         /* The item is neither an image nor a member, but a message to deliver(). It does not count

@@ -111,7 +111,8 @@ enum gi_status gi_plans_take(struct gi_plans *plans, struct gi_plans_use *use,
 {
     struct gi_pipeline *made;
     pthread_mutex_lock(&plans->lock);
-    int slot = plans->keeps ? find(plans, src) : -1;
+    bool keeps = plans->keeps && !(ready && ready->own);
+    int slot = keeps ? find(plans, src) : -1;
     if (slot >= 0)
         use_slot(plans, use, slot);
     pthread_mutex_unlock(&plans->lock);
@@ -124,7 +125,7 @@ enum gi_status gi_plans_take(struct gi_plans *plans, struct gi_plans_use *use,
     pthread_mutex_lock(&plans->lock);
     /* If another thread has been faster, its pipeline is in the cache, and this new pipeline is not
      * kept. */
-    if (plans->keeps && find(plans, src) < 0 && (slot = keep(plans, made, src)) >= 0)
+    if (keeps && find(plans, src) < 0 && (slot = keep(plans, made, src)) >= 0)
         use_slot(plans, use, slot);
     pthread_mutex_unlock(&plans->lock);
     return GI_OK;

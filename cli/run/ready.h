@@ -16,6 +16,7 @@ struct gi_ready {
     /* The further images of each step, GI_SOURCES_MAX - 1. Parts of images of bands are owned here,
      * others by the chain. */
     struct gi_image *others;
+    bool own; /* the steps have other parameters than those of the chain */
 };
 
 /* Prepares the chain, which owns the images that its options name. gi_ready_free() frees `ready`,

@@ -391,11 +391,7 @@ enum gi_status gi_stats_print(FILE *out, struct gi_sink *sink, enum gi_table_for
                               const struct gi_findings *report, struct gi_err *err)
 {
     const struct gi_stats *stats = report->result;
-    struct view view = {stats,
-                        stats->by ? stats->of_zones : stats->channels,
-                        stats->nchannels,
-                        report->params,
-                        report,
+    struct view view = {stats, gi_stats_channels(stats), stats->nchannels, report->params, report,
                         0};
     if (format == GI_TABLE_NPY)
         return write_npy(sink, &view, err);
@@ -411,17 +407,21 @@ enum gi_status gi_stats_print_total(FILE *out, const struct gi_stats_total *sums
     const struct gi_image image = {.type = GI_F32};
     const struct gi_findings report = {.image = &image};
     const struct gi_stats whole = {.npercentiles = p->percentiles.n};
-    struct gi_stats_channel channels[GI_STATS_TOTAL_CHANNELS];
+    struct gi_stats_channel *channels = calloc((size_t)sums->nchannels + 1, sizeof *channels);
+    if (!channels)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: --total");
     struct view view = {&whole, channels, sums->nchannels, p, &report, 0};
     for (int c = 0; c < sums->nchannels; c++)
         gi_stats_total_channel(&channels[c], sums, c, p);
     if (!json) {
         print_csv(out, &view);
+        free(channels);
         return GI_OK;
     }
     json_t *object = json_object();
     json_object_set_new(object, "file", json_string("total"));
     json_object_set_new(object, "images", json_integer((json_int_t)sums->images));
     json_object_set_new(object, "channels", channels_json(&view));
+    free(channels);
     return gi_json_print_for(-1, out, object, 0, err);
 }

@@ -140,7 +140,9 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     enum gi_status status = gi_text_batch_check(p, err);
     if (!status)
         status = gi_table_writer_format_of(&format, path, err);
-    struct gi_table_writer_options options = {.path = path, .format = format, .first = "file"};
+    static const char *const texts[] = {"channel", NULL}; /* of stats */
+    struct gi_table_writer_options options = {
+        .path = path, .format = format, .first = "file", .texts = texts};
     options.tar = p->tar ? "tar" : NULL;
     options.no_clobber = gi_chain_no_clobber(&tables->chain->steps[tables->last]);
     tables->json = format == GI_TABLE_WRITER_JSONL;

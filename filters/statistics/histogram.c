@@ -27,6 +27,7 @@ struct histogram_state {
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX]; /* answered from pass 2 on */
     float least[GI_MAX_CHANNELS],
         most[GI_MAX_CHANNELS]; /* range of finite samples, from pass 2 on; 0 if there are none */
+    double smallest, largest;  /* of the finite samples of all channels, or NAN; from pass 2 on */
     double lo, hi;             /* range of the bins; from pass 2 on */
     struct gi_sums sums[GI_MAX_CHANNELS];
     uint64_t counts[]; /* counts of pass 0 for each channel, then counts of pass 1 for each rank,
@@ -218,13 +219,24 @@ static void ask_ranks(struct histogram_state *state, int nchannels,
     gi_ranks_find(state->ranks, nchannels * each, state->counts);
 }
 
+void gi_histogram_widen(double *lo, double *hi)
+{
+    if (isnan(*lo)) {
+        *lo = 0;
+        *hi = 1;
+    } else if (*lo == *hi) {
+        *lo -= 0.5;
+        *hi += 0.5;
+    }
+}
+
 /* Sets the range of the bins to the requested range, or to the range of the finite samples of all
- * channels. An empty range is widened to 1, as in numpy. */
+ * channels. */
 static void find_range(struct histogram_state *state, int nchannels,
                        const struct gi_histogram_params *p)
 {
     int each = ranks_a_channel(p);
-    double lo = INFINITY, hi = -INFINITY;
+    double lo = NAN, hi = NAN;
     for (int c = 0; c < nchannels; c++) {
         const struct gi_rank *ends = &state->ranks[c * each + FINITE_ENDS];
         state->least[c] = state->most[c] = 0;
@@ -235,13 +247,9 @@ static void find_range(struct histogram_state *state, int nchannels,
         lo = fmin(lo, (double)ends[0].value);
         hi = fmax(hi, (double)ends[1].value);
     }
-    if (lo > hi) {
-        lo = 0;
-        hi = 1;
-    } else if (lo == hi) {
-        lo -= 0.5;
-        hi += 0.5;
-    }
+    state->smallest = lo;
+    state->largest = hi;
+    gi_histogram_widen(&lo, &hi);
     state->lo = p->range.n ? p->range.v[0] : lo;
     state->hi = p->range.n ? p->range.v[1] : hi;
 }
@@ -330,6 +338,8 @@ static void from_floats(struct gi_histogram *result, const struct gi_image *src,
                         const struct histogram_state *state, const struct gi_histogram_params *p)
 {
     size_t nbins = (size_t)p->bins;
+    result->least = state->smallest;
+    result->most = state->largest;
     for (int c = 0; c < result->nchannels; c++) {
         struct gi_histogram_channel *channel = &result->channels[c];
         memcpy(channel->bins, state->counts + bins_at(result->nchannels, p) + (size_t)c * nbins,
@@ -353,11 +363,20 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
     const struct gi_image *src = &plan->sources[0];
     const struct gi_histogram_params *p = plan->params;
     struct gi_histogram *histogram = result;
-    *histogram = (struct gi_histogram){
-        .nchannels = channels_of(src, p), .nbins = p->bins, .npercentiles = p->percentiles.n};
+    int nchannels = channels_of(src, p);
+    *histogram =
+        (struct gi_histogram){.nbins = p->bins,
+                              .npercentiles = p->percentiles.n,
+                              .channels = calloc((size_t)nchannels, sizeof *histogram->channels),
+                              .least = NAN,
+                              .most = NAN};
+    if (!histogram->channels)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a histogram");
+    histogram->nchannels = nchannels;
     for (int c = 0; c < histogram->nchannels; c++) {
         struct gi_histogram_channel *channel = &histogram->channels[c];
-        channel->name = p->luminance ? "luminance" : gi_channel_name(src, c);
+        snprintf(channel->name, sizeof channel->name, "%s",
+                 p->luminance ? "luminance" : gi_channel_name(src, c));
         channel->bins = calloc((size_t)p->bins, sizeof *channel->bins);
         if (!channel->bins)
             return gi_fail(err, GI_E_MEMORY, "out of memory: %d bins", p->bins);
@@ -374,6 +393,7 @@ static void result_free(void *result)
     struct gi_histogram *histogram = result;
     for (int c = 0; c < histogram->nchannels; c++)
         free(histogram->channels[c].bins);
+    free(histogram->channels);
     *histogram = (struct gi_histogram){0};
 }
 

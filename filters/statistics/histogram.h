@@ -3,8 +3,9 @@
 #pragma once
 
 #include "filters/filter.h"
+#include "filters/statistics/parts.h"
 
-enum { GI_BINS_MAX = 65536 };
+enum { GI_BINS_MAX = 65536, GI_CHANNEL_NAME = 16 /* bytes of a channel's name */ };
 
 struct gi_histogram_params {
     int bins;
@@ -23,8 +24,9 @@ struct gi_histogram_params {
  * there are no samples, statistics are NAN. If there are infinite samples, mean and deviation are
  * infinite or NAN. */
 struct gi_histogram_channel {
-    const char *name; /* static: "gray", "red", "green", "blue", "alpha", "luminance" */
-    double lo, hi;    /* range of the bins */
+    /* "gray", "red", "green", "blue", "alpha", "luminance", or the name of a band */
+    char name[GI_CHANNEL_NAME];
+    double lo, hi;  /* range of the bins */
     uint64_t *bins; /* nbins entries; bin i counts samples lo + i * w <= v < lo + (i + 1) * w, where
                        w = (hi - lo) / nbins in double; the last bin includes v == hi */
     uint64_t total; /* number of samples, including samples outside lo..hi */
@@ -38,11 +40,19 @@ struct gi_histogram_channel {
 
 struct gi_histogram {
     int nchannels, nbins, npercentiles;
-    struct gi_histogram_channel channels[GI_MAX_CHANNELS];
+    struct gi_histogram_channel *channels; /* owned */
+    double least, most; /* smallest and largest finite sample of GI_F32; NAN if there are none */
 };
 
 /* Returns what channel c of `image` is: "gray", "red", "green", "blue" or "alpha". */
 const char *gi_channel_name(const struct gi_image *image, int c);
 
+/* Makes the range of the bins of the range of the samples: an empty range is widened to 1, as in
+ * numpy, and no samples, NAN, are 0 to 1. */
+void gi_histogram_widen(double *lo, double *hi);
+
 /* Result: struct gi_histogram. */
 extern const struct gi_filter gi_filter_histogram;
+
+/* Histograms of an image of several bands, from those of its parts (filters/statistics/parts.h). */
+extern const struct gi_parts_join gi_histogram_parts;

@@ -117,6 +117,35 @@ static bool result_equal(const void *a, const void *b)
     return equal;
 }
 
+/* Puts the sums of a part between those of the other parts. */
+static enum gi_status add_part(void *all_sums, const void *part_sums,
+                               const struct gi_part_names *names, struct gi_err *err)
+{
+    struct gi_integral *all = all_sums;
+    const struct gi_integral *part = part_sums;
+    const struct gi_image *from = &part->sums;
+    size_t words = (size_t)part->words, width = (size_t)from->width / words;
+    enum gi_status status = GI_OK;
+    if (!all->words)
+        status =
+            gi_image_alloc(&all->sums, from->width, from->height, names->nchannels, GI_U32, err);
+    if (status)
+        return status;
+    all->words = part->words;
+    all->is_float = part->is_float;
+    for (int y = 0; y < from->height; y++) {
+        const uint32_t *in = gi_row(from, y);
+        uint32_t *out = gi_row(&all->sums, y);
+        for (size_t x = 0; x < width; x++)
+            for (int c = 0; c < names->n; c++, in += words)
+                memcpy(out + (x * (size_t)names->nchannels + (size_t)names->at[c]) * words, in,
+                       words * sizeof *in);
+    }
+    return GI_OK;
+}
+
+const struct gi_parts_join gi_integral_parts = {.add = add_part};
+
 #define SUMS_MANUAL                                                                                \
     "Each channel, including alpha, is summed separately, and the array of sums has the shape "    \
     "of the image. OUTPUT is a .npy file, which holds the sums exactly, or a .pfm file, which "    \

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "filters/filter.h"
+#include "filters/statistics/parts.h"
 
 struct gi_integral_params {
     int along; /* for cumulative sums: 0 along rows, 1 along columns */
@@ -17,5 +18,8 @@ struct gi_integral {
     int words;     /* 32-bit words per sum: 1 or 2 */
     bool is_float; /* the sums are doubles */
 };
+
+/* Sums of an image of several bands, from those of its parts (filters/statistics/parts.h). */
+extern const struct gi_parts_join gi_integral_parts;
 
 extern const struct gi_filter gi_filter_integral, gi_filter_cumulative;

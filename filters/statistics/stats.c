@@ -274,6 +274,8 @@ static void result_free(void *result)
     struct gi_stats *stats = result;
     free(stats->zones);
     free(stats->of_zones);
+    free(stats->of_bands);
+    free(stats->sums_of_bands);
 }
 
 static enum gi_status check(void *arg, struct gi_err *err)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "filters/filter.h"
+#include "filters/statistics/histogram.h"
 #include "kernels/statistics.h"
 
 struct gi_stats_params {
@@ -16,8 +16,8 @@ struct gi_stats_params {
 /* One channel. Everything except the last three counts refers to finite samples. If there are no
  * finite samples, sums are 0 and all other members are NAN. */
 struct gi_stats_channel {
-    const char *name; /* gi_channel_name() */
-    uint64_t count;   /* finite samples */
+    char name[GI_CHANNEL_NAME]; /* gi_channel_name(), or the name of a band */
+    uint64_t count;             /* finite samples */
     uint64_t nan, positive_infinity, negative_infinity;
     double sum, mean, variance, stddev; /* population variance and deviation */
     double min, max;
@@ -54,7 +54,20 @@ struct gi_stats {
     int nzones;                  /* number of zones; 0: no grouping */
     struct gi_stats_zone *zones; /* nzones entries, in raster order or by ascending label; owned */
     struct gi_stats_channel *of_zones; /* nchannels entries per zone; owned */
+    /* Of an image of several bands that is not grouped, in place of the arrays above, nchannels
+     * entries; owned. NULL for other images. */
+    struct gi_stats_channel *of_bands;
+    struct gi_reduction *sums_of_bands;
 };
+
+/* Returns the statistics of the channels of the image, or of the first zone. */
+static inline const struct gi_stats_channel *gi_stats_channels(const struct gi_stats *stats)
+{
+    return stats->by ? stats->of_zones : stats->of_bands ? stats->of_bands : stats->channels;
+}
 
 /* Result: struct gi_stats. */
 extern const struct gi_filter gi_filter_stats;
+
+/* Statistics of an image of several bands, from those of its parts (filters/statistics/parts.h). */
+extern const struct gi_parts_join gi_stats_parts;

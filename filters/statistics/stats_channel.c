@@ -3,6 +3,7 @@
 #include "filters/statistics/stats_channel.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "filters/statistics/exact.h"
 #include "filters/statistics/histogram.h"
@@ -10,8 +11,7 @@
 void gi_stats_from_sums(struct gi_stats_channel *channel, const struct gi_reduction *found,
                         const struct gi_image *src, int c, const struct gi_stats_params *p)
 {
-    *channel = (struct gi_stats_channel){.name = gi_channel_name(src, c),
-                                         .count = found->n,
+    *channel = (struct gi_stats_channel){.count = found->n,
                                          .nan = found->nan,
                                          .positive_infinity = found->above,
                                          .negative_infinity = found->below,
@@ -28,6 +28,7 @@ void gi_stats_from_sums(struct gi_stats_channel *channel, const struct gi_reduct
                                          .rms = NAN,
                                          .median = NAN,
                                          .entropy = NAN};
+    snprintf(channel->name, sizeof channel->name, "%s", gi_channel_name(src, c));
     for (int i = 0; i < p->percentiles.n; i++)
         channel->percentiles[i] = NAN;
     int sums = src->type == GI_F32 ? GI_EXACT_SUM : 0;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stats_total.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "filters/statistics/stats_channel.h"
@@ -16,31 +17,55 @@ static struct gi_exact shifted(const struct gi_exact *a, unsigned shift)
     return made;
 }
 
-void gi_stats_total_add(struct gi_stats_total *total, const struct gi_stats *stats)
+struct gi_stats_part *gi_stats_part_new(const struct gi_stats *stats)
 {
-    total->images++;
-    for (int c = 0; c < stats->nchannels; c++) {
-        const char *name = stats->channels[c].name;
-        struct gi_reduction sums = stats->sums[c];
-        int i = 0;
-        while (i < total->nchannels && strcmp(total->names[i], name) != 0)
-            i++;
+    size_t n = (size_t)stats->nchannels;
+    const struct gi_stats_channel *channels = gi_stats_channels(stats);
+    struct gi_stats_part *part = malloc(sizeof *part + n * sizeof part->channels[0]);
+    for (size_t c = 0; part && c < n; c++) {
+        struct gi_reduction *sums = &part->channels[c].sums;
+        memcpy(part->channels[c].name, channels[c].name, GI_CHANNEL_NAME);
+        *sums = stats->sums_of_bands ? stats->sums_of_bands[c] : stats->sums[c];
         if (stats->type != GI_F32) { /* the units of GI_F32 are finer */
-            sums.sum = shifted(&sums.sum, -GI_EXACT_SUM);
-            sums.magnitude = shifted(&sums.magnitude, -GI_EXACT_SUM);
-            sums.square = shifted(&sums.square, -GI_EXACT_SQUARES);
+            sums->sum = shifted(&sums->sum, -GI_EXACT_SUM);
+            sums->magnitude = shifted(&sums->magnitude, -GI_EXACT_SUM);
+            sums->square = shifted(&sums->square, -GI_EXACT_SQUARES);
         }
-        total->names[i] = name;
-        total->nchannels += i == total->nchannels;
-        gi_reduction_add(&total->sums[i], &sums);
     }
+    if (part)
+        part->nchannels = stats->nchannels;
+    return part;
+}
+
+enum gi_status gi_stats_total_add(struct gi_stats_total *total, const struct gi_stats_part *part,
+                                  struct gi_err *err)
+{
+    size_t room = (size_t)(total->nchannels + part->nchannels);
+    struct gi_stats_sums *channels = realloc(total->channels, room * sizeof *channels);
+    if (!channels)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: --total");
+    total->channels = channels;
+    total->images++;
+    for (int c = 0; c < part->nchannels; c++) {
+        const struct gi_stats_sums *from = &part->channels[c];
+        int i = 0;
+        while (i < total->nchannels && strcmp(channels[i].name, from->name) != 0)
+            i++;
+        if (i == total->nchannels) {
+            memset(&channels[i], 0, sizeof channels[i]);
+            memcpy(channels[i].name, from->name, sizeof from->name);
+            total->nchannels++;
+        }
+        gi_reduction_add(&channels[i].sums, &from->sums);
+    }
+    return GI_OK;
 }
 
 void gi_stats_total_channel(struct gi_stats_channel *channel, const struct gi_stats_total *total,
                             int c, const struct gi_stats_params *p)
 {
     const struct gi_image shape = {.width = 1, .height = 1, .channels = 1, .type = GI_F32};
-    gi_stats_from_sums(channel, &total->sums[c], &shape, 0, p);
-    channel->name = total->names[c];
+    gi_stats_from_sums(channel, &total->channels[c].sums, &shape, 0, p);
+    memcpy(channel->name, total->channels[c].name, sizeof channel->name);
     channel->min_x = channel->min_y = channel->max_x = channel->max_y = -1;
 }

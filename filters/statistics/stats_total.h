@@ -4,19 +4,29 @@
 
 #include "filters/statistics/stats.h"
 
-enum { GI_STATS_TOTAL_CHANNELS = 8 }; /* gi_channel_name() has fewer names */
+/* What one image contributes: the exact sums of its channels. */
+struct gi_stats_part {
+    int nchannels;
+    struct gi_stats_sums {
+        char name[GI_CHANNEL_NAME];
+        struct gi_reduction sums; /* in the units of GI_F32 */
+    } channels[];
+};
 
 /* The exact sums of each channel, in the order in which their names appeared. Zeroed: no images. */
 struct gi_stats_total {
     uint64_t images;
     int nchannels;
-    const char *names[GI_STATS_TOTAL_CHANNELS];
-    struct gi_reduction sums[GI_STATS_TOTAL_CHANNELS]; /* in the units of GI_F32 */
+    struct gi_stats_sums *channels; /* owned */
 };
 
-/* Adds the sums of an image that is not grouped. Images may differ in type and channels; samples
- * keep their values. */
-void gi_stats_total_add(struct gi_stats_total *total, const struct gi_stats *stats);
+/* Makes the sums of an image that is not grouped, which the caller frees by free(). NULL: out of
+ * memory. */
+struct gi_stats_part *gi_stats_part_new(const struct gi_stats *stats);
+/* Adds the sums of an image. Images may differ in type and channels; samples keep their values.
+ * Errors: GI_E_MEMORY. */
+enum gi_status gi_stats_total_add(struct gi_stats_total *total, const struct gi_stats_part *part,
+                                  struct gi_err *err);
 /* Fills in the statistics of channel c as if one image had all samples. Positions, entropy, median
  * and percentiles are missing. */
 void gi_stats_total_channel(struct gi_stats_channel *channel, const struct gi_stats_total *total,
