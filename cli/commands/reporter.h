@@ -51,7 +51,8 @@ struct gi_reporter {
     enum gi_status (*add_total)(struct gi_total **total, const void *part, struct gi_err *err);
     enum gi_status (*take_total)(struct gi_total **total, const void *params, bool json,
                                  char **text, size_t *nbytes, struct gi_err *err);
-    /* Joins the results of the parts of an image of several bands. NULL: such images are refused. */
+    /* Joins the results of the parts of an image of several bands. NULL: such images are refused.
+     */
     const struct gi_parts_join *parts;
     bool arrays; /* true: it writes .npy or .pfm files, which can't hold the table of many images */
 };

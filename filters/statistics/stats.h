@@ -54,7 +54,7 @@ struct gi_stats {
     int nzones;                  /* number of zones; 0: no grouping */
     struct gi_stats_zone *zones; /* nzones entries, in raster order or by ascending label; owned */
     struct gi_stats_channel *of_zones; /* nchannels entries per zone; owned */
-    /* Of an image of several bands that is not grouped, in place of the arrays above, nchannels
+    /* These replace the arrays above for an image of several bands that is not grouped, nchannels
      * entries; owned. NULL for other images. */
     struct gi_stats_channel *of_bands;
     struct gi_reduction *sums_of_bands;
