@@ -1,6 +1,5 @@
 /* The list of operations, and parts that several of their rows share.
  * SPDX-License-Identifier: MIT */
-#include "filters/alpha_option.h"
 #include "filters/filter.h"
 
 #include <stdlib.h>
@@ -137,13 +136,6 @@ int gi_filter_others(const struct gi_filter *filter, const void *params)
         n++;
     return n ? n : filter->min_sources > 1 ? filter->min_sources - 1 : 0;
 }
-
-const struct gi_choice gi_alpha_choices[] = {
-    {"weigh", NULL, "opacity: colours of transparent pixels do not spread"},
-    {"straight", NULL, "data: every channel is processed by itself, alpha like the colours"},
-    {"ignore", "straight", NULL},
-    {NULL, NULL, NULL},
-};
 
 /* In the order of enum gi_border, followed by names that other programs use. */
 const struct gi_choice gi_border_choices[] = {

@@ -144,7 +144,7 @@ enum gi_status gi_execution_plan(struct gi_execution *execution, int i, const st
 {
     const struct gi_plan *plan = &execution->pipeline->plans[i];
     start(execution, plan->filter->name);
-    enum gi_status status = plan->filter->run(plan, execution->queue, work, err);
+    enum gi_status status = gi_plan_run(plan, execution->queue, work, err);
     note_nbytes(execution, i, all_nbytes(work->srcs, plan->nsources) + gi_image_nbytes(work->dst));
     return stop(execution, status, step_ms(execution, i), err);
 }

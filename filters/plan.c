@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/alpha.h"
 #include "filters/filter.h"
 
 /* Returns whether the border mode, if the operation has one, uses the value of --border-value. */
@@ -93,6 +94,8 @@ enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits 
     enum gi_status status = check_colours(plan, err);
     if (!status && filter->plan)
         status = filter->plan(plan, err);
+    if (!status)
+        status = gi_alpha_plan(plan, err);
     check_placement(plan);
     /* GI_E_MEMORY may mean that gi_plan_tables() found the result over its limits. */
     if ((!status || status == GI_E_MEMORY) && check_limits(plan, NULL))
@@ -123,6 +126,15 @@ void gi_plan_free(struct gi_plan *plan)
 {
     free(plan->tables);
     plan->tables = NULL;
+    gi_alpha_free(plan->parts);
+    plan->parts = NULL;
+}
+
+enum gi_status gi_plan_run(const struct gi_plan *plan, struct gi_queue *queue,
+                           const struct gi_work *work, struct gi_err *err)
+{
+    return plan->parts ? gi_alpha_run(plan, queue, work, err)
+                       : plan->filter->run(plan, queue, work, err);
 }
 
 void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err)

@@ -9,6 +9,7 @@
 #include "imgio/image.h"
 #include "kernels/border.h"
 
+struct gi_alpha_parts;
 struct gi_filter;
 struct gi_queue;
 
@@ -63,10 +64,12 @@ struct gi_plan {
     struct gi_placement placement;
     enum gi_border border; /* for GI_DEPENDENCY_LOCAL; WRAP needs rows from the other end */
     struct gi_cost cost;
-    int passes;      /* measuring passes over all sources, before `run` or `conclude` */
-    int band_passes; /* further passes if sources come in bands. If sources are whole, `run` does
-                        the work of these passes and gets no state */
-    bool wide;       /* GI_DEPENDENCY_LOCAL: measuring passes need the halo, too */
+    bool alpha_apart; /* the primitives do not process alpha like a colour, so that under --alpha
+                         straight `run` is called for the colours and for alpha (filters/alpha.h) */
+    int passes;       /* measuring passes over all sources, before `run` or `conclude` */
+    int band_passes;  /* further passes if sources come in bands. If sources are whole, `run` does
+                         the work of these passes and gets no state */
+    bool wide;        /* GI_DEPENDENCY_LOCAL: measuring passes need the halo, too */
     size_t state_nbytes; /* size of the state that passes fill. The state is zeroed before the first
                             pass and contains no pointers; parts of it that are never written take
                             no memory */
@@ -81,6 +84,9 @@ struct gi_plan {
                               this warning never is one */
     void *tables;          /* one block from malloc(), owned by the plan; NULL: none */
     size_t tables_nbytes;  /* size of `tables`, set by gi_plan_tables() */
+
+    struct gi_alpha_parts
+        *parts; /* set after the filter's `plan` by gi_alpha_plan(); mostly NULL */
 };
 
 /* Arguments of a measuring pass. The images are on the queue's backend, as whole images or as bands
@@ -117,6 +123,11 @@ enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits 
                                    const struct gi_image *sources, int nsources,
                                    struct gi_err *err);
 void gi_plan_free(struct gi_plan *plan);
+
+/* Computes the result of a plan that is not late and whose filter has `run`. Errors: those of the
+ * primitives. */
+enum gi_status gi_plan_run(const struct gi_plan *plan, struct gi_queue *queue,
+                           const struct gi_work *work, struct gi_err *err);
 
 /* Makes *settled from a late plan and from what was measured, as gi_plan_make_within() does with
  * the limits of the plan. *settled is not late and has no passes. */

@@ -105,7 +105,7 @@ static enum gi_status run_step(struct timed *timed, int i, int turn, const struc
             filter->measure(plan, queue, state, &(struct gi_look){.pass = pass, .srcs = srcs}, err);
     struct gi_work work = {.dst = dst, .srcs = srcs, .state = plan->passes ? state : NULL};
     if (!status && filter->run)
-        return filter->run(plan, queue, &work, err);
+        return gi_plan_run(plan, queue, &work, err);
     if (!status && filter->conclude && !plan->on_host)
         status = filter->conclude(plan, result, state, err);
     else if (!status)

@@ -47,7 +47,7 @@
             .repeats = true, .two = true, .metavar = "PATTERN[,PATTERN...] CHAIN",                 \
             .help = "Process the inputs whose names match one of these patterns by this chain "    \
                     "instead, for example masks: --for '*.seg.png' 'resize --size 256x256 "        \
-                    "--filter nearest'. Of several --for the first one that matches counts"        \
+                    "--filter nearest'. If several --for match a name, the first one applies"      \
     }
 
 #define NULL_NAMES(help_text)                                                                      \

@@ -1,7 +1,7 @@
 /* Box filter (mean of k x k pixels). Integers are computed by running sums, floats by a separable
  * convolution.
  * SPDX-License-Identifier: MIT */
-#include "filters/alpha_option.h"
+#include "filters/alpha.h"
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
 #include "kernels/kernels.h"
@@ -62,9 +62,7 @@ const struct gi_filter gi_filter_blur = {
                 "gpuimg blur scan.tif out.png --k 9 --gray",
     .manual =
         "Each pixel becomes the mean of the k x k pixels around it (a box filter). A "
-        "larger k blurs more; the time does not depend on k.\n\n"
-        "In an image with alpha, colours are weighted by alpha, so that the colours of "
-        "transparent pixels do not spread, unless --alpha straight says that alpha is data.\n\n"
+        "larger k blurs more; the time does not depend on k.\n\n" GI_ALPHA_FILTERED_MANUAL ".\n\n"
         "In 8- and 16-bit images the mean is exact, and rounded to the nearest value. "
         "OpenCV's blur() gives the same in 8 bits, and in 16 bits differs by at most 1.",
     .averages = true,

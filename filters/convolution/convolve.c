@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "filters/alpha_option.h"
+#include "filters/alpha.h"
 #include "filters/filter.h"
 #include "filters/convolution/kernel_text.h"
 #include "kernels/convolution.h"
@@ -182,11 +182,7 @@ static enum gi_status kernel_make(struct kernel *k, const struct convolve_params
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    const struct convolve_params *p = arg;
     struct kernel k;
-    if (p->alpha == GI_ALPHA_IS_DATA && p->bias != 0)
-        return gi_fail(err, GI_E_USAGE,
-                       "--alpha straight: want no --bias, which alpha does not get");
     enum gi_status status = kernel_make(&k, arg, err);
     if (!status)
         kernel_free(&k);
@@ -280,6 +276,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     k.alpha = gi_alpha_rule_of(p->alpha, k.alpha);
     if (tables)
         fill_tables(tables, &k, nweights, &border, p->bias, plan->sources[0].type);
+    plan->alpha_apart = p->bias != 0; /* primitives don't add it to alpha */
     plan->halo = above > below ? above : below;
     plan->border = border.mode;
     plan->cost.fmas = (double)nweights;
@@ -322,10 +319,9 @@ const struct gi_filter gi_filter_convolve = {
               "A kernel is separable if all its rows are multiples of one row, as in a Gaussian, "
               "a mean or Sobel. Such kernels are detected and applied first along rows, then "
               "along columns. This is much faster for large kernels and allows larger ones: "
-              "gpuimg help limits has the limits.\n\n"
-              "In an image with alpha, colours are weighted by alpha. Alpha is filtered too, "
-              "unless the sum of the weights is zero, as in an edge detector. With --alpha "
-              "straight alpha is data, and every channel is filtered by itself.",
+              "gpuimg help limits has the limits.\n\n" GI_ALPHA_FILTERED_MANUAL
+              ". Alpha is filtered too, without --bias, unless the sum of the weights is zero, as "
+              "in an edge detector; then it does not change.",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct convolve_params),

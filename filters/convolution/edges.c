@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "filters/alpha_option.h"
+#include "filters/alpha.h"
 #include "filters/filter.h"
 #include "kernels/convolution.h"
 #include "kernels/kernels.h"
@@ -55,9 +55,6 @@ static enum gi_status check(void *arg, struct gi_err *err)
             err, GI_E_USAGE,
             "--component %s: want magnitude with --operator laplacian, which has no direction",
             parts[p->of].name);
-    if (p->alpha == GI_ALPHA_IS_DATA && (p->operator_name == LAPLACIAN || p->of != MAGNITUDE))
-        return gi_fail(err, GI_E_USAGE,
-                       "--alpha straight: want the magnitude by sobel, scharr or prewitt");
     return GI_OK;
 }
 
@@ -118,6 +115,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     /* Sums with a decimal scale miss ties. */
     tables->laplacian.epilogue.settle = tables->part.epilogue.settle =
         plan->sources[0].type == GI_U8 && fmod(p->scale * 4096, 1) != 0;
+    plan->alpha_apart = p->operator_name == LAPLACIAN || p->of != MAGNITUDE;
     plan->halo = 1;
     plan->border = tables->gradient.border.mode;
     plan->cost =
@@ -145,23 +143,23 @@ const struct gi_filter gi_filter_edges = {
     .examples = "gpuimg edges in.png out.png\n"
                 "gpuimg edges in.png out.png --operator scharr --gray\n"
                 "gpuimg edges in.png out.png --operator laplace --scale 4",
-    .manual = "By default the result is the gradient magnitude sqrt(gx^2 + gy^2), which is large "
-              "at edges. gx is the difference (-1, 0, 1) along the row, weighted over three rows "
-              "with (1, 2, 1) for Sobel, (3, 10, 3) for Scharr or (1, 1, 1) for Prewitt. gy is "
-              "the same along the column, weighted over three columns. The Laplacian is the sum "
-              "of the four neighbours minus four times the pixel.\n\n"
-              "The weights are not divided by their sum; use --scale for this. The slope per pixel "
-              "(the derivative) is given by --scale 0.125 for Sobel, 0.03125 for Scharr and "
-              "0.1666667 for Prewitt. --scale 0.25 gives twice Sobel's slope, the weighted mean of "
-              "the differences over two pixels.\n\n"
-              "In 8- and 16-bit images results above full scale become full scale, and "
-              "--component x, --component y and the Laplacian give the absolute value. Float "
-              "images keep the sign: the x component is positive if the image is brighter on the "
-              "right, and the y component is positive if it is brighter below.\n\n"
-              "Alpha does not change, and colours are weighted by alpha, unless --alpha straight "
-              "says that alpha is data, whose edges are found then too.\n\n"
-              "The weights are those of OpenCV; for Prewitt, which OpenCV lacks, they are those "
-              "of scipy.ndimage.",
+    .manual =
+        "By default the result is the gradient magnitude sqrt(gx^2 + gy^2), which is large "
+        "at edges. gx is the difference (-1, 0, 1) along the row, weighted over three rows "
+        "with (1, 2, 1) for Sobel, (3, 10, 3) for Scharr or (1, 1, 1) for Prewitt. gy is "
+        "the same along the column, weighted over three columns. The Laplacian is the sum "
+        "of the four neighbours minus four times the pixel.\n\n"
+        "The weights are not divided by their sum; use --scale for this. The slope per pixel "
+        "(the derivative) is given by --scale 0.125 for Sobel, 0.03125 for Scharr and "
+        "0.1666667 for Prewitt. --scale 0.25 gives twice Sobel's slope, the weighted mean of "
+        "the differences over two pixels.\n\n"
+        "In 8- and 16-bit images results above full scale become full scale, and "
+        "--component x, --component y and the Laplacian give the absolute value. Float "
+        "images keep the sign: the x component is positive if the image is brighter on the "
+        "right, and the y component is positive if it is brighter below.\n\n" GI_ALPHA_COPIED_MANUAL
+        ".\n\n"
+        "The weights are those of OpenCV; for Prewitt, which OpenCV lacks, they are those "
+        "of scipy.ndimage.",
     .options = options,
     .params_nbytes = sizeof(struct edges_params),
     .check = check,

@@ -1,7 +1,7 @@
 /* Gaussian filter (blur): a separable convolution. Its weights are computed in double from sigma,
  * or from k with the sigma of OpenCV's formula.
  * SPDX-License-Identifier: MIT */
-#include "filters/alpha_option.h"
+#include "filters/alpha.h"
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
 
@@ -54,16 +54,15 @@ const struct gi_filter gi_filter_gaussian = {
     .examples = "gpuimg gaussian in.png out.png --sigma 2.5\n"
                 "gpuimg gaussian in.png out.png --k 5\n"
                 "djpeg photo.jpg | gpuimg gaussian - - --sigma 4 | cjpeg >soft.jpg",
-    .manual = "Each pixel becomes the mean of its neighbours, weighted by exp(-(x^2 + y^2) / (2 "
-              "sigma^2)). Here x and y are the distances in pixels, and the weights are divided "
-              "by their sum. Rows are filtered first, then columns.\n\n"
-              "Usually only --sigma is given, and the kernel then reaches four sigma: k = 2 "
-              "ceil(4 sigma) + 1. If only --k is given, sigma = 0.3 ((k - 1) / 2 - 1) + 0.8. "
-              "This is the formula of OpenCV's getGaussianKernel, except that OpenCV has fixed "
-              "weights up to k = 9. If both are given, the Gaussian is cut off after k weights "
-              "per row and column. If neither is given, sigma is 1 px.\n\n"
-              "In an image with alpha, colours are weighted by alpha, so that the colours of "
-              "transparent pixels do not spread, unless --alpha straight says that alpha is data.",
+    .manual =
+        "Each pixel becomes the mean of its neighbours, weighted by exp(-(x^2 + y^2) / (2 "
+        "sigma^2)). Here x and y are the distances in pixels, and the weights are divided "
+        "by their sum. Rows are filtered first, then columns.\n\n"
+        "Usually only --sigma is given, and the kernel then reaches four sigma: k = 2 "
+        "ceil(4 sigma) + 1. If only --k is given, sigma = 0.3 ((k - 1) / 2 - 1) + 0.8. "
+        "This is the formula of OpenCV's getGaussianKernel, except that OpenCV has fixed "
+        "weights up to k = 9. If both are given, the Gaussian is cut off after k weights "
+        "per row and column. If neither is given, sigma is 1 px.\n\n" GI_ALPHA_FILTERED_MANUAL ".",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct gaussian_params),

@@ -1,7 +1,7 @@
 /* Unsharp mask: in + amount * (in - blurred) where a sample differs from the Gaussian blur by more
  * than a threshold. The epilogue of the separable convolution computes the result.
  * SPDX-License-Identifier: MIT */
-#include "filters/alpha_option.h"
+#include "filters/alpha.h"
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
 
@@ -34,11 +34,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!tables)
         return GI_E_MEMORY;
     double full = (double)gi_type_full_scale(plan->sources[0].type);
-    tables->spec.alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_WEIGH);
     gi_separable_sum(tables, gi_gaussian_taps(tables->taps, k, p->sigma));
     tables->spec.epilogue = (struct gi_epilogue){.kind = GI_EPILOGUE_UNSHARP,
                                                  .amount = (float)p->amount,
                                                  .threshold = (float)(p->threshold * full / 100)};
+    plan->alpha_apart = true;
     plan->cost = (struct gi_cost){.fmas = 2 * k + 1, .other = 2};
     return GI_OK;
 }
@@ -50,12 +50,12 @@ const struct gi_filter gi_filter_sharpen = {
     .examples = "gpuimg sharpen in.png out.png\n"
                 "gpuimg sharpen in.jpg out.jpg --sigma 2 --amount 0.8\n"
                 "gpuimg sharpen noisy.png out.png --threshold 2",
-    .manual = "An unsharp mask adds to the image its difference from a blurred copy: out = in + "
-              "amount (in - blurred), where \"blurred\" is the result of gpuimg gaussian with "
-              "the same --sigma. Samples with |in - blurred| <= threshold do not change, so that "
-              "--threshold keeps noise in smooth areas from being sharpened.\n\n"
-              "Alpha does not change. The blur weights colours by alpha, unless --alpha straight "
-              "says that alpha is data, which is sharpened then too.",
+    .manual =
+        "An unsharp mask adds to the image its difference from a blurred copy: out = in + "
+        "amount (in - blurred), where \"blurred\" is the result of gpuimg gaussian with "
+        "the same --sigma. Samples with |in - blurred| <= threshold do not change, so that "
+        "--threshold keeps noise in smooth areas from being sharpened.\n\n" GI_ALPHA_COPIED_MANUAL
+        ".",
     .averages = true,
     .options = options,
     .params_nbytes = sizeof(struct sharpen_params),

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "filters/alpha.h"
 #include "filters/filter.h"
 #include "filters/tone/otsu.h"
 #include "kernels/denoise.h"
@@ -15,6 +16,7 @@ struct bilateral_params {
     struct gi_level range;
     int k; /* pixels; 0: derived from sigma */
     const char *guide;
+    int alpha;
     struct gi_border_params border;
 };
 
@@ -37,6 +39,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("guide", IMAGE, struct bilateral_params, guide), .letter = 'g', .metavar = "IMAGE",
      .help = "Compute the differences d from this image, which has the size of the input"},
     GI_BORDER_OPTIONS(struct bilateral_params),
+    GI_ALPHA_OPTION(struct bilateral_params, alpha),
     {.name = NULL},
 };
 
@@ -109,6 +112,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     double unit = (double)gi_type_full_scale(judge->type) / (double)gi_type_full_scale(src->type);
     fill_range(t, judge, gi_level_number(&p->range, src->type, 0) * unit);
     plan->cost.other = 14.0 * fill_space(t, p->sigma);
+    plan->alpha_apart = true;
     plan->halo = half;
     plan->border = t->spec.border.mode;
     if (p->guide) {
@@ -148,8 +152,8 @@ const struct gi_filter gi_filter_bilateral = {
               "can guide the filter for its depth map, and a picture with flash can guide the "
               "filter for the same picture without flash. The guide may have another depth than "
               "the input, and it may be gray if the input has colour, or have colour if the "
-              "input is gray. The alpha of the guide is ignored.\n\n"
-              "Alpha does not change, and colours are weighted by alpha. In float images pixels "
+              "input is gray. The alpha of the guide is ignored.\n\n" GI_ALPHA_COPIED_MANUAL ".\n\n"
+              "In float images pixels "
               "with NaN or infinity have no weight. They do not change without --guide, and "
               "become the mean of their neighbours with --guide.\n\n"
               "Sources: C. Tomasi, R. Manduchi, Bilateral filtering for gray and color images, "

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
+#include "filters/alpha.h"
 #include "filters/filter.h"
 #include "filters/tone/otsu.h"
 #include "kernels/denoise.h"
@@ -12,6 +13,7 @@
 struct nlmeans_params {
     struct gi_level strength;
     int patch, search; /* pixels */
+    int alpha;
     struct gi_border_params border;
 };
 
@@ -30,6 +32,7 @@ static const struct gi_option options[] = {
      .min = 1, .max = GI_NLMEANS_SEARCH_MAX, .unit = "px",
      .help = "Side of the square in which patches are searched"},
     GI_BORDER_OPTIONS(struct nlmeans_params),
+    GI_ALPHA_OPTION(struct nlmeans_params, alpha),
     {.name = NULL},
 };
 
@@ -76,6 +79,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     h = src->type == GI_U8 ? h : STEPS;
     fill(t, h * h * p->patch * p->patch * gi_colour_channels(src));
     plan->cost.other = 100.0 * p->search * p->search;
+    plan->alpha_apart = true;
     plan->halo = p->search / 2 + p->patch / 2;
     plan->border = t->spec.border.mode;
     return GI_OK;
@@ -100,8 +104,8 @@ const struct gi_filter gi_filter_nlmeans = {
               "--patch pixels around q looks like the patch around p, the pixel that is "
               "computed. So noise is removed, while texture and edges, which repeat, stay. The "
               "weight is exp(-d / h^2), where h is --strength and d is the mean squared "
-              "difference of the two patches over all colours.\n\n"
-              "Alpha does not change, and colours are weighted by alpha. In float images pixels "
+              "difference of the two patches over all colours.\n\n" GI_ALPHA_COPIED_MANUAL ".\n\n"
+              "In float images pixels "
               "with NaN or infinity have no weight, and become the weighted mean of their "
               "neighbours.\n\n"
               "Source: A. Buades, B. Coll, J.-M. Morel, A non-local algorithm for image "

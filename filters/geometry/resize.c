@@ -1,6 +1,6 @@
 /* Resizes by resampling filters. The result fits, fills, pads or stretches to the given size.
  * SPDX-License-Identifier: MIT */
-#include "filters/alpha_option.h"
+#include "filters/alpha.h"
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
 #include "filters/geometry/resample_weights.h"
@@ -432,11 +432,8 @@ const struct gi_filter gi_filter_resize = {
               "one side is given, as in 800x, the other follows from the aspect ratio; with "
               "--stretch the other side does not change. --size 256x256^ and --short 256 cover "
               "the size and cut off nothing.\n\n"
-              "The image is smoothed as far as needed when it is made smaller (antialiasing). In "
-              "an image with alpha, colours are weighted by alpha, so that the colours of "
-              "transparent pixels do not spread; --filter nearest only copies pixels. In textures "
-              "whose alpha is data, such as gloss, want --alpha straight: every channel is resized "
-              "by itself.\n\n"
+              "The image is smoothed as far as needed when it is made smaller (antialiasing). --"
+              "filter nearest only copies pixels.\n\n" GI_ALPHA_FILTERED_MANUAL ".\n\n"
               "If a side of n pixels becomes m pixels long, result pixel i is a weighted mean of "
               "the source pixels j, with the weights f((j + 0.5 - (i + 0.5) n / m) / s) divided "
               "by their sum. f is the function of --filter, and s is the larger of 1 and n / m. "

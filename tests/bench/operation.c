@@ -67,10 +67,10 @@ enum gi_status bench_operation_run(struct gi_queue *queue, struct gi_image *dst,
         status = plan->filter->measure(plan, queue, weights->state,
                                        &(struct gi_look){.pass = pass, .srcs = srcs}, err);
     if (status || !plan->late)
-        return status ? status : plan->filter->run(plan, queue, &work, err);
+        return status ? status : gi_plan_run(plan, queue, &work, err);
     status = gi_plan_settle(&settled, plan, weights->state, err);
     if (!status)
-        status = plan->filter->run(&settled, queue, &work, err);
+        status = gi_plan_run(&settled, queue, &work, err);
     gi_plan_free(&settled);
     return status;
 }

@@ -125,6 +125,8 @@ static const char *const uneven[] = {"kernel=1 2 3; 0 1 0; 2 -1 4; 0 0 1; 5 1 1;
 static const char *const wide[] = {"k=31", NULL};
 static const char *const apart[] = {"per-channel", NULL};
 static const char *const deviant[] = {"sigma=1.7", NULL};
+static const char *const kept[] = {"sigma=1.7", "alpha=keep", NULL};
+static const char *const data[] = {"sigma=1.7", "alpha=straight", NULL};
 static const char *const wolf[] = {"method=wolf", "k=9", NULL};
 static const char *const wolf_apart[] = {"method=wolf", "k=5", "per-channel", NULL};
 static const char *const turned[] = {"angle=5", NULL};
@@ -143,6 +145,8 @@ static const struct {
              {"blur", wide, 0},
              {"gaussian", deviant, 0},
              {"gaussian", wide, 0},
+             {"gaussian", kept, 0},
+             {"bilateral", data, 0},
              {"sharpen", deviant, 0},
              {"convolve", uneven, 0},
              {"edges", NULL, 0},
