@@ -83,11 +83,12 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
     /* with its header */
     size_t most = format->metadata_max ? format->metadata_max - 300 : SIZE_MAX;
     bool icc = format->metadata || format->icc, long_text = false;
-    bool lost_text = false;
+    bool lost_text = false, languages = false;
     char name[NAME];
     for (int i = 0; i < metadata->ntexts; i++) {
         bool comment = format->comments && gi_pnm_is_comment(&metadata->texts[i]);
         lost_text = lost_text || !(format->texts || comment);
+        languages = languages || *metadata->texts[i].language || *metadata->texts[i].translated;
         long_text = long_text || strlen(metadata->texts[i].text) > most;
     }
     if (metadata->icc && (!icc || !gi_icc_fits(metadata, colours)))
@@ -104,6 +105,8 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
         add(losses, CANNOT_HOLD, "XMP");
     if (lost_text || long_text)
         add(losses, CANNOT_HOLD, lost_text ? "texts" : "a text so long");
+    if (languages && !lost_text && format != &gi_format_png)
+        add(losses, CANNOT_HOLD, "languages of texts");
     /* A profile takes the place of gAMA and cHRM, and cICP that of a profile (PNG, third edition,
      * 4.3). */
     bool code = gi_metadata_colour_chunk(metadata, "cICP");

@@ -161,7 +161,7 @@ def texts_travel():
     said, data = convert("in.png", "out.jpg")
     found = segments(data)
     comments = [body.decode() for marker, body in found if marker == 0xfe]
-    check(f"PNG to JPEG: {comments}", said == "" and comments
+    check(f"PNG to JPEG: {comments}", said.endswith("jpeg cannot hold languages of texts\n") and comments
           == ["Title: A t\xeftle", LONG, "Author: Jos\xe9 \u2713", "Software: camera 2"])
     head = b"http://ns.adobe.com/xap/1.0/\0"
     check("PNG to JPEG: XMP", (0xe1, head + kept) in found)
@@ -171,7 +171,7 @@ def texts_travel():
 
     said, data = convert("in.png", "out.tif")
     entries = tiff_entries(data)
-    check(f"PNG to TIFF: {said}", said == "" and entries[269] == "A t\xeftle\0".encode())
+    check(f"PNG to TIFF: {said}", said.endswith("tiff cannot hold languages of texts\n") and entries[269] == "A t\xeftle\0".encode())
     check("PNG to TIFF: the rest", entries[305] == b"camera 2\0" and entries[315] == "Jos\xe9 \u2713\0".encode()
           and entries[270] == b"Comment: " + LONG.encode() + b"\0" and entries[700] == kept)
     if not any(f["name"] == "tiff" and f["missing"] for f in formats):
