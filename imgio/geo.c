@@ -1,4 +1,4 @@
-/* Adapts the tags of GeoTIFF to pixels that have moved.
+/* Adapts the tags of GeoTIFF to pixels that have moved, and drops other tags with positions.
  *
  * The position of pixels is either a scale and a tie point (the point at raster position (I, J) has
  * model coordinates (X, Y)), or a matrix, or several tie points. Row numbers grow downwards and Y
@@ -27,6 +27,8 @@ enum {
     MATRIX = 16,
 };
 
+static const char moved[] = "the pixels have moved";
+
 static struct gi_part *find(struct gi_metadata *metadata, uint32_t tag)
 {
     return (struct gi_part *)gi_parts_find(&metadata->parts, GI_PART_GEO, tag);
@@ -38,7 +40,7 @@ static void drop(struct gi_metadata *metadata, uint32_t tag)
     if (!part)
         return;
     part->fate = GI_PART_DROPPED;
-    part->why = "the pixels have moved";
+    part->why = moved;
 }
 
 /* Returns the numbers of the tag, if it has doubles, and at least `least` of them. */
@@ -132,10 +134,35 @@ static bool is_identity(const double m[6])
     return true;
 }
 
+/* Returns whether the tag is the position on a page or the size of it, or has overlays of ImageJ.
+ */
+static bool is_place(const struct gi_part *part)
+{
+    enum { X_POSITION = 286, Y_POSITION, FULL_WIDTH = 33300, FULL_HEIGHT, IMAGEJ = 50839 };
+    static const char *const kinds[] = {"over", "revo", "roi ", " ior"}; /* in both byte orders */
+    uint32_t tag = part->kind == GI_PART_TIFF_TAG ? part->code : 0;
+    for (size_t i = 0; i < 4 && tag == IMAGEJ && part->bytes; i++)
+        if (memmem(part->bytes, part->nbytes, kinds[i], 4))
+            return true;
+    return tag == X_POSITION || tag == Y_POSITION || tag == FULL_WIDTH || tag == FULL_HEIGHT;
+}
+
+static void drop_places(struct gi_metadata *metadata)
+{
+    for (int i = 0; i < metadata->parts.n; i++) {
+        struct gi_part *part = &metadata->parts.list[i];
+        if (part->fate == GI_PART_CARRIED && is_place(part)) {
+            part->fate = GI_PART_DROPPED;
+            part->why = moved;
+        }
+    }
+}
+
 void gi_geo_move(struct gi_metadata *metadata, const double map[6])
 {
     if (map && is_identity(map))
         return;
+    drop_places(metadata);
     drop(metadata, TAG_INTERGRAPH);
     drop(metadata, TAG_POLYNOMIALS);
     double *matrix = map ? numbers(metadata, TAG_MATRIX, MATRIX) : NULL;

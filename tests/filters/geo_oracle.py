@@ -181,8 +181,26 @@ def stored():
                 check(f"{name}: position", same(position(tags, x + 0.5, y + 0.5, False), want))
 
 
+def places():
+    """Positions on a page and ImageJ's overlays stay while pixels stay, and are named where pixels have moved."""
+    page = [(286, 5, [(3, 1)]), (287, 5, [(5, 2)]), (33300, 4, [99]), (33301, 4, [88])]
+    for kinds, moved in ((b"over", True), (b"roi ", True), (b"revo", True), (b" ior", True), (b"labl", False)):
+        imagej = [(50838, 4, [12, 4]), (50839, 1, b"IJIJ" + kinds + b"\0\0\0\1abcd")]
+        for words, stays in ((["invert"], True), (["crop", "--size", "20x10+5+7"], False), (["flip", "--h"], False),
+                             (["resize", "--size", "50%"], False), (["crop", "--size", f"{W}x{H}"], True)):
+            write(tiff("<", page + imagej, False))
+            lost = [] if stays else page + (imagej[1:] if moved else [])
+            said = run(words)[1]
+            tags = parse(open("out.tif", "rb").read())
+            for tag, kind, values in page + imagej[1:]:
+                is_lost = tag in [t for t, _, _ in lost]
+                check(f"{words[0]}: tag {tag}: {said}", (tag not in tags) == is_lost == (f"tag {tag}" in said))
+            check(f"{words[0]} --strict", run(words, "--strict")[0] == (1 if lost else 0))
+
+
 moves()
 sizes()
+places()
 lost()
 statistics()
 tagged()
