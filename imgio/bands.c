@@ -153,9 +153,10 @@ void gi_bands_put(struct gi_image *image, const struct gi_bands *bands, int i,
         copy_band(image, at[c], part, c);
 }
 
-static bool is_field(const struct gi_part *part)
+/* Returns whether the part says what the samples are. */
+static bool is_of_samples(const struct gi_part *part)
 {
-    return part->kind == GI_PART_FIELD;
+    return part->kind == GI_PART_FIELD || part->kind == GI_PART_EXTRA_SAMPLES;
 }
 
 enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
@@ -166,7 +167,7 @@ enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
     enum gi_status status = GI_OK;
     if (options->choose.n) {
         if (bands->n) /* what the samples were, as PAM's tuple type */
-            gi_parts_remove(&decode->metadata->parts, is_field);
+            gi_parts_remove(&decode->metadata->parts, is_of_samples);
         status = gi_bands_choose(decode->image, bands, &options->choose, err);
         gi_metadata_fit(decode->metadata, decode->image->channels >= 3 ? 3 : 1);
     }

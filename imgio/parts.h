@@ -15,6 +15,7 @@ enum gi_part_kind {
     GI_PART_PNG_CHUNK,     /* code: the four letters as a big-endian number */
     GI_PART_WEBP_CHUNK,    /* code: the same */
     GI_PART_TIFF_TAG,      /* code: the tag */
+    GI_PART_EXTRA_SAMPLES, /* uint16_t per sample beside the colours: its kind in a TIFF */
     GI_PART_GEO,           /* tag of GeoTIFF or GDAL; code: the tag */
     GI_PART_JPEG_SEGMENT,  /* code: the marker, 0xe0 to 0xef */
     GI_PART_PHOTOSHOP,     /* image resources of Photoshop, which begin with "8BIM" */

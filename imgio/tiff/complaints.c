@@ -4,6 +4,7 @@
 
 #if GI_HAVE_TIFF
 
+#include <stdio.h>
 #include <string.h>
 
 /* Compressions that libtiff does not know, or that it may be built without (TIFF 6.0 and its
@@ -135,7 +136,18 @@ static bool is_harmless(const char *module, const char *text)
     return old_jpeg || holds_one_of(text, texts);
 }
 
-enum gi_tiff_meaning gi_tiff_meaning(const struct gi_tiff_reader *r, const char *module,
+/* Returns whether libtiff's message is about a tag that the reader does not use. Such a tag is
+ * carried with its values, or named, as a part (tiff_parts.c). */
+static bool is_of_carried_tag(TIFF *file, const char *text)
+{
+    char name[64];
+    if (sscanf(text, "%*[^\"]\"%63[^\"]", name) != 1)
+        return false;
+    const TIFFField *field = gi_tiff.TIFFFieldWithName(file, name);
+    return field && !gi_tiff_is_used(gi_tiff.TIFFFieldTag(field));
+}
+
+enum gi_tiff_meaning gi_tiff_meaning(const struct gi_tiff_reader *r, TIFF *file, const char *module,
                                      const char *text, bool error)
 {
     /* Tags that are kept in other ways, or that no reader of TIFF knows. */
@@ -144,8 +156,12 @@ enum gi_tiff_meaning gi_tiff_meaning(const struct gi_tiff_reader *r, const char 
         return error || !is_harmless(module, text) ? GI_TIFF_DAMAGE : GI_TIFF_NOTHING;
     if (!error && strstr(text, "IO error")) /* a tag points out of the file */
         return GI_TIFF_DAMAGE;
-    return error || (strstr(text, "tag ignored") && !holds_one_of(text, others)) ? GI_TIFF_COMPLAINT
-                                                                                 : GI_TIFF_NOTHING;
+    if (error)
+        return strstr(text, "Tag InkNames") ? GI_TIFF_NOTHING : GI_TIFF_COMPLAINT;
+    return strstr(text, "tag ignored") && !holds_one_of(text, others) &&
+                   !is_of_carried_tag(file, text)
+               ? GI_TIFF_COMPLAINT
+               : GI_TIFF_NOTHING;
 }
 
 #endif

@@ -43,6 +43,8 @@ static enum gi_status read_one(struct gi_directories *d, enum gi_directory which
     int n = 0, kept = 0;
     gi_tag_walk_start(&walk, &d->tags, at);
     uint64_t most = walk.left < UINT16_MAX ? walk.left : UINT16_MAX;
+    uint64_t beyond = walk.beyond + walk.left - most;
+    d->list[which].left_out = beyond < UINT16_MAX ? (unsigned)beyond : UINT16_MAX;
     struct gi_tag *entries = most ? malloc((size_t)most * sizeof *entries) : NULL;
     if (most && !entries)
         return gi_fail(err, GI_E_MEMORY, "out of memory: EXIF");
@@ -70,6 +72,19 @@ static enum gi_status read_one(struct gi_directories *d, enum gi_directory which
     return GI_OK;
 }
 
+/* Returns whether the directory has the pointer `tag`, and no directory is where it points. */
+static bool is_lost(const struct gi_tags *tags, uint64_t directory, unsigned tag, uint64_t at)
+{
+    struct gi_tag_walk walk;
+    struct gi_tag pointer;
+    bool has_pointer = false;
+    gi_tag_walk_start(&walk, tags, directory);
+    while (!has_pointer && gi_tag_next(&walk, &pointer))
+        has_pointer = pointer.tag == tag;
+    gi_tag_walk_start(&walk, tags, at);
+    return has_pointer && !walk.at;
+}
+
 enum gi_status gi_directories_read(struct gi_directories *d, const struct gi_tags *tags,
                                    uint64_t first, bool (*wanted)(unsigned tag), struct gi_err *err)
 {
@@ -78,9 +93,12 @@ enum gi_status gi_directories_read(struct gi_directories *d, const struct gi_tag
     *d = (struct gi_directories){.tags = *tags};
     enum gi_status status = GI_OK;
     for (int i = 0; i < GI_DIRECTORIES && !status; i++) {
+        uint64_t parent = at[pointers[i].parent];
         if (i)
-            at[i] = gi_tag_directory(tags, at[pointers[i].parent], pointers[i].tag);
+            at[i] = gi_tag_directory(tags, parent, pointers[i].tag);
         status = read_one(d, i, at[i], i ? NULL : wanted, &room, err);
+        if (i && !status && is_lost(tags, parent, pointers[i].tag, at[i]))
+            d->list[i].left_out++;
     }
     if (status)
         gi_directories_free(d);

@@ -22,7 +22,9 @@ struct gi_directories {
     struct {
         struct gi_tag *entries; /* owned here */
         int n;
-        unsigned left_out; /* number of entries that are damaged, or come a second time */
+        /* number of entries that are damaged, or come a second time; a directory that is not where
+         * its pointer says counts as one */
+        unsigned left_out;
     } list[GI_DIRECTORIES];
 };
 

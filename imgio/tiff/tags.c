@@ -40,9 +40,9 @@ void gi_tag_walk_start(struct gi_tag_walk *walk, const struct gi_tags *t, uint64
     if (directory < 8 || directory > t->nbytes || t->nbytes - directory < count)
         return;
     walk->at = directory + count;
-    walk->left = number(t, directory, count);
-    uint64_t most = (t->nbytes - walk->at) / entry;
-    walk->left = walk->left < most ? walk->left : most;
+    uint64_t n = number(t, directory, count), most = (t->nbytes - walk->at) / entry;
+    walk->left = n < most ? n : most;
+    walk->beyond = n - walk->left;
 }
 
 bool gi_tag_next(struct gi_tag_walk *walk, struct gi_tag *tag)

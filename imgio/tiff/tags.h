@@ -59,14 +59,15 @@ struct gi_tag {
 struct gi_tag_walk {
     const struct gi_tags *tags;
     uint64_t at, left; /* offset of the next entry, and number of entries left */
+    uint64_t beyond;   /* number of entries that the directory names beyond the end of the bytes */
 };
 
 /* Starts with the bytes of a whole file or EXIF block. Returns the offset of the first directory,
  * or 0 if there is none. */
 uint64_t gi_tags_open(struct gi_tags *tags, const void *bytes, size_t nbytes);
 
-/* Starts a walk along the directory at this offset, which may be any number; 0 means an empty
- * directory. gi_tag_next() returns false at the end. */
+/* Starts a walk along the directory at this offset, which may be any number. If no directory is
+ * there, walk->at is 0. gi_tag_next() returns false at the end. */
 void gi_tag_walk_start(struct gi_tag_walk *walk, const struct gi_tags *tags, uint64_t directory);
 bool gi_tag_next(struct gi_tag_walk *walk, struct gi_tag *tag);
 

@@ -25,7 +25,7 @@ const struct gi_library gi_tiff_library =
     GI_LIBRARY(GI_TIFF_FUNCTIONS, gi_tiff, "libtiff.so.6", "libtiff", "libtiff6");
 #define LIBRARY &gi_tiff_library
 
-static int on_message(struct gi_tiff_reader *r, const char *module, const char *format,
+static int on_message(struct gi_tiff_reader *r, TIFF *file, const char *module, const char *format,
                       va_list args, bool error)
 {
     char text[256];
@@ -37,7 +37,7 @@ static int on_message(struct gi_tiff_reader *r, const char *module, const char *
             gi_fail(&r->fault, GI_E_MEMORY, "out of memory: %s", text);
         return 1;
     }
-    enum gi_tiff_meaning meaning = gi_tiff_meaning(r, module, text, error);
+    enum gi_tiff_meaning meaning = gi_tiff_meaning(r, file, module, text, error);
     struct gi_err *to = meaning == GI_TIFF_COMPLAINT ? &r->complaint : &r->fault;
     bool unsupported = gi_tiff_is_unsupported(text);
     if (meaning != GI_TIFF_NOTHING && (!to->status || (unsupported && to->status == GI_E_FORMAT)))
@@ -47,12 +47,12 @@ static int on_message(struct gi_tiff_reader *r, const char *module, const char *
 
 static int on_error(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
-    return on_message(self, module, format, args, true);
+    return on_message(self, file, module, format, args, true);
 }
 
 static int on_warning(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
-    return on_message(self, module, format, args, false);
+    return on_message(self, file, module, format, args, false);
 }
 
 /* While samples are read, r->at is where the directory says that they are. */
@@ -232,7 +232,7 @@ static void read_texts(struct gi_tiff_reader *r)
         if ((r->decode->options->together && fits) || !is_of_all(text))
             gi_decode_add_text(r->decode, t->keyword, NULL, NULL, text, strlen(text));
         else if (!gi_text_is_shape_of_pages(text) || strstr(text, "], \""))
-            add_dropped(r, "description of several pages", "by ImageJ, OME or tifffile");
+            add_dropped(r, GI_TIFF_OF_ALL, "by ImageJ, OME or tifffile");
     }
 }
 
@@ -301,6 +301,7 @@ static enum gi_status read_type(struct gi_tiff_reader *r, struct gi_err *err)
 static enum gi_status read_header(struct gi_tiff_reader *r, struct gi_err *err)
 {
     TIFF *t = r->file;
+    uint32_t depth = 1;
     gi_tiff.TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &r->width);
     gi_tiff.TIFFGetField(t, TIFFTAG_IMAGELENGTH, &r->height);
     gi_tiff.TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &r->bits);
@@ -309,6 +310,9 @@ static enum gi_status read_header(struct gi_tiff_reader *r, struct gi_err *err)
     gi_tiff.TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLEFORMAT, &r->format);
     if (!gi_tiff.TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &r->photometric))
         r->photometric = r->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+    gi_tiff.TIFFGetFieldDefaulted(t, TIFFTAG_IMAGEDEPTH, &depth);
+    if (depth > 1)
+        return unsupported(err, "a volume whose depth is", depth);
     if (!r->samples || r->samples > GI_TIFF_SAMPLES_MAX)
         return unsupported(err, "samples per pixel:", r->samples);
     enum gi_status status = read_type(r, err);

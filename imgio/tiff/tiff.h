@@ -76,6 +76,9 @@ bool gi_tiff_find_next(size_t *at, const unsigned char *bytes, size_t nbytes, ui
 enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned char *bytes,
                                   size_t nbytes, struct gi_err *err);
 
+/* The name of the part that is a description of several pages, of which one is read. */
+#define GI_TIFF_OF_ALL "description of several pages"
+
 /* Adds the tags of the directory, which was read, to the parts, and makes metadata of EXIF and IPTC
  * (tiff_parts.c). An offset of 0 means the first directory. */
 void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory);
@@ -84,6 +87,8 @@ void gi_tiff_add_rest(struct gi_decode *decode);
 /* Returns whether the tag describes how an image is stored, or is not carried for another reason.
  */
 bool gi_tiff_is_structure(unsigned tag);
+/* Returns whether the reader uses the tag. */
+bool gi_tiff_is_used(unsigned tag);
 /* Returns whether the tag is not carried, although it does not describe how an image is stored. */
 bool gi_tiff_is_not_carried(unsigned tag);
 /* Returns the number of tags of the metadata's EXIF that are not written to a TIFF: damaged ones,

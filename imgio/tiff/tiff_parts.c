@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum {
+    TAG_EXTRA_SAMPLES = 338,
     TAG_IPTC = 33723,
     TAG_PHOTOSHOP = 34377,
     TAG_IMAGEJ = 50839, /* with 50838, its lengths: labels, overlays and tables of ImageJ */
@@ -45,18 +46,23 @@ static const struct range {
     {336, 336, false, GI_PART_DROPPED, "range of inks", "inks become RGB"},
     {338, 339, true, GI_PART_CARRIED, NULL, NULL}, /* alpha, format of samples */
     {340, 341, false, GI_PART_DROPPED, "minimum and maximum of samples", "of the old samples"},
+    {346, 346, false, GI_PART_DROPPED, "statement that samples are indices", "they are colours"},
     {347, 347, true, GI_PART_CARRIED, NULL, NULL}, /* tables of JPEG */
     {400, 400, false, GI_PART_LOST, "a directory of parameters", NULL},
+    {433, 433, false, GI_PART_LOST, "range of decoded samples", NULL},
     {512, 521, true, GI_PART_CARRIED, NULL, NULL}, /* JPEG of the old style */
     {529, 532, true, GI_PART_CARRIED, NULL, NULL}, /* YCbCr */
-    {700, 700, true, GI_PART_CARRIED, NULL, NULL}, /* XMP */
+    {559, 559, false, GI_PART_LOST, "numbers of rows of strips", NULL},
+    {700, 700, true, GI_PART_CARRIED, NULL, NULL},     /* XMP */
+    {32995, 32998, true, GI_PART_CARRIED, NULL, NULL}, /* alpha, type and depth of SGI */
     {33421, 33422, false, GI_PART_LOST, "pattern of a colour filter array", NULL},
     {33432, 33432, true, GI_PART_CARRIED, NULL, NULL}, /* copyright */
     {34665, 34665, true, GI_PART_CARRIED, NULL, NULL}, /* EXIF */
     {34675, 34675, true, GI_PART_CARRIED, NULL, NULL}, /* ICC profile */
     {34853, 34853, true, GI_PART_CARRIED, NULL, NULL}, /* GPS */
     {37724, 37724, false, GI_PART_LOST, "layers of Photoshop", NULL},
-    {50706, 50837, false, GI_PART_LOST, "tags of DNG", NULL},
+    {50706, 50783, false, GI_PART_LOST, "tags of DNG", NULL},
+    {50785, 50837, false, GI_PART_LOST, "tags of DNG", NULL},
     {50840, 50843, false, GI_PART_LOST, "tags of DNG", NULL},
     {50845, 51125, false, GI_PART_LOST, "tags of DNG", NULL},
     {52525, 52553, false, GI_PART_LOST, "tags of DNG", NULL},
@@ -73,6 +79,12 @@ static const struct range *range_of(unsigned tag)
 bool gi_tiff_is_structure(unsigned tag)
 {
     return range_of(tag) != NULL;
+}
+
+bool gi_tiff_is_used(unsigned tag)
+{
+    const struct range *range = range_of(tag);
+    return range && range->used;
 }
 
 bool gi_tiff_is_not_carried(unsigned tag)
@@ -102,6 +114,9 @@ enum gi_holding gi_tiff_holds(const struct gi_part *part, const struct gi_image 
                  part->kind == GI_PART_IPTC || part->kind == GI_PART_PHOTOSHOP;
     if (part->kind == GI_PART_TIFF_TAG && is_curve(part->code))
         holds = fits_depth(part, written);
+    if (part->kind == GI_PART_EXTRA_SAMPLES) /* beside gray or RGB */
+        holds = written->channels == 1 + (int)part->nbytes / 2 ||
+                written->channels == 3 + (int)part->nbytes / 2;
     return holds ? GI_HOLDS : GI_CANNOT_HOLD;
 }
 
@@ -253,9 +268,32 @@ static void add_second_text(struct gi_decode *decode, const struct gi_tags *tags
             add_lost(decode, tag, "its second text");
 }
 
+/* Carries the kinds of further samples, if the image's bands do not tell them: of several samples
+ * that are alpha, the bands name one. */
+static void add_extra_samples(struct gi_decode *decode, const struct gi_tags *tags,
+                              const struct gi_tag *tag)
+{
+    uint16_t kinds[GI_BANDS_MAX];
+    uint64_t n = tag->count < GI_BANDS_MAX ? tag->count : GI_BANDS_MAX;
+    int alphas = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        kinds[i] = (uint16_t)gi_tag_integer(tags, tag, i, 0);
+        alphas += kinds[i] != 0;
+    }
+    if (alphas > 1 && decode->info->bands.n)
+        gi_decode_add_part(decode,
+                           &(struct gi_part){.kind = GI_PART_EXTRA_SAMPLES,
+                                             .fate = GI_PART_CARRIED,
+                                             .nbytes = (size_t)n * sizeof *kinds,
+                                             .bytes = kinds},
+                           "kinds of %d alpha samples", alphas);
+}
+
 static void add_tag(struct gi_decode *decode, const struct gi_tags *tags, const struct gi_tag *tag)
 {
     const struct range *range = range_of(tag->tag);
+    if (tag->tag == TAG_EXTRA_SAMPLES && !tag->broken)
+        add_extra_samples(decode, tags, tag);
     add_second_text(decode, tags, tag);
     if (range && range->used)
         return;
@@ -292,22 +330,53 @@ static void add_tag_of_page(struct gi_decode *decode, const struct gi_tags *tags
             gi_decode_add_text(decode, t->keyword, NULL, NULL, bytes, (size_t)tag->nbytes - 1);
 }
 
+enum { COMPRESSION = 259, COLOURS = 262 };
+
+/* Tags from `first` to `last` that a reader uses only if another tag has one of these values. */
+static const struct condition {
+    unsigned first, last, other;
+    uint64_t values[3];
+    const char *why; /* they say nothing of the picture otherwise */
+} conditions[] = {
+    {292, 293, COMPRESSION, {2, 3, 4}, "of another compression"}, /* fax */
+    {320, 320, COLOURS, {3}, "palette of other colours"},
+    {326, 328, COMPRESSION, {2, 3, 4}, "of another compression"},
+    {347, 347, COMPRESSION, {7}, "of another compression"}, /* JPEG */
+    {512, 521, COMPRESSION, {6}, "of another JPEG"},        /* the old one */
+    {529, 531, COLOURS, {6}, "of other colours"},           /* YCbCr */
+};
+
+static uint64_t integer_of(const struct gi_tags *tags, uint64_t directory, unsigned number)
+{
+    struct gi_tag tag;
+    return gi_tag_find(&tag, tags, directory, number) ? gi_tag_integer(tags, &tag, 0, 0) : 0;
+}
+
+/* Returns whether ReferenceBlackWhite says that samples have their full range. */
+static bool is_full_range(const struct gi_tags *tags, const struct gi_tag *tag)
+{
+    for (uint64_t i = 0; i < tag->count; i++) {
+        double v = gi_tag_real(tags, tag, i);
+        if (i % 2 ? v != UINT8_MAX && v != UINT16_MAX : v != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Returns why a tag that a reader uses says nothing of this picture, or NULL. */
 static const char *idle(const struct gi_tags *tags, uint64_t directory, const struct gi_tag *tag)
 {
-    enum { COMPRESSION = 259, COLOURS = 262, OLD_JPEG = 6, NEW_JPEG = 7, PALETTE = 3 };
-    unsigned which = tag->tag == 320 ? COLOURS : COMPRESSION;
-    bool of_old = tag->tag >= 512 && tag->tag <= 521;
-    struct gi_tag found;
-    if (!of_old && tag->tag != 320 && tag->tag != 347)
-        return NULL;
-    uint64_t is =
-        gi_tag_find(&found, tags, directory, which) ? gi_tag_integer(tags, &found, 0, 0) : 0;
-    if (is == (of_old ? OLD_JPEG : tag->tag == 320 ? PALETTE : NEW_JPEG))
-        return NULL;
-    return of_old            ? "of another JPEG"
-           : tag->tag == 320 ? "palette of other colours"
-                             : "of another compression";
+    enum { REFERENCE = 532, YCBCR = 6 };
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        const struct condition *c = &conditions[i];
+        uint64_t is = integer_of(tags, directory, c->other);
+        if (tag->tag >= c->first && tag->tag <= c->last)
+            return is && (is == c->values[0] || is == c->values[1] || is == c->values[2]) ? NULL
+                                                                                          : c->why;
+    }
+    bool other_range = tag->tag == REFERENCE && integer_of(tags, directory, COLOURS) != YCBCR &&
+                       !is_full_range(tags, tag);
+    return other_range ? "range of other samples" : NULL;
 }
 
 /* Adds the tags of a directory. `of_page`: it is the page that has the picture in a SubIFD. Returns
@@ -346,6 +415,23 @@ static bool find_page_of(struct gi_tiff_walk *page, const struct gi_decode *deco
     return false;
 }
 
+/* Drops ImageJ's labels and overlays of several images if their description was dropped. */
+static void drop_of_all(struct gi_metadata *metadata)
+{
+    struct gi_parts *parts = &metadata->parts;
+    bool dropped = false;
+    for (int i = 0; i < parts->n; i++)
+        dropped = dropped || strcmp(parts->list[i].name, GI_TIFF_OF_ALL) == 0;
+    for (int i = 0; i < parts->n && dropped; i++) {
+        struct gi_part *part = &parts->list[i];
+        if (part->kind == GI_PART_TIFF_TAG && part->fate == GI_PART_CARRIED &&
+            (part->code == TAG_IMAGEJ || part->code == TAG_IMAGEJ - 1)) {
+            part->fate = GI_PART_DROPPED;
+            part->why = "of several pages";
+        }
+    }
+}
+
 void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
 {
     struct gi_tags tags;
@@ -361,6 +447,7 @@ void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
         add_exif(decode, &tags, page.at);
     if (exif)
         add_exif(decode, &tags, directory);
+    drop_of_all(decode->metadata);
 }
 
 void gi_tiff_add_rest(struct gi_decode *decode)

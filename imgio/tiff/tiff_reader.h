@@ -22,6 +22,8 @@ enum {
     X(TIFFReadEncodedStrip)                                                                        \
     X(TIFFStripSize64)                                                                             \
     X(TIFFReadTile)                                                                                \
+    X(TIFFFieldWithName)                                                                           \
+    X(TIFFFieldTag)                                                                                \
     X(TIFFIsCODECConfigured)                                                                       \
     X(TIFFIsTiled)                                                                                 \
     X(TIFFIsByteSwapped)                                                                           \
@@ -100,7 +102,7 @@ enum gi_tiff_meaning {
 /* Errors and warnings while pixels are read mean damage. Before, libtiff fails if an error is
  * fatal, so that other errors are complaints about tags; the file ends early where a tag points out
  * of it. `module` is libtiff's name of the place, or NULL. */
-enum gi_tiff_meaning gi_tiff_meaning(const struct gi_tiff_reader *r, const char *module,
+enum gi_tiff_meaning gi_tiff_meaning(const struct gi_tiff_reader *r, TIFF *file, const char *module,
                                      const char *text, bool error);
 /* Returns whether the message says that libtiff got no memory. */
 bool gi_tiff_is_starved(const char *text);

@@ -199,7 +199,11 @@ static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
     if (channels > colours) {
         unsigned char *kinds = gi_tiff_add(d, 338, GI_TAG_SHORT, channels - colours);
         int alpha = bands->n ? bands->alpha : image->channels - 1;
-        if (alpha >= 0) /* the others are 0, unspecified */
+        const struct gi_part *known =
+            metadata ? gi_parts_find(&metadata->parts, GI_PART_EXTRA_SAMPLES, 0) : NULL;
+        if (known && known->nbytes == 2 * (channels - colours))
+            memcpy(kinds, known->bytes, known->nbytes);
+        if (alpha >= 0) /* the others are 0, unspecified, if nothing else is known */
             gi_put_own(kinds + 2 * ((uint64_t)alpha - colours), 2, ALPHA_UNASSOCIATED);
     }
     gi_tiff_add_number(d, 339, GI_TAG_SHORT, channels, is_float ? FORMAT_FLOAT : FORMAT_UINT);

@@ -107,6 +107,21 @@ for colours, extra, says in ((3, (2, 0), "RGBA and 1 band"), (3, (0, 2), "RGBA a
     c.check(f"ExtraSamples {extra}", tags_of(c.path("out.tif"), 338) == [extra])
     c.check(f"samples with {extra}", np.array_equal(planes(c.path("out.tif")), image[:, ::-1]))
 
+# Of several samples that are alpha the first belongs to the colours. All keep their kinds in a TIFF; other formats name them.
+for colours, extra in ((3, (2, 2)), (3, (2, 1)), (1, (0, 2, 0, 2)), (1, (2, 1, 1, 2)), (3, (0, 0, 2, 2)), (1, (2, 2))):
+    image = random_image(c.rng, (23, 17, colours + len(extra)), np.uint8)
+    for planar in (False, True):
+        tiff(c.path("in.tif"), image, colours, list(extra), planar=planar)
+        for words in (["flip", "--h"], ["convert", "--depth", "16"], ["crop", "--size", "5x5"]):
+            c.run(*words, c.path("in.tif"), c.path("out.tif"), "--strict")
+            c.check(f"{words[0]}: ExtraSamples {extra}", tags_of(c.path("out.tif"), 338) == [extra])
+    for out in ("out.npy", "out.pam"):
+        result = c.result("convert", "--force", c.path("in.tif"), c.path(out), "--strict")
+        c.check(f"{out}: ExtraSamples {extra}", result.returncode == 1 and "alpha samples" in result.stderr, result.stderr)
+    c.run("convert", "--force", c.path("in.tif[bands=1]"), c.path("chosen.png"), "--strict")
+    c.run("convert", "--force", c.path("in.tif[bands=1,2,3]"), c.path("out.tif"), "--strict")
+    c.check(f"chosen bands of {extra}", tags_of(c.path("out.tif"), 338) == [None])
+
 # What PAM and arrays say of bands is kept, or named as lost.
 image = random_image(c.rng, (23, 17, 4), np.uint8)
 with open(c.path("cmyk.pam"), "wb") as file:
