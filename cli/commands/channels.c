@@ -1,6 +1,7 @@
 /* gpuimg channels: permutes the channels of an image, writes them to separate files, or joins
  * channels of several images.
  * SPDX-License-Identifier: MIT */
+#include "cli/run/common_metadata.h"
 #include "cli/run/driver.h"
 #include "cli/inputs/file_batch.h"
 #include "cli/run/imaging.h"
@@ -154,21 +155,29 @@ static enum gi_status alpha_order(const char **order, const struct gi_image *ima
     return GI_OK;
 }
 
-/* Loads the sources behind the first. */
-static enum gi_status load_further(struct gi_image *images, const struct verb_work *work,
-                                   struct gi_imaging *imaging, struct gi_item *item,
-                                   struct gi_err *err)
+/* Loads the sources behind the first. Metadata that is not as that of the first, which is
+ * `metadata`, is named; that of a mask is not taken. */
+static enum gi_status load_further(struct gi_image *images, struct gi_metadata *metadata,
+                                   const struct verb_work *work, struct gi_imaging *imaging,
+                                   struct gi_item *item, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
+    struct gi_common_metadata common = {.n = 1};
     if (work->mask.width) {
         images[1] = work->mask;
         images[1].owner = GI_OWNER_NONE;
         return GI_OK;
     }
-    for (int i = 1; i < work->n && !status; i++)
+    for (int i = 1; i < work->n && !status; i++) {
+        struct gi_metadata further = {0};
         status = gi_imaging_load_further(imaging, item, &images[i],
                                          work->paths ? work->paths[i] : item->line.beside, NULL, 0,
-                                         NULL, err);
+                                         NULL, &further, err);
+        if (!status && !work->alpha)
+            gi_common_metadata_add(&common, metadata, &further);
+        gi_metadata_free(&further);
+    }
+    gi_common_metadata_end(&common, metadata);
     return status;
 }
 
@@ -184,7 +193,7 @@ static enum gi_status join_item(void *self, const struct gi_batch_files *files,
     const char *order = work->order;
     enum gi_status status = gi_imaging_load(imaging, item, &images[0], &metadata, &info, err);
     if (!status)
-        status = load_further(images, work, imaging, item, err);
+        status = load_further(images, &metadata, work, imaging, item, err);
     if (!status && work->alpha)
         status = alpha_order(&order, &images[0], item->line.input, &images[1],
                              work->paths ? work->paths[1] : item->line.beside, err);

@@ -10,6 +10,7 @@
 
 #include "cli/tables/csv.h"
 #include "cli/commands/extract_outputs.h"
+#include "cli/run/other_colours.h"
 #include "cli/json.h"
 #include "cli/inputs/lines.h"
 #include "imgio/npy.h"
@@ -260,6 +261,7 @@ static enum gi_status read_regions(struct regions *regions, const char *path, st
 struct pieces {
     struct gi_image places, values;
     size_t n;
+    struct gi_metadata *colours; /* 2 places, for the colours of a crop and of one that differs */
 };
 
 /* Makes room for `more` pixels of a crop. Called only after the crop has been loaded, so that a
@@ -273,7 +275,7 @@ static enum gi_status make_room(struct pieces *pieces, size_t more, int channels
     if (want <= (size_t)pieces->places.width)
         return GI_OK;
     room = room < want ? want : room > INT32_MAX ? INT32_MAX : room;
-    struct pieces grown = {.n = pieces->n};
+    struct pieces grown = {.n = pieces->n, .colours = pieces->colours};
     enum gi_status status = gi_image_alloc(&grown.places, (int)room, 1, 2, GI_F32, err);
     if (!status)
         status = gi_image_alloc(&grown.values, (int)room, 1, channels, type, err);
@@ -334,31 +336,46 @@ static enum gi_status add_crop(struct pieces *pieces, const struct gi_image *cro
     return GI_OK;
 }
 
+/* Keeps the colours of a crop, which are freed, if they are not those of crops before it. */
+static void keep_colours(struct gi_metadata *colours, struct gi_metadata *metadata)
+{
+    const struct gi_metadata none = {0};
+    bool first = !gi_other_colours_differ(&colours[0], &none);
+    bool more = first ? gi_other_colours_differ(metadata, &none)
+                      : gi_other_colours_differ(metadata, &colours[0]);
+    if (more && (first || !gi_other_colours_differ(&colours[1], &none)))
+        gi_other_colours_keep(&colours[!first], metadata);
+    else
+        gi_metadata_free(metadata);
+}
+
 static enum gi_status load_crop(struct pieces *pieces, const struct regions *regions, size_t i,
                                 const struct gi_paste_params *p, const struct gi_io_params *io,
                                 int threads, struct gi_err *err)
 {
     char path[GI_CROP_PATH_NBYTES];
     struct gi_image crop = {0};
+    struct gi_metadata metadata = {0};
     uint32_t label = (uint32_t)regions->at[i].label;
     enum gi_status status = gi_extract_crop_path(path, p->crops, label, p->crop_format, err);
     if (!status)
-        status = gi_cli_load(&crop, NULL, NULL, path, io, threads, NULL, err);
+        status = gi_cli_load(&crop, &metadata, NULL, path, io, threads, NULL, err);
     if (status)
         return status;
     if (add_crop(pieces, &crop, &regions->at[i], p->crop_margin, err))
         status = gi_err_prefix(err, "%s", path);
+    keep_colours(pieces->colours, &metadata);
     gi_image_free(&crop);
     return status;
 }
 
 /* Loads the crops. Where crops overlap, the later row is pasted over the earlier one. */
 static enum gi_status load_crops(struct gi_image *places, struct gi_image *values,
-                                 const struct gi_paste_params *p, const struct gi_io_params *io,
-                                 int threads, struct gi_err *err)
+                                 struct gi_metadata *colours, const struct gi_paste_params *p,
+                                 const struct gi_io_params *io, int threads, struct gi_err *err)
 {
     struct regions regions = {0};
-    struct pieces pieces = {0};
+    struct pieces pieces = {.colours = colours};
     enum gi_status status = read_regions(&regions, p->table, err);
     for (size_t i = 0; i < regions.n && !status; i++) {
         status = load_crop(&pieces, &regions, i, p, io, threads, err);
@@ -380,10 +397,11 @@ static enum gi_status load_crops(struct gi_image *places, struct gi_image *value
     return status;
 }
 
-enum gi_status gi_paste_load(struct gi_image *others, int *n, const struct gi_paste_params *params,
-                             const struct gi_io_params *io, int threads, struct gi_err *err)
+enum gi_status gi_paste_load(struct gi_image *others, int *n, struct gi_metadata *colours,
+                             const struct gi_paste_params *params, const struct gi_io_params *io,
+                             int threads, struct gi_err *err)
 {
     *n = params->points ? 1 : 2;
     return params->points ? load_points(&others[0], params->points, err)
-                          : load_crops(&others[0], &others[1], params, io, threads, err);
+                          : load_crops(&others[0], &others[1], colours, params, io, threads, err);
 }

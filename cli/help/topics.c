@@ -349,6 +349,13 @@ static const char *const common_paragraphs[] = {
     "are 0 or all are 1. A critical chunk that gpuimg does not know is left out of a PNG with "
     "--allow-partial, and is an error without it. "
     "The error about a file that gpuimg can't read names a program that converts it.",
+    "Metadata: the result has that of the input. That of further images, such as a mask, is not "
+    "taken, except that a result of several inputs (stack, montage, merge, channels join) has what "
+    "all of them share, and a warning names the rest. Pictures are combined without a conversion "
+    "of colours: if the ICC profile or the colour chunks of the image of --with, --flat, --dark, "
+    "--reference or --crops differ from those of the input, a warning says so. A further image "
+    "without them counts as one in the colours of the input. With --strict these warnings, and "
+    "those about what is not read of a further image, are errors.",
     "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none. "
     "Inks of a CMYK JPEG are taken as Adobe's programs store them, with 0 for full ink.",
     NULL,

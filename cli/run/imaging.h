@@ -58,10 +58,11 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
                                  struct gi_image *image, struct gi_err *err);
 /* Like gi_imaging_load(), for a further image of the item. This image is encoded in `bytes`, or
  * in the file `path` if `bytes` is NULL. *bands becomes the meaning of an image of bands; NULL:
- * such an image is refused. */
+ * such an image is refused. `metadata` may be NULL; the caller frees it. */
 enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
                                        struct gi_image *image, const char *path, const void *bytes,
-                                       size_t nbytes, struct gi_bands *bands, struct gi_err *err);
+                                       size_t nbytes, struct gi_bands *bands,
+                                       struct gi_metadata *metadata, struct gi_err *err);
 /* Computes *dst, the chain's result for `src`. `ready` has the further inputs and outputs of the
  * steps (cli/run/ready.h); NULL if no step has any. Plans are kept for later images of the same
  * shape. `item` gets the times. */

@@ -12,6 +12,7 @@
 #include "cli/process.h"
 #include "cli/run/level_check.h"
 #include "cli/run/ready.h"
+#include "cli/run/other_colours.h"
 #include "cli/run/output.h"
 #include "cli/run/timing.h"
 #include "imgio/bits.h"
@@ -259,6 +260,8 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
         gi_nodata_drop(metadata);
     if (chain && makes_image(chain))
         gi_geo_forget_statistics(metadata);
+    if (chain)
+        gi_other_colours_name(metadata, chain);
     if (chain && chain->n)
         gi_geo_move(metadata, placement->known ? placement->m : NULL);
     if (io->orientation > 1) /* of the image as it will be stored */

@@ -4,6 +4,7 @@
 
 #include "cli/run/chain.h"
 #include "cli/hash.h"
+#include "cli/run/other_colours.h"
 #include "cli/run/output.h"
 #include "cli/commands/paste_sources.h"
 
@@ -21,10 +22,24 @@ static struct gi_io_params how_to_load(const struct gi_option *row, const struct
     how.limits = io->limits;
     how.allow_partial = io->allow_partial;
     how.quiet = io->quiet;
+    how.strip = io->strip;
+    how.strict = io->strict;
     how.gray = row->picture ? io->gray : 0;
     how.linear = row->picture && io->linear;
     how.labels = row->labels;
     return how;
+}
+
+/* For --strict: fails if a warning has named a part of the image that is not read. Metadata of
+ * further images is not taken, and not named. */
+static enum gi_status check_parts(const struct gi_metadata *metadata, const char *path,
+                                  struct gi_err *err)
+{
+    for (int i = 0; i < metadata->parts.n; i++)
+        if (metadata->parts.list[i].warned)
+            return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: not read: %s", path,
+                           metadata->parts.list[i].name);
+    return GI_OK;
 }
 
 static enum gi_status load_image(struct gi_chain_step *step, int i, const struct gi_option *row,
@@ -35,10 +50,17 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
     const char *path = gi_option_path(row, params);
     step->nothers = i + 1;
     struct gi_file_info info = {0};
+    struct gi_metadata metadata = {0};
     bool bands = row->picture && !step->filter->admit; /* they are paired with the input's */
-    enum gi_status status =
-        gi_cli_load(&step->others[i], NULL, bands ? &info : NULL, path, &how, threads, NULL, err);
+    enum gi_status status = gi_cli_load(&step->others[i], &metadata, bands ? &info : NULL, path,
+                                        &how, threads, NULL, err);
     step->other_bands[i] = info.bands;
+    if (!status && io->strict)
+        status = check_parts(&metadata, path, err);
+    if (row->picture)
+        gi_other_colours_keep(&step->other_colours[i], &metadata);
+    else
+        gi_metadata_free(&metadata);
     if (!status && step->filter->admit) {
         status = step->filter->admit(params, i + 1, &step->others[i], err);
         if (status)
@@ -76,7 +98,8 @@ static enum gi_status load_step(struct gi_chain_step *step, const struct gi_io_p
     if (!tables || status)
         return status;
     struct gi_io_params how = how_to_load(last, io); /* crops are pictures */
-    return gi_paste_load(step->others, &step->nothers, params_of(step), &how, threads, err);
+    return gi_paste_load(step->others, &step->nothers, step->other_colours, params_of(step), &how,
+                         threads, err);
 }
 
 enum gi_status gi_chain_load(struct gi_chain *chain, bool taken, const struct gi_io_params *io,
@@ -99,6 +122,8 @@ void gi_chain_unload(struct gi_chain *chain)
         struct gi_chain_step *step = &chain->steps[i];
         for (; step->nothers > 0; step->nothers--)
             gi_image_free(&step->others[step->nothers - 1]);
+        for (int j = 0; j < GI_SOURCES_MAX - 1; j++)
+            gi_metadata_free(&step->other_colours[j]);
     }
 }
 

@@ -108,6 +108,58 @@ check "from the output too" bash -c '! grep -q gAMA made.png'
 expect 0 gpuimg stack plain.png plain.png made.png --method mean --strict
 expect 1 gpuimg montage e0.png frames.png made.png --strict
 
+# Further images: other colours are named, other metadata and masks are not.
+python3 - <<'END'
+import struct
+for name, value in (("a", 1), ("b", 2)):  # BMP of 4 x 3 pixels with a profile
+    icc = struct.pack(">I12x4s16x4s", 132, b"RGB ", b"acsp") + bytes([value]) * 92
+    pixels = bytes(range(36))
+    head = struct.pack("<IiiHHII16x", 124, 4, 3, 1, 24, 0, 0) + bytes(16) + b"DEBM" + bytes(48)
+    head += struct.pack("<IIII", 4, 124 + len(pixels), len(icc), 0)
+    body = head + pixels + icc
+    open(f"{name}.bmp", "wb").write(struct.pack("<2sIII", b"BM", 14 + len(body), 0, 14 + len(head)) + body)
+END
+gpuimg convert plain.png white.png --gray
+gpuimg convert plain.png plain.bmp
+for option in 'add --with' 'blend --with' 'composite --with' 'match --reference' 'flat-field --flat' 'flat-field --flat a.bmp --dark'; do
+    named="dropped: the ICC profile of ${option/* /} (differs from that of the input)"
+    # shellcheck disable=SC2086
+    expect 0 gpuimg ${option/ / a.bmp made.png } b.bmp
+    check "$option: another profile is named" grep -qF "$named" err
+    # shellcheck disable=SC2086
+    expect 1 gpuimg ${option/ / a.bmp made.png } b.bmp --strict
+    # shellcheck disable=SC2086
+    expect 0 gpuimg ${option/ / a.bmp made.png } a.bmp --strict
+    # shellcheck disable=SC2086
+    expect 0 gpuimg ${option/ / a.bmp made.png } plain.png --strict
+    # shellcheck disable=SC2086
+    expect 0 gpuimg ${option/ / a.bmp made.png } b.bmp --strict --strip
+done
+expect 1 gpuimg run 'invert | add --with gamma.png' plain.png made.png --strict
+check "a chain names colour chunks" grep -qF 'the colour (gAMA, cHRM, cICP) of --with (differs' err
+expect 1 gpuimg add plain.png made.png --with frames.png --strict
+check "--strict: what is not read of a further image" grep -qF -- '--with: frames.png: --strict: not read: 2 frames after the first' err
+expect 0 gpuimg add plain.png made.png --with both.png --strict
+expect 0 gpuimg mask plain.png made.png --with white.png --strict
+expect 0 gpuimg channels join a.bmp b.bmp made.png --order r2g2b
+check "channels join names another profile" grep -qF 'dropped: the ICC profile of 2 images' err
+check "and drops it" bash -c '! grep -q iCCP made.png'
+expect 1 gpuimg channels join plain.png e0.png made.png --order r2g2b --strict
+check "channels join names EXIF" grep -qF 'EXIF of 1 image' err
+expect 0 gpuimg channels join a.bmp a.bmp made.png --order r2g2b --strict
+printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n1,0,0,4,3\n2,0,0,4,3\n' >crops.csv
+for second in a plain; do
+    rm -rf crops
+    mkdir crops
+    cp a.bmp crops/region-000001.bmp
+    cp $second.bmp crops/region-000002.bmp
+    expect 0 gpuimg paste a.bmp made.png --crops crops --table crops.csv --crop-format bmp --strict
+    expect 1 gpuimg paste b.bmp made.png --crops crops --table crops.csv --crop-format bmp --strict
+done
+cp b.bmp crops/region-000002.bmp
+expect 0 gpuimg paste a.bmp made.png --crops crops --table crops.csv --crop-format bmp
+check "paste names the profile of a later crop" grep -qF 'the ICC profile of --crops (differs' err
+
 # Videos: parameters of the header that frames lose, and images whose parts a video loses.
 printf 'YUV4MPEG2 W4 H2 F25:1 Ip A4:3 Cmono XABC=1\nFRAME\n12345678FRAME\n12345678' >v.y4m
 expect 0 gpuimg info v.y4m
