@@ -62,13 +62,14 @@ static enum gi_status flush_stdout(enum gi_status status, struct gi_err *err)
     return status ? status : flushed;
 }
 
-/* Returns whether --quiet was given to a command that has it. */
-static bool is_quiet(const struct gi_command *command, const struct gi_args *args)
+/* Returns the options for input, or NULL if the command has none. */
+static const struct gi_io_params *io_of(const struct gi_command *command,
+                                        const struct gi_args *args)
 {
     int io = gi_command_set(command, gi_io_options);
     if (io < 0)
         io = gi_command_set(command, gi_input_options);
-    return io >= 0 && ((const struct gi_io_params *)args->params[io])->quiet;
+    return io >= 0 ? args->params[io] : NULL;
 }
 
 static enum gi_status run(const struct gi_command *command, int argc, char **argv,
@@ -77,7 +78,10 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
     struct gi_args args;
     double start = gi_now_ms();
     enum gi_status status = gi_args_read(&args, command, argc, argv, err);
-    gi_cli_quiet(!status && is_quiet(command, &args));
+    const struct gi_io_params *io = !status ? io_of(command, &args) : NULL;
+    gi_cli_quiet(io && io->quiet);
+    if (io && !args.help)
+        status = gi_cli_check_bands(io, err);
     if (!status && args.help)
         gi_help_command(stdout, command);
     else if (!status)

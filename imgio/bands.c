@@ -174,12 +174,12 @@ enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
     if (!status && bands->n && !options->bands)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "has %s: want those to be taken, as in x.tif[bands=1] for gray or "
-                       "x.tif[bands=3,2,1] for RGB",
+                       "x.tif[bands=3,2,1] for RGB, or by --bands 3,2,1",
                        gi_bands_text(text, bands));
     if (!status && bands->n && options->linear && !options->header_only)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "--linear: has %s, which have no curve: choose colours, as in "
-                       "x.tif[bands=3,2,1]",
+                       "x.tif[bands=3,2,1] or by --bands 3,2,1",
                        gi_bands_text(text, bands));
     decode->metadata->bands = *bands;
     return status;
@@ -204,7 +204,8 @@ enum gi_status gi_bands_check_save(const struct gi_format *format, const struct 
                                              : NULL;
     if (bands->n && what)
         return gi_fail(err, GI_E_UNSUPPORTED,
-                       "the image has %s, and %s %s: want %ssome bands, as in x.tif[bands=3,2,1]",
+                       "the image has %s, and %s %s: want %ssome bands, as in x.tif[bands=3,2,1] "
+                       "or by --bands 3,2,1",
                        gi_bands_text(text, bands), format->info.name, what,
                        format->bands ? "" : "tiff, npy or pam, or ");
     return bands->n || gi_colour_channels(image) != 3 || format->rgb

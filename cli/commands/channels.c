@@ -172,7 +172,7 @@ static enum gi_status load_further(struct gi_image *images, struct gi_metadata *
         struct gi_metadata further = {0};
         status = gi_imaging_load_further(imaging, item, &images[i],
                                          work->paths ? work->paths[i] : item->line.beside, NULL, 0,
-                                         NULL, &further, err);
+                                         !work->alpha, NULL, &further, err);
         if (!status && !work->alpha)
             gi_common_metadata_add(&common, metadata, &further);
         gi_metadata_free(&further);
@@ -237,9 +237,11 @@ static enum gi_status alpha_many(struct gi_batch_job *job, char **operands, int 
     if (!mask)
         return gi_fail(err, GI_E_USAGE, "alpha: want INPUT... MASK");
     enum gi_status status = GI_OK;
+    struct gi_io_params io = *(const struct gi_io_params *)job->params[SET_IO];
+    io.bands = NULL;
     if (!strchr(mask, '{'))
-        status = gi_cli_load(&join.mask, NULL, NULL, mask, job->params[SET_IO],
-                             gi_thread_count(device->threads), NULL, err);
+        status = gi_cli_load(&join.mask, NULL, NULL, mask, &io, gi_thread_count(device->threads),
+                             NULL, err);
     if (!status && asprintf(&text, "channels alpha '%s'", mask) < 0)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a mask's name");
     job->work = &work;

@@ -237,8 +237,8 @@ enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *
     enum gi_status status = gi_imaging_load(imaging, item, &pair->a, NULL, &info, err);
     bands[0] = info.bands;
     if (!status)
-        status = gi_imaging_load_further(imaging, item, &pair->b, other, bytes, nbytes, &bands[1],
-                                         NULL, err);
+        status = gi_imaging_load_further(imaging, item, &pair->b, other, bytes, nbytes, true,
+                                         &bands[1], NULL, err);
     if (!status && (bands[0].n || bands[1].n)) {
         status = gi_compare_bands(pair, imaging, item, bands, params, err);
         return status ? gi_err_prefix(err, "%s and %s", item->line.input, other) : GI_OK;

@@ -58,10 +58,11 @@ enum gi_status gi_compare_bands(struct gi_compare_pair *pair, struct gi_imaging 
                                    : NULL;
     char text[GI_BANDS_TEXT];
     if (why)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "%s has %s, and %s: want some bands, as in x.tif[bands=3,2,1]",
-                       bands[0].n ? "the first" : "the second",
-                       gi_bands_text(text, &bands[bands[0].n ? 0 : 1]), why);
+        return gi_fail(
+            err, GI_E_UNSUPPORTED,
+            "%s has %s, and %s: want some bands, as in x.tif[bands=3,2,1] or by --bands 3,2,1",
+            bands[0].n ? "the first" : "the second",
+            gi_bands_text(text, &bands[bands[0].n ? 0 : 1]), why);
     enum gi_status status = GI_OK;
     for (int i = 0; i < gi_bands_parts(&bands[0]) && !status; i++)
         status = add(pair, imaging, item, &bands[0], i, params[GI_SET_PAIR_FILTER], err);

@@ -73,6 +73,11 @@ static const struct gi_choice strip_choices[] = {
          .choices = gi_gray_choices,                                                               \
          .help = "Convert colour to gray before the operation; --gray alone means --gray=bt709. "  \
                  "An ICC profile for colour is dropped"},                                          \
+        {GI_OPTION("bands", TEXT, struct gi_io_params, bands), .metavar = "LIST",                  \
+         .help = "Use these bands of every input, counted from 1: 1 is gray, 3,2,1 is RGB, "       \
+                 "1,2,3,a4 is RGB with band 4 as alpha, and 1-6 are six bands. Brackets on a "     \
+                 "name, as in 'x.tif[bands=3,2,1]', do that for one file, and override this. "     \
+                 "Images that options name have all bands"},                                       \
         {GI_OPTION("layout", CHOICE, struct gi_io_params, layout), .default_text = "hwc",          \
          .choices = layout_choices,                                                                \
          .help = "Order of the axes in .npy files: of the output, and of an input whose shape "    \
@@ -225,6 +230,25 @@ static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path
     return same ? io->ahead : NULL;
 }
 
+/* Reads --bands. */
+static enum gi_status read_bands(struct gi_band_choice *choice, const char *text,
+                                 struct gi_err *err)
+{
+    *choice = (struct gi_band_choice){0};
+    return !text || gi_band_choice_read(choice, text, text + strlen(text))
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE,
+                         "--bands %s: want numbers from 1, such as 1, 3,2,1 or 1-6, or 1,2,3,a4 "
+                         "with alpha at the end",
+                         text);
+}
+
+enum gi_status gi_cli_check_bands(const struct gi_io_params *io, struct gi_err *err)
+{
+    struct gi_band_choice choice;
+    return read_bands(&choice, io->bands, err);
+}
+
 static bool is_pnm(const char *format)
 {
     return gi_text_is_one_of("pbm pgm ppm pnm pam", format, strlen(format));
@@ -256,12 +280,14 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
     options.coded =
         loading->coded && converted.type == rgb.type && converted.channels == rgb.channels;
     struct gi_err warning = {0};
+    enum gi_status status = read_bands(&options.choose, io->bands, err);
+    if (status)
+        return status;
     if (!loading->bytes && strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
         return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
     if (io->linear && io->work_depth != GI_DEPTH_SAME && io->work_depth != GI_DEPTH_FLOAT)
         return gi_fail(err, GI_E_USAGE, "--work-depth %s: with --linear samples are float",
                        work_choices[io->work_depth].name);
-    enum gi_status status;
     if (loading->pages)
         status = gi_pages_load(image, metadata, info, loading->pages, loading->page, path, &options,
                                &warning, err);
@@ -361,43 +387,6 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
     return GI_OK;
 }
 
-enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
-                                const struct gi_file_info *info, struct gi_err *err)
-{
-    bool keep = !io->format && strcmp(output, "-") == 0;
-    if (info && keep) /* the result of an operation on a PBM is rarely black and white */
-        io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
-    const char *const outputs[] = {output, NULL}, *const inputs[] = {input, NULL};
-    /* An output may replace the input itself, because it is first written to a temporary file. This
-     * is refused if the input holds several images, or if the output is standard output. */
-    if (info)
-        return info->images == 1 ? GI_OK : gi_output_check_inputs(outputs, inputs, err);
-    struct gi_io_params any = *io;
-    if (keep)
-        any.format = "png";
-    enum gi_status status = gi_cli_check_save(output, &any, err);
-    return status || !is_stdout(output) ? status : gi_output_check_inputs(outputs, inputs, err);
-}
-
-enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, int n,
-                                    struct gi_err *err)
-{
-    struct stat st;
-    for (int i = 0; i < n && status == GI_E_USAGE; i++) {
-        struct gi_selection selection;
-        char *file = strndup(inputs[i], gi_path_file(inputs[i], &selection));
-        if (file && strcmp(file, "-") != 0 && stat(file, &st) != 0 &&
-            (errno == ENOENT || errno == ENOTDIR)) {
-            int why = errno;
-            *err = (struct gi_err){0};
-            status = gi_fail(err, GI_E_IO, "%s: %s%s", inputs[i], strerror(why),
-                             gi_path_hint(inputs[i]));
-        }
-        free(file);
-    }
-    return status;
-}
-
 struct gi_save_options gi_cli_save_options(const struct gi_io_params *io)
 {
     return (struct gi_save_options){
@@ -485,10 +474,4 @@ enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadat
     status = gi_cli_save_by(image, metadata, path, io, &parallel, NULL, NULL, err);
     gi_pool_free(&pool);
     return status;
-}
-
-bool gi_cli_writes_pages(const char *path)
-{
-    const char *name = gi_save_format(path, NULL);
-    return name && strcmp(name, "tiff") == 0;
 }

@@ -154,6 +154,7 @@ enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
     const struct gi_io_params *io = &stream->io;
     const char *refused = io->depth && stream->to_video ? "--depth"
                           : io->work_depth              ? "--work-depth"
+                          : io->bands                   ? "--bands"
                                                         : NULL;
     bool is_luma = stream->luma_only && io->gray != GI_GRAY_MEAN; /* --gray changes nothing */
     if (refused)

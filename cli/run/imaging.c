@@ -343,18 +343,20 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
 
 enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
                                        struct gi_image *image, const char *path, const void *bytes,
-                                       size_t nbytes, struct gi_bands *bands,
+                                       size_t nbytes, bool is_input, struct gi_bands *bands,
                                        struct gi_metadata *metadata, struct gi_err *err)
 {
     struct gi_file_info info = {0};
+    struct gi_io_params io = *imaging->options.io;
     const struct gi_loading loading = {.bytes = bytes,
                                        .nbytes = nbytes,
                                        .bands = bands != NULL,
                                        .parallel = &imaging->parallel,
                                        .allocator = gi_imaging_allocator(imaging)};
     double start = gi_now_ms();
-    enum gi_status status =
-        gi_cli_load_by(image, metadata, &info, path, imaging->options.io, &loading, err);
+    if (!is_input)
+        io.bands = NULL;
+    enum gi_status status = gi_cli_load_by(image, metadata, &info, path, &io, &loading, err);
     if (bands)
         *bands = info.bands;
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);

@@ -245,6 +245,7 @@ enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item
     if (status != GI_E_UNSUPPORTED && status != GI_E_USAGE)
         return status;
     const struct gi_err why = *err;
-    return gi_fail(err, status, "%s; it has %s: choose some, as in x.tif[bands=3,2,1]", why.text,
-                   gi_bands_text(text, &info->bands));
+    return gi_fail(err, status,
+                   "%s; it has %s: choose some, as in x.tif[bands=3,2,1] or by --bands 3,2,1",
+                   why.text, gi_bands_text(text, &info->bands));
 }
