@@ -148,6 +148,8 @@ int gi_tiff_stack(uint64_t *nbytes, uint64_t *end, const unsigned char *bytes, s
         return 1;
     if ((size - first) / *nbytes < (uint64_t)n)
         return 1;
+    if (w.at >= first && w.at < first + (uint64_t)n * *nbytes) /* the directory is no sample */
+        return 1;
     if (end)
         *end = first + (uint64_t)n * *nbytes;
     return (int)n;

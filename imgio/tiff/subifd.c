@@ -1,7 +1,8 @@
-/* Finds the full picture of a page, which may be in one of its SubIFDs (Adobe's Supplement 1 to
- * TIFF 6.0). DNG and the raw files of cameras have a small version in the page, and pyramids have
- * small versions in the SubIFDs.
+/* Finds the full picture of a page, which may be in one of its SubIFDs, and the page of a picture
+ * (Adobe's Supplement 1 to TIFF 6.0). DNG and the raw files of cameras have a small version in the
+ * page, and pyramids have small versions in the SubIFDs.
  * SPDX-License-Identifier: MIT */
+#include "imgio/metadata.h"
 #include "imgio/tiff/tags.h"
 #include "imgio/tiff/tiff.h"
 
@@ -10,7 +11,9 @@ enum {
     TAG_KIND = 254, /* NewSubfileType */
     TAG_WIDTH = 256,
     TAG_HEIGHT = 257,
+    TAG_ORIENTATION = 274,
     TAG_SUBIFDS = 330,
+    TAG_XMP = 700,
     REDUCED_OR_MASK = 1 | 4, /* bits of NewSubfileType */
 };
 
@@ -44,4 +47,49 @@ uint64_t gi_tiff_full(const struct gi_tiff_walk *w, bool *own)
         *own = true;
     }
     return best;
+}
+
+bool gi_tiff_find_page_of(struct gi_tiff_walk *page, const struct gi_decode *decode,
+                          uint64_t directory)
+{
+    enum { PAGES_MAX = 256 };
+    gi_tiff_walk_start(page, decode->bytes, decode->nbytes);
+    for (int i = 0; i < PAGES_MAX && gi_tiff_walk(page) && page->full != page->at; i++)
+        if (page->full == directory)
+            return true;
+    return false;
+}
+
+/* Sets decode->orientation to that of a directory that has one, valid or not: an invalid one counts
+ * as 1. */
+static bool has_orientation(struct gi_decode *decode, const struct gi_tags *tags,
+                            uint64_t directory)
+{
+    struct gi_tag_walk walk;
+    struct gi_tag tag;
+    gi_tag_walk_start(&walk, tags, directory);
+    while (gi_tag_next(&walk, &tag)) {
+        if (tag.tag != TAG_ORIENTATION)
+            continue;
+        uint64_t v = gi_tag_integer(tags, &tag, 0, 1);
+        decode->orientation = v >= 1 && v <= 8 ? (int)v : 1;
+        return true;
+    }
+    return false;
+}
+
+void gi_tiff_find_orientation(struct gi_decode *decode, uint64_t directory)
+{
+    struct gi_metadata *metadata = decode->metadata;
+    struct gi_tags tags;
+    struct gi_tag xmp;
+    struct gi_tiff_walk page;
+    uint64_t first = gi_tags_open(&tags, decode->bytes, decode->nbytes);
+    directory = directory ? directory : first;
+    if (has_orientation(decode, &tags, directory) || gi_tag_find(&xmp, &tags, directory, TAG_XMP) ||
+        !gi_tiff_find_page_of(&page, decode, directory))
+        return;
+    if (!has_orientation(decode, &tags, page.at) && gi_tag_find(&xmp, &tags, page.at, TAG_XMP))
+        gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, tags.bytes + xmp.at,
+                         xmp.nbytes);
 }

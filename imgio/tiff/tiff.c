@@ -193,11 +193,13 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
 }
 
 /* Returns whether a description by ImageJ, OME or tifffile tells how the pages of the file belong
- * together. ImageJ describes a single image without "images=". */
+ * together. ImageJ describes a single image without "images=", and tifffile with "images=1". */
 static bool is_of_all(const char *text)
 {
-    return (strncmp(text, "ImageJ=", 7) == 0 && strstr(text, "\nimages=")) ||
-           strstr(text, "<OME ") || gi_text_is_shape_of_pages(text);
+    static const char images[] = "\nimages=";
+    const char *n = strncmp(text, "ImageJ=", 7) == 0 ? strstr(text, images) : NULL;
+    return (n && strtol(n + sizeof images - 1, NULL, 10) != 1) || strstr(text, "<OME ") ||
+           gi_text_is_shape_of_pages(text);
 }
 
 static void add_dropped(struct gi_tiff_reader *r, const char *name, const char *why)
@@ -242,7 +244,7 @@ static void read_metadata(struct gi_tiff_reader *r)
     uint32_t nbytes;
     void *icc;
     float x = 0, y = 0;
-    uint16_t unit, orientation;
+    uint16_t unit;
     if (gi_tiff.TIFFGetField(r->file, TIFFTAG_ICCPROFILE, &nbytes, &icc))
         gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, icc, nbytes);
     if (gi_tiff.TIFFGetField(r->file, TIFFTAG_XMLPACKET, &nbytes, &icc))
@@ -260,8 +262,6 @@ static void read_metadata(struct gi_tiff_reader *r)
         metadata->dpi_y = (double)y * inches;
         metadata->no_unit = unit == RESUNIT_NONE;
     }
-    if (gi_tiff.TIFFGetField(r->file, TIFFTAG_ORIENTATION, &orientation))
-        r->decode->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
     r->decode->info->bits = r->bits;
     r->decode->info->integers = r->type == GI_F32 && r->format != SAMPLEFORMAT_IEEEFP;
     r->decode->info->detail = r->indexed                                 ? "palette"
@@ -445,8 +445,10 @@ static enum gi_status decode_tiff(struct gi_decode *decode, struct gi_err *err)
                          why->status == GI_E_MEMORY ? "" : "is damaged: ",
                          *why->text ? why->text : "no image in it");
     }
-    if (!status)
+    if (!status) {
+        gi_tiff_find_orientation(decode, offset);
         status = decode_open(&r, err);
+    }
     if (r.file)
         gi_tiff.TIFFClose(r.file);
     if (!status)

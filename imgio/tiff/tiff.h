@@ -41,6 +41,10 @@ uint64_t gi_tiff_number(const struct gi_tiff_walk *walk, uint64_t at, unsigned n
  * smaller version or mask: the page itself, if it is *own, or one of its SubIFDs, which sets *own.
  * Returns w->at if there is none (subifd.c). */
 uint64_t gi_tiff_full(const struct gi_tiff_walk *w, bool *own);
+/* Finds the page that has its picture in the SubIFD `directory`, among the first pages that have
+ * it in a SubIFD (subifd.c). */
+bool gi_tiff_find_page_of(struct gi_tiff_walk *page, const struct gi_decode *decode,
+                          uint64_t directory);
 
 /* What was found on a walk. */
 struct gi_tiff_pages {
@@ -79,6 +83,10 @@ enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned cha
 /* The name of the part that is a description of several pages, of which one is read. */
 #define GI_TIFF_OF_ALL "description of several pages"
 
+/* Sets decode->orientation to that of the directory to read, or of the page that has its picture in
+ * this directory. If only XMP of the page names it, keeps that XMP (subifd.c). An offset of 0
+ * means the first directory. */
+void gi_tiff_find_orientation(struct gi_decode *decode, uint64_t directory);
 /* Adds the tags of the directory, which was read, to the parts, and makes metadata of EXIF and IPTC
  * (tiff_parts.c). An offset of 0 means the first directory. */
 void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory);

@@ -12,6 +12,7 @@
 
 enum {
     TAG_EXTRA_SAMPLES = 338,
+    TAG_XMP = 700,
     TAG_IPTC = 33723,
     TAG_PHOTOSHOP = 34377,
     TAG_IMAGEJ = 50839, /* with 50838, its lengths: labels, overlays and tables of ImageJ */
@@ -316,10 +317,14 @@ static void add_tag(struct gi_decode *decode, const struct gi_tags *tags, const 
 static void add_tag_of_page(struct gi_decode *decode, const struct gi_tags *tags,
                             const struct gi_tag *tag)
 {
-    enum { SUBIFDS = 330, XMP = 700, ICC = 34675 };
+    enum { SUBIFDS = 330, ICC = 34675 };
     struct gi_metadata *metadata = decode->metadata;
     const unsigned char *bytes = tags->bytes + (tag->broken ? 0 : tag->at);
-    if (tag->tag == XMP)
+    bool same = metadata->xmp_nbytes == tag->nbytes && metadata->xmp &&
+                memcmp(metadata->xmp, bytes, (size_t)tag->nbytes) == 0;
+    if (tag->tag == TAG_XMP && metadata->xmp && !same)
+        add_lost(decode, tag, "XMP of the smaller version");
+    else if (tag->tag == TAG_XMP)
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, bytes, tag->nbytes);
     else if (tag->tag == ICC && !metadata->icc)
         add_lost(decode, tag, "the ICC profile of the smaller version");
@@ -402,19 +407,6 @@ static bool add_tags(struct gi_decode *decode, const struct gi_tags *tags, uint6
     return exif;
 }
 
-/* Finds the page that has its picture in the SubIFD `directory`, among the first pages that have
- * it in a SubIFD. */
-static bool find_page_of(struct gi_tiff_walk *page, const struct gi_decode *decode,
-                         uint64_t directory)
-{
-    enum { PAGES_MAX = 256 };
-    gi_tiff_walk_start(page, decode->bytes, decode->nbytes);
-    for (int i = 0; i < PAGES_MAX && gi_tiff_walk(page) && page->full != page->at; i++)
-        if (page->full == directory)
-            return true;
-    return false;
-}
-
 /* Drops ImageJ's labels and overlays of several images if their description was dropped. */
 static void drop_of_all(struct gi_metadata *metadata)
 {
@@ -439,7 +431,7 @@ void gi_tiff_add_parts(struct gi_decode *decode, uint64_t directory)
     uint64_t first = gi_tags_open(&tags, decode->bytes, decode->nbytes);
     directory = directory ? directory : first;
     bool exif = add_tags(decode, &tags, directory, false);
-    bool in_subifd = find_page_of(&page, decode, directory);
+    bool in_subifd = gi_tiff_find_page_of(&page, decode, directory);
     if (in_subifd && decode->options->image) /* of a single page the decoder has named it */
         gi_decode_add_part(decode, &(struct gi_part){.kind = GI_PART_IMAGES, .fate = GI_PART_LOST},
                            "a smaller version of the picture");

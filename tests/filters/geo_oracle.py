@@ -160,15 +160,50 @@ def tagged():
             position(tags, x, y, False), position({t: (k, v) for t, k, v in (SCALE, TIE)}, x, y, False)))
 
 
+PACKET = (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+          b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="%d"/></rdf:RDF></x:xmpmeta>')
+
+
+def upright(orientation):
+    return {1: IDS, 2: IDS[:, ::-1], 3: IDS[::-1, ::-1], 4: IDS[::-1], 5: IDS.T, 6: np.rot90(IDS, -1),
+            7: np.rot90(IDS.T, 2), 8: np.rot90(IDS)}[orientation]
+
+
+def orientation_entries(tag, xmp):
+    return ([(274, 3, [tag])] if tag is not None else []) + ([(700, 1, PACKET % xmp)] if xmp is not None else [])
+
+
+def conflicts():
+    """The tag counts before XMP, also if it is invalid, as in Pillow; a picture in a SubIFD has the orientation of its
+    page if it has none. crop reads only a part of the file, and must know the orientation before."""
+    values = (None, 0, 1, 3, 6, 8, 9)
+    for order in "<>":
+        cases = [(orientation_entries(tag, xmp), [], tag if tag is not None else xmp) for tag in values for xmp in values]
+        for page in ((6, None), (None, 8), (None, None), (9, 5)):
+            for own in ((None, None), (3, None), (None, 5), (0, 6), (1, 8)):
+                first = [v for v in own + page if v is not None]
+                cases.append((orientation_entries(*own), orientation_entries(*page), first[0] if first else 1))
+        for own, page, wanted in cases:
+            data = IDS.astype(order + "u2").tobytes()
+            picture = [(256, 3, [W]), (257, 3, [H]), (258, 3, [16]), (259, 3, [1]), (262, 3, [1]), (273, 4, [8]),
+                       (277, 3, [1]), (278, 3, [H]), (279, 4, [len(data)])] + own
+            small = [(254, 4, [1]), (256, 3, [2]), (257, 3, [2]), (258, 3, [8]), (259, 3, [1]), (262, 3, [1]), (273, 4, [8]),
+                     (277, 3, [1]), (278, 3, [2]), (279, 4, [4]), (330, 4, picture)] + page
+            whole = upright(wanted if wanted in range(1, 9) else 1)
+            for entries in [small] if page else [picture, small]:
+                write(compose(entries, order, data=data))
+                for words, want in ((["convert"], whole), (["crop", "--size", "12x9+5+4"], whole[4:13, 5:17])):
+                    name = f"own {[e[:2] for e in own]}, of the page {[e[:2] for e in page]}: {wanted}, {words[0]}"
+                    said = run(words)
+                    check(f"{name}: {said}", said[0] == 0 and np.array_equal(samples(), want))
+
+
 def stored():
     """An orientation in the file, as a tag or in XMP, turns the pixels, and the position with them, also where crop reads
     only a part of the file."""
-    packet = (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-              b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="%d"/></rdf:RDF></x:xmpmeta>')
     for orientation in range(2, 9):
-        turned = {2: IDS[:, ::-1], 3: IDS[::-1, ::-1], 4: IDS[::-1], 5: IDS.T, 6: np.rot90(IDS, -1),
-                  7: np.rot90(IDS.T, 2), 8: np.rot90(IDS)}[orientation]
-        for entry in ((274, 3, [orientation]), (700, 1, packet % orientation)):
+        turned = upright(orientation)
+        for entry in ((274, 3, [orientation]), (700, 1, PACKET % orientation)):
             for words, whole in ((["convert"], turned), (["crop", "--size", "12x9+5+4"], turned[4:13, 5:17])):
                 write(tiff("<", [SCALE, TIE, entry], False))
                 name = f"orientation {orientation} in tag {entry[0]}, {words[0]}"
@@ -205,4 +240,5 @@ lost()
 statistics()
 tagged()
 stored()
+conflicts()
 c.end()

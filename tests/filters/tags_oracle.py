@@ -215,7 +215,7 @@ def descriptions():
     write("in.tif", tiff("<", False, [(270, 2, one), (282, 5, [(10, 3)]), (283, 5, [(10, 3)]), (296, 3, [1])]))
     check("ImageJ's unit", convert("out.tif", "--strict")[0] == 0 and parse(read("out.tif"))[270][1] == one)
     for text, named in ((b'{"shape": [3, 4]}\0', False), (b'{"shape": [3, 4], "axes": "YX"}\0', True),
-                        (b"<OME >x\0", True), (b"ImageJ=1.5\nimages=1\n\0", True)):
+                        (b"<OME >x\0", True), (b"ImageJ=1.5\nimages=1\nunit=um\n\0", False), (b"ImageJ=1.5\nimages=12\n\0", True)):
         write("in.tif", tiff("<", False, [(270, 2, text)]))
         check(f"{text}", ("description" in convert("out.tif")[1]) == named == (convert("out.tif", "--strict")[0] == 1))
 
