@@ -98,7 +98,7 @@ void gi_args_free(struct gi_args *args);
 /* gi_command_nearest() suggests a command for the unknown `name`, such as "blur", or a command with
  * an option, such as "edges --operator sobel". gi_option_nearest() suggests an option of `command`
  * without dashes, such as "device cuda". Both return NULL if nothing is similar
- * (cli/help/suggestion.c). */
+ * (cli/args/suggestion.c). */
 const char *gi_command_nearest(const char *name);
 const char *gi_option_nearest(const struct gi_command *command, const char *name);
 /* Return a sentence on what to use in place of the unknown name, or NULL if there is none. It comes

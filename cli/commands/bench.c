@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/commands/bench_ways.h"
-#include "cli/run/device_options.h"
+#include "cli/args/device_options.h"
 #include "cli/json.h"
 #include "cli/process.h"
 #include "cli/run/rates.h"

@@ -2,14 +2,14 @@
  * channels of several images.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/common_metadata.h"
-#include "cli/run/driver.h"
+#include "cli/inputs/driver.h"
 #include "cli/inputs/file_batch.h"
 #include "cli/run/imaging.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
-#include "cli/run/output.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
+#include "cli/paths/output.h"
 #include "kernels/color.h"
 
 #include <stdlib.h>

@@ -6,13 +6,13 @@
 
 #include <math.h>
 
-#include "cli/run/driver.h"
+#include "cli/inputs/driver.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
 #include "cli/json.h"
-#include "cli/run/output.h"
+#include "cli/paths/output.h"
 #include "cli/process.h"
 #include "cli/log.h"
 #include "filters/statistics/histogram.h"

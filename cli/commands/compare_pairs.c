@@ -7,15 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/run/batch_options.h"
+#include "cli/args/batch_options.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/inputs/pair_list.h"
-#include "cli/tables/text_batch.h"
+#include "cli/inputs/text_batch.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/commands/compare_pairs.h"
 #include "cli/tables/compare_junit.h"
-#include "cli/run/device_options.h"
-#include "cli/run/rules.h"
+#include "cli/args/device_options.h"
+#include "cli/args/rules.h"
 #include "cli/json.h"
 #include "cli/process.h"
 #include "cli/log.h"
@@ -151,7 +151,7 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
         status = gi_fail(err, GI_E_USAGE, "no pairs of images%s",
                          files->rules ? " that --only and --except choose" : "");
     if (!status && (folders || p->files_from))
-        gi_rules_warn(files->rules);
+        gi_matcher_warn(gi_rules_matcher(files->rules));
     if (!status)
         status = gi_pairs_share(files, err);
     return status || !p->tar ? status : gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io, err);

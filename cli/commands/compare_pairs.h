@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "cli/command.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/image_files.h"
 #include "cli/run/imaging.h"
 #include "filters/statistics/compare.h"
 

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 #include "cli/commands/pages.h"
-#include "cli/run/driver.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
-#include "cli/run/output.h"
+#include "cli/inputs/driver.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
+#include "cli/paths/output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,16 @@
 /* gpuimg extract: writes the connected components of an image as table, label image, mask, overlay,
  * crops and points.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/extract_outputs.h"
-#include "cli/run/batch_options.h"
+#include "cli/paths/crop_names.h"
+#include "cli/tables/extract_outputs.h"
+#include "cli/args/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
-#include "cli/run/output.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
+#include "cli/paths/output.h"
 #include "cli/tables/columns.h"
-#include "cli/commands/reporter.h"
+#include "cli/args/reporter.h"
 #include "cli/log.h"
 #include "cli/text.h"
 
@@ -124,7 +125,7 @@ static enum gi_status check_paths(const char *image, const char *mask, const cha
             status = gi_output_check(results[i].file, output->no_clobber, err);
     if (!status && output->crops)
         status = gi_output_check_folder("--crops", output->crops, "crops",
-                                        output->force ? gi_extract_is_crop : NULL, err);
+                                        output->force ? gi_crop_is_name : NULL, err);
     return !status && output->crops ? gi_output_check_inside("--crops", output->crops, inputs, err)
                                     : status;
 }

@@ -1,9 +1,10 @@
 /* The outputs of extract that are images: label image, mask, overlay, crops.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
-#include "cli/commands/extract_outputs.h"
-#include "cli/inputs/image_files.h"
-#include "cli/run/output.h"
+#include "cli/paths/crop_names.h"
+#include "cli/tables/extract_outputs.h"
+#include "cli/args/image_files.h"
+#include "cli/paths/output.h"
 #include "cli/plot/overlay.h"
 
 #include <math.h>
@@ -45,26 +46,6 @@ static struct gi_io_params io_of(const struct gi_extract_output *output, struct 
                                  .compression = output->compression,
                                  .no_clobber = output->no_clobber,
                                  .bundle = bundle};
-}
-
-static const char crop_start[] = "region-";
-
-bool gi_extract_is_crop(const char *name)
-{
-    return gi_output_is_numbered(name, crop_start);
-}
-
-enum gi_status gi_extract_crop_path(char path[GI_CROP_PATH_NBYTES], const char *folder,
-                                    uint32_t label, const char *suffix, struct gi_err *err)
-{
-    size_t n = strlen(folder);
-    while (n > 1 && folder[n - 1] == '/')
-        n--;
-    int used = snprintf(path, GI_CROP_PATH_NBYTES, "%.*s/%s%06u.%s", (int)n, folder, crop_start,
-                        label, suffix);
-    return used < GI_CROP_PATH_NBYTES
-               ? GI_OK
-               : gi_fail(err, GI_E_USAGE, "--crops %.40s...: the name is too long", folder);
 }
 
 enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err)
@@ -223,13 +204,13 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
 {
     const struct gi_extract_output *output = view->output;
     struct gi_io_params io = io_of(output, view->bundle);
-    enum gi_status status = gi_bundle_folder(view->bundle, output->crops,
-                                             output->force ? gi_extract_is_crop : NULL, err);
+    enum gi_status status =
+        gi_bundle_folder(view->bundle, output->crops, output->force ? gi_crop_is_name : NULL, err);
     for (uint32_t i = 0; i < view->extract->n && !status; i++) {
         char path[GI_CROP_PATH_NBYTES];
         struct gi_image crop =
             crop_of(view->image, &view->extract->regions[i], output->crop_margin);
-        status = gi_extract_crop_path(path, output->crops, i + 1, output->crop_format, err);
+        status = gi_crop_path(path, output->crops, i + 1, output->crop_format, err);
         if (!status)
             status = gi_cli_save(&crop, NULL, path, &io, view->threads, err);
     }

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/run/batch_options.h"
+#include "cli/args/batch_options.h"
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
-#include "cli/run/output.h"
-#include "cli/commands/reporter.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
+#include "cli/paths/output.h"
+#include "cli/args/reporter.h"
 #include "imgio/npy.h"
 
 struct output_params {

@@ -1,8 +1,8 @@
 /* gpuimg merge: composites layers into one image.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
-#include "cli/run/n_to_one.h"
+#include "cli/args/device_options.h"
+#include "cli/inputs/n_to_one.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* gpuimg orient: turns an image upright, or as an EXIF orientation says.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/batch_options.h"
+#include "cli/args/batch_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
 
 enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH, SET_TAG };
 

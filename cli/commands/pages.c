@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/pages.h"
 #include "cli/commands.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/image_files.h"
 #include "cli/inputs/stream.h"
-#include "cli/run/batch_options.h"
-#include "cli/run/device_options.h"
-#include "cli/run/output.h"
-#include "cli/run/rules.h"
+#include "cli/args/batch_options.h"
+#include "cli/args/device_options.h"
+#include "cli/paths/output.h"
+#include "cli/paths/matcher.h"
 
 #include <sys/stat.h>
 
@@ -48,14 +48,17 @@ static enum gi_status list_inputs(struct gi_list *list, const struct pages_param
                                   char **operands, int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *batch = &p->batch;
-    enum gi_status status = gi_rules_choose(&list->rules, batch->only, batch->except, err);
+    struct gi_matcher matcher = {.n = 0};
+    enum gi_status status = gi_matcher_read(&matcher, batch->only, batch->except, err);
+    list->matcher = &matcher;
     if (!status)
         status = gi_list_operands(list, operands, noperands, batch->recursive, err);
     if (!status && batch->files_from)
         status = gi_list_from(list, batch->files_from, batch->null, batch->recursive, err);
     if (!status)
         status = gi_list_check(list, err);
-    gi_rules_free(&list->rules);
+    list->matcher = NULL;
+    gi_matcher_free(&matcher);
     for (size_t i = 0; i < list->n && !status; i++) {
         const char *const outputs[] = {batch->out, NULL};
         const char *const inputs[] = {list->inputs[i].path, NULL};

@@ -3,7 +3,7 @@
 #include "cli/report/journal_merge.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/run/output.h"
+#include "cli/paths/output.h"
 #include "cli/process.h"
 #include "cli/log.h"
 

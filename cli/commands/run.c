@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/run/chain.h"
-#include "cli/run/driver.h"
-#include "cli/run/rules.h"
+#include "cli/args/chain.h"
+#include "cli/inputs/driver.h"
+#include "cli/args/rules.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
 
 enum { SET_CHAIN, SET_IO, SET_DEVICE, SET_BATCH };
 

@@ -5,7 +5,7 @@
 #include "cli/commands/selftest.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
+#include "cli/args/device_options.h"
 #include "cli/process.h"
 
 #include <stdlib.h>

@@ -6,10 +6,11 @@
 #include "cli/commands/stack_strip.h"
 #include "cli/commands/stack_sums.h"
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
-#include "cli/run/rules.h"
+#include "cli/args/device_options.h"
+#include "cli/args/batch_options.h"
+#include "cli/paths/matcher.h"
 #include "cli/run/memory_budget.h"
-#include "cli/run/n_to_one.h"
+#include "cli/inputs/n_to_one.h"
 #include "filters/statistics/stack.h"
 #include "kernels/parallel.h"
 #include "kernels/statistics.h"
@@ -252,7 +253,9 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
                                   .take = take,
                                   .finish = finish}};
     struct gi_list *list = &stack.job.list;
-    enum gi_status status = gi_rules_choose(&list->rules, p->only, p->except, err);
+    struct gi_matcher matcher = {.n = 0};
+    enum gi_status status = gi_matcher_read(&matcher, p->only, p->except, err);
+    list->matcher = &matcher;
     if (!status)
         status = gi_list_operands(list, operands, noperands - 1, p->recursive, err);
     if (!status && p->files_from)
@@ -261,7 +264,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         status = gi_fail(err, GI_E_USAGE, "want INPUT... before the output %s", stack.job.output);
     if (!status)
         status = gi_list_check(list, err);
-    gi_rules_free(&list->rules);
+    list->matcher = NULL;
+    gi_matcher_free(&matcher);
     if (!status)
         status = gi_n_to_one_run(&stack.job, err);
     gi_stack_strip_free(&stack.strip);

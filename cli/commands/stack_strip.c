@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/run/scratch_file.h"
+#include "cli/scratch_file.h"
 
 enum { PIECE_NBYTES = 4096 }; /* minimum bytes per image, so that a read is worth its cost */
 

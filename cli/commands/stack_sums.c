@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/run/scratch_file.h"
+#include "cli/scratch_file.h"
 
 struct gi_stack_sums {
     char *bytes;     /* all sums, or those of a part */

@@ -1,10 +1,10 @@
 /* Shell completion: gpuimg completion prints small scripts, which call the program for each
  * completion. It finds the answers in the rows of commands and options.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/chain.h"
+#include "cli/args/chain.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/image_files.h"
 #include "cli/help/help.h"
 
 #include <ctype.h>

@@ -25,14 +25,3 @@ void gi_man_topic(FILE *out, const struct gi_command *topic);
  * contain all of them in any order match. Returns whether anything matches; if not, prints nothing
  * (cli/help/help_search.c). */
 bool gi_help_search(FILE *out, const char *words);
-
-/* Another program's name for a command. words[0] is the name of the command here. words[1], if it
- * is not NULL, is an option that is inserted before the options of the user. */
-struct gi_alias {
-    const char *name, *words[2];
-};
-
-/* Return alias number `index`, or the alias with that name. NULL if there is no such alias
- * (cli/help/suggestion.c). */
-const struct gi_alias *gi_alias_at(int index);
-const struct gi_alias *gi_alias_find(const char *name);

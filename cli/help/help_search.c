@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/help/help.h"
-#include "cli/help/option_text.h"
+#include "cli/args/option_text.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The topics of help: pages that belong to no single command.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/batch_options.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/batch_options.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
 #include "cli/help/help.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "cli/process.h"
 #include "cli/run/memory_budget.h"
 #include "cli/run/progress.h"
-#include "cli/run/stop.h"
+#include "cli/stop.h"
 #include "cli/run/timing.h"
 
 /* Prints what the batch did: "40 images written to web/ in 4.0 s, 10.0 images/s, 0 failed". If

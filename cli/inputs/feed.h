@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/batch_options.h"
+#include "cli/args/batch_options.h"
 #include "cli/run/engine.h"
 
 extern const struct gi_feed_kind gi_feed_files; /* self: struct gi_batch_files */

@@ -7,11 +7,11 @@
 
 #include "cli/inputs/pair_list.h"
 #include "cli/run/progress.h"
-#include "cli/run/rules.h"
+#include "cli/args/rules.h"
 #include "cli/inputs/tar_inputs.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/log.h"
-#include "cli/run/output.h"
+#include "cli/paths/output.h"
 #include "imgio/imgio.h"
 
 /* Takes this task's share of the list. Shards and {index} use positions in the sorted list, so that
@@ -94,7 +94,7 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
     if (!status && standard && !p->tar && files->rules)
         status =
             gi_fail(err, GI_E_USAGE, "-: has no name that --only, --except or --for can match");
-    files->list.rules = p->tar ? NULL : files->rules;
+    files->list.matcher = p->tar ? NULL : gi_rules_matcher(files->rules);
     if (!status && p->tar)
         status = gi_tar_inputs_list(&files->list, p, operands, noperands, err);
     else if (!status)

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/batch_options.h"
+#include "cli/args/batch_options.h"
 #include "cli/inputs/feed.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/report/report.h"
-#include "cli/inputs/names.h"
-#include "cli/inputs/shard.h"
+#include "cli/paths/names.h"
+#include "cli/paths/shard.h"
 
 /* A batch while it runs. */
 struct gi_batch_files {

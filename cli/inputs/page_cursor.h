@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/inputs/image_files.h"
-#include "cli/inputs/input_list.h"
+#include "cli/args/image_files.h"
+#include "cli/paths/input_list.h"
 #include "cli/run/item.h"
 #include "imgio/pages.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inputs/lines.h"
-#include "cli/run/rules.h"
+#include "cli/lines.h"
+#include "cli/args/rules.h"
 #include "imgio/imgio.h"
 
 enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const char *b,
@@ -40,7 +40,7 @@ static enum gi_status add_pair(struct gi_batch_files *files, struct gi_lines *li
     if (status)
         gi_err_prefix(err, "--pairs %s", p->files_from);
     else if (other && *other && *first && (p->null || !strchr(other, '\t')))
-        status = gi_rules_of(files->rules, first) == GI_RULE_NOT_CHOSEN
+        status = gi_matcher_rule(gi_rules_matcher(files->rules), first) == GI_RULE_NOT_CHOSEN
                      ? GI_OK
                      : gi_pair_add(files, first, other, err);
     else
@@ -106,7 +106,7 @@ static enum gi_status add_place(struct gi_batch_files *files, char **folders, co
 
 enum gi_status gi_pairs_of_folders(struct gi_batch_files *files, char **folders, struct gi_err *err)
 {
-    struct gi_list list = {.rules = files->rules};
+    struct gi_list list = {.matcher = gi_rules_matcher(files->rules)};
     enum gi_status status = gi_list_operands(&list, folders, 2, true, err);
     struct gi_input **sorted = status ? NULL : gi_list_sorted(&list, err);
     if (!status && !sorted)

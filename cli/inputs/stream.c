@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cli/run/progress.h"
-#include "cli/run/stop.h"
+#include "cli/stop.h"
 #include "cli/inputs/stream.h"
 #include "cli/inputs/stream_internal.h"
-#include "cli/run/output.h"
+#include "cli/paths/output.h"
 #include "cli/process.h"
 #include "cli/log.h"
 

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/batch_options.h"
-#include "cli/inputs/image_files.h"
-#include "cli/inputs/input_list.h"
+#include "cli/args/batch_options.h"
+#include "cli/args/image_files.h"
+#include "cli/paths/input_list.h"
 
 struct gi_stream;
 

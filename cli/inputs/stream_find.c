@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/inputs/names.h"
+#include "cli/paths/names.h"
 #include "cli/inputs/stream.h"
 #include "cli/inputs/stream_internal.h"
 #include "cli/log.h"
-#include "cli/run/output.h"
+#include "cli/paths/output.h"
 
 /* The kind of stream that the output can hold, judged by its name. */
 enum target { ONE_IMAGE, PNM, Y4M, EITHER, PAGES, FILES };

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inputs/names.h"
+#include "cli/paths/names.h"
 #include "cli/inputs/stream_internal.h"
-#include "cli/run/output.h"
+#include "cli/paths/output.h"
 
 enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page,
                                      struct gi_err *err)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "cli/report/journal.h"
-#include "cli/run/rules.h"
+#include "cli/args/rules.h"
 #include "cli/text.h"
 
 enum {
@@ -245,7 +245,8 @@ static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item
     enum gi_status status = gi_tar_read(feed->reader, &buffer, PROBE_NBYTES, fault);
     const struct gi_format_info *format = format_of(&buffer, gi_tar_entry_name(tag->entry));
     if (format)
-        item->source.rule = gi_rules_of(feed->options.rules, gi_tar_entry_name(tag->entry));
+        item->source.rule =
+            gi_matcher_rule(gi_rules_matcher(feed->options.rules), gi_tar_entry_name(tag->entry));
     if (item->source.rule == GI_RULE_NOT_CHOSEN) {
         item->source.rule = GI_RULE_MAIN;
         format = NULL;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/run/engine.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/image_files.h"
 #include "imgio/tar/tar.h"
 
 /* The kind of an item, stored in its tag. */

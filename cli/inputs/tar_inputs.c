@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/inputs/brace.h"
-#include "cli/run/rules.h"
-#include "cli/run/stop.h"
+#include "cli/paths/brace.h"
+#include "cli/args/rules.h"
+#include "cli/stop.h"
 #include "cli/inputs/tar_feed.h"
-#include "cli/report/tar_report.h"
+#include "cli/inputs/tar_report.h"
 #include "cli/inputs/tars.h"
 
 struct gi_tar_inputs {
@@ -147,7 +147,7 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
 {
     struct gi_tar_inputs *tars = self;
     if (!status && !tars->names.shard.n)
-        gi_rules_warn(tars->rules);
+        gi_matcher_warn(gi_rules_matcher(tars->rules));
     return gi_tar_conclude(&tars->report, tally, tars->broken, status, err);
 }
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/inputs/brace.h"
+#include "cli/paths/brace.h"
 #include "cli/inputs/pair_list.h"
-#include "cli/run/rules.h"
-#include "cli/run/stop.h"
+#include "cli/args/rules.h"
+#include "cli/stop.h"
 #include "cli/inputs/tar_feed.h"
 #include "cli/hash.h"
 #include "imgio/tar/tar.h"
@@ -466,7 +466,7 @@ static enum gi_status conclude_batch(void *self, const struct gi_tally *tally,
 {
     struct gi_tar_pairs *pairs = self;
     if (!status && !pairs->files->shard.n)
-        gi_rules_warn(pairs->files->rules);
+        gi_matcher_warn(gi_rules_matcher(pairs->files->rules));
     return gi_feed_files.conclude(pairs->files, tally, status, err);
 }
 

@@ -5,7 +5,7 @@
 
 #include "cli/run/engine.h"
 #include "cli/inputs/file_batch.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/image_files.h"
 
 struct gi_tar_pairs;
 

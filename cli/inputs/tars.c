@@ -8,18 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/run/batch_options.h"
-#include "cli/inputs/brace.h"
-#include "cli/inputs/path_conflicts.h"
+#include "cli/args/batch_options.h"
+#include "cli/paths/brace.h"
+#include "cli/paths/path_conflicts.h"
 #include "cli/run/imaging.h"
 #include "cli/run/progress.h"
-#include "cli/run/rules.h"
+#include "cli/args/rules.h"
 #include "cli/inputs/feed.h"
-#include "cli/inputs/shard.h"
-#include "cli/run/stop.h"
+#include "cli/paths/shard.h"
+#include "cli/stop.h"
 #include "cli/inputs/tar_feed.h"
-#include "cli/report/tar_report.h"
-#include "cli/run/output.h"
+#include "cli/inputs/tar_report.h"
+#include "cli/paths/output.h"
 #include "cli/process.h"
 #include "cli/log.h"
 #include "cli/text.h"
@@ -274,7 +274,7 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
     struct tars *tars = self;
     gi_tar_writer_abandon(&tars->writer); /* of a shard whose end was not reached */
     if (!status && !tars->names.shard.n && !tars->params->resume)
-        gi_rules_warn(tars->rules);
+        gi_matcher_warn(gi_rules_matcher(tars->rules));
     return gi_tar_conclude(&tars->report, tally, tars->broken, status, err);
 }
 

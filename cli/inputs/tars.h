@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/batch_options.h"
+#include "cli/args/batch_options.h"
 #include "cli/run/engine.h"
 
 /* Runs gi_batch_run() on the images of tars. The operands are INPUT and OUTPUT, each a path, a

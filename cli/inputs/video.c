@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/inputs/stream_internal.h"
-#include "cli/run/level_check.h"
+#include "cli/args/level_check.h"
 #include "cli/run/ready.h"
 #include "cli/log.h"
 #include "filters/color/gray.h"

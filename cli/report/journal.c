@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/run/stop.h"
+#include "cli/stop.h"
 #include "cli/command.h"
 #include "cli/hash.h"
 #include "cli/json.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/report/line.h"
-#include "cli/inputs/shard.h"
+#include "cli/paths/shard.h"
 
 struct gi_journal;
 

@@ -2,8 +2,8 @@
  * the last line that says that the input is done.
  * SPDX-License-Identifier: MIT */
 #include "cli/report/journal_merge.h"
-#include "cli/inputs/input_list.h"
-#include "cli/inputs/shard.h"
+#include "cli/paths/input_list.h"
+#include "cli/paths/shard.h"
 #include "cli/json.h"
 #include "cli/log.h"
 #include "imgio/imgio.h"

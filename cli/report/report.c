@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inputs/path_conflicts.h"
-#include "cli/run/batch_options.h"
-#include "cli/run/stop.h"
+#include "cli/paths/path_conflicts.h"
+#include "cli/args/batch_options.h"
+#include "cli/stop.h"
 
 /* The inputs that may have lines in an earlier report, sorted. */
 struct wanted {

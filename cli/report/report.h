@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/command.h"
-#include "cli/inputs/input_list.h"
+#include "cli/paths/input_list.h"
 #include "cli/report/journal.h"
 
 /* The caller initialises the struct as {0}, and closes the report by gi_report_close(). If --report

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/run/memory_budget.h"
-#include "cli/run/stop.h"
+#include "cli/stop.h"
 #include "cli/log.h"
 #include "kernels/parallel.h"
 

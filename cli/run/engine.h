@@ -85,7 +85,7 @@ struct gi_engine;
 enum gi_status gi_engine_new(struct gi_engine **engine, const struct gi_engine_options *options,
                              const struct gi_feed *feed, const struct gi_work_on *work,
                              struct gi_err *err);
-/* Runs until the feed ends, a signal asks for the end (cli/run/stop.h), or an error ends it. Items
+/* Runs until the feed ends, a signal asks for the end (cli/stop.h), or an error ends it. Items
  * in progress are still finished. A full disk ends the run too, because all later items would fail.
  * An item that fails is logged and counted. Returns the error of the feed or of deliver(),
  * otherwise GI_OK, even if items failed. */

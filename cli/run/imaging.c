@@ -10,7 +10,7 @@
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/ready.h"
-#include "cli/run/rules.h"
+#include "cli/args/rules.h"
 #include "cli/run/timing.h"
 #include "imgio/coded.h"
 #include "imgio/nodata.h"

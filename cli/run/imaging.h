@@ -3,9 +3,9 @@
 #pragma once
 
 #include "cli/run/engine.h"
-#include "cli/run/chain.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/chain.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
 #include "cli/run/watch.h"
 #include "filters/pipeline.h"
 
@@ -150,8 +150,8 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
 /* If the input of the item has several pages, or the name of its output has {page} in it
  * (item->line.in_parts), processes all pages, one at a time. The results are the pages of a TIFF,
  * or one file per page, of which either all or none appear. *taken tells whether this function has
- * processed the item (cli/run/imaging_pages.c). Errors: as gi_imaging_file(), GI_E_UNSUPPORTED if
- * the output holds one image. */
+ * processed the item (cli/inputs/imaging_pages.c). Errors: as gi_imaging_file(), GI_E_UNSUPPORTED
+ * if the output holds one image. */
 enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
                                 bool *taken, struct gi_err *err);
 /* Load, filter and save an item, from file to file or from memory to memory. They can be used as

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/process.h"
-#include "cli/run/level_check.h"
+#include "cli/args/level_check.h"
 #include "cli/run/ready.h"
 #include "cli/text.h"
 #include "filters/rows.h"

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inputs/names.h"
+#include "cli/paths/names.h"
 #include "cli/log.h"
 #include "cli/process.h"
-#include "cli/run/level_check.h"
+#include "cli/args/level_check.h"
 #include "cli/run/ready.h"
 #include "cli/run/other_colours.h"
-#include "cli/run/output.h"
+#include "cli/paths/output.h"
 #include "cli/run/timing.h"
 #include "imgio/bits.h"
 #include "imgio/geo.h"

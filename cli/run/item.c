@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inputs/input_list.h"
-#include "cli/run/output.h"
+#include "cli/paths/input_list.h"
+#include "cli/paths/output.h"
 #include "imgio/pages.h"
 
 struct gi_item *gi_item_new(void)

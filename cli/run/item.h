@@ -20,7 +20,7 @@ struct gi_item {
     /* Set by the feed, in addition to the names in `line`. */
     struct {
         size_t place; /* position in the list of inputs, from 0 */
-        int rule;     /* which chain processes the image (cli/run/rules.h) */
+        int rule;     /* which chain processes the image (cli/args/rules.h) */
         /* The name of the format of the result, a constant. If it is NULL, the options or the
          * suffix of the output determine the format. */
         const char *format;
@@ -46,7 +46,7 @@ struct gi_item {
     struct {
         void *bytes;
         size_t nbytes;
-        void *part; /* of --total (cli/commands/reporter.h), malloc()ed and owned here, or NULL */
+        void *part; /* of --total (cli/args/reporter.h), malloc()ed and owned here, or NULL */
     } made;
 
     /* The names, sizes, times and outcome, for the report. Names and parts are owned here, except

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "cli/run/chain.h"
+#include "cli/args/chain.h"
 #include "cli/hash.h"
 #include "cli/run/other_colours.h"
-#include "cli/run/output.h"
-#include "cli/commands/paste_sources.h"
+#include "cli/paths/output.h"
+#include "cli/run/paste_sources.h"
 
 static const void *params_of(const struct gi_chain_step *step)
 {

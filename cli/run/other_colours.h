@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/chain.h"
+#include "cli/args/chain.h"
 
 /* Moves the ICC profile and PNG's colour chunks of `loaded` to *kept, and frees the rest. */
 void gi_other_colours_keep(struct gi_metadata *kept, struct gi_metadata *loaded);

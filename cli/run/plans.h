@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/chain.h"
+#include "cli/args/chain.h"
 #include "filters/pipeline.h"
 
 struct gi_plans;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/chain.h"
+#include "cli/args/chain.h"
 #include "filters/pipeline.h"
 
 /* Arrays with an entry per step. */

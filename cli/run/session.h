@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/device_options.h"
+#include "cli/args/device_options.h"
 #include "filters/pipeline.h"
 
 struct gi_session;

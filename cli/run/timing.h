@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/device_options.h"
+#include "cli/args/device_options.h"
 
 /* Adds a time to the stage with this name, a constant string. Stages are printed in the order in
  * which they first got a time. Many threads may call this at once. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/log.h"
-#include "cli/run/stop.h"
+#include "cli/stop.h"
 #include "cli/text.h"
 
 struct gi_junit {

@@ -2,7 +2,7 @@
  * millions.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
-#include "cli/commands/extract_outputs.h"
+#include "cli/tables/extract_outputs.h"
 #include "cli/json.h"
 #include "cli/tables/number.h"
 #include "imgio/imgio.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/histogram_text.h"
 #include "cli/plot/plot.h"
-#include "cli/commands/reporter.h"
+#include "cli/args/reporter.h"
 
 #include <math.h>
 #include <string.h>

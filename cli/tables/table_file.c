@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/run/output.h"
+#include "cli/paths/output.h"
 #include "cli/text.h"
 #include "imgio/npy.h"
 

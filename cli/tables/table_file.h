@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/commands/reporter.h"
+#include "cli/args/reporter.h"
 
 enum gi_table_format {
     GI_TABLE_AUTO,

@@ -2,7 +2,7 @@
 # Runs the job array of help cluster on a real Slurm: munged, slurmctld and slurmd on this host, a node that claims 8 cores. Two
 # tasks are killed with -9: one requeues itself, like a task whose machine failed, and the other one is requeued. The
 # results must equal those of one process. A PID namespace ends all processes with the script.
-# Sources: cli/inputs/shard* cli/report
+# Sources: cli/paths/shard* cli/report
 if [[ ! ${GPUIMG_CLUSTER_ALONE-} ]]; then
     for tool in munged slurmctld slurmd sbatch; do
         PATH=$PATH:/usr/sbin command -v $tool >/dev/null && continue

@@ -1,7 +1,7 @@
 """--bands: the same bands of every input, in single commands, batches, members of tars, standard input, pages and streams, as
 brackets choose them for one name.
 
-Sources: cli/inputs/image_files imgio/bands
+Sources: cli/args/image_files imgio/bands
 """
 import csv
 import io

@@ -1,11 +1,11 @@
 /* Fuzzes the chains of `gpuimg run`. The first byte selects the image, and the other bytes are a
  * chain that is parsed and run.
- * Sources: cli/run/chain* filters
+ * Sources: cli/args/chain* filters
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 
 #include "cli/commands.h"
-#include "cli/run/chain.h"
+#include "cli/args/chain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {

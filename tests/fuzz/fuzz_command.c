@@ -1,7 +1,7 @@
 /* Fuzzes the whole command line. The input consists of words separated by newlines, the first of
  * which is the command. The words are parsed and checked as in main(). If the command is an
  * operation, it then runs on a few pixels, without files.
- * Sources: cli/parse.c cli/commands filters
+ * Sources: cli/args/parse.c cli/commands filters
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

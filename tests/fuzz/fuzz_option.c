@@ -1,6 +1,6 @@
 /* Fuzzes the values of options. One byte selects the command, the next byte one of its options, and
  * the rest is the value.
- * Sources: filters/option* cli/parse.c
+ * Sources: filters/option* cli/args/parse.c
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

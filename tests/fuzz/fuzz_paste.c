@@ -1,6 +1,6 @@
 /* Fuzzes the tables of `paste`: points as CSV and .npy, regions as CSV, JSON and JSON lines. The
  * first byte, from '0' on, selects the kind. Some labels have a crop.
- * Sources: cli/commands/paste* filters/regions/paste*
+ * Sources: cli/run/paste_sources filters/regions/paste*
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/json.h"
-#include "cli/commands/paste_sources.h"
+#include "cli/run/paste_sources.h"
 #include "cli/log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);

@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 
 #include "cli/commands.h"
-#include "cli/run/chain.h"
+#include "cli/args/chain.h"
 #include "filters/pipeline.h"
 
 static struct gi_queue *queue;

@@ -1,11 +1,11 @@
 /* When a system call or an allocation fails while the report of a batch is written, the result is
  * an error, or a complete report of whole lines.
- * Sources: cli/report/journal* cli/inputs/path_conflicts*
+ * Sources: cli/report/journal* cli/paths/path_conflicts*
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "imgio_folder.h"
 
-#include "cli/inputs/path_conflicts.h"
+#include "cli/paths/path_conflicts.h"
 #include "cli/report/journal.h"
 #include "cli/json.h"
 

@@ -1,6 +1,6 @@
 /* A list or a table is read to its end, or there is an error: a lack of memory for a line is not
  * the end of the file, and a line of any length takes bounded memory.
- * Sources: cli/inputs/lines* cli/inputs/input_list* cli/inputs/pair_list* cli/tables/csv*
+ * Sources: cli/lines* cli/paths/input_list* cli/inputs/pair_list* cli/csv*
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "failing_memory.h"
 #include "imgio_folder.h"
 #include "cli/inputs/pair_list.h"
-#include "cli/inputs/lines.h"
-#include "cli/tables/csv.h"
+#include "cli/lines.h"
+#include "cli/csv.h"
 
 enum { LINES = 5, WORD = 300 }; /* longer than the first buffer of a line */
 

@@ -1,12 +1,12 @@
 /* Outputs of a batch get the right names, and different names of the same file are detected.
- * Sources: cli/inputs/names* cli/inputs/path_conflicts*
+ * Sources: cli/paths/names* cli/paths/path_conflicts*
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 
 #include <sys/stat.h>
 
-#include "cli/inputs/path_conflicts.h"
-#include "cli/inputs/names.h"
+#include "cli/paths/path_conflicts.h"
+#include "cli/paths/names.h"
 
 TEST(templates)
 {

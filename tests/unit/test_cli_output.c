@@ -1,5 +1,5 @@
 /* Outputs that are also inputs are detected under any name.
- * Sources: cli/run/output*
+ * Sources: cli/paths/output*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "cli/command.h"
-#include "cli/run/output.h"
+#include "cli/paths/output.h"
 
 static enum gi_status check(const char *output, const char *input, struct gi_err *err)
 {

@@ -1,6 +1,6 @@
 /* The parser of command lines, and the option rows of all commands with their defaults, ranges and
  * messages.
- * Sources: cli/parse.c cli/command.h cli/help/help* cli/run/device_options*
+ * Sources: cli/args/parse.c cli/command.h cli/help/help* cli/args/device_options*
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/mman.h>
@@ -8,10 +8,10 @@
 
 #include "test.h"
 #include "cli/commands.h"
-#include "cli/run/device_options.h"
-#include "cli/inputs/image_files.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
 #include "cli/help/help.h"
-#include "cli/help/option_text.h"
+#include "cli/args/option_text.h"
 
 /* Reads a command line whose words are separated by blanks. */
 static enum gi_status read_line(struct gi_args *args, const char *line, struct gi_err *err)

@@ -1,13 +1,13 @@
 /* The option --shard splits a list into disjoint shards that together are the whole list, however a
  * scheduler numbers its tasks.
- * Sources: cli/inputs/shard*
+ * Sources: cli/paths/shard*
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
-#include "cli/inputs/shard.h"
+#include "cli/paths/shard.h"
 
 static const char *const variables[] = {
     "SLURM_ARRAY_TASK_ID",       "SLURM_ARRAY_TASK_COUNT",   "SLURM_ARRAY_TASK_MIN",

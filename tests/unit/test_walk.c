@@ -6,7 +6,7 @@
  * By default the test runs WALK_CASES cases from a fixed seed. The environment variable SEED=N sets
  * the seed, WALK_SECONDS=N runs for N seconds, and WALK_CASE=N runs only case N. After a difference
  * the test prints two command lines that reproduce the difference, and keeps their files.
- * Sources: filters kernels cli/run/chain* filters/pipeline* filters/plan* filters/bands.c
+ * Sources: filters kernels cli/args/chain* filters/pipeline* filters/plan* filters/bands.c
  * SPDX-License-Identifier: MIT */
 #include <glob.h>
 #include <time.h>

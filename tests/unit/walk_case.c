@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "cli/run/level_check.h"
+#include "cli/args/level_check.h"
 #include "filters/statistics/compare.h"
 #include "imgio/imgio.h"
 

@@ -5,7 +5,7 @@
 
 #include "walk_draw.h"
 
-#include "cli/run/chain.h"
+#include "cli/args/chain.h"
 #include "filters/pipeline.h"
 
 enum { STEPS_MAX = 4 };

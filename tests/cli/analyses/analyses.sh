@@ -1,7 +1,7 @@
 #!/bin/bash
 # histogram, extract and compare: their output, the files that they write, and the options and inputs that they refuse.
 # Sources: cli/commands/histogram* cli/commands/extract* cli/commands/compare* cli/tables/histogram* cli/tables/extract* cli/tables/compare* cli/plot cli/commands/analysis.c
-#     cli/commands/reporter.h statistics regions
+#     cli/args/reporter.h statistics regions
 . "$(dirname "$0")/../lib.sh"
 
 # Two regions: 2 x 2 of 90 at the upper right, a diagonal of 40 and 50 at the lower left.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # One command for many images: names of outputs, results, bad files, reports.
 # Usage: batch.sh GPUIMG
-# Sources: cli/run cli/inputs
+# Sources: cli/run cli/inputs cli/args/image_files* cli/args/level_check* cli/paths
 . "$(dirname "$0")/../lib.sh"
 data=$tests/../../testdata
 

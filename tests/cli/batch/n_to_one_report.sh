@@ -1,6 +1,6 @@
 #!/bin/bash
 # Reports of N-to-one commands, which make one image of several: stack, montage, merge.
-# Sources: cli/run/n_to_one* cli/commands/montage.c cli/commands/merge_layers.c cli/commands/stack*
+# Sources: cli/inputs/n_to_one* cli/commands/montage.c cli/commands/merge_layers.c cli/commands/stack*
 . "$(dirname "$0")/../lib.sh"
 
 for i in 1 2 3; do pgm $i.pgm 9 $((4 + i)); done

@@ -2,7 +2,7 @@
 # --only, --except and --for: which files, trees, lists and members of tars are processed, and by which chain. The oracles are
 # the same commands on the files that find and the shell choose.
 # Usage: rules.sh GPUIMG
-# Sources: cli/run/rules* cli/inputs/input_list* cli/inputs/tar_feed*
+# Sources: cli/args/rules* cli/paths/matcher* cli/paths/input_list* cli/inputs/tar_feed*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

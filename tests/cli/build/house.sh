@@ -76,10 +76,20 @@ check "the file of a primitive is in the folder of its family" \
 check "primitives are in folders by family" \
     "$(find kernels/cpu kernels/cuda -maxdepth 1 -type f | grep -vxE 'kernels/(cpu/(cpu\.h|table\.c)|cuda/(cuda\.h|table\.cu))')"
 
-check "the top of cli has the parser, the list of commands and what all folders share" \
-    "$(find cli -maxdepth 1 -name '*.[ch]' | grep -vxE 'cli/((main|parse|commands|log|process|subprocess|text|json|content)\.c|(command|commands|log|process|subprocess|text|json|content|hash)\.h)')"
+# Each folder of cli may include those before it in this list, and the top of cli, which includes no folder. main.c is above all of them.
+floors="plot paths args report run tables inputs help commands"
 check "cli has the folders that CONTRIBUTING names" \
-    "$(find cli -mindepth 1 -type d | grep -vxE 'cli/(help|commands|run|inputs|report|tables|plot)')"
+    "$(diff <(tr ' ' '\n' <<<"$floors" | sort) <(find cli -mindepth 1 -type d -printf '%P\n' | sort))"
+upward() {
+    local above=$floors floor
+    grep -nE '^#include "cli/[a-z_]+/' cli/*.[ch] | grep -v '^cli/main\.c:'
+    for floor in $floors; do
+        above=${above#"$floor"}
+        above=${above# }
+        [[ -z $above ]] || grep -rnE "^#include \"cli/(${above// /|})/" "cli/$floor" --include='*.[ch]'
+    done
+}
+check "a folder of cli includes only folders before it ($floors)" "$(upward)"
 
 check "a test of tests/unit draws cases of every primitive" \
     "$(sed -nE 's/^ +P\(([a-z_0-9]+),.*/\1/p' kernels/primitives.h | while read -r name; do
@@ -131,7 +141,7 @@ check "no circle of more than four modules in cli" "$(circles "$(dirname "$(read
 
 # cli computes no pixels. These files see samples: they draw images for tests and measurements, draw outlines and labels, turn points
 # or a drawn mask into a parameter, write sums as PFM, and hash an image for gpuimg info.
-sees='cli/commands/(bench|selftest_cases|extract_images|info|paste|paste_sources|integral)\.c|cli/run/(rates_measure|rates_codecs|option_images)\.c|cli/plot/(overlay|label)\.c|cli/content\.c'
+sees='cli/commands/(bench|selftest_cases|extract_images|info|integral)\.c|cli/run/(rates_measure|rates_codecs|option_images|paste_sources)\.c|cli/plot/(overlay|label)\.c|cli/content\.c'
 # These only copy whole samples or sums, as bytes.
 copies='cli/commands/(montage|stack|stack_strip|stack_sums)\.c'
 samples='\bgi_(row|sample)\(|(\.|->)data( \+|,|\[)|\*\)[a-z_.>-]*data\b'

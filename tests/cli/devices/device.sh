@@ -1,6 +1,6 @@
 #!/bin/bash
 # The choice of a device: its messages, and that every device gives the same bytes.
-# Sources: cli/run/session* cli/run/device_options* cli/commands/devices.c kernels/device* kernels/cuda_absent.c
+# Sources: cli/run/session* cli/args/device_options* cli/commands/devices.c kernels/device* kernels/cuda_absent.c
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 301 203
 expect 0 gpuimg gaussian in.pgm want.pgm --sigma 3 --device cpu

@@ -2,7 +2,7 @@
 # Commands process all pages of a TIFF, into a TIFF of as many pages, streams, files or tables. Pillow and tifffile read and
 # write the files.
 # Sources: imgio/pages imgio/tiff cli/inputs/page_cursor cli/inputs/stream_output cli/inputs/stream_find
-# cli/run/imaging_pages cli/commands/pages
+# cli/inputs/imaging_pages cli/commands/pages
 . "$(dirname "$0")/../lib.sh"
 python=${PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
 if gpuimg list | grep -q 'tiff .*this build has no' || ! "$python" -c 'import PIL, numpy' 2>/dev/null; then

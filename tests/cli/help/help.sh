@@ -1,6 +1,6 @@
 #!/bin/bash
 # Help, manual pages and completions, all printed from the rows.
-# Sources: cli/help
+# Sources: cli/help cli/args/option_text* cli/args/suggestion*
 . "$(dirname "$0")/../lib.sh"
 
 expect 0 gpuimg help

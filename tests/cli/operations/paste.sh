@@ -1,6 +1,6 @@
 #!/bin/bash
 # paste: tables of points and of crops in single commands, chains and batches; unsuitable tables are refused.
-# Sources: cli/commands/paste* filters/regions/paste*
+# Sources: cli/run/paste_sources filters/regions/paste*
 . "$(dirname "$0")/../lib.sh"
 printf 'P5\n4 2\n255\n\012\024\036\310\001\002\003\004' >a.pgm # 10 20 30 200 / 1 2 3 4
 printf 'P5\n2 1\n255\n\170\171' >region-000002.pgm # 120 121

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Options with two names: both give the same bytes, and help shows one with the other in brackets.
-# Sources: cli/parse.c
+# Sources: cli/args/parse.c
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 37 23
 pgm other.pgm 9 7

@@ -1,7 +1,7 @@
 #!/bin/bash
 # --depth is the sample type of the output: an operation computes with the samples of the input (or of --work-depth), and
 # the result is converted at the end.
-# Sources: cli/run/batch_options cli/run/ready cli/commands/filter_command filters/pipeline_make
+# Sources: cli/args/batch_options cli/run/ready cli/commands/filter_command filters/pipeline_make
 . "$(dirname "$0")/../lib.sh"
 python=${PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
 # 40 x 30 dark samples of 16 bits, with values that fall together in 8 bits; labels, a map and a camera of the same size.

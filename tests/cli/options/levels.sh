@@ -1,6 +1,6 @@
 #!/bin/bash
 # Levels that are given as sample values: the scale that applies, and values outside it.
-# Sources: cli/run/level_check.c filters/option*
+# Sources: cli/args/level_check.c filters/option*
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 9 7
 printf 'P2 3 1 100  50 51 100\n' >hundred.pgm   # widened to 128 130 255

@@ -1,6 +1,6 @@
 #!/bin/bash
 # gpuimg run: chains from the command line, from files and through pipes, and the chains that it refuses.
-# Sources: cli/commands/run.c cli/run/chain*
+# Sources: cli/commands/run.c cli/args/chain*
 . "$(dirname "$0")/../lib.sh"
 
 pgm in.pgm 67 45

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The command line: errors and their messages, before any work.
-# Sources: cli/log* cli/process* cli/main.c cli/parse.c cli/help/suggestion.c
+# Sources: cli/log* cli/process* cli/main.c cli/args/parse.c cli/args/suggestion.c
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 9 7
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Full disks, for every kind of output: one message that names the path, exit status 75, no partial output, and older files
 # unchanged. If no file system can be mounted, a limit on the size of files is used instead. Usage: full.sh GPUIMG
-# Sources: imgio/sink* cli/run/output* cli/tables
+# Sources: imgio/sink* cli/paths/output* cli/tables
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

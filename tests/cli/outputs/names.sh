@@ -1,7 +1,7 @@
 #!/bin/bash
 # Names that no file can have, and folders that can't be read or vanish: each fails alone, and the other inputs are done.
 # Usage: names.sh GPUIMG
-# Sources: cli/inputs/names* cli/inputs/input_list*
+# Sources: cli/paths/names* cli/paths/input_list*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

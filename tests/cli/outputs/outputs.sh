@@ -1,6 +1,6 @@
 #!/bin/bash
 # An output is complete or does not exist: in place, --no-clobber, full disks, signals; and the behaviour of pipes.
-# Sources: imgio/sink* imgio/temporary* cli/run/output* cli/run/stop*
+# Sources: imgio/sink* imgio/temporary* cli/paths/output* cli/stop*
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 61 47
 expect 0 gpuimg gaussian in.pgm want.pgm

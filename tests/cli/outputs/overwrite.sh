@@ -1,7 +1,7 @@
 #!/bin/bash
 # No file that a batch reads is overwritten, and no output is written twice, for any spelling of the paths.
 # Usage: overwrite.sh GPUIMG
-# Sources: cli/hash.h cli/inputs/path_conflicts*
+# Sources: cli/hash.h cli/paths/path_conflicts*
 . "$(dirname "$0")/../lib.sh"
 
 mkdir c

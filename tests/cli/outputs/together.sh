@@ -1,6 +1,6 @@
 #!/bin/bash
 # Outputs of one command are written together: all appear under their names, or none.
-# Sources: imgio/bundle.c cli/run/output*
+# Sources: imgio/bundle.c cli/paths/output*
 . "$(dirname "$0")/../lib.sh"
 pgm in.pgm 61 47
 two_regions two.pgm

@@ -1,0 +1,477 @@
+/* Reads and writes images with the options of the command line.
+ * SPDX-License-Identifier: MIT */
+#include "cli/args/image_files.h"
+#include "cli/command.h"
+#include "cli/args/device_options.h"
+#include "cli/paths/output.h"
+#include "cli/log.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "filters/color/gray.h"
+#include "imgio/pages.h"
+#include "imgio/reader.h"
+#include "kernels/parallel.h"
+
+static const struct gi_choice depth_choices[] = {
+    {"same", NULL, "the type of the result"},
+    {"8", NULL, "whole numbers, 0 to 255"},
+    {"16", NULL, "whole numbers, 0 to 65535"},
+    {"float", NULL, "32-bit float, 0 to 1"},
+    {"1", NULL, "one bit (1-bit, bilevel), for masks of black and white: png, tiff and pbm"},
+    {0},
+};
+
+static const struct gi_choice work_choices[] = {
+    {"same", NULL, "the type of the input file, or of --depth if that has more bits"},
+    {"8", NULL, "whole numbers, 0 to 255"},
+    {"16", NULL, "whole numbers, 0 to 65535"},
+    {"float", NULL, "32-bit float, 0 to 1"},
+    {0},
+};
+
+const struct gi_choice gi_compression_choices[] = {
+    {"0", NULL, NULL},  {"1", NULL, NULL}, {"2", NULL, NULL},  {"3", NULL, NULL},
+    {"4", NULL, NULL},  {"5", NULL, NULL}, {"6", NULL, NULL},  {"7", NULL, NULL},
+    {"8", NULL, NULL},  {"9", NULL, NULL}, {"g4", NULL, NULL}, {"auto", NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct gi_choice layout_choices[] = {
+    {"hwc", NULL, "(height, width, channels)"},
+    {"chw", NULL, "channels first: (channels, height, width)"},
+    {0},
+};
+
+/* In the order of enum gi_strip. */
+static const struct gi_choice strip_choices[] = {
+    {"no", NULL, "keep everything that the output format can hold"},
+    {"all", NULL, "drop ICC profile, EXIF, IPTC, XMP, texts, resolution and all other parts"},
+    {"exif", NULL, "drop EXIF, and XMP, which repeats EXIF"},
+    {"gps", NULL, "drop the location: in EXIF, IPTC, GeoTIFF, XMP and texts"},
+    {0},
+};
+
+#define WORK_DEPTH                                                                                 \
+    GI_OPTION("work-depth", CHOICE, struct gi_io_params, work_depth),                              \
+        .default_text = "same", .choices = work_choices,                                           \
+        .help = "Sample type in which the operation computes: the input is converted to it first"
+
+#define IO_INPUT                                                                                   \
+    {GI_OPTION("allow-partial", FLAG, struct gi_io_params, allow_partial),                         \
+     .help = "Use the readable part of a damaged file, with a warning; missing samples are 0. "    \
+             "Without this option a damaged file is an error"},                                    \
+        {GI_OPTION("gray", CHOICE, struct gi_io_params, gray),                                     \
+         .also = "grey",                                                                           \
+         .bare = "bt709",                                                                          \
+         .default_text = "no",                                                                     \
+         .choices = gi_gray_choices,                                                               \
+         .help = "Convert colour to gray before the operation; --gray alone means --gray=bt709. "  \
+                 "An ICC profile for colour is dropped"},                                          \
+        {GI_OPTION("bands", TEXT, struct gi_io_params, bands), .metavar = "LIST",                  \
+         .help = "Use these bands of every input, counted from 1: 1 is gray, 3,2,1 is RGB, "       \
+                 "1,2,3,a4 is RGB with band 4 as alpha, and 1-6 are six bands. Brackets on a "     \
+                 "name, as in 'x.tif[bands=3,2,1]', do that for one file, and override this. "     \
+                 "Images that options name have all bands"},                                       \
+        {GI_OPTION("layout", CHOICE, struct gi_io_params, layout), .default_text = "hwc",          \
+         .choices = layout_choices,                                                                \
+         .help = "Order of the axes in .npy files: of the output, and of an input whose shape "    \
+                 "allows both orders"},                                                            \
+        {GI_OPTION("nodata", TEXT, struct gi_io_params, nodata), .metavar = "VALUE",               \
+         .help = "Value of pixels without data, or none; by default GDAL_NODATA of a TIFF. "       \
+                 "Operations and statistics ignore them; a filter that reaches data fills them "   \
+                 "from it, and the others keep the value"},                                        \
+        {GI_OPTION("quiet", FLAG, struct gi_io_params, quiet), .letter = 'q',                      \
+         .help = "Print no warnings"},                                                             \
+        {GI_OPTION("max-pixels", SIZE, struct gi_io_params, limits.max_pixels),                    \
+         .default_text = "256Mi",                                                                  \
+         .min = 1,                                                                                 \
+         .max = 4294967294.0,                                                                      \
+         .unit = "pixels",                                                                         \
+         .help =                                                                                   \
+             "Refuse images and results with more pixels, with two exceptions: an image whose "    \
+             "file has at least half as many bytes as its samples, and a result that has no "      \
+             "more pixels than the input"},                                                        \
+    {                                                                                              \
+        GI_OPTION("max-bytes", SIZE, struct gi_io_params, limits.max_bytes),                       \
+            .default_text = "64Gi", .min = 1, .max = 1e15, .unit = "bytes",                        \
+            .help = "Refuse images and results whose samples take more bytes, and longer input "   \
+                    "from a pipe"                                                                  \
+    }
+
+const struct gi_option gi_input_options[] = {{WORK_DEPTH, .also = "depth"}, IO_INPUT, {0}};
+
+const struct gi_option gi_io_options[] = {
+    {GI_OPTION("format", TEXT, struct gi_io_params, format), .metavar = "NAME",
+     .help = "Format of the output, for example png, whatever its suffix is; without this option "
+             "the suffix or a prefix as in png:- decides. gpuimg list has the names"},
+    {GI_OPTION("quality", INT, struct gi_io_params, quality), .default_text = "90", .min = 1,
+     .max = 100,
+     .help =
+         "Quality of JPEG and WebP. Below 90, JPEG has chroma subsampling 4:2:0 (colour at half "
+         "the resolution), and from 90 on 4:4:4 (no subsampling); at 100, WebP is lossless"},
+    GI_COMPRESSION_OPTION(struct gi_io_params),
+    {GI_OPTION("dpi", REAL, struct gi_io_params, dpi), .min = 1, .max = 100000,
+     .unit = "pixels per inch",
+     .help = "Resolution (pixel density) to store in PNG, JPEG, TIFF and BMP files; by default "
+             "that of the "
+             "input"},
+    {GI_OPTION("depth", CHOICE, struct gi_io_params, depth), .also = "bits", .default_text = "same",
+     .choices = depth_choices,
+     .help = "Sample type of the output: the result is converted to it last"},
+    {WORK_DEPTH},
+    {GI_OPTION("background", TEXT, struct gi_io_params, background), .metavar = "COLOUR",
+     .help = "Flatten: composite the result over this colour (for example white, #rgb or "
+             "#rrggbb) and drop alpha. Without this option alpha is kept; if the output format has "
+             "no alpha, the result is composited over black"},
+    {GI_OPTION("strip", CHOICE, struct gi_io_params, strip), .bare = "all", .default_text = "no",
+     .choices = strip_choices,
+     .help = "Drop metadata of the input; --strip alone means --strip=all. A JPEG is encoded again "
+             "with --quality"},
+    {GI_OPTION("linear", FLAG, struct gi_io_params, linear),
+     .help = "Work in linear light: samples are decoded with the curves of the file's profile, "
+             "or with that of sRGB, before the operation, and encoded again after it. Sample "
+             "values in options are then in the range 0 to 1. Possible for operations that mix "
+             "pixels, for chains and for --gray"},
+    {GI_OPTION("no-clobber", FLAG, struct gi_io_params, no_clobber),
+     .help = "Do not overwrite existing files: an output that exists is an error. A batch without "
+             "--report skips the inputs of such outputs"},
+    {GI_OPTION("durable", FLAG, struct gi_io_params, durable),
+     .help = "Wait until the output is safe on the disk (fsync) before it gets its name"},
+    {GI_OPTION("strict", FLAG, struct gi_io_params, strict),
+     .help = "Fail, instead of printing a warning, if the output format cannot hold everything "
+             "that the input has (gpuimg info lists its parts), a part is dropped or not read, "
+             "64-bit floats or integers change when they are rounded to 32-bit floats, or an "
+             "option has a surprising effect, such as a colour on a gray image"},
+    IO_INPUT,
+    {0},
+};
+
+/* The type for each enum gi_depth. GI_DEPTH_SAME has the shallowest type, which never makes an
+ * image deeper. */
+static const enum gi_type depth_types[] = {GI_U8, GI_U8, GI_U16, GI_F32, GI_U8};
+static const int depth_bits[] = {0, 8, 16, 32, 1};
+
+struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored)
+{
+    struct gi_image shape = *stored;
+    if (io->work_depth != GI_DEPTH_SAME)
+        shape.type = depth_types[io->work_depth];
+    else if (depth_types[io->depth] > stored->type)
+        shape.type = depth_types[io->depth];
+    if (io->linear)
+        shape.type = GI_F32;
+    if (io->gray && gi_colour_channels(stored) == 3)
+        shape.channels -= 2;
+    return shape;
+}
+
+/* Checks that --max-bytes allows an image of that shape with samples of `type`. */
+static enum gi_status check_converted(const struct gi_image *shape, enum gi_type type,
+                                      const struct gi_io_params *io, struct gi_err *err)
+{
+    const struct gi_limits limits = {.max_bytes = io->limits.max_bytes};
+    struct gi_image made = *shape;
+    made.type = type;
+    return gi_limits_check(&limits, &made, err);
+}
+
+/* Applies --work-depth and --gray. Frees the image on an error. */
+static enum gi_status convert(struct gi_image *image, const char *path,
+                              const struct gi_io_params *io, struct gi_err *err)
+{
+    struct gi_image want = gi_cli_shape(io, image), made;
+    struct gi_err cuts = {0};
+    int cut = image->type == GI_F32 && want.type != GI_F32 ? gi_image_outside(image) : 0;
+    if (cut)
+        gi_fail(&cuts, GI_E_UNSUPPORTED,
+                "--work-depth %s: samples outside 0 to 1 are cut off: %d %%",
+                depth_choices[io->work_depth].name, cut);
+    enum gi_status status =
+        gi_cli_warn_or_fail(&cuts, path, io, err) ? gi_err_prefix(err, "%s", path) : GI_OK;
+    if (!status && gi_image_nbytes(&want) > gi_image_nbytes(image))
+        status = check_converted(&want, want.type, io, err);
+    if (status)
+        gi_image_free(image);
+    if (!status && image->type != want.type) {
+        status = gi_image_convert(&made, image, want.type, err);
+        gi_image_free(image);
+        *image = made;
+    }
+    if (!status && image->channels != want.channels) {
+        status = gi_image_gray(&made, image, gi_gray_weights[io->gray], err);
+        gi_image_free(image);
+        *image = made;
+    }
+    image->shrunk = want.shrunk;
+    return status;
+}
+
+static enum gi_status read_background(struct gi_colour *colour, const char *text,
+                                      struct gi_err *err)
+{
+    if (!gi_colour_read(colour, text) || !colour->named || colour->v[3] != 1)
+        return gi_fail(err, GI_E_USAGE,
+                       "--background %s: want a name such as white, #rgb or #rrggbb", text);
+    return GI_OK;
+}
+
+/* Returns the part of the input that was read already, if `path` is that input. */
+static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path)
+{
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    bool same =
+        io->ahead && io->ahead->reader && strcmp(gi_reader_name(io->ahead->reader), name) == 0;
+    return same ? io->ahead : NULL;
+}
+
+/* Reads --bands. */
+static enum gi_status read_bands(struct gi_band_choice *choice, const char *text,
+                                 struct gi_err *err)
+{
+    *choice = (struct gi_band_choice){0};
+    return !text || gi_band_choice_read(choice, text, text + strlen(text))
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE,
+                         "--bands %s: want numbers from 1, such as 1, 3,2,1 or 1-6, or 1,2,3,a4 "
+                         "with alpha at the end",
+                         text);
+}
+
+enum gi_status gi_cli_check_bands(const struct gi_io_params *io, struct gi_err *err)
+{
+    struct gi_band_choice choice;
+    return read_bands(&choice, io->bands, err);
+}
+
+static bool is_pnm(const char *format)
+{
+    return gi_text_is_one_of("pbm pgm ppm pnm pam", format, strlen(format));
+}
+
+enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
+                              struct gi_file_info *info, const char *path,
+                              const struct gi_io_params *io, const struct gi_loading *loading,
+                              struct gi_err *err)
+{
+    struct gi_load_options options = {
+        .limits = io->limits,
+        .allow_partial = io->allow_partial,
+        .listener = loading->listener,
+        .parallel = loading->parallel,
+        .allocator = loading->allocator,
+        .header_only = io->header_only,
+        .labels = io->labels,
+        .together = loading->together,
+        .bands = loading->bands && (!io->gray || io->header_only),
+        .exact = io->strict,
+        .channels_first = io->layout != 0,
+        .ahead = ahead_of(io, path),
+        .linear = io->linear,
+        .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
+    };
+    const struct gi_image rgb = {.width = 1, .height = 1, .channels = 3, .type = GI_U8};
+    const struct gi_image converted = gi_cli_shape(io, &rgb);
+    options.coded =
+        loading->coded && converted.type == rgb.type && converted.channels == rgb.channels;
+    struct gi_err warning = {0};
+    enum gi_status status = read_bands(&options.choose, io->bands, err);
+    if (status)
+        return status;
+    if (!loading->bytes && strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+        return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
+    if (io->linear && io->work_depth != GI_DEPTH_SAME && io->work_depth != GI_DEPTH_FLOAT)
+        return gi_fail(err, GI_E_USAGE, "--work-depth %s: with --linear samples are float",
+                       work_choices[io->work_depth].name);
+    if (loading->pages)
+        status = gi_pages_load(image, metadata, info, loading->pages, loading->page, path, &options,
+                               &warning, err);
+    else if (loading->bytes)
+        status = gi_load_memory(image, metadata, info, loading->bytes, loading->nbytes, path,
+                                &options, &warning, err);
+    else
+        status = gi_load(image, metadata, info, path, &options, &warning, err);
+    if (status)
+        return status;
+    bool more =
+        warning.status == GI_E_UNSUPPORTED && loading->alone && info && is_pnm(info->format);
+    if (*warning.text && !image->coded && !loading->again)
+        gi_cli_warn("%s%s", warning.text,
+                    more ? "; use {index:03} in the name of the output for all" : "");
+    status = io->header_only ? GI_OK : convert(image, path, io, err);
+    if (status && metadata)
+        gi_metadata_free(metadata);
+    if (!status && metadata && io->gray)
+        gi_metadata_fit(metadata, gi_colour_channels(image));
+    if (!status && metadata)
+        gi_metadata_strip(metadata, (enum gi_strip)io->strip);
+    return status;
+}
+
+enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
+                           struct gi_file_info *info, const char *path,
+                           const struct gi_io_params *io, int threads,
+                           const struct gi_shape_listener *listener, struct gi_err *err)
+{
+    struct gi_pool *pool;
+    enum gi_status status = gi_pool_new(&pool, gi_thread_count(threads), err);
+    if (status)
+        return status;
+    struct gi_parallel parallel = gi_pool_lend(pool);
+    struct gi_loading loading = {.parallel = gi_pool_threads(pool) > 1 ? &parallel : NULL,
+                                 .bands = info != NULL,
+                                 .listener = listener};
+    status = gi_cli_load_by(image, metadata, info, path, io, &loading, err);
+    gi_pool_free(&pool);
+    return status;
+}
+
+unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
+                       const struct gi_io_params *io)
+{
+    enum gi_type stored = info->maxval > 255 ? GI_U16 : GI_U8;
+    return info->maxval && image->type == stored && !io->linear
+               ? info->maxval
+               : (unsigned)gi_type_full_scale(image->type);
+}
+
+static bool is_stdout(const char *path)
+{
+    return strcmp(gi_output_file(path), "-") == 0;
+}
+
+/* Checks that the output can be compressed by Group 4. */
+static enum gi_status check_g4(const char *path, const struct gi_io_params *io, struct gi_err *err)
+{
+    const char *format = gi_save_format(path, io->format);
+    if (io->depth != GI_DEPTH_SAME && io->depth != GI_DEPTH_1)
+        return gi_fail(err, GI_E_USAGE,
+                       "--compression g4: is for one bit per pixel, want no --depth %s",
+                       depth_choices[io->depth].name);
+    return format && strcmp(format, "tiff") == 0
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE, "--compression g4: is for TIFF, and %s is none", path);
+}
+
+enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
+                                 struct gi_err *err)
+{
+    struct gi_colour colour;
+    enum gi_status status = io->orientation > 1 ? gi_save_check_orientation(path, io->format, err)
+                                                : gi_save_check(path, io->format, err);
+    if (!status && io->background)
+        status = read_background(&colour, io->background, err);
+    if (!status && io->compression == GI_COMPRESSION_G4)
+        status = check_g4(path, io, err);
+    if (status)
+        return status;
+    if (is_stdout(path))
+        return isatty(STDOUT_FILENO)
+                   ? gi_fail(err, GI_E_USAGE,
+                             "%s: standard output is a terminal, want a file or a pipe", path)
+                   : GI_OK;
+    struct stat st;
+    if (!gi_output_has_folder(path))
+        return gi_path_fail(gi_output_file(path), gi_output_file(path), errno, err);
+    if (stat(gi_output_file(path), &st) != 0)
+        return GI_OK;
+    if (S_ISDIR(st.st_mode))
+        return gi_fail(err, GI_E_IO, "%s: is a folder, want a file", path);
+    if (io->no_clobber)
+        return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
+    return GI_OK;
+}
+
+struct gi_save_options gi_cli_save_options(const struct gi_io_params *io)
+{
+    return (struct gi_save_options){
+        .format = io->format,
+        .bits = depth_bits[io->depth],
+        .quality = io->quality,
+        .compression = io->compression,
+        .channels_first = io->layout != 0,
+        .no_clobber = io->no_clobber,
+        .durable = io->durable,
+        .strict = io->strict,
+        .bundle = io->bundle,
+        .orientation = io->orientation,
+        .encoded = io->encoded,
+        .rows = io->rows,
+    };
+}
+
+enum gi_status gi_cli_warn_or_fail(const struct gi_err *warning, const char *name,
+                                   const struct gi_io_params *io, struct gi_err *err)
+{
+    if (warning->status && io->strict)
+        return gi_fail(err, warning->status, "--strict: %s", warning->text);
+    if (*warning->text && name)
+        gi_cli_warn_of(name, warning->text);
+    else if (*warning->text)
+        gi_cli_warn("%s", warning->text);
+    return GI_OK;
+}
+
+/* Reads --background for this image. */
+static enum gi_status background_for(struct gi_colour *colour, const struct gi_image *image,
+                                     const char *path, const struct gi_io_params *io,
+                                     struct gi_err *err)
+{
+    struct gi_err warning = {0};
+    enum gi_status status = read_background(colour, io->background, err);
+    if (!status && gi_has_alpha(image) && !io->gray)
+        status = gi_colour_check(&warning, colour, "background", image, err);
+    const char *name = is_stdout(path) ? "standard output" : gi_output_file(path);
+    return status ? status : gi_cli_warn_or_fail(&warning, name, io, err);
+}
+
+enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
+                              const char *path, const struct gi_io_params *io,
+                              const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
+                              struct gi_err *err)
+{
+    struct gi_colour background;
+    enum gi_status status =
+        io->background ? background_for(&background, image, path, io, err) : GI_OK;
+    if (!status && depth_types[io->depth] > image->type)
+        status = check_converted(image, depth_types[io->depth], io, err);
+    if (status)
+        return status;
+    struct gi_save_options options = gi_cli_save_options(io);
+    options.background = io->background ? background.v : NULL;
+    options.parallel = parallel;
+    struct gi_err warning = {0};
+    struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};
+    if (io->dpi > 0) {
+        own.dpi_x = own.dpi_y = io->dpi;
+        own.no_unit = false;
+    }
+    status = bytes ? gi_save_memory(bytes, nbytes, image, &own, path, &options, &warning, err)
+                   : gi_save(image, &own, path, &options, &warning, err);
+    if (!status && *warning.text)
+        gi_cli_warn("%s", warning.text);
+    /* The folder existed before the work began. If it is gone now, the machine failed. */
+    if (status == GI_E_IO && !bytes && !gi_bundle_holds(io->bundle, path) &&
+        !gi_output_has_folder(path))
+        status = err->status = GI_E_AGAIN;
+    return status;
+}
+
+enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
+                           const char *path, const struct gi_io_params *io, int threads,
+                           struct gi_err *err)
+{
+    struct gi_pool *pool;
+    enum gi_status status = gi_pool_new(&pool, threads, err);
+    if (status)
+        return status;
+    struct gi_parallel parallel = gi_pool_lend(pool);
+    status = gi_cli_save_by(image, metadata, path, io, &parallel, NULL, NULL, err);
+    gi_pool_free(&pool);
+    return status;
+}

@@ -1,0 +1,71 @@
+/* Asks how an image will be saved, before there are samples.
+ * SPDX-License-Identifier: MIT */
+#include "cli/args/image_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/paths/output.h"
+
+bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, const char *path,
+                        const struct gi_io_params *io)
+{
+    const double black[3] = {0};
+    struct gi_save_options options = gi_cli_save_options(io);
+    options.background = io->background ? black : NULL; /* any colour composites */
+    return gi_save_coding(coding, shape, path, &options);
+}
+
+bool gi_cli_saves_rows(const struct gi_image *shape, const struct gi_metadata *metadata,
+                       const char *path, const struct gi_io_params *io)
+{
+    struct gi_save_options options = gi_cli_save_options(io);
+    return !io->background && gi_save_takes_rows(shape, metadata, path, &options);
+}
+
+enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
+                                const struct gi_file_info *info, struct gi_err *err)
+{
+    bool keep = !io->format && strcmp(output, "-") == 0;
+    if (info && keep) /* the result of an operation on a PBM is rarely black and white */
+        io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
+    const char *const outputs[] = {output, NULL}, *const inputs[] = {input, NULL};
+    /* An output may replace the input itself, because it is first written to a temporary file. This
+     * is refused if the input holds several images, or if the output is standard output. */
+    if (info)
+        return info->images == 1 ? GI_OK : gi_output_check_inputs(outputs, inputs, err);
+    struct gi_io_params any = *io;
+    if (keep)
+        any.format = "png";
+    enum gi_status status = gi_cli_check_save(output, &any, err);
+    return status || strcmp(gi_output_file(output), "-")
+               ? status
+               : gi_output_check_inputs(outputs, inputs, err);
+}
+
+enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, int n,
+                                    struct gi_err *err)
+{
+    struct stat st;
+    for (int i = 0; i < n && status == GI_E_USAGE; i++) {
+        struct gi_selection selection;
+        char *file = strndup(inputs[i], gi_path_file(inputs[i], &selection));
+        if (file && strcmp(file, "-") != 0 && stat(file, &st) != 0 &&
+            (errno == ENOENT || errno == ENOTDIR)) {
+            int why = errno;
+            *err = (struct gi_err){0};
+            status = gi_fail(err, GI_E_IO, "%s: %s%s", inputs[i], strerror(why),
+                             gi_path_hint(inputs[i]));
+        }
+        free(file);
+    }
+    return status;
+}
+
+bool gi_cli_writes_pages(const char *path)
+{
+    const char *name = gi_save_format(path, NULL);
+    return name && strcmp(name, "tiff") == 0;
+}

@@ -1,0 +1,451 @@
+/* Suggestions for unknown commands and options: names that begin with the word, other programs'
+ * names, and names that differ by a typing error, but never a name with another meaning. A word for
+ * what gpuimg does in another way, or not yet, has a sentence instead.
+ * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/args/suggestion.h"
+
+#include <string.h>
+
+/* A name that another program uses, and its equivalent here. */
+struct synonym {
+    const char *word, *means;
+};
+
+/* A sentence on what to use in place of an unknown command or option. */
+struct advice {
+    const char *place; /* of a command: the help page that explains more; of an option: the command
+                          that lacks it, or NULL for any */
+    const char *word, *sentence;
+};
+
+static const char no_colour_maps[] =
+    "colour maps are not there yet; gpuimg run 'normalize | convert --depth 8 | color --matrix "
+    "\"3 0 0 0; 3 0 0 -1; 3 0 0 -2\"' IN OUT makes black, red, yellow and white (hot)";
+static const char no_dry_run[] =
+    "there is no dry run, but options and the names of outputs are checked before any work, and "
+    "--no-clobber replaces no file";
+static const char no_watershed[] =
+    "objects that touch can't be separated yet: gpuimg extract counts them as one";
+static const char outlines[] =
+    "gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT "
+    "draws boxes around objects";
+static const char time_of_batch[] =
+    "to estimate the time of a batch run it on about 100 files: its last line "
+    "has the images per second";
+static const char despeckle[] = "median --threshold (in masks remove-small; for dark specks gpuimg "
+                                "run 'invert | remove-small | invert')";
+static const char colours[] =
+    "palette (counts them), quantize (reduces them) or color (changes them)";
+
+static const struct synonym commands[] = {
+    {"adaptive", "local-threshold"},
+    {"adaptive-threshold", "local-threshold"},
+    {"adaptivethreshold", "local-threshold"},
+    {"append", "montage"},
+    {"auto-orient", "orient"},
+    {"auto-rotate", "orient"},
+    {"autocontrast", "normalize"},
+    {"autoorient", "orient"},
+    {"autorotate", "orient"},
+    {"average", "stack (of many images) or blur"},
+    {"barrel", "undistort"},
+    {"batch", "help batch"},
+    {"binarise", "threshold"},
+    {"binarize", "threshold"},
+    {"blobs", "extract"},
+    {"border", "pad"},
+    {"box", "blur"},
+    {"canny", "edges"},
+    {"cc", "extract"},
+    {"clip", "levels"},
+    {"closing", "close"},
+    {"cmp", "compare"},
+    {"colors", colours},
+    {"colours", colours},
+    {"components", "extract"},
+    {"contrast-stretch", "normalize"},
+    {"conv", "convolve"},
+    {"count", "extract (of objects) or palette (of colours)"},
+    {"createclahe", "clahe"},
+    {"cumsum", "cumulative"},
+    {"denoise", "nlmeans"},
+    {"deskew", "rotate"},
+    {"despeckle", despeckle},
+    {"diff", "compare"},
+    {"dilation", "dilate"},
+    {"dominant", "palette"},
+    {"equalise", "equalize"},
+    {"equalize_adapthist", "clahe"},
+    {"equalizehist", "equalize"},
+    {"erosion", "erode"},
+    {"every", "help batch (--shard)"},
+    {"exif", "info"},
+    {"flatten", "convert --background"},
+    {"gps", "info"},
+    {"gpus", "devices"},
+    {"histeq", "equalize"},
+    {"identify", "info"},
+    {"iptc", "info"},
+    {"join", "montage"},
+    {"kernel", "convolve"},
+    {"label", "extract"},
+    {"laplace", "edges --operator laplace"},
+    {"laplacian", "edges --operator laplace"},
+    {"log", "help batch (--report)"},
+    {"majority", "mode"},
+    {"man", "help --man"},
+    {"max", "dilate"},
+    {"maximum", "dilate"},
+    {"mean", "blur"},
+    {"medianblur", "median"},
+    {"min", "erode"},
+    {"minimum", "erode"},
+    {"mip", "stack --method max"},
+    {"modal", "mode"},
+    {"mogrify", "help batch"},
+    {"multipage", "pages"},
+    {"niblack", "local-threshold --method niblack"},
+    {"normalise", "normalize"},
+    {"objects", "extract"},
+    {"opening", "open"},
+    {"otsu", "threshold"},
+    {"overlay", "composite"},
+    {"particles", "extract"},
+    {"percentile", "rank --percent"},
+    {"pincushion", "undistort"},
+    {"pipeline", "run"},
+    {"posterize", "quantize"},
+    {"prewitt", "edges --operator prewitt"},
+    {"projection", "stack --method max"},
+    {"psnr", "compare"},
+    {"python", "run (in Python: import gpuimg)"},
+    {"regions", "extract"},
+    {"regression", "compare"},
+    {"rescale", "resize"},
+    {"retry", "help batch (--resume)"},
+    {"rolling-ball", "background"},
+    {"sauvola", "local-threshold --method sauvola"},
+    {"scharr", "edges --operator scharr"},
+    {"segment", "extract"},
+    {"segmentation", "extract"},
+    {"sepia", "color --sepia"},
+    {"slope", "edges --scale 0.125"},
+    {"smooth", "gaussian"},
+    {"sobel", "edges --operator sobel"},
+    {"speck", despeckle},
+    {"specks", despeckle},
+    {"speed", "help batch"},
+    {"ssim", "compare"},
+    {"straighten", "rotate"},
+    {"strip", "convert --strip"},
+    {"sum", "stats"},
+    {"tile", "montage"},
+    {"unsharp", "sharpen"},
+    {"unsharp-mask", "sharpen"},
+    {"usm", "sharpen"},
+    {"validate", "info --check"},
+    {"verify", "info --check"},
+    {"watermark", "composite"},
+    {"white-balance", "color --balance gray"},
+    {"whitebalance", "color --balance gray"},
+    {0},
+};
+
+static const struct advice command_advice[] = {
+    {"gradient", "boundary", outlines},
+    {"color", "colormap", no_colour_maps},
+    {"color", "colour-map", no_colour_maps},
+    {"color", "colourmap", no_colour_maps},
+    {"gradient", "contour", outlines},
+    {"gradient", "contours", outlines},
+    {"help batch", "dry-run", no_dry_run},
+    {"help batch", "estimate", time_of_batch},
+    {"color", "false-color", no_colour_maps},
+    {"color", "false-colour", no_colour_maps},
+    {"color", "heatmap", no_colour_maps},
+    {"color", "jet", no_colour_maps},
+    {"color", "lut", no_colour_maps},
+    {"gradient", "outline", outlines},
+    {"gradient", "outlines", outlines},
+    {"color", "pseudocolor", no_colour_maps},
+    {"color", "pseudocolour", no_colour_maps},
+    {"color", "thermal", no_colour_maps},
+    {"color", "viridis", no_colour_maps},
+    {"extract", "watershed", no_watershed},
+    {0},
+};
+
+bool gi_synonym_at(const char **word, const char **means, int index)
+{
+    int nsynonyms = sizeof commands / sizeof *commands - 1,
+        nadvice = sizeof command_advice / sizeof *command_advice - 1;
+    if (index < 0 || index >= nsynonyms + nadvice)
+        return false;
+    bool synonym = index < nsynonyms;
+    *word = synonym ? commands[index].word : command_advice[index - nsynonyms].word;
+    *means = synonym ? commands[index].means : command_advice[index - nsynonyms].place;
+    return true;
+}
+
+/* `means` is suggested only for commands that have this option. If a word occurs several times, the
+ * first row counts whose option the command has. */
+static const struct synonym options[] = {
+    {"R", "recursive"},
+    {"background", "border-value"},
+    {"buckets", "bins"},
+    {"cpu", "device cpu"},
+    {"cuda", "device cuda"},
+    {"edge", "border"},
+    {"edge-mode", "border"},
+    {"exclude", "except"},
+    {"fill", "border-value"},
+    {"filter", "only"},
+    {"fuzz", "tolerance"},
+    {"gpu", "device cuda"},
+    {"glob", "only"},
+    {"height", "size (xHEIGHT)"},
+    {"ignore", "except"},
+    {"include", "only"},
+    {"j", "threads"},
+    {"jobs", "threads"},
+    {"kernel-size", "k"},
+    {"ksize", "k"},
+    {"level", "threshold"},
+    {"log", "report FILE (a JSON object per input)"},
+    {"mask-size", "k"},
+    {"method", "operator"},
+    {"min-size", "min-area"},
+    {"o", "out-dir (of one image the output is the last operand)"},
+    {"outdir", "out-dir"},
+    {"output", "out-dir (of one image the output is the last operand)"},
+    {"output-dir", "out-dir"},
+    {"padding", "border"},
+    {"pattern", "only"},
+    {"r", "recursive"},
+    {"radius", "k (a side: 2 * radius + 1)"},
+    {"radius", "sigma"},
+    {"sampling-factor",
+     "quality (JPEG has chroma subsampling 4:2:0 below 90, and 4:4:4 from 90 on)"},
+    {"silent", "quiet"},
+    {"size", "k"},
+    {"skip-existing", "no-clobber (or --resume with --report)"},
+    {"std", "sigma"},
+    {"stddev", "sigma"},
+    {"strength", "amount"},
+    {"subsampling", "quality (JPEG has chroma subsampling 4:2:0 below 90, and 4:4:4 from 90 on)"},
+    {"threshold", "tolerance"},
+    {"tile", "columns"},
+    {"tolerance", "max-diff"},
+    {"validate", "check"},
+    {"verify", "check"},
+    {"weights", "kernel"},
+    {"width", "size (WIDTHx)"},
+    {0},
+};
+
+static const struct advice option_advice[] = {
+    {"crop", "square",
+     "gpuimg resize --size 512x512 --fill makes squares, and gpuimg crop --size 512x512 --gravity "
+     "center cuts one out"},
+    {"normalize", "amount", "gpuimg levels --black 3% --white 97% gives more contrast"},
+    {"palette", "colors", "gpuimg run 'quantize --colors 5 | palette' IN finds the main colours"},
+    {NULL, "dry-run", no_dry_run},
+    {NULL, "band", "bands are chosen as x.tif[bands=3,2,1]"},
+    {NULL, "bands", "bands are chosen as x.tif[bands=3,2,1]"},
+    {NULL, "page", "pages are chosen as x.tif[0-2]"},
+    {NULL, "pages", "pages are chosen as x.tif[0-2]"},
+    {0},
+};
+
+/* What to write in place of a value that an option refuses. */
+struct value_advice {
+    const char *command, *option;
+    bool percent; /* for percentages; otherwise for plain numbers */
+    const char *advice;
+};
+
+static const char share_of_scale[] = "10% of full scale is 25.5 in 8 bits and 6553.5 in 16 bits";
+static const char share_as_factor[] = "110% is the number 1.1";
+
+static const struct value_advice value_advice[] = {
+    {"add", "value", true, share_of_scale},
+    {"divide", "value", true, share_as_factor},
+    {"multiply", "value", true, share_as_factor},
+    {"pad", "border", false, "--margins 20 adds 20 pixels on each side"},
+    {"subtract", "value", true, share_of_scale},
+    {0},
+};
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* The distance of Damerau and Levenshtein without editing a letter twice (optimal string
+ * alignment), with one row of the table in memory. */
+int gi_word_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    size_t na = strlen(a), nb = strlen(b);
+    if (na > LONGEST || nb > LONGEST)
+        return LONGEST;
+    int rows[3][LONGEST + 1]; /* row i of the table is rows[i % 3] */
+    for (size_t j = 0; j <= nb; j++)
+        rows[0][j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            int change = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = least(change, least(row[j - 1], above[j]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], before[j - 2] + 1);
+        }
+    }
+    return rows[na % 3][nb];
+}
+
+/* Commands by the names of other programs. */
+static const struct gi_alias aliases[] = {
+    {"brightness", {"add", NULL}},
+    {"contrast", {"normalize", NULL}},
+    {"gray", {"convert", "--gray"}},
+    {"grayscale", {"convert", "--gray"}},
+    {"desaturate", {"convert", "--gray"}},
+    {"mirror", {"flip", "--h"}},
+    {"saturation", {"color", NULL}},
+    {"scale", {"resize", NULL}},
+    {"thumbnail", {"resize", NULL}},
+    {"trim", {"crop", "--trim"}},
+    {NULL, {NULL, NULL}},
+};
+
+const struct gi_alias *gi_alias_at(int index)
+{
+    return index >= 0 && (size_t)index < sizeof aliases / sizeof *aliases - 1 ? &aliases[index]
+                                                                              : NULL;
+}
+
+const struct gi_alias *gi_alias_find(const char *name)
+{
+    for (const struct gi_alias *alias = aliases; alias->name; alias++)
+        if (strcmp(alias->name, name) == 0)
+            return alias;
+    return NULL;
+}
+
+/* Returns how badly `candidate` explains `word`. This is 0 if either of them begins with the other,
+ * and otherwise the number of wrong letters. Returns 99 if more than 2 letters, or more than a
+ * third of the letters, are wrong. */
+static int badness(const char *candidate, const char *word)
+{
+    size_t n = strlen(word), length = strlen(candidate);
+    if (n >= 2 && (strncmp(candidate, word, n) == 0 ||
+                   (length >= 4 && strncmp(candidate, word, length) == 0)))
+        return 0;
+    int distance = gi_word_distance(candidate, word);
+    return distance <= 2 && 3 * (size_t)distance <= n ? distance : 99;
+}
+
+const char *gi_command_advice(const char *name)
+{
+    for (const struct advice *a = command_advice; a->word; a++)
+        if (strcmp(a->word, name) == 0)
+            return a->sentence;
+    return NULL;
+}
+
+bool gi_command_is_synonym(const char *name)
+{
+    const char *word, *means;
+    for (int i = 0; gi_synonym_at(&word, &means, i); i++)
+        if (strcmp(word, name) == 0)
+            return true;
+    return false;
+}
+
+const char *gi_command_nearest(const char *name)
+{
+    const char *nearest = NULL;
+    for (const struct synonym *s = commands; s->word; s++)
+        if (strcmp(s->word, name) == 0)
+            return s->means;
+    int near = 99;
+    struct gi_command command;
+    for (int i = 0; gi_command_at(&command, i); i++) {
+        int bad = badness(command.name, name);
+        if (bad < near) {
+            near = bad;
+            nearest = command.name;
+        }
+    }
+    return nearest;
+}
+
+const char *gi_command_hint(char *buffer, size_t nbytes, const char *name)
+{
+    const char *advice = gi_command_advice(name), *nearest = gi_command_nearest(name);
+    if (advice)
+        snprintf(buffer, nbytes, ", %s", advice);
+    else if (nearest)
+        snprintf(buffer, nbytes, ", did you mean %s?", nearest);
+    else
+        *buffer = '\0';
+    return buffer;
+}
+
+static bool is_name(const char *candidate, const char *name, size_t n)
+{
+    return candidate && strlen(candidate) == n && strncmp(candidate, name, n) == 0;
+}
+
+bool gi_command_has_option(const struct gi_command *command, const char *name, size_t n)
+{
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
+            if (is_name(row->name, name, n) || is_name(row->also, name, n))
+                return true;
+    return false;
+}
+
+const char *gi_option_advice(const struct gi_command *command, const char *name)
+{
+    for (const struct advice *a = option_advice; a->word; a++)
+        if (strcmp(a->word, name) == 0 && (!a->place || strcmp(a->place, command->name) == 0))
+            return a->sentence;
+    return NULL;
+}
+
+const char *gi_value_advice(const struct gi_command *command, const char *option, const char *text)
+{
+    double number;
+    const char *end;
+    if (!gi_number_read(&number, text, &end))
+        return NULL;
+    for (const struct value_advice *a = value_advice; a->command; a++)
+        if (strcmp(a->command, command->name) == 0 && strcmp(a->option, option) == 0 &&
+            strcmp(end, a->percent ? "%" : "") == 0)
+            return a->advice;
+    return NULL;
+}
+
+const char *gi_option_nearest(const struct gi_command *command, const char *name)
+{
+    for (const struct synonym *s = options; s->word; s++)
+        if (strcmp(s->word, name) == 0 &&
+            gi_command_has_option(command, s->means, strcspn(s->means, " ")))
+            return s->means;
+    const char *nearest = NULL;
+    int near = 99;
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
+            int bad = badness(row->name, name), other = row->also ? badness(row->also, name) : 99;
+            if (bad < near || other < near) {
+                near = least(bad, other);
+                nearest = bad <= other ? row->name : row->also;
+            }
+        }
+    return nearest;
+}

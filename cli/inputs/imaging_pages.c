@@ -1,0 +1,135 @@
+/* The work on an item whose input has several images, such as the pages of a TIFF.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/paths/names.h"
+#include "cli/inputs/page_cursor.h"
+#include "cli/run/imaging.h"
+
+/* The outputs of the pages. */
+struct outputs {
+    struct gi_imaging *imaging;
+    struct gi_item *item;
+    struct gi_bundle *bundle;      /* of a file per page; NULL: one file */
+    struct gi_sink *sink;          /* of one file */
+    struct gi_page_writer *writer; /* into it */
+};
+
+/* Takes the result of a page. */
+static enum gi_status put(struct outputs *outputs, const struct gi_image *image,
+                          const struct gi_metadata *metadata, int number, struct gi_err *err)
+{
+    struct gi_item *item = outputs->item;
+    if (!outputs->bundle) {
+        enum gi_status status =
+            gi_imaging_save(outputs->imaging, item, image, metadata, NULL, true, err);
+        void *bytes = item->made.bytes;
+        item->made.bytes = NULL;
+        return status ? status : gi_page_writer_add(outputs->writer, bytes, item->made.nbytes, err);
+    }
+    char *path = gi_naming_page(item->line.output, number);
+    enum gi_status status = path ? gi_imaging_save_part(outputs->imaging, item, image, metadata,
+                                                        path, outputs->bundle, err)
+                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    free(path);
+    return status;
+}
+
+/* Processes page i of `pages`. If `pages` is NULL, processes the only image of the input. */
+static enum gi_status process(struct outputs *outputs, struct gi_pages *pages, int i,
+                              struct gi_err *err)
+{
+    struct gi_item *item = outputs->item;
+    struct gi_image image = {0};
+    struct gi_metadata metadata = {0};
+    char *file = item->line.input, *name = NULL;
+    int number = pages ? gi_pages_number(pages, i) : 0;
+    if (pages && asprintf(&name, "%s[%d]", gi_pages_file(pages), number) < 0)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    item->source.pages = pages;
+    item->source.page = i;
+    item->source.together = pages && outputs->writer && gi_pages_are_all(pages);
+    item->line.input = name ? name : file;
+    enum gi_status status = gi_imaging_make(outputs->imaging, item, &image, &metadata, err);
+    if (!status)
+        status = put(outputs, &image, &metadata, number, err);
+    item->line.input = file;
+    item->source.pages = NULL;
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    free(name);
+    return status;
+}
+
+/* Returns whether the output is a TIFF. */
+static bool goes_to_pages(const struct gi_imaging *imaging, const struct gi_item *item)
+{
+    const char *wanted =
+        item->source.format ? item->source.format : gi_imaging_options(imaging)->io->format;
+    const char *output = item->line.output ? item->line.output : item->line.input;
+    const char *format = gi_save_format(output, wanted);
+    return format && strcmp(format, "tiff") == 0;
+}
+
+static enum gi_status open_output(struct outputs *outputs, const struct gi_pages *pages,
+                                  bool into_memory, struct gi_err *err)
+{
+    const struct gi_item *item = outputs->item;
+    enum gi_status status;
+    if (item->line.in_parts)
+        return gi_bundle_new(&outputs->bundle, false, err);
+    if (!goes_to_pages(outputs->imaging, item))
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: has %d pages, and %s holds one image: want a TIFF%s", item->line.input,
+                       gi_pages_n(pages), item->line.output,
+                       into_memory ? "" : ", or --out with {page} in it");
+    status = into_memory ? gi_sink_open_memory(&outputs->sink, item->line.input, err)
+                         : gi_sink_open(&outputs->sink, item->line.output,
+                                        gi_imaging_options(outputs->imaging)->io->no_clobber, err);
+    return status ? status : gi_page_writer_new(&outputs->writer, outputs->sink, 0, err);
+}
+
+static enum gi_status end_output(struct outputs *outputs, bool into_memory, struct gi_err *err)
+{
+    struct gi_item *item = outputs->item;
+    if (outputs->bundle)
+        return gi_bundle_commit(&outputs->bundle, err);
+    enum gi_status status = gi_page_writer_end(outputs->writer, err);
+    if (!status && into_memory)
+        status = gi_sink_take(&outputs->sink, &item->made.bytes, &item->made.nbytes, err);
+    else if (!status)
+        status =
+            gi_sink_commit(&outputs->sink, gi_imaging_options(outputs->imaging)->io->durable, err);
+    return status;
+}
+
+enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
+                                bool *taken, struct gi_err *err)
+{
+    const struct gi_io_params *io = gi_imaging_options(imaging)->io;
+    struct outputs outputs = {.imaging = imaging, .item = item};
+    struct gi_pages *pages = NULL;
+    enum gi_status status = GI_OK;
+    if (!item->source.pages)
+        status = item->source.bytes
+                     ? gi_cli_open_pages_memory(&pages, item->source.bytes, item->source.nbytes,
+                                                item->line.input, io, err)
+                     : gi_cli_open_pages(&pages, item->line.input, io, err);
+    *taken = item->line.in_parts || (pages && gi_pages_n(pages) > 1);
+    if (!status && *taken)
+        status = open_output(&outputs, pages, into_memory, err);
+    for (int i = 0; *taken && i < (pages ? gi_pages_n(pages) : 1) && !status; i++)
+        status = process(&outputs, pages, i, err);
+    if (!status && *taken)
+        status = end_output(&outputs, into_memory, err);
+    gi_page_writer_free(&outputs.writer);
+    gi_sink_abandon(&outputs.sink);
+    gi_bundle_abandon(&outputs.bundle);
+    gi_pages_close(&pages, NULL);
+    if (*taken && !status) {
+        gi_item_note_input(item);
+        gi_item_note_output(item);
+    }
+    return status;
+}

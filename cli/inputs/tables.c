@@ -1,0 +1,267 @@
+/* Applies a chain that ends in an analysis to many images. Writes one table of all images, or one
+ * per image.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/tables/table_writer.h"
+#include "cli/inputs/file_batch.h"
+#include "cli/run/imaging.h"
+#include "cli/args/rules.h"
+#include "cli/inputs/text_batch.h"
+#include "cli/inputs/stream_internal.h"
+#include "cli/inputs/tables.h"
+#include "cli/inputs/tars.h"
+#include "cli/process.h"
+
+struct tables {
+    struct gi_batch_files files;
+    const struct gi_chain *chain;
+    int last; /* number of the last step, the analysis */
+    struct gi_io_params io;
+    struct gi_stream *stream; /* the images come from this stream; NULL if they come from files */
+    struct gi_imaging *imaging;
+    struct gi_table_writer *writer; /* NULL: one table per image */
+    bool json;
+    bool totals; /* the table ends with a part that describes all images together */
+    struct gi_total *total;
+};
+
+static bool is_json(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && strcasecmp(dot, ".json") == 0;
+}
+
+static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+{
+    const struct tables *tables = self;
+    struct gi_image image = {0};
+    struct gi_file_info info = {0};
+    struct gi_imaging_table table = {.into_memory = tables->writer != NULL};
+    const char *tar;
+    table.json = table.into_memory ? tables->json : is_json(item->line.output);
+    gi_batch_row(&tables->files, item, &tar, &table.file);
+    const struct gi_feed *feed = &tables->files.feed;
+    enum gi_status status = feed->kind->take ? feed->kind->take(feed->self, item, &image, err)
+                                             : gi_imaging_load_for_chain(tables->imaging, item,
+                                                                         &image, NULL, &info, err);
+    if (!status)
+        status = gi_imaging_analyse(tables->imaging, item, &image, &info, &table, err);
+    gi_image_free(&image);
+    return status;
+}
+
+static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct tables *tables = self;
+    enum gi_status status =
+        tables->writer ? gi_text_batch_add(tables->writer, &tables->files, item, err) : GI_OK;
+    const struct gi_reporter *reporter = tables->chain->steps[tables->last].reporter;
+    if (!status && item->made.part && !item->line.status)
+        status = reporter->add_total(&tables->total, item->made.part, err);
+    if (!status)
+        status = gi_batch_note(&tables->files, item, err);
+    return status || !tables->stream || !item->line.status ? status : gi_engine_end_by(item, err);
+}
+
+/* Refuses options that make sense for one image only. These are a path for the table, and options
+ * that name further files. */
+static enum gi_status check_output(const struct gi_chain_step *step, struct gi_err *err)
+{
+    const struct gi_reporter *reporter = step->reporter;
+    const char *output = step->args.params[GI_SET_STEP_OUTPUT];
+    if (step->to && strcmp(step->to, "-") != 0)
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: --to %s: of many images tables go to --table, --out-dir or --out",
+                       step->filter->name, step->to);
+    for (const struct gi_option *row = reporter->options; row->name; row++) {
+        const char *path = NULL;
+        if (row->type == GI_OPT_PATH)
+            memcpy(&path, output + row->offset, sizeof path);
+        if (path)
+            return gi_fail(err, GI_E_USAGE, "--%s %s: of many images there is a table alone",
+                           row->name, path);
+    }
+    return GI_OK;
+}
+
+static bool writes_arrays(const struct tables *tables)
+{
+    return gi_chain_makes_arrays(tables->chain);
+}
+
+/* Checks the outputs. Their suffixes may come from --out. */
+static enum gi_status check_outputs(const struct gi_batch_files *files, bool arrays,
+                                    struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < files->list.n && !status; i++) {
+        if (files->list.inputs[i].why)
+            continue;
+        char *output = gi_naming_output(&files->naming, &files->list, i);
+        const char *dot = output ? strrchr(output, '.') : NULL;
+        if (!output)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        else if (!dot || !gi_tables_have_suffix(dot + 1, arrays))
+            status = gi_fail(err, GI_E_USAGE, "%s: want a name that ends in %s", output,
+                             arrays ? ".npy or .pfm" : ".csv or .json");
+        free(output);
+    }
+    return status;
+}
+
+static enum gi_status name_tables(struct tables *tables, struct gi_err *err)
+{
+    struct gi_batch_files *files = &tables->files;
+    enum gi_status status = gi_tables_suffix(&files->naming.suffix, writes_arrays(tables), err);
+    if (!status)
+        status = gi_batch_names(files, false, NULL, err);
+    if (!status)
+        status = check_outputs(files, writes_arrays(tables), err);
+    return status ? status : gi_batch_places(files, err);
+}
+
+static enum gi_status open_table(struct tables *tables, struct gi_err *err)
+{
+    const struct gi_batch_params *p = tables->files.params;
+    const char *path = p->table ? p->table : p->out_dir || p->out ? NULL : "-";
+    enum gi_table_writer_format format = GI_TABLE_WRITER_CSV;
+    if (tables->totals && !p->table)
+        return gi_fail(err, GI_E_USAGE, "--total: want --table");
+    if (!path)
+        return GI_OK;
+    if (p->out_dir || p->out || p->resume)
+        return gi_fail(err, GI_E_USAGE, "%s: goes with a table each, want no --table",
+                       p->resume    ? "--resume"
+                       : p->out_dir ? "--out-dir"
+                                    : "--out");
+    enum gi_status status = gi_text_batch_check(p, err);
+    if (!status)
+        status = gi_table_writer_format_of(&format, path, err);
+    static const char *const texts[] = {"channel", NULL}; /* of stats */
+    struct gi_table_writer_options options = {
+        .path = path, .format = format, .first = "file", .texts = texts};
+    options.tar = p->tar ? "tar" : NULL;
+    options.no_clobber = gi_chain_no_clobber(&tables->chain->steps[tables->last]);
+    tables->json = format == GI_TABLE_WRITER_JSONL;
+    return status ? status : gi_table_writer_new(&tables->writer, &options, err);
+}
+
+/* Finds out whether the only input is a stream of images. All images of a stream have one table
+ * together. */
+static enum gi_status find_stream(struct tables *tables, const char *input, struct gi_err *err)
+{
+    const struct gi_batch_params *p = tables->files.params;
+    enum gi_status status = gi_stream_find(&tables->stream, input, NULL, &tables->io, NULL, err);
+    if (status || !tables->stream)
+        return status;
+    tables->stream->chain = tables->chain;
+    if (p->resume || p->shard)
+        return gi_fail(err, GI_E_USAGE, "%s: is for files, and %s is a stream of images",
+                       p->shard ? "--shard" : "--resume", gi_reader_name(tables->stream->reader));
+    status = tables->stream->is_video ? gi_video_read_head(tables->stream, err) : GI_OK;
+    tables->files.feed = gi_stream_feed(tables->stream);
+    return status;
+}
+
+/* Opens the inputs and the tables. */
+static enum gi_status open_all(struct tables *tables, const struct gi_batch_job *job,
+                               char **operands, int noperands, struct gi_err *err)
+{
+    struct gi_batch_files *files = &tables->files;
+    struct gi_batch_job own = *job;
+    own.takes_stdin = gi_batch_params_of(job->command, job->params)->table != NULL;
+    enum gi_status status = gi_batch_open(files, &own, operands, noperands, err);
+    for (int i = 1; i < gi_rules_n(files->rules) && !status; i++) {
+        const struct gi_chain *chain = gi_rules_chain(files->rules, i, NULL);
+        status = check_output(&chain->steps[chain->n - 1], err);
+    }
+    if (!status && !files->tars && own.takes_stdin && noperands == 1 && files->list.n == 1)
+        status = find_stream(tables, files->list.inputs[0].path, err);
+    if (!status)
+        status = open_table(tables, err);
+    files->by_page = tables->writer && !files->tars && !tables->stream;
+    if (!status)
+        status = tables->writer ? gi_batch_check(files, err) : name_tables(tables, err);
+    return status ? status : gi_batch_report(files, job, err);
+}
+
+/* Adds the part for all images, if the batch ended with `status` and some of them have parts. */
+static enum gi_status add_total(struct tables *tables, enum gi_status status, struct gi_err *err)
+{
+    const struct gi_chain_step *step = &tables->chain->steps[tables->last];
+    struct gi_table_writer_table table = {.file = "total"};
+    struct gi_err fault = {0};
+    char *text = NULL;
+    enum gi_status made = GI_OK;
+    if (tables->total)
+        made = step->reporter->take_total(&tables->total, step->args.params[GI_SET_STEP_FILTER],
+                                          tables->json, &text, &table.nbytes, &fault);
+    table.text = text;
+    if (text && !made && (!status || !*err->text)) {
+        table.tar = tables->files.params->tar ? "" : NULL;
+        made = gi_table_writer_add(tables->writer, &table, &fault);
+    }
+    free(text);
+    if (made && !status)
+        *err = fault;
+    return status ? status : made;
+}
+
+/* Writes a tar with an array or a table for each image. */
+static enum gi_status run_tars(const struct tables *tables, const struct gi_batch_job *job,
+                               char **operands, int noperands, struct gi_err *err)
+{
+    if (gi_batch_params_of(job->command, job->params)->table)
+        return gi_fail(err, GI_E_USAGE,
+                       "--suffix: with --tar is for a table of each image, want no --table");
+    if (tables->totals)
+        return gi_fail(err, GI_E_USAGE, "--total: want --table");
+    return gi_tars_run(job, operands, noperands, err);
+}
+
+enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
+                               struct gi_err *err)
+{
+    void *const *params = job->params;
+    const struct gi_batch_params *p = gi_batch_params_of(job->command, params);
+    struct tables tables = {.chain = job->chain, .last = job->chain->n - 1};
+    tables.io = *gi_batch_io(job);
+    struct gi_imaging_options options = {.chain = job->chain, .io = &tables.io};
+    options.device = gi_batch_device(job);
+    const struct gi_chain_step *last = &job->chain->steps[tables.last];
+    tables.totals = last->reporter->wants_total &&
+                    last->reporter->wants_total(last->args.params[GI_SET_STEP_FILTER]);
+    enum gi_status status = check_output(last, err);
+    if (!status && writes_arrays(&tables) && (p->table || !(p->out_dir || p->out || p->tar)))
+        status = gi_fail(err, GI_E_USAGE,
+                         "%s: writes an array of each image: want --out-dir, --out or --tar",
+                         job->chain->steps[tables.last].filter->name);
+    if (!status && p->tar && (writes_arrays(&tables) || p->suffix))
+        return run_tars(&tables, job, operands, noperands, err);
+    if (!status)
+        status = open_all(&tables, job, operands, noperands, err);
+    options.rules = tables.files.rules;
+    options.images = tables.stream || tables.files.tars ? 0 : tables.files.n;
+    options.times = tables.files.times;
+    if (!status)
+        status = gi_imaging_new(&tables.imaging, &options, err);
+    if (tables.stream)
+        tables.stream->imaging = tables.imaging;
+    struct gi_work_on work = {.self = &tables, .run = run_item, .deliver = deliver};
+    work.ordered = tables.writer != NULL;
+    if (!status)
+        status = gi_batch_go(&tables.files, &work, gi_imaging_threads(tables.imaging), err);
+    status = add_total(&tables, status, err);
+    status = gi_table_writer_end(&tables.writer, status, err);
+    if (tables.stream)
+        status = gi_report_end(&tables.stream->report, NULL, status, err);
+    gi_stream_free(&tables.stream);
+    gi_ahead_free(&tables.io.ahead);
+    gi_batch_close(&tables.files);
+    if (gi_cli_tears_down())
+        gi_imaging_free(&tables.imaging);
+    return status;
+}

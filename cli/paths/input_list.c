@@ -1,0 +1,278 @@
+/* Lists the inputs of a batch, by name, in order.
+ * SPDX-License-Identifier: MIT */
+#include "cli/paths/input_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/hash.h"
+#include "cli/lines.h"
+#include "cli/paths/matcher.h"
+#include "cli/text.h"
+#include "imgio/imgio.h"
+
+/* Adds `path`, which the list then owns. `root` and `why` are as in struct gi_input. */
+static enum gi_status add(struct gi_list *list, char *path, size_t root, int why,
+                          struct gi_err *err)
+{
+    if (!why && path && strlen(path) >= PATH_MAX)
+        why = ENAMETOOLONG;
+    if (path && list->n == list->room) {
+        size_t room = 2 * list->room + 64;
+        struct gi_input *grown = realloc(list->inputs, room * sizeof *grown);
+        if (grown) {
+            list->inputs = grown;
+            list->room = room;
+        }
+    }
+    if (!path || list->n == list->room) {
+        free(path);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
+    }
+    list->inputs[list->n++] = (struct gi_input){.path = path, .root = root, .why = why};
+    return GI_OK;
+}
+
+/* As add(), for an image unless list->matcher leaves it out. `name` is the part of `path` that
+ * they are asked about. */
+static enum gi_status add_chosen(struct gi_list *list, char *path, size_t root, const char *name,
+                                 struct gi_err *err)
+{
+    int rule = path ? gi_matcher_rule(list->matcher, name) : GI_RULE_MAIN;
+    if (rule == GI_RULE_NOT_CHOSEN) {
+        list->not_chosen++;
+        free(path);
+        return GI_OK;
+    }
+    enum gi_status status = add(list, path, root, 0, err);
+    if (!status)
+        list->inputs[list->n - 1].rule = rule;
+    return status;
+}
+
+/* Returns whether the name has the suffix of a format that can be read. */
+static bool is_image_name(const char *name)
+{
+    const struct gi_format_info *format;
+    for (int i = 0; (format = gi_format_at(i)); i++)
+        if (format->reads && gi_text_has_suffix(name, format->suffixes))
+            return true;
+    return false;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Finds out whether the path names a folder. A path that does not exist is none, because it is
+ * reported later, when it is opened. If the machine failed, returns an error, because the images of
+ * a folder would be left out. */
+static enum gi_status is_folder(bool *folder, const char *path,
+                                int (*examine)(const char *, struct stat *), struct gi_err *err)
+{
+    struct stat st;
+    bool known = examine(path, &st) == 0;
+    *folder = known && S_ISDIR(st.st_mode);
+    return known || gi_status_of_errno(errno) != GI_E_AGAIN
+               ? GI_OK
+               : gi_fail(err, GI_E_AGAIN, "%s: %s", path, strerror(errno));
+}
+
+static enum gi_status is_entry_folder(bool *folder, const struct dirent *entry, const char *path,
+                                      struct gi_err *err)
+{
+    *folder = entry->d_type == DT_DIR;
+    /* links could form a cycle */
+    return entry->d_type == DT_UNKNOWN ? is_folder(folder, path, lstat, err) : GI_OK;
+}
+
+/* Adds a folder that can't be read as an input that fails. If the machine failed, returns an error
+ * instead, because the folder may contain images that another run would find. */
+static enum gi_status add_unread(struct gi_list *list, const char *folder, size_t root, int why,
+                                 struct gi_err *err)
+{
+    enum gi_status status = gi_status_of_errno(why);
+    root = root ? root : strlen(folder);
+    return status == GI_E_AGAIN ? gi_fail(err, status, "%s: %s", folder, strerror(why))
+                                : add(list, strdup(folder), root, why, err);
+}
+
+/* Adds the images in a folder and in all folders below it. `root` is 0 for the folder that the
+ * caller named. */
+static enum gi_status add_folder(struct gi_list *list, const char *folder, size_t root,
+                                 struct gi_err *err)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_visible, by_name);
+    if (n < 0)
+        return add_unread(list, folder, root, errno, err);
+    size_t length = strlen(folder);
+    const char *slash = length && folder[length - 1] == '/' ? "" : "/";
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n; i++) {
+        char *path = NULL;
+        if (!status && asprintf(&path, "%s%s%s", folder, slash, entries[i]->d_name) < 0)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        size_t top = root ? root : length + strlen(slash);
+        bool inner = false;
+        if (!status)
+            status = is_entry_folder(&inner, entries[i], path, err);
+        if (!status && inner)
+            status = add_folder(list, path, top, err);
+        else if (!status && is_image_name(entries[i]->d_name)) {
+            status = add_chosen(list, path, top, path + top, err);
+            path = NULL;
+        }
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+/* Adds a file that the user named, with the numbers of pages perhaps, which patterns ignore. */
+static enum gi_status add_file(struct gi_list *list, const char *name, struct gi_err *err)
+{
+    struct gi_selection selection;
+    const char *slash = strrchr(name, '/');
+    char *file = strndup(name, gi_path_file(name, &selection));
+    if (!file)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    enum gi_status status =
+        add_chosen(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, file, err);
+    free(file);
+    return status;
+}
+
+static enum gi_status add_name(struct gi_list *list, const char *name, bool recursive,
+                               struct gi_err *err)
+{
+    bool folder = false;
+    if (strcmp(name, "-") == 0)
+        return gi_fail(err, GI_E_USAGE, "-: want the names of files with --out-dir or --out");
+    enum gi_status status = is_folder(&folder, name, stat, err);
+    if (status)
+        return status;
+    if (!folder)
+        return add_file(list, name, err);
+    if (!recursive)
+        return gi_fail(err, GI_E_USAGE, "%s: is a folder, want --recursive or files", name);
+    return add_folder(list, name, 0, err);
+}
+
+enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int n, bool recursive,
+                                struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++)
+        status = add_name(list, operands[i], recursive, err);
+    return status;
+}
+
+enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
+                            struct gi_err *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "r");
+    if (!file)
+        return gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path,
+                       strerror(errno));
+    struct gi_lines lines = {.file = file, .end = zero ? 0 : '\n'};
+    bool more = true;
+    enum gi_status status = GI_OK;
+    while (!status) {
+        status = gi_lines_next(&lines, &more, err);
+        if (status)
+            gi_err_prefix(err, "--files-from %s", path);
+        if (status || !more)
+            break;
+        if (strlen(lines.text) < lines.n)
+            status = gi_fail(err, GI_E_USAGE, "holds a zero byte, want -0 for names that end so");
+        else if (*lines.text)
+            status = add_name(list, lines.text, recursive, err);
+        if (status)
+            gi_err_prefix(err, "--files-from %s: %s %zu", path, zero ? "name" : "line",
+                          lines.number);
+    }
+    gi_lines_free(&lines);
+    if (!standard)
+        fclose(file);
+    return status;
+}
+
+enum gi_status gi_list_check(const struct gi_list *list, struct gi_err *err)
+{
+    if (!list->n && list->not_chosen)
+        return gi_fail(err, GI_E_USAGE, "--only and --except leave none of %zu images",
+                       list->not_chosen);
+    if (!list->n)
+        return gi_fail(err, GI_E_USAGE, "no images among the inputs");
+    gi_matcher_warn(list->matcher);
+    return GI_OK;
+}
+
+enum gi_status gi_list_add(struct gi_list *list, const char *path, struct gi_err *err)
+{
+    return add(list, strdup(path), 0, 0, err);
+}
+
+void gi_list_free(struct gi_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->inputs[i].path);
+    free(list->inputs);
+    *list = (struct gi_list){0};
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct gi_input *x = *(struct gi_input *const *)a, *y = *(struct gi_input *const *)b;
+    return strcmp(x->path, y->path);
+}
+
+static int by_name_of(const void *a, const void *b)
+{
+    return strcmp(((const struct gi_input *)a)->path, ((const struct gi_input *)b)->path);
+}
+
+void gi_list_sort(struct gi_list *list)
+{
+    if (list->n)
+        qsort(list->inputs, list->n, sizeof *list->inputs, by_name_of);
+}
+
+struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err)
+{
+    struct gi_input **sorted = malloc((list->n + 1) * sizeof *sorted);
+    if (!sorted) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
+        return NULL;
+    }
+    for (size_t i = 0; i < list->n; i++)
+        sorted[i] = &list->inputs[i];
+    qsort(sorted, list->n, sizeof *sorted, by_path);
+    return sorted;
+}
+
+enum gi_status gi_list_hash(uint64_t *hash, const struct gi_list *list, struct gi_err *err)
+{
+    struct gi_input **sorted = gi_list_sorted(list, err);
+    if (!sorted)
+        return GI_E_MEMORY;
+    *hash = GI_HASH_START;
+    for (size_t i = 0; i < list->n; i++)
+        *hash = gi_hash(*hash, sorted[i]->path, strlen(sorted[i]->path) + 1);
+    free(sorted);
+    return GI_OK;
+}

@@ -1,0 +1,322 @@
+/* Makes the names of a batch's outputs from the names of its inputs.
+ * SPDX-License-Identifier: MIT */
+#include "cli/paths/names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/paths/path_conflicts.h"
+#include "cli/text.h"
+#include "imgio/imgio.h"
+
+static const char plain[] = "{tree}/{stem}.{ext}", a_channel[] = "{tree}/{stem}_{channel}.{ext}";
+
+const char *const gi_naming_channels[GI_NAMING_CHANNELS] = {"r", "g", "b", "a", "k"};
+
+enum field { DIR_FIELD, TREE, STEM, EXT, NAME, DATE, INDEX, PAGE, CHANNEL, FIELDS };
+static const char *const fields[FIELDS] = {"dir",  "tree",  "stem", "ext",    "name",
+                                           "date", "index", "page", "channel"};
+
+/* Returns whether `text` begins with the number of digits of a field, ":04}" in {index:04}. *n
+ * becomes the length of this part, with the colon and the brace. */
+static bool has_width(const char *text, size_t *n)
+{
+    size_t digits = *text == ':' && text[1] == '0' ? strspn(text + 2, "123456789") : 0;
+    *n = digits + 3;
+    return digits == 1 && text[3] == '}';
+}
+
+/* Looks for a field at `text`, which begins with a brace: "{stem}", "{index:04}". Returns the
+ * number of the field, or -1 if there is no such field. Sets *n to the length of the field with
+ * both braces. */
+static int field_at(const char *text, size_t *n)
+{
+    for (int i = 0; i < FIELDS; i++) {
+        size_t name = strlen(fields[i]) + 1, width;
+        *n = name + 1;
+        if (strncmp(text + 1, fields[i], name - 1) != 0)
+            continue;
+        if (text[name] == '}')
+            return i;
+        if ((i == INDEX || i == PAGE) && has_width(text + name, &width)) {
+            *n = name + width;
+            return i;
+        }
+    }
+    *n = 1;
+    return -1;
+}
+
+/* Returns the minimum number of digits that a field of `n` characters states, otherwise 1. */
+static int width_of(const char *text, size_t n)
+{
+    return text[n - 4] == ':' ? text[n - 2] - '0' : 1;
+}
+
+/* Returns whether the naming has that field, which may be -1. */
+static bool has_field(const struct gi_naming *naming, int field)
+{
+    return field >= 0 && (field != CHANNEL || naming->channel) && (field != PAGE || naming->pages);
+}
+
+bool gi_naming_is_many(const char *path)
+{
+    size_t n;
+    for (const char *at = path; at && (at = strchr(at, '{')); at++) {
+        int field = field_at(at, &n);
+        if (field == INDEX || field == PAGE)
+            return true;
+    }
+    return false;
+}
+
+enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err)
+{
+    size_t n;
+    const char *option = naming->option ? naming->option : "--out";
+    bool channel = !naming->channel || !naming->template;
+    for (const char *at = naming->template; at && (at = strchr(at, '{')); at += n) {
+        int field = field_at(at, &n);
+        if (!has_field(naming, field))
+            return gi_fail(err, GI_E_USAGE,
+                           "%s %s: %s: want {dir}, {tree}, {stem}, {ext}, {name}, {date}%s", option,
+                           naming->template, at,
+                           naming->channel ? ", {index}, {index:04} or {channel}"
+                           : naming->pages ? ", {index}, {index:04} or {page}"
+                                           : ", {index} or {index:04}");
+        channel |= field == CHANNEL;
+        if (field == PAGE && strchr(at, '/'))
+            return gi_fail(err, GI_E_USAGE, "%s %s: want {page} in the name of the file", option,
+                           naming->template);
+    }
+    return channel ? GI_OK
+                   : gi_fail(err, GI_E_USAGE, "%s %s: want {channel} in it, for a file per channel",
+                             option, naming->template);
+}
+
+bool gi_naming_has_page(const struct gi_naming *naming)
+{
+    size_t n;
+    bool found = false;
+    for (const char *at = naming->template; naming->pages && at && (at = strchr(at, '{')); at++)
+        found = found || field_at(at, &n) == PAGE;
+    return found;
+}
+
+char *gi_naming_page(const char *output, int page)
+{
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    size_t n;
+    for (const char *at = output; out && *at; at += n) {
+        if (*at == '{' && field_at(at, &n) == PAGE)
+            fprintf(out, "%0*d", width_of(at, n), page);
+        else
+            n = (size_t)fprintf(out, "%c", *at);
+    }
+    return out ? gi_text_close(out, &memory) : NULL;
+}
+
+/* A part of a path. */
+struct names_piece {
+    const char *text;
+    size_t n;
+};
+
+static struct names_piece piece_of(enum field field, const struct gi_naming *naming,
+                                   struct gi_input *input, const char *number)
+{
+    struct gi_selection selection;
+    const char *path = input->path, *end = path + gi_path_file(path, &selection);
+    const char *slash = memrchr(path, '/', (size_t)(end - path));
+    const char *name = slash ? slash + 1 : path, *dot = memrchr(name, '.', (size_t)(end - name));
+    if (dot == name)
+        dot = NULL;
+    struct names_piece suffix = {"", 0};
+    if (naming->suffix)
+        suffix = (struct names_piece){naming->suffix, strlen(naming->suffix)};
+    else if (dot)
+        suffix = (struct names_piece){dot, (size_t)(end - dot)};
+    if (suffix.n && *suffix.text == '.')
+        suffix = (struct names_piece){suffix.text + 1, suffix.n - 1};
+    switch (field) {
+    case DIR_FIELD:
+        return slash ? (struct names_piece){path, slash == path ? 1 : (size_t)(slash - path)}
+                     : (struct names_piece){".", 1};
+    case TREE:
+        return path + input->root < name
+                   ? (struct names_piece){path + input->root,
+                                          (size_t)(name - path) - input->root - 1}
+                   : (struct names_piece){"", 0};
+    case STEM:
+        return (struct names_piece){name, (size_t)((dot ? dot : end) - name)};
+    case EXT:
+        return suffix;
+    case NAME:
+        return (struct names_piece){name, (size_t)(end - name)};
+    case DATE:
+        if (!*input->date)
+            gi_image_date(input->date, path);
+        return (struct names_piece){input->date, strlen(input->date)};
+    case CHANNEL:
+        return *naming->channel ? (struct names_piece){naming->channel, strlen(naming->channel)}
+                                : (struct names_piece){"{channel}", 9};
+    default:
+        return (struct names_piece){number, strlen(number)};
+    }
+}
+
+/* Prints the number that replaces the field of `n` characters at `text`; for {index:04} it has at
+ * least four digits. The number of a page is taken from the input's name or from the naming. If the
+ * name stands for all pages, prints the field itself. */
+static void print_number(char number[32], enum field field, const char *text, size_t n,
+                         const struct gi_naming *naming, const struct gi_input *input, size_t at)
+{
+    struct gi_selection selection = {0};
+    uint64_t v = 1 + (naming->index ? *naming->index : at);
+    int width = width_of(text, n);
+    if (field == PAGE) {
+        gi_path_file(input->path, &selection);
+        bool one = selection.given && !selection.several;
+        v = (uint64_t)(one ? selection.first : naming->page < 0 ? 0 : naming->page);
+        if (naming->page < 0 && !one) {
+            snprintf(number, 32, "%.*s", (int)n, text);
+            return;
+        }
+    }
+    snprintf(number, 32, "%0*llu", width, (unsigned long long)v);
+}
+
+char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t at)
+{
+    struct gi_input *input = &list->inputs[at];
+    const char *text = naming->template ? naming->template : naming->channel ? a_channel : plain;
+    char number[32] = "";
+    size_t n;
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    if (!out)
+        return NULL;
+    size_t length = naming->folder ? strlen(naming->folder) : 0;
+    if (length)
+        fprintf(out, "%s%s", naming->folder, naming->folder[length - 1] == '/' ? "" : "/");
+    for (; *text; text += n) {
+        int field = *text == '{' ? field_at(text, &n) : -1;
+        if (!has_field(naming, field)) {
+            n = 1;
+            putc(*text, out);
+            continue;
+        }
+        if (field == INDEX || field == PAGE)
+            print_number(number, (enum field)field, text, n, naming, input, at);
+        struct names_piece piece = piece_of((enum field)field, naming, input, number);
+        fwrite(piece.text, 1, piece.n, out);
+        n += !piece.n && text[n] == '/'; /* an empty folder adds no slash */
+    }
+    return gi_text_close(out, &memory);
+}
+
+/* Makes the folder of a path and all folders above it. The first `there` characters of `path` name
+ * a folder that exists. Cuts `path` after its folder. */
+static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
+{
+    char *end = strrchr(path, '/');
+    if (!end)
+        return GI_OK;
+    end[1] = '\0';
+    for (char *at = strchr(path + (there ? there : 1), '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        struct stat st;
+        int why = mkdir(path, 0777) ? errno : 0;
+        if (why && why != EEXIST)
+            return gi_path_fail(path, path, why, err);
+        if (why && (stat(path, &st) || !S_ISDIR(st.st_mode)))
+            return gi_fail(err, GI_E_IO, "%s: is no folder, want one for the results", path);
+        *at = '/';
+    }
+    return GI_OK;
+}
+
+/* Returns the part of the output's path before the field {channel}, which is the same for all
+ * channels. */
+static char *start_of(const struct gi_naming *naming, const struct gi_list *list, size_t index)
+{
+    char *output = gi_naming_output(naming, list, index);
+    char *channel = output && naming->channel ? strstr(output, "{channel}") : NULL;
+    if (channel)
+        *channel = '\0';
+    return output;
+}
+
+enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_list *list,
+                                size_t index, const char *path, struct gi_err *err)
+{
+    char *start = start_of(naming, list, index), *copy = strdup(path);
+    const char *slash = start ? strrchr(start, '/') : NULL;
+    enum gi_status status = start && copy
+                                ? make_folder(copy, slash ? (size_t)(slash - start) + 1 : 0, err)
+                                : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    free(start);
+    free(copy);
+    return status;
+}
+
+/* Returns output number `index`, for outputs per channel. It belongs to input index / n and channel
+ * index % n. */
+static char *channel_output(const struct gi_naming *naming, const struct gi_list *list,
+                            size_t index)
+{
+    struct gi_naming one = *naming;
+    one.channel = gi_naming_channels[index % GI_NAMING_CHANNELS];
+    return gi_naming_output(&one, list, index / GI_NAMING_CHANNELS);
+}
+
+/* Goes through the folders of `each` outputs per input, whose paths `output_of` returns. Makes the
+ * folders if `makes` is true, and removes abandoned temporary files from those that exist. */
+static enum gi_status each_folder(const struct gi_naming *naming, const struct gi_list *list,
+                                  size_t each,
+                                  char *(*output_of)(const struct gi_naming *naming,
+                                                     const struct gi_list *list, size_t index),
+                                  bool makes, struct gi_err *err)
+{
+    struct gi_paths folders = {0};
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < list->n * each && !status; i++) {
+        if (list->inputs[i / each].why)
+            continue;
+        char *output = output_of(naming, list, i);
+        status = output ? gi_paths_add_folder(&folders, GI_PATH_OUTPUT, i, output, err)
+                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        free(output);
+    }
+    gi_paths_sort(&folders);
+    for (size_t i = 0; i < folders.n && !status; i++) {
+        if (i && folders.all[i].key == folders.all[i - 1].key)
+            continue;
+        char *output = output_of(naming, list, folders.all[i].index);
+        char *slash = output ? strrchr(output, '/') : NULL;
+        if (!output)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        else if (makes)
+            status = make_folder(output, 0, err);
+        if (slash)
+            slash[1] = '\0';
+        if (!status)
+            gi_sink_clear_dead(slash ? output : ".");
+        free(output);
+    }
+    gi_paths_free(&folders);
+    return status;
+}
+
+enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
+                                 struct gi_err *err)
+{
+    enum gi_status status = each_folder(naming, list, 1, start_of, true, err);
+    if (!status && naming->channel)
+        status = each_folder(naming, list, GI_NAMING_CHANNELS, channel_output, false, err);
+    return status;
+}
