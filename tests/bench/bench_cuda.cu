@@ -147,7 +147,6 @@ static void run_reduce(struct bench_job *job, int set)
 {
     size_t nbytes = gi_cuda_reduce_nbytes(&job->src[set]);
     struct gi_reduce spec = {};
-    spec.sums_only = job->request->work == BENCH_SUM;
     check(job, cudaMemsetAsync(job->out, 0, nbytes, job->cu->stream));
     gi_cuda_reduce_launch(job->cu, job->out, &job->src[set], &spec, &job->err);
 }

@@ -36,7 +36,7 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_im
                                     const struct gi_predicate *predicate, int connectivity,
                                     struct gi_err *err);
 
-/* Computes the sums of a whole image and, unless spec->sums_only is set, its minimum and maximum.
+/* Computes the sums of a whole image, its minimum and its maximum, whatever spec->sums_only says.
  * `found` receives them. It has gi_cuda_reduce_nbytes() bytes, which must all be 0 before the
  * call. */
 size_t gi_cuda_reduce_nbytes(const struct gi_image *src);

@@ -259,12 +259,9 @@ static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
               : launch_any<uint16_t, unsigned long long>(cu, dst, src, &border, spec, err);
 }
 
-/* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. k = 5: near 57, strips 65, passes
- * 1137. k = 31: near 64, strips 98, passes 1206. */
+/* Time of each way in us on an H200, 8192 x 8192, 8-bit gray. k = 5: strips 58, passes 1080. Price
+ * of strips: 570 lines, which local thresholds share in part. */
 const struct gi_box_way gi_cuda_box_ways[GI_WAYS_MAX] = {
-    {{"near", "windows that reach 16 bytes at most: up to k = 31 of gray bytes"},
-     gi_cuda_box_near_takes,
-     gi_cuda_box_near},
     {{"strips", "sums that fit in 32 bits, images higher than half the window"},
      gi_cuda_box_strips_takes,
      gi_cuda_box_strips},

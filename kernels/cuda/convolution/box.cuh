@@ -45,9 +45,9 @@ static inline struct gi_border_spec box_border(const struct gi_image *src,
     return whole;
 }
 
-/* The two single-pass implementations. */
-gi_box_takes_fn gi_cuda_box_near_takes, gi_cuda_box_strips_takes;
-gi_box_fn gi_cuda_box_near, gi_cuda_box_strips;
+/* The single-pass implementation. */
+gi_box_takes_fn gi_cuda_box_strips_takes;
+gi_box_fn gi_cuda_box_strips;
 
 /* A thread's chunk. In row 0 it begins at `first`, and rows are `stride` bytes apart. */
 struct box_chunk {

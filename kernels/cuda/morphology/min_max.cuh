@@ -100,9 +100,8 @@ static __device__ __forceinline__ void min_max_put(const struct target *dst, con
     }
 }
 
-gi_min_max_takes_fn gi_cuda_min_max_near_takes, gi_cuda_min_max_strips_takes,
-    gi_cuda_min_max_levels_takes, gi_cuda_min_max_runs_takes;
-gi_min_max_fn gi_cuda_min_max_near, gi_cuda_min_max_strips, gi_cuda_min_max_levels,
-    gi_cuda_min_max_runs;
+gi_min_max_takes_fn gi_cuda_min_max_strips_takes, gi_cuda_min_max_levels_takes,
+    gi_cuda_min_max_runs_takes;
+gi_min_max_fn gi_cuda_min_max_strips, gi_cuda_min_max_levels, gi_cuda_min_max_runs;
 
 #endif

@@ -130,7 +130,7 @@ static __device__ inline void turn_ends(struct ends<int> *ends, const TURN &piec
 }
 
 /* Adds a step with samples that do not count: past the end of a row, or transparent. */
-template <typename T, int CHANNELS, bool OPAQUE, bool ENDS, typename TURN>
+template <typename T, int CHANNELS, bool OPAQUE, typename TURN>
 static __device__ inline void turn_some(struct totals *totals, struct ends<int> *ends,
                                         const TURN &pieces, unsigned turn)
 {
@@ -146,13 +146,11 @@ static __device__ inline void turn_some(struct totals *totals, struct ends<int> 
         totals[c].sum += (uint32_t)v;
         totals[c].square += (uint32_t)v * (uint32_t)v;
         unsigned tag = sample_tag(turn, (unsigned)i);
-        if (ENDS)
-            ends_note(&ends[c], v, tag, v, tag);
+        ends_note(&ends[c], v, tag, v, tag);
     }
 }
 
-/* ENDS: minima and maxima too. */
-template <typename T, int CHANNELS, bool OPAQUE, bool ENDS>
+template <typename T, int CHANNELS, bool OPAQUE>
 static __global__ void __launch_bounds__(REDUCE_THREADS, (reduce_shape<T, CHANNELS>::BLOCKS))
     reduce(struct device_reduction *found, struct gi_image src, struct walk walk)
 {
@@ -172,14 +170,13 @@ static __global__ void __launch_bounds__(REDUCE_THREADS, (reduce_shape<T, CHANNE
             walk_next(walk, &y, &index);
         }
         if (!whole) {
-            turn_some<T, CHANNELS, OPAQUE, ENDS>(mine, ends, pieces, turn);
+            turn_some<T, CHANNELS, OPAQUE>(mine, ends, pieces, turn);
             continue;
         }
         turn_sums<CHANNELS>(mine, pieces, (T)0);
         for (int c = 0; c < CHANNELS; c++)
             mine[c].n += piece<T, CHANNELS>::SAMPLES / CHANNELS * reduce_shape<T, CHANNELS>::TURN;
-        if constexpr (ENDS)
-            turn_ends<T, CHANNELS>(ends, pieces, turn);
+        turn_ends<T, CHANNELS>(ends, pieces, turn);
     }
     __shared__ device_u64 partial[REDUCE_WARPS][CHANNELS][3];
     for (int c = 0; c < CHANNELS; c++) {
@@ -188,10 +185,7 @@ static __global__ void __launch_bounds__(REDUCE_THREADS, (reduce_shape<T, CHANNE
             if (threadIdx.x % WARP == 0)
                 partial[threadIdx.x / WARP][c][i] = sums[i];
     }
-    if (ENDS)
-        ends_finish<T, CHANNELS, OPAQUE>(found, ends, src, walk); /* with a barrier */
-    else
-        __syncthreads();
+    ends_finish<T, CHANNELS, OPAQUE>(found, ends, src, walk); /* with a barrier */
     if (threadIdx.x < CHANNELS * 3) {
         const int c = threadIdx.x / 3, i = threadIdx.x % 3;
         device_u64 sum = 0;
@@ -205,15 +199,13 @@ static __global__ void __launch_bounds__(REDUCE_THREADS, (reduce_shape<T, CHANNE
 
 template <typename T, int CHANNELS>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct device_reduction *found,
-                             const struct gi_image *src, bool opaque, bool ends, struct gi_err *err)
+                             const struct gi_image *src, bool opaque, struct gi_err *err)
 {
     unsigned blocks = (unsigned)(cu->units * reduce_shape<T, CHANNELS>::BLOCKS);
     struct walk walk =
         walk_of(src, piece<T, CHANNELS>::SAMPLES * sizeof(T), (size_t)blocks * REDUCE_THREADS);
     void (*kernel)(struct device_reduction *, struct gi_image, struct walk) =
-        ends ? reduce<T, CHANNELS, false, true> : reduce<T, CHANNELS, false, false>;
-    if (opaque)
-        kernel = reduce<T, CHANNELS, CHANNELS % 2 == 0, true>;
+        opaque ? reduce<T, CHANNELS, CHANNELS % 2 == 0> : reduce<T, CHANNELS, false>;
     kernel<<<blocks, REDUCE_THREADS, 0, cu->stream>>>(found, *src, walk);
     GI_CUDA_LAUNCHED();
     return GI_OK;
@@ -224,13 +216,12 @@ enum gi_status gi_cuda_reduce_launch(struct gi_cuda_queue *cu, void *device,
                                      struct gi_err *err)
 {
     struct device_reduction *found = (struct device_reduction *)device;
-    bool opaque = spec->opaque && gi_has_alpha(src), ends = !spec->sums_only;
+    bool opaque = spec->opaque && gi_has_alpha(src);
     if (src->type == GI_F32)
         return gi_cuda_reduce_floats(cu, found, src, opaque, err);
     if (src->type == GI_U16)
-        GI_CUDA_CHANNELS(src->channels,
-                         launch<uint16_t, CHANNELS>(cu, found, src, opaque, ends, err));
-    GI_CUDA_CHANNELS(src->channels, launch<uint8_t, CHANNELS>(cu, found, src, opaque, ends, err));
+        GI_CUDA_CHANNELS(src->channels, launch<uint16_t, CHANNELS>(cu, found, src, opaque, err));
+    GI_CUDA_CHANNELS(src->channels, launch<uint8_t, CHANNELS>(cu, found, src, opaque, err));
 }
 
 size_t gi_cuda_reduce_nbytes(const struct gi_image *src)
@@ -283,11 +274,9 @@ static struct gi_reduction from_device(const struct device_reduction *device,
     return found;
 }
 
-/* Runs `launched`, which is `spec`, or is `spec` with minima and maxima added, which are then
- * ignored. */
 static enum gi_status run(struct gi_queue *queue, struct gi_reduction *found,
                           const struct gi_image *src, const struct gi_reduce *spec,
-                          const struct gi_reduce *launched, struct gi_err *err)
+                          struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct device_reduction *device, host[GI_MAX_CHANNELS];
@@ -296,7 +285,7 @@ static enum gi_status run(struct gi_queue *queue, struct gi_reduction *found,
     if (status)
         return status;
     GI_CUDA_TRY(cudaMemsetAsync(device, 0, nbytes, cu->stream));
-    status = gi_cuda_reduce_launch(cu, device, src, launched, err);
+    status = gi_cuda_reduce_launch(cu, device, src, spec, err);
     if (!status)
         status = gi_cuda_copy_to_host(cu, host, nbytes, device, nbytes, nbytes, 1, err);
     for (int c = 0; c < src->channels && !status; c++) {
@@ -304,28 +293,6 @@ static enum gi_status run(struct gi_queue *queue, struct gi_reduction *found,
         gi_reduction_add(&found[c], &part);
     }
     return status;
-}
-
-static enum gi_status by_pieces(struct gi_queue *queue, struct gi_reduction *found,
-                                const struct gi_image *src, const struct gi_reduce *spec,
-                                struct gi_err *err)
-{
-    struct gi_reduce all = *spec;
-    all.sums_only = false;
-    return run(queue, found, src, spec, &all, err);
-}
-
-static enum gi_status by_sums(struct gi_queue *queue, struct gi_reduction *found,
-                              const struct gi_image *src, const struct gi_reduce *spec,
-                              struct gi_err *err)
-{
-    return run(queue, found, src, spec, spec, err);
-}
-
-static bool sums_takes(const struct gi_queue *queue, const struct gi_image *src,
-                       const struct gi_reduce *spec)
-{
-    return spec->sums_only && src->type != GI_F32 && !(spec->opaque && gi_has_alpha(src));
 }
 
 static bool integers_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -340,9 +307,7 @@ static bool floats_takes(const struct gi_queue *queue, const struct gi_image *sr
     return src->type == GI_F32;
 }
 
-/* Time of each way in us on an H100, 8192 x 8192, 8-bit gray: sums 31, integers 35. */
 const struct gi_reduce_way gi_cuda_reduce_ways[GI_WAYS_MAX] = {
-    {{"sums", "8 and 16 bits, sums alone"}, sums_takes, by_sums},
-    {{"integers", "8 and 16 bits"}, integers_takes, by_pieces},
-    {{"floats", "floats: sums of digits (reduce_floats.cu)"}, floats_takes, by_pieces},
+    {{"integers", "8 and 16 bits"}, integers_takes, run},
+    {{"floats", "floats: sums of digits (reduce_floats.cu)"}, floats_takes, run},
 };

@@ -233,12 +233,9 @@ static enum gi_status passes(struct gi_queue *queue, struct gi_image *dst,
     return in_passes(queue, dst, NULL, src, spec, err);
 }
 
-/* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. Means, k = 31: near 67, strips 122,
- * passes 1365. Sauvola: strips 145, passes 2456; of 8-bit RGB: strips 447, passes 7999. */
+/* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. Means, k = 31: strips 122, passes
+ * 1365. Sauvola: strips 145, passes 2456; of 8-bit RGB: strips 447, passes 7999. */
 const struct gi_local_threshold_way gi_cuda_local_threshold_ways[GI_WAYS_MAX] = {
-    {{"near", "means of gray integers whose windows reach 16 bytes at most: up to k = 31 of bytes"},
-     gi_cuda_local_near_takes,
-     gi_cuda_local_near},
     {{"strips", "images higher than half the window, whose sums fit in 32 bits: up to k = 511 of "
                 "bytes, 255 of 16 bits (means 181), 63 of floats"},
      gi_cuda_local_strips_takes,

@@ -6,9 +6,8 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/tone.h"
 
-/* The near kernel (convolution/box_near.cu) takes means of windows that extend at most 16 bytes.
- * The strips kernel (local_strips.cu) takes windows whose sums fit in 32 bits. */
-gi_local_threshold_takes_fn gi_cuda_local_near_takes, gi_cuda_local_strips_takes;
-gi_local_threshold_fn gi_cuda_local_near, gi_cuda_local_strips;
+/* The strips kernel (local_strips.cu) takes windows whose sums fit in 32 bits. */
+gi_local_threshold_takes_fn gi_cuda_local_strips_takes;
+gi_local_threshold_fn gi_cuda_local_strips;
 
 #endif
