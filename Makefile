@@ -211,7 +211,7 @@ include tests/tests.mk
 wanted = $(if $(filter $1,$(MAKECMDGOALS) $(FOR)),$2)
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev libyaml-dev \
             libtiff-dev libwebp-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 \
-            $(if $(filter clang,$(CC))$(call wanted,fuzz,1),clang libclang-rt-dev) $(call wanted,format check-format,clang-format) \
+            $(if $(filter clang,$(CC))$(call wanted,fuzz,1),clang libclang-rt-dev) $(call wanted,format check-format check-style,clang-format) \
             $(call wanted,unit test test-oracles sanitize% bench,$(TEST_PACKAGES)) $(call wanted,test-oracles bench,$(ORACLE_PACKAGES)) \
             $(call wanted,test-cluster,$(CLUSTER_PACKAGES)) $(call wanted,test-arm,$(ARM_PACKAGES))
 

@@ -29,7 +29,7 @@ $(UNIT): %: %.o $(UNIT_LIB) $(LIB)
 .PHONY: unit ## build the unit tests
 unit: $(UNIT)
 
-.PHONY: test ## run all tests, or with ONLY=word those that tests/README.md names for the word
+.PHONY: test ## run all tests, or with ONLY=word those that tests/map names for the word
 test:
 	tests/run $(B) $(ONLY)
 
@@ -162,6 +162,9 @@ SOURCES = $(shell git ls-files '*.[ch]' '*.cu' '*.cuh')
 .PHONY: format ## format the sources with clang-format
 format:
 	clang-format -i $(SOURCES)
+.PHONY: check-style ## check-format, and the wording of comments and texts and the length of the pages
+check-style: check-format
+	tests/style
 .PHONY: check-format ## fail if format would change a source
 check-format: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	clang-format --dry-run --Werror $(SOURCES)
@@ -261,6 +264,6 @@ ifeq ($(and $(ONLY),$(filter test test-oracles,$(MAKECMDGOALS))),)
 TEST_GOALS := all $(UNIT) $(REPLAY) $(SHIM) $(BENCH_TESTED)
 else
 TEST_GOALS := $(patsubst bench,$(BENCH_TESTED),$(shell tests/map --goals '$(ONLY)' $(B)))
-$(if $(TEST_GOALS),,$(error tests/README.md names no test for ONLY=$(ONLY)))
+$(if $(TEST_GOALS),,$(error tests/map names no test for ONLY=$(ONLY)))
 endif
 test: $(if $(SANITIZE),$(filter-out $(SHIM),$(TEST_GOALS)),$(TEST_GOALS))

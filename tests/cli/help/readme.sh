@@ -22,8 +22,6 @@ while read -r _ command rest; do
     done
 done <examples
 
-check "README has at most 250 lines" test "$(wc -l <"$readme")" -le 250
-
 # Limits and their defaults, as their options have them.
 for option in max-pixels max-bytes; do
     default=$(gpuimg help common | tr -s ' \n' ' ' | sed -nE "s/.* --$option SIZE [^(]*\([^)]*default ([0-9]+[GM]i)\).*/\1/p")
