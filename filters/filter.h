@@ -122,6 +122,7 @@ struct gi_filter {
                                struct gi_err *err);
     void (*result_free)(void *result);
     bool (*result_equal)(const void *a, const void *b);
+    bool leaves_out_masked; /* an analysis leaves out pixels without data (enum gi_mask) */
     void (*ask_all)(void *params);
 };
 

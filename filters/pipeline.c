@@ -454,6 +454,8 @@ enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_que
         status = run_execution(&execution, dst, err);
     if (!status && err)
         *err = (struct gi_err){0}; /* a lack of memory on the way has been handled */
+    if (!status && dst)
+        dst->mask = gi_pipeline_result(execution.pipeline).mask;
     for (int i = 0; i < pipeline->nsteps && sides && !status; i++) {
         const struct gi_plan *plan = &execution.pipeline->plans[i];
         if (sides[i].warning)

@@ -96,6 +96,8 @@ enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits 
         status = filter->plan(plan, err);
     if (!status)
         status = gi_alpha_plan(plan, err);
+    if (!gi_has_alpha(&plan->result))
+        plan->result.mask = GI_MASK_NONE;
     check_placement(plan);
     /* GI_E_MEMORY may mean that gi_plan_tables() found the result over its limits. */
     if ((!status || status == GI_E_MEMORY) && check_limits(plan, NULL))

@@ -5,6 +5,7 @@
 #include "imgio/geo.h"
 #include "imgio/integer.h"
 #include "imgio/linear_light.h"
+#include "imgio/nodata.h"
 #include "imgio/metadata.h"
 #include "imgio/source.h"
 
@@ -331,6 +332,20 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
     return status;
 }
 
+/* Hides pixels without data before their samples are converted. */
+static enum gi_status hide_nodata(struct gi_decode *decode, struct gi_err *err)
+{
+    struct gi_file_info *info = decode->info;
+    struct gi_image *image = decode->image;
+    if (!image->data || image->type == GI_U32)
+        return GI_OK;
+    enum gi_status status =
+        gi_nodata_find(&info->nodata, decode->options->nodata, decode->metadata, info, image, err);
+    return status || !info->nodata.given || info->bands.n
+               ? status
+               : gi_nodata_hide(image, &info->nodata, err);
+}
+
 enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metadata,
                               struct gi_file_info *info, const void *bytes, size_t nbytes,
                               const char *name, const struct gi_load_options *options,
@@ -355,6 +370,8 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     }
     *image = (struct gi_image){0};
     enum gi_status status = decode_bytes(&decode, err);
+    if (!status && options->hide_nodata)
+        status = hide_nodata(&decode, err);
     if (!status && options->linear && !options->header_only && image->type != GI_F32)
         status = gi_linear_light_decode(image, &own_metadata, options, err);
     if (status) {

@@ -62,6 +62,13 @@ struct gi_shrunk {
     int left, top;
 };
 
+/* Whether alpha marks pixels without data, where it is 0. Analyses leave such pixels out. */
+enum gi_mask {
+    GI_MASK_NONE,   /* alpha, if there is any, is opacity */
+    GI_MASK_SHOWN,  /* alpha is opacity, and also 0 where there are no data */
+    GI_MASK_HIDDEN, /* alpha is no channel of the file, and reports do not show it */
+};
+
 struct gi_coded;
 struct gi_image {
     void *data; /* sample 0 of row 0; row y starts at (char *)data + y * stride */
@@ -76,6 +83,7 @@ struct gi_image {
      * device memory. */
     const struct gi_allocator *allocator;
     struct gi_shrunk shrunk;
+    enum gi_mask mask; /* of host images and of shapes; images on a device have GI_MASK_NONE */
     /* If this is not NULL, `data` is NULL and the samples are still coded (imgio/coded.h). Only the
      * caller that asked for such images gets them (gi_load_options.coded). gi_image_free() frees
      * it. */
@@ -118,6 +126,12 @@ static inline bool gi_has_alpha(const struct gi_image *image)
 static inline int gi_colour_channels(const struct gi_image *image)
 {
     return image->channels - gi_has_alpha(image);
+}
+
+/* Returns the number of channels that reports show. */
+static inline int gi_shown_channels(const struct gi_image *image)
+{
+    return image->channels - (image->mask == GI_MASK_HIDDEN);
 }
 
 /* The luma of red, green and blue by ITU-R BT.709, on the scale of its arguments. */

@@ -79,11 +79,22 @@ struct gi_load_options {
      * gi_file_info.bands. Without this they are an error that says how bands are chosen. */
     bool bands;
     struct gi_band_choice choose; /* takes these bands of the image */
+    /* Hides pixels without data (imgio/nodata.h), which have the value that the text `nodata` or
+     * else the file names, unless the image has several bands. */
+    bool hide_nodata;
+    const char *nodata;
     /* A JPEG that the primitive jpeg_decode takes (kernels/codec.h) is not decoded: `data` of the
      * image stays NULL, and `coded` holds the file, with a copy of its bytes from `allocator`.
      * Damage in the scan is not noticed. Files that need more than that (linear light,
      * --allow-partial) and all other files are decoded. */
     bool coded;
+};
+
+/* The value of pixels without data. */
+struct gi_nodata {
+    bool given;
+    double value; /* in sample units of `type`; NaN is possible, too */
+    enum gi_type type;
 };
 
 /* Properties of a file besides its samples. */
@@ -101,7 +112,8 @@ struct gi_file_info {
     /* Number of pages of a TIFF that are not smaller versions or masks of other pages. 1 in other
      * formats. 0 if the number is unknown because the TIFF is damaged. */
     int images;
-    uint64_t nbytes; /* of the file */
+    uint64_t nbytes;         /* of the file */
+    struct gi_nodata nodata; /* if gi_load_options.hide_nodata is set */
 };
 
 /* A text of the file (a title, a comment), in UTF-8. */

@@ -269,10 +269,18 @@ enum gi_status gi_linear_light_decode(struct gi_image *image, struct gi_metadata
         return status;
     }
     made.shrunk = image->shrunk;
+    made.mask = image->mask;
     gi_image_free(image);
     *image = made;
     metadata->light = after;
     return GI_OK;
+}
+
+float gi_linear_light_of(const struct gi_linear_light *light, int colours, int c, double v)
+{
+    if (light->colours != colours)
+        return (float)srgb(v);
+    return light->curves[c].light[(size_t)rint(v * (light->type == GI_U8 ? 255 : 65535))];
 }
 
 enum gi_status gi_linear_light_encode(struct gi_image *dst, const struct gi_image *src,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/linear_light.h"
 #include "imgio/tiff/tags.h"
 
 enum { TAG_NODATA = 42113 };
@@ -40,17 +41,23 @@ enum gi_status gi_nodata_find(struct gi_nodata *nodata, const char *text,
     if (!text && part)
         memcpy(of_file, part->bytes, part->nbytes < LENGTH ? part->nbytes : LENGTH);
     nodata->given = text || (part && read_number(&nodata->value, of_file));
+    nodata->type = image->type;
+    bool whole = !info->maxval || nodata->value == rint(nodata->value);
     if (info->maxval &&
         (image->type == GI_F32 || info->maxval != (unsigned)gi_type_full_scale(image->type)))
         nodata->value *= (double)gi_type_full_scale(image->type) / info->maxval;
     if (info->maxval && image->type != GI_F32)
         nodata->value = rint(nodata->value);
+    nodata->given = nodata->given && whole && gi_nodata_fits(nodata, image->type);
     return GI_OK;
 }
 
-static bool is_value(double sample, const struct gi_nodata *nodata)
+/* Floats are compared as floats, because the tag has digits that a float can't hold. */
+static bool is_value(double sample, const struct gi_nodata *nodata, enum gi_type type)
 {
-    return isnan(nodata->value) ? isnan(sample) : (float)sample == (float)nodata->value;
+    if (isnan(nodata->value))
+        return isnan(sample);
+    return type == GI_F32 ? (float)sample == (float)nodata->value : sample == nodata->value;
 }
 
 static void set_sample(void *row, size_t i, enum gi_type type, double value)
@@ -63,54 +70,71 @@ static void set_sample(void *row, size_t i, enum gi_type type, double value)
         ((float *)row)[i] = (float)value;
 }
 
-/* Ends with the image replaced by `made`, or freed if `status` is an error. */
-static enum gi_status replace(struct gi_image *image, struct gi_image *made, enum gi_status status)
+/* Stores a pixel of `n` samples of one value. */
+static void set_samples(void *row, size_t i, size_t n, enum gi_type type, double value)
 {
+    for (size_t c = 0; c < n; c++)
+        set_sample(row, i + c, type, value);
+}
+
+static bool has_value(const void *row, size_t i, size_t n, enum gi_type type,
+                      const struct gi_nodata *nodata)
+{
+    for (size_t c = 0; c < n; c++)
+        if (!is_value(gi_sample(row, i + c, type), nodata, type))
+            return false;
+    return true;
+}
+
+/* Makes *made, with alpha or without it, and copies the colours of *image to it. */
+static enum gi_status change_channels(struct gi_image *made, const struct gi_image *image,
+                                      int channels, struct gi_err *err)
+{
+    size_t nbytes = gi_type_nbytes(image->type), from = (size_t)image->channels * nbytes,
+           to = (size_t)channels * nbytes, n = from < to ? from : to;
+    enum gi_status status = gi_image_alloc_from(made, image->allocator, image->width, image->height,
+                                                channels, image->type, err);
+    for (int y = 0; !status && y < image->height; y++)
+        for (size_t x = 0; x < (size_t)image->width; x++)
+            memcpy((char *)gi_row(made, y) + x * to, (const char *)gi_row(image, y) + x * from, n);
     made->shrunk = image->shrunk;
-    gi_image_free(image);
-    if (!status)
-        *image = *made;
     return status;
 }
 
-enum gi_status gi_nodata_become_nan(struct gi_image *image, const struct gi_nodata *nodata,
-                                    struct gi_err *err)
+/* Returns the value in sample units of `type`, as gi_image_convert() scales, but not rounded. */
+static double value_in(enum gi_type type, const struct gi_nodata *nodata)
 {
-    struct gi_image made;
-    enum gi_status status =
-        gi_image_alloc(&made, image->width, image->height, image->channels, GI_F32, err);
-    for (int y = 0; !status && y < image->height; y++) {
-        float *to = gi_row(&made, y);
-        for (size_t i = 0; i < gi_row_samples(image); i++) {
-            double v = gi_sample(gi_row(image, y), i, image->type);
-            to[i] = is_value(v, nodata) ? NAN : (float)v;
-        }
-    }
-    return replace(image, &made, status);
+    if (type == nodata->type)
+        return nodata->value;
+    return nodata->value * (double)gi_type_full_scale(type) /
+           (double)gi_type_full_scale(nodata->type);
 }
 
 enum gi_status gi_nodata_hide(struct gi_image *image, const struct gi_nodata *nodata,
                               struct gi_err *err)
 {
-    struct gi_image made;
-    size_t n = (size_t)image->channels;
+    const struct gi_nodata own = {true, value_in(image->type, nodata), image->type};
+    struct gi_image made = *image;
+    bool adds = !gi_has_alpha(image);
+    enum gi_status status = adds ? change_channels(&made, image, image->channels + 1, err) : GI_OK;
+    size_t each = (size_t)made.channels, n = each - 1;
     double full = (double)gi_type_full_scale(image->type);
-    enum gi_status status =
-        gi_image_alloc(&made, image->width, image->height, image->channels + 1, image->type, err);
-    for (int y = 0; !status && y < image->height; y++)
-        for (size_t x = 0; x < (size_t)image->width; x++) {
-            bool hidden = true;
-            for (size_t c = 0; c < n; c++) {
-                double v = gi_sample(gi_row(image, y), x * n + c, image->type);
-                hidden = hidden && is_value(v, nodata);
-                set_sample(gi_row(&made, y), x * (n + 1) + c, image->type, v);
-            }
-            for (size_t c = 0; hidden && c < n;
-                 c++) /* so that NaN and large values do not spread */
-                set_sample(gi_row(&made, y), x * (n + 1) + c, image->type, 0);
-            set_sample(gi_row(&made, y), x * (n + 1) + n, image->type, hidden ? 0 : full);
+    for (int y = 0; !status && y < made.height; y++) {
+        void *row = gi_row(&made, y);
+        for (size_t i = 0; i < gi_row_samples(&made); i += each) {
+            bool hidden = has_value(row, i, n, made.type, &own);
+            if (hidden) /* so that NaN and large values do not spread */
+                set_samples(row, i, each, made.type, 0);
+            else if (adds)
+                set_sample(row, i + n, made.type, full);
         }
-    return replace(image, &made, status);
+    }
+    if (adds)
+        gi_image_free(image);
+    if (!status)
+        *image = made;
+    image->mask = adds ? GI_MASK_HIDDEN : GI_MASK_SHOWN;
+    return status;
 }
 
 bool gi_nodata_fits(const struct gi_nodata *nodata, enum gi_type type)
@@ -119,23 +143,40 @@ bool gi_nodata_fits(const struct gi_nodata *nodata, enum gi_type type)
                               nodata->value <= (double)gi_type_full_scale(type));
 }
 
+/* Makes a pixel that has the value as gi_image_convert() converts it, or as linear light. */
+static void make_pixel(float pixel[GI_MAX_CHANNELS], const struct gi_image *image,
+                       const struct gi_nodata *nodata, const struct gi_linear_light *light)
+{
+    double v = value_in(image->type, nodata);
+    bool lit = light && image->type == GI_F32 && nodata->type != GI_F32;
+    if (image->type != GI_F32) /* NaN becomes 0 */
+        v = v > 0 ? rint(fmin(v, (double)gi_type_full_scale(image->type))) : 0;
+    for (int c = 0; c < gi_colour_channels(image); c++)
+        pixel[c] = lit ? gi_linear_light_of(light, gi_colour_channels(image), c, v) : (float)v;
+}
+
 enum gi_status gi_nodata_restore(struct gi_image *image, const struct gi_nodata *nodata,
-                                 struct gi_err *err)
+                                 const struct gi_linear_light *light, struct gi_err *err)
 {
     struct gi_image made;
-    size_t n = (size_t)image->channels - 1;
-    double value = gi_nodata_fits(nodata, image->type) ? nodata->value : 0;
-    enum gi_status status =
-        gi_image_alloc(&made, image->width, image->height, image->channels - 1, image->type, err);
-    for (int y = 0; !status && y < image->height; y++)
-        for (size_t x = 0; x < (size_t)image->width; x++) {
-            bool hidden = !(gi_sample(gi_row(image, y), x * (n + 1) + n, image->type) > 0);
-            for (size_t c = 0; c < n; c++)
-                set_sample(gi_row(&made, y), x * n + c, image->type,
-                           hidden ? value
-                                  : gi_sample(gi_row(image, y), x * (n + 1) + c, image->type));
-        }
-    return replace(image, &made, status);
+    float pixel[GI_MAX_CHANNELS];
+    size_t each = (size_t)image->channels, n = each - 1;
+    make_pixel(pixel, image, nodata, light);
+    for (int y = 0; y < image->height; y++) {
+        void *row = gi_row(image, y);
+        for (size_t i = 0; i < gi_row_samples(image); i += each)
+            for (size_t c = 0; c < n && !(gi_sample(row, i + n, image->type) > 0); c++)
+                set_sample(row, i + c, image->type, (double)pixel[c]);
+    }
+    bool hidden = image->mask == GI_MASK_HIDDEN;
+    image->mask = GI_MASK_NONE;
+    if (!hidden)
+        return GI_OK;
+    enum gi_status status = change_channels(&made, image, image->channels - 1, err);
+    gi_image_free(image);
+    if (!status)
+        *image = made;
+    return status;
 }
 
 void gi_nodata_drop(struct gi_metadata *metadata)

@@ -85,7 +85,8 @@ static const struct gi_choice strip_choices[] = {
         {GI_OPTION("nodata", TEXT, struct gi_io_params, nodata), .metavar = "VALUE",               \
          .help = "Value of pixels without data, or none; by default GDAL_NODATA of a TIFF. "       \
                  "Operations and statistics ignore them; a filter that reaches data fills them "   \
-                 "from it, and the others keep the value"},                                        \
+                 "from it, and the others keep the value. In an image with alpha they become "     \
+                 "transparent"},                                                                   \
         {GI_OPTION("quiet", FLAG, struct gi_io_params, quiet), .letter = 'q',                      \
          .help = "Print no warnings"},                                                             \
         {GI_OPTION("max-pixels", SIZE, struct gi_io_params, limits.max_pixels),                    \
@@ -209,6 +210,7 @@ static enum gi_status convert(struct gi_image *image, const char *path,
         *image = made;
     }
     image->shrunk = want.shrunk;
+    image->mask = want.mask;
     return status;
 }
 
@@ -273,6 +275,8 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .channels_first = io->layout != 0,
         .ahead = ahead_of(io, path),
         .linear = io->linear,
+        .hide_nodata = loading->hide_nodata,
+        .nodata = io->nodata,
         .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
     };
     const struct gi_image rgb = {.width = 1, .height = 1, .channels = 3, .type = GI_U8};

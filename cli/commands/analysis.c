@@ -15,8 +15,9 @@ void gi_report_print_head(FILE *out, const char *file, const struct gi_image *im
 {
     unsigned full = (unsigned)gi_type_full_scale(image->type);
     gi_print_safe(out, file);
-    fprintf(out, ": %d x %d, %d channel%s, %s", image->width, image->height, image->channels,
-            image->channels == 1 ? "" : "s", gi_type_word(image->type));
+    fprintf(out, ": %d x %d, %d channel%s, %s", image->width, image->height,
+            gi_shown_channels(image), gi_shown_channels(image) == 1 ? "" : "s",
+            gi_type_word(image->type));
     if (maxval != full)
         fprintf(out, ", 0 to %u read as 0 to %u", maxval, full);
 }

@@ -13,7 +13,6 @@
 #include "cli/args/rules.h"
 #include "cli/run/timing.h"
 #include "imgio/coded.h"
-#include "imgio/nodata.h"
 #include "kernels/parallel.h"
 
 struct gi_imaging {
@@ -232,24 +231,14 @@ static bool reports_samples(const struct gi_chain *chain)
            step->reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]);
 }
 
-/* Returns whether the chain only counts samples, and leaves out NaN. */
-static bool counts_samples(const struct gi_chain *chain)
+bool gi_imaging_hides(const struct gi_chain *chain)
 {
-    const char *name = chain && chain->n == 1 ? chain->steps[0].filter->name : "";
-    return strcmp(name, "stats") == 0 || strcmp(name, "histogram") == 0;
-}
-
-/* Makes NaN of samples without data. Frees the image on an error. */
-static enum gi_status leave_out_nodata(struct gi_image *image, const struct gi_metadata *metadata,
-                                       const struct gi_file_info *info, const char *text,
-                                       struct gi_err *err)
-{
-    struct gi_nodata nodata;
-    enum gi_status status = gi_nodata_find(&nodata, text, metadata, info, image, err);
-    if (status)
-        gi_image_free(image);
-    return status || !nodata.given || image->coded ? status
-                                                   : gi_nodata_become_nan(image, &nodata, err);
+    for (int i = 0; chain && i < chain->n; i++) {
+        const struct gi_filter *filter = chain->steps[i].filter;
+        if (chain->steps[i].nothers || (!filter->run && !filter->leaves_out_masked))
+            return false;
+    }
+    return chain && chain->n;
 }
 
 /* `for_chain`: the chain runs on the image, which may stay coded. */
@@ -259,8 +248,7 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
 {
     double start = gi_now_ms();
     gi_item_note_input(item);
-    const char *nodata = imaging->options.io->nodata;
-    bool coded = for_chain && !nodata && plans_of(imaging, item) &&
+    bool coded = for_chain && !imaging->options.io->nodata && plans_of(imaging, item) &&
                  !reports_samples(gi_imaging_chain(imaging, item)) &&
                  gi_session_decodes(imaging->devices, item->line.input_nbytes);
     struct coming coming = {.imaging = imaging, .item = item};
@@ -273,19 +261,15 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
                                  .together = item->source.together,
                                  .alone = imaging->options.one && item->line.output,
                                  .coded = coded,
+                                 .hide_nodata =
+                                     for_chain && gi_imaging_hides(gi_imaging_chain(imaging, item)),
                                  .bands = info && (for_chain || item->source.takes_bands),
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
                                  .allocator = gi_session_allocator(imaging->devices)};
     show_stage(imaging, "decode");
-    struct gi_metadata own = {0};
-    bool counts = for_chain && counts_samples(gi_imaging_chain(imaging, item));
-    struct gi_metadata *kept = counts && !metadata ? &own : metadata;
     enum gi_status status =
-        gi_cli_load_by(image, kept, info, item->line.input, imaging->options.io, &loading, err);
-    if (!status && counts)
-        status = leave_out_nodata(image, kept, info, nodata, err);
-    gi_metadata_free(&own);
+        gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
     if (coded && (status || !image->coded))
         gi_session_not_coded(imaging->devices);
@@ -293,6 +277,7 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
         item->line.shape = *image;
         item->line.shape.data = NULL;
         item->line.shape.coded = NULL;
+        item->line.shape.channels = gi_shown_channels(image);
         if (image->shrunk.by) {
             item->line.shape.width = image->shrunk.width;
             item->line.shape.height = image->shrunk.height;

@@ -104,6 +104,7 @@ static enum gi_status join(struct work *work, int i, const struct gi_ready *read
         shape->data = NULL;
         shape->owner = GI_OWNER_NONE;
         shape->channels = bands->n;
+        shape->mask = GI_MASK_NONE;
         status =
             reporter->parts->add(work->all->sides[s].result, ready->sides[s].result, &names, err);
     }

@@ -70,26 +70,37 @@ static bool makes_image(const struct gi_chain *chain)
     return false;
 }
 
-/* Returns whether the chain has no further images, which have no alpha that says where they have
- * data. */
-static bool is_of_one(const struct gi_chain *chain)
-{
-    for (int i = 0; i < chain->n; i++)
-        if (chain->steps[i].nothers)
-            return false;
-    return true;
-}
-
 /* Tells that pixels without data count like others, which is an error with --strict. */
 static enum gi_status tell_of_nodata(const struct gi_io_params *io, const char *input,
                                      struct gi_err *err)
 {
-    static const char words[] = "pixels without data count like others where there is --linear, "
-                                "alpha or a further image: want --nodata none";
+    static const char words[] = "pixels without data count like others where there is a further "
+                                "image or another analysis than stats and histogram: want "
+                                "--nodata none";
     if (io->strict)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s", input, words);
     gi_cli_warn_of(input, words);
     return GI_OK;
+}
+
+/* Hides pixels without data of an image that gi_load() could not hide: parts of images of bands,
+ * and inputs that are streams. Frees the image on an error. */
+static enum gi_status hide_late(struct gi_imaging *imaging, const struct gi_item *item,
+                                struct gi_image *image, const struct gi_metadata *metadata,
+                                const struct gi_file_info *info, struct gi_nodata *nodata,
+                                struct gi_err *err)
+{
+    const struct gi_io_params *io = gi_imaging_options(imaging)->io;
+    const struct gi_chain *chain = gi_imaging_chain(imaging, item);
+    enum gi_status status =
+        nodata->given ? GI_OK : gi_nodata_find(nodata, io->nodata, metadata, info, image, err);
+    if (!status && nodata->given && gi_imaging_hides(chain) && !io->linear)
+        return gi_nodata_hide(image, nodata, err);
+    if (!status && nodata->given && makes_image(chain))
+        status = tell_of_nodata(io, item->line.input, err);
+    if (status)
+        gi_image_free(image);
+    return status;
 }
 
 /* Runs the chain, as compute() does, while pixels without data are hidden by alpha. Later they have
@@ -100,22 +111,16 @@ static enum gi_status compute_hidden(struct gi_imaging *imaging, struct gi_item 
                                      struct gi_ending *ending, struct gi_ready *ready,
                                      struct gi_err *err)
 {
-    const struct gi_io_params *io = gi_imaging_options(imaging)->io;
-    struct gi_nodata nodata = {0};
-    enum gi_status status = gi_nodata_find(&nodata, io->nodata, metadata, info, image, err);
-    bool counts = nodata.given && wanted && makes_image(gi_imaging_chain(imaging, item));
-    bool hides = counts && !io->linear && image->data && !gi_has_alpha(image) &&
-                 is_of_one(gi_imaging_chain(imaging, item));
-    if (!status && counts && !hides)
-        status = tell_of_nodata(io, item->line.input, err);
-    if (status)
-        gi_image_free(image);
-    else if (hides)
-        status = gi_nodata_hide(image, &nodata, err);
+    struct gi_nodata nodata = info->nodata;
+    enum gi_status status = image->data && !image->mask
+                                ? hide_late(imaging, item, image, metadata, info, &nodata, err)
+                                : GI_OK;
     if (!status)
-        status = compute(imaging, item, image, info, wanted, hides ? NULL : ending, ready, err);
-    return !status && hides && gi_has_alpha(image) ? gi_nodata_restore(image, &nodata, err)
-                                                   : status;
+        status =
+            compute(imaging, item, image, info, wanted, image->mask ? NULL : ending, ready, err);
+    return status || !wanted || !image->mask
+               ? status
+               : gi_nodata_restore(image, &nodata, metadata ? metadata->light : NULL, err);
 }
 
 enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_item *item,
@@ -299,6 +304,7 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
         imaging, item, image, wanted ? &results->metadata : NULL, &results->info, err);
     bool bands = !status && results->info.bands.n;
     struct gi_image loaded = *image;
+    loaded.channels = gi_shown_channels(image);
     if (loaded.shrunk.by) {
         loaded.width = loaded.shrunk.width;
         loaded.height = loaded.shrunk.height;

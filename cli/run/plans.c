@@ -57,7 +57,8 @@ void gi_plans_free(struct gi_plans **plans)
 static bool same_shape(const struct gi_image *a, const struct gi_image *b)
 {
     return a->width == b->width && a->height == b->height && a->channels == b->channels &&
-           a->type == b->type && !memcmp(&a->shrunk, &b->shrunk, sizeof a->shrunk);
+           a->type == b->type && a->mask == b->mask &&
+           !memcmp(&a->shrunk, &b->shrunk, sizeof a->shrunk);
 }
 
 /* Returns the slot of this shape, or -1 if there is none. Called with the lock held. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/statistics/opaque.h"
 #include "filters/statistics/order.h"
 #include "filters/tone/luma.h"
 #include "kernels/kernels.h"
@@ -29,6 +30,7 @@ struct histogram_state {
         most[GI_MAX_CHANNELS]; /* range of finite samples, from pass 2 on; 0 if there are none */
     double smallest, largest;  /* of the finite samples of all channels, or NAN; from pass 2 on */
     double lo, hi;             /* range of the bins; from pass 2 on */
+    uint64_t left_out;         /* number of pixels that are left out; from pass 1 on */
     struct gi_sums sums[GI_MAX_CHANNELS];
     uint64_t counts[]; /* counts of pass 0 for each channel, then counts of pass 1 for each rank,
                           then the bins */
@@ -37,6 +39,12 @@ struct histogram_state {
 static int channels_of(const struct gi_image *src, const struct gi_histogram_params *p)
 {
     return p->luminance ? 1 : src->channels;
+}
+
+/* Returns how many of them are in the result. */
+static int shown_of(const struct gi_image *src, const struct gi_histogram_params *p)
+{
+    return p->luminance ? 1 : gi_shown_channels(src);
 }
 
 static int ranks_a_channel(const struct gi_histogram_params *p)
@@ -88,6 +96,11 @@ static enum gi_status check(void *params, struct gi_err *err)
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
+    const struct gi_histogram_params *p = plan->params;
+    if (gi_only_opaque(src, p->opaque) && (uint64_t)src->width * (uint64_t)src->height > UINT32_MAX)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%d x %d: want fewer than 2^32 pixels, if some are left out", src->width,
+                       src->height);
     plan->passes = src->type == GI_F32 ? 3 : 1;
     plan->state_nbytes = state_nbytes(src, plan->params);
     plan->cost.other = src->type == GI_F32 ? 640 : 14;
@@ -230,9 +243,9 @@ void gi_histogram_widen(double *lo, double *hi)
     }
 }
 
-/* Sets the range of the bins to the requested range, or to the range of the finite samples of all
- * channels. */
-static void find_range(struct histogram_state *state, int nchannels,
+/* Sets the range of the bins to the requested range, or to the range of the finite samples of the
+ * first `shown` channels. */
+static void find_range(struct histogram_state *state, int nchannels, int shown,
                        const struct gi_histogram_params *p)
 {
     int each = ranks_a_channel(p);
@@ -244,6 +257,8 @@ static void find_range(struct histogram_state *state, int nchannels,
             continue;
         state->least[c] = ends[0].value;
         state->most[c] = ends[1].value;
+        if (c >= shown)
+            continue;
         lo = fmin(lo, (double)ends[0].value);
         hi = fmax(hi, (double)ends[1].value);
     }
@@ -255,7 +270,7 @@ static void find_range(struct histogram_state *state, int nchannels,
 }
 
 static enum gi_status measure_floats(struct gi_queue *queue, struct histogram_state *state,
-                                     int pass, const struct gi_image *band,
+                                     int pass, const struct gi_image *band, int shown,
                                      const struct gi_histogram_params *p, struct gi_err *err)
 {
     int n = band->channels, nranks = n * ranks_a_channel(p);
@@ -264,7 +279,7 @@ static enum gi_status measure_floats(struct gi_queue *queue, struct histogram_st
             ask_ranks(state, n, p);
         } else {
             gi_ranks_answer(state->ranks, nranks, low_counts(state, n));
-            find_range(state, n, p);
+            find_range(state, n, shown, p);
         }
     }
     if (pass == 1)
@@ -281,26 +296,37 @@ static enum gi_status measure_floats(struct gi_queue *queue, struct histogram_st
 }
 
 static enum gi_status measure_channels(struct gi_queue *queue, struct histogram_state *state,
-                                       int pass, const struct gi_image *band,
+                                       int pass, const struct gi_image *band, int shown,
                                        const struct gi_histogram_params *p, struct gi_err *err)
 {
     struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = values_of(band->type)};
-    return band->type == GI_F32 ? measure_floats(queue, state, pass, band, p, err)
+    return band->type == GI_F32 ? measure_floats(queue, state, pass, band, shown, p, err)
                                 : queue->k->histogram(queue, state->counts, band, &spec, err);
 }
 
-static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *arg,
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *band = look->srcs;
     const struct gi_histogram_params *p = plan->params;
-    struct gi_image judge;
-    enum gi_status status = gi_judge_make(queue, &judge, band, p->luminance, err);
+    struct histogram_state *state = arg;
+    const struct gi_image *src = &plan->sources[0];
+    struct gi_image judge, kept = *band;
+    bool opaque = gi_only_opaque(src, p->opaque);
+    enum gi_status status = opaque ? gi_keep_opaque(queue, &kept, band, err) : GI_OK;
     if (status)
         return status;
-    status = measure_channels(queue, state, look->pass, &judge, p, err);
-    gi_judge_release(queue, &judge, p->luminance);
-    return status;
+    status = gi_judge_make(queue, &judge, &kept, p->luminance, err);
+    if (!status) {
+        status = measure_channels(queue, state, look->pass, &judge, shown_of(src, p), p, err);
+        gi_judge_release(queue, &judge, p->luminance);
+    }
+    if (opaque)
+        queue->k->release(queue, &kept);
+    uint64_t *counts = src->type == GI_F32 ? NULL : state->counts;
+    return status || !opaque || look->pass > 0
+               ? status
+               : gi_left_out(queue, &state->left_out, counts, channels_of(src, p), band, err);
 }
 
 /* Fills in one channel of floats. The backend counts an infinite sample as the finite minimum or
@@ -342,10 +368,11 @@ static void from_floats(struct gi_histogram *result, const struct gi_image *src,
     result->most = state->largest;
     for (int c = 0; c < result->nchannels; c++) {
         struct gi_histogram_channel *channel = &result->channels[c];
-        memcpy(channel->bins, state->counts + bins_at(result->nchannels, p) + (size_t)c * nbins,
+        memcpy(channel->bins, state->counts + bins_at(channels_of(src, p), p) + (size_t)c * nbins,
                nbins * sizeof *channel->bins);
         from_float_state(channel, state, c, p);
-        channel->nan = (uint64_t)src->width * (uint64_t)src->height - channel->total;
+        channel->nan =
+            (uint64_t)src->width * (uint64_t)src->height - channel->total - state->left_out;
     }
 }
 
@@ -363,7 +390,7 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
     const struct gi_image *src = &plan->sources[0];
     const struct gi_histogram_params *p = plan->params;
     struct gi_histogram *histogram = result;
-    int nchannels = channels_of(src, p);
+    int nchannels = shown_of(src, p);
     *histogram =
         (struct gi_histogram){.nbins = p->bins,
                               .npercentiles = p->percentiles.n,
@@ -438,6 +465,8 @@ static const struct gi_option options[] = {
      .help = "Percentiles to print besides the median"},
     {GI_OPTION("luminance", FLAG, struct gi_histogram_params, luminance),
      .help = "Use the luma (ITU-R BT.709) in place of the channels"},
+    {GI_OPTION("opaque", FLAG, struct gi_histogram_params, opaque),
+     .help = "Ignore fully transparent pixels"},
     {0}};
 
 const struct gi_filter gi_filter_histogram = {
@@ -465,4 +494,5 @@ const struct gi_filter gi_filter_histogram = {
     .conclude = conclude,
     .result_free = result_free,
     .result_equal = result_equal,
+    .leaves_out_masked = true,
 };

@@ -9,11 +9,9 @@
 
 #include "filters/regions/labels.h"
 #include "filters/statistics/histogram.h"
+#include "filters/statistics/opaque.h"
 #include "filters/statistics/order.h"
-#include "kernels/arithmetic.h"
-#include "kernels/color.h"
 #include "kernels/kernels.h"
-#include "kernels/tone.h"
 
 enum {
     RANKS_MAX = 2 * (1 + GI_REALS_MAX)
@@ -81,46 +79,6 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 /* ---- measuring ---- */
 
-/* Makes `kept` (released by the caller) from a band with alpha. Samples whose alpha is not > 0
- * become 0 in integers and NaN in floats. Other samples are copied. */
-static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
-                                  const struct gi_image *band, struct gi_err *err)
-{
-    const struct gi_kernels *k = queue->k;
-    struct gi_image alpha;
-    struct gi_permute_channels to_alpha = {.from = {{0, band->channels - 1}}, .nsources = 1};
-    struct gi_permute_channels to_all = {.nsources = 1};
-    /* For floats, alpha becomes infinity where it is > 0, and NaN where it is 0. The minimum of
-     * this value and a sample is then the sample, or NaN. */
-    struct gi_pointwise infinite = {.op = GI_POINTWISE_AFFINE, .scale = {INFINITY}};
-    struct gi_arithmetic keep = {.op = band->type == GI_F32 ? GI_ARITHMETIC_MINIMUM
-                                                            : GI_ARITHMETIC_MULTIPLY,
-                                 .plain = true,
-                                 .other = kept,
-                                 .alpha_too = true};
-    struct gi_threshold above_zero = {0};
-    enum gi_status status =
-        k->alloc(queue, kept, band->width, band->height, band->channels, band->type, err);
-    if (status)
-        return status;
-    status = k->alloc(queue, &alpha, band->width, band->height, 1, band->type, err);
-    if (!status) {
-        status = k->permute_channels(queue, &alpha, band, &to_alpha, err);
-        if (!status)
-            status = k->threshold(queue, &alpha, &alpha, &above_zero, err);
-        if (!status && band->type == GI_F32)
-            status = k->pointwise(queue, &alpha, &alpha, &infinite, err);
-        if (!status)
-            status = k->permute_channels(queue, kept, &alpha, &to_all, err);
-        if (!status)
-            status = k->arithmetic(queue, kept, band, &keep, err);
-        k->release(queue, &alpha);
-    }
-    if (status)
-        k->release(queue, kept);
-    return status;
-}
-
 /* Requests the median and the percentiles of the finite samples. */
 static void ask_ranks(struct stats_state *state, int nchannels, const struct gi_stats_params *p)
 {
@@ -157,7 +115,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     const struct gi_image *band = look->srcs;
     struct stats_state *state = arg;
     const struct gi_stats_params *p = plan->params;
-    bool opaque = p->opaque && gi_has_alpha(band);
+    bool opaque = gi_only_opaque(&plan->sources[0], p->opaque);
     struct gi_image kept = *band;
     enum gi_status status = GI_OK;
     if (state->pass < look->pass) {
@@ -170,7 +128,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
         state->rows += band->height;
     }
     if (!status && opaque)
-        status = keep_opaque(queue, &kept, band, err);
+        status = gi_keep_opaque(queue, &kept, band, err);
     if (status)
         return status;
     status = measure_counts(queue, state, look->pass, &kept, p, err);
@@ -211,7 +169,7 @@ static void from_ranks(struct gi_stats_channel *channel, const struct gi_rank *r
     }
 }
 
-/* Completes a channel of integers. The samples that keep_opaque() set to 0 are removed from the
+/* Completes a channel of integers. The samples that gi_keep_opaque() set to 0 are removed from the
  * counts. */
 static enum gi_status conclude_integers(struct gi_stats_channel *channel,
                                         const struct gi_reduction *found,
@@ -244,9 +202,9 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
         gi_ranks_answer(ranks, src->channels * each,
                         state->counts + (size_t)src->channels * GI_KEY_HALF);
     *stats = (struct gi_stats){
-        .nchannels = src->channels, .npercentiles = p->percentiles.n, .type = src->type};
+        .nchannels = gi_shown_channels(src), .npercentiles = p->percentiles.n, .type = src->type};
     enum gi_status status = GI_OK;
-    for (int c = 0; c < src->channels && !status; c++) {
+    for (int c = 0; c < stats->nchannels && !status; c++) {
         const struct gi_reduction *found = &state->found[c];
         struct gi_stats_channel *channel = &stats->channels[c];
         stats->sums[c] = *found;
@@ -266,7 +224,9 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err)
 {
-    return gi_zones_measure(result, &srcs[0], &srcs[1], plan->params, err);
+    struct gi_image src = srcs[0];
+    src.mask = plan->sources[0].mask;
+    return gi_zones_measure(result, &src, &srcs[1], plan->params, err);
 }
 
 static void result_free(void *result)
@@ -388,4 +348,5 @@ const struct gi_filter gi_filter_stats = {
     .analyse = analyse,
     .result_free = result_free,
     .result_equal = result_equal,
+    .leaves_out_masked = true,
 };

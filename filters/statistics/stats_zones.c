@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "filters/regions/labels.h"
+#include "filters/statistics/opaque.h"
 #include "filters/statistics/order.h"
 
 static long long parts(int whole, int each)
@@ -318,10 +319,10 @@ static enum gi_status measure(struct gi_stats *stats, const struct members *memb
     uint32_t *keys = malloc(2 * most * sizeof *keys);
     if (!keys)
         return gi_fail(err, GI_E_MEMORY, "out of memory: sorting %zu samples", most);
-    bool opaque = p->opaque && gi_has_alpha(src);
-    for (int i = 0; i < stats->nzones * src->channels; i++) {
-        int c = i % src->channels;
-        const size_t *first = &members->first[i / src->channels];
+    bool opaque = gi_only_opaque(src, p->opaque);
+    for (int i = 0; i < stats->nzones * stats->nchannels; i++) {
+        int c = i % stats->nchannels;
+        const size_t *first = &members->first[i / stats->nchannels];
         struct gi_reduction found =
             reduce(keys, src, c, members->pixels + first[0], first[1] - first[0], opaque);
         gi_stats_from_sums(&stats->of_zones[i], &found, src, c, p);
@@ -338,7 +339,8 @@ enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *s
                                 struct gi_err *err)
 {
     struct members members = {0};
-    *stats = (struct gi_stats){.nchannels = src->channels, .npercentiles = p->percentiles.n};
+    *stats =
+        (struct gi_stats){.nchannels = gi_shown_channels(src), .npercentiles = p->percentiles.n};
     enum gi_status status = p->by ? find_tiles(stats, &members, src, p->by, err)
                                   : find_labels(stats, &members, labels, err);
     if (!status)

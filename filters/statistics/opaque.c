@@ -1,0 +1,64 @@
+/* Leaves transparent pixels out of statistics.
+ * SPDX-License-Identifier: MIT */
+#include "filters/statistics/opaque.h"
+
+#include <math.h>
+
+#include "kernels/arithmetic.h"
+#include "kernels/color.h"
+#include "kernels/kernels.h"
+#include "kernels/statistics.h"
+#include "kernels/tone.h"
+
+enum gi_status gi_keep_opaque(struct gi_queue *queue, struct gi_image *kept,
+                              const struct gi_image *band, struct gi_err *err)
+{
+    const struct gi_kernels *k = queue->k;
+    struct gi_image alpha;
+    struct gi_permute_channels to_alpha = {.from = {{0, band->channels - 1}}, .nsources = 1};
+    struct gi_permute_channels to_all = {.nsources = 1};
+    /* For floats, alpha becomes infinity where it is > 0, and NaN where it is 0. The minimum of
+     * this value and a sample is then the sample, or NaN. */
+    struct gi_pointwise infinite = {.op = GI_POINTWISE_AFFINE, .scale = {INFINITY}};
+    struct gi_arithmetic keep = {.op = band->type == GI_F32 ? GI_ARITHMETIC_MINIMUM
+                                                            : GI_ARITHMETIC_MULTIPLY,
+                                 .plain = true,
+                                 .other = kept,
+                                 .alpha_too = true};
+    struct gi_threshold above_zero = {0};
+    enum gi_status status =
+        k->alloc(queue, kept, band->width, band->height, band->channels, band->type, err);
+    if (status)
+        return status;
+    status = k->alloc(queue, &alpha, band->width, band->height, 1, band->type, err);
+    if (!status) {
+        status = k->permute_channels(queue, &alpha, band, &to_alpha, err);
+        if (!status)
+            status = k->threshold(queue, &alpha, &alpha, &above_zero, err);
+        if (!status && band->type == GI_F32)
+            status = k->pointwise(queue, &alpha, &alpha, &infinite, err);
+        if (!status)
+            status = k->permute_channels(queue, kept, &alpha, &to_all, err);
+        if (!status)
+            status = k->arithmetic(queue, kept, band, &keep, err);
+        k->release(queue, &alpha);
+    }
+    if (status)
+        k->release(queue, kept);
+    return status;
+}
+
+enum gi_status gi_left_out(struct gi_queue *queue, uint64_t *n, uint64_t *counts, int nchannels,
+                           const struct gi_image *band, struct gi_err *err)
+{
+    const struct gi_reduce spec = {.sums_only = true, .opaque = true};
+    struct gi_reduction found[GI_MAX_CHANNELS] = {0};
+    const struct gi_reduction *alpha = &found[band->channels - 1];
+    enum gi_status status = queue->k->reduce(queue, found, band, &spec, err);
+    uint64_t hidden = (uint64_t)band->width * (uint64_t)band->height - alpha->n - alpha->above;
+    size_t nvalues = band->type == GI_U8 ? 256 : 65536;
+    *n += hidden;
+    for (int c = 0; counts && c < nchannels && !status; c++)
+        counts[(size_t)c * nvalues] -= hidden;
+    return status;
+}
