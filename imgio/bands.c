@@ -159,6 +159,13 @@ static bool is_of_samples(const struct gi_part *part)
     return part->kind == GI_PART_FIELD || part->kind == GI_PART_EXTRA_SAMPLES;
 }
 
+void gi_bands_forget(struct gi_metadata *metadata)
+{
+    gi_parts_remove(&metadata->parts,
+                    is_of_samples); /* what the samples were, as PAM's tuple type */
+    metadata->bands = (struct gi_bands){0};
+}
+
 enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
 {
     const struct gi_load_options *options = decode->options;
@@ -166,8 +173,8 @@ enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
     char text[GI_BANDS_TEXT];
     enum gi_status status = GI_OK;
     if (options->choose.n) {
-        if (bands->n) /* what the samples were, as PAM's tuple type */
-            gi_parts_remove(&decode->metadata->parts, is_of_samples);
+        if (bands->n)
+            gi_bands_forget(decode->metadata);
         status = gi_bands_choose(decode->image, bands, &options->choose, err);
         gi_metadata_fit(decode->metadata, decode->image->channels >= 3 ? 3 : 1);
     }

@@ -39,6 +39,10 @@ bool gi_band_choice_read(struct gi_band_choice *choice, const char *text, const 
 enum gi_status gi_bands_choose(struct gi_image *image, struct gi_bands *bands,
                                const struct gi_band_choice *choice, struct gi_err *err);
 
+/* Forgets what the samples were, for the metadata of an image of some of them. */
+struct gi_metadata;
+void gi_bands_forget(struct gi_metadata *metadata);
+
 /* Returns the number of images of 1 to 4 channels that the bands consist of: the colours with their
  * alpha, and each further band as a gray image. */
 int gi_bands_parts(const struct gi_bands *bands);

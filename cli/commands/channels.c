@@ -81,19 +81,36 @@ static enum gi_status check_outputs(char **operands, int noperands, const struct
 
 static const char *const letters[] = {"k", "ka", "rgb", "rgba"}; /* by number of channels, from 1 */
 
+/* Writes the letter or the name of channel c, for the name of its file. */
+static void name_channel(char name[16], const struct gi_image *image, const struct gi_bands *bands,
+                         int c)
+{
+    bool band = bands->n && c != bands->alpha && (bands->colours == 1 || c >= 3);
+    if (band)
+        gi_band_name(name, bands, c);
+    else if (bands->n)
+        snprintf(name, 16, "%c", c == bands->alpha ? 'a' : "rgb"[c]);
+    else
+        snprintf(name, 16, "%c", letters[image->channels - 1][c]);
+}
+
 static enum gi_status split_channel(const struct verb_work *work,
                                     const struct gi_batch_files *files, struct gi_imaging *imaging,
                                     struct gi_item *item, const struct gi_image *image,
-                                    const struct gi_metadata *metadata, int c,
-                                    struct gi_bundle *bundle, struct gi_err *err)
+                                    const struct gi_metadata *metadata,
+                                    const struct gi_bands *bands, int c, struct gi_bundle *bundle,
+                                    struct gi_err *err)
 {
-    const char letter[] = {letters[image->channels - 1][c], '\0'};
-    char *path = NULL;
+    const struct gi_bands singly = {.n = bands->n, .colours = 1, .alpha = -1};
+    char *path = NULL, letter[16];
     struct gi_image made = {0};
     enum gi_status status = GI_OK;
+    name_channel(letter, image, bands, c);
     if (files)
         status = gi_batch_part(&path, files, item, letter, err);
-    if (!status)
+    if (!status && bands->n)
+        status = gi_bands_part(&made, image, &singly, c, err);
+    else if (!status)
         status = make(&made, imaging, item, image, 1, letter, err);
     if (status && files)
         gi_err_prefix(err, "%s", item->line.input);
@@ -112,17 +129,24 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
     const struct verb_work *work = self;
     struct gi_image image = {0};
     struct gi_metadata metadata = {0};
-    struct gi_file_info info;
+    struct gi_file_info info = {0};
     struct gi_bundle *bundle = NULL;
+    item->source.takes_bands = true;
     enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
+    const struct gi_bands bands = info.bands;
+    char text[GI_BANDS_TEXT];
     int n = image.channels;
     if (!status && !files && n != work->n)
         status = gi_fail(err, GI_E_USAGE, "%s: has %d channel%s (%s): want as many outputs, not %d",
-                         item->line.input, n, n == 1 ? "" : "s", letters[n - 1], work->n);
+                         item->line.input, n, n == 1 ? "" : "s",
+                         bands.n ? gi_bands_text(text, &bands) : letters[n - 1], work->n);
+    if (!status && bands.n)
+        gi_bands_forget(&metadata);
     if (!status)
         status = gi_bundle_new(&bundle, !files, err);
     for (int c = 0; c < n && !status; c++)
-        status = split_channel(work, files, imaging, item, &image, &metadata, c, bundle, err);
+        status =
+            split_channel(work, files, imaging, item, &image, &metadata, &bands, c, bundle, err);
     if (!status)
         status = gi_bundle_commit(&bundle, err);
     gi_bundle_abandon(&bundle);
@@ -265,7 +289,7 @@ static const struct verb {
     enum gi_status (*run_many)(struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 } verbs[] = {
-    {"split", "INPUT OUTPUT...", 3, 2 + GI_MAX_CHANNELS, split_item, split_many},
+    {"split", "INPUT OUTPUT...", 3, 2 + GI_BANDS_MAX, split_item, split_many},
     {"join", "INPUT... OUTPUT", 3, 2 + SOURCES, join_item, NULL},
     {"alpha", "INPUT MASK OUTPUT", 4, 4, join_item, alpha_many},
 };
@@ -306,6 +330,29 @@ static enum gi_status run_one(const struct verb *verb, struct gi_batch_job job, 
     return status ? status : gi_drive(&job, names, splits ? 1 : 2, err);
 }
 
+/* Returns whether --order has the numbers of bands, such as "5,4,3", in place of letters. */
+static bool is_of_numbers(const char *order)
+{
+    return order && (strpbrk(order, ",-") || !order[strspn(order, "0123456789")]);
+}
+
+/* Takes the bands that --order numbers. They are chosen when the file is read, as by --bands. */
+static enum gi_status take_bands(const struct gi_command *self, void *const *params,
+                                 char **operands, int noperands, struct gi_err *err)
+{
+    struct gi_io_params *io = params[SET_IO];
+    const char *order = order_of(params[SET_FILTER]);
+    const struct gi_batch_job job = {.command = self, .params = params};
+    struct gi_band_choice choice;
+    if (!gi_band_choice_read(&choice, order, order + strlen(order)))
+        return gi_fail(err, GI_E_USAGE,
+                       "--order %s: want numbers from 1, such as 5,4,3 or 1-6, or 1,2,3,a4", order);
+    if (io->bands)
+        return gi_fail(err, GI_E_USAGE, "--bands and --order %s: want one of them", order);
+    io->bands = order;
+    return gi_drive(&job, operands, noperands, err);
+}
+
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
@@ -321,6 +368,9 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
         return gi_fail(err, GI_E_USAGE,
                        "--report: is for many images: want --out-dir or --out too");
     struct gi_batch_job job = {.command = self, .params = params};
+    if (verb && is_of_numbers(order_of(params[SET_FILTER])))
+        return gi_fail(err, GI_E_USAGE, "%s: --order %s: want letters, such as 2k", verb->name,
+                       order_of(params[SET_FILTER]));
     if (verb)
         return many ? verb->run_many(&job, operands, noperands, err)
                     : run_one(verb, job, operands, noperands, err);
@@ -328,6 +378,8 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
         return gi_fail(err, GI_E_USAGE, "want split, join or alpha in front, or --order LETTERS");
     if (noperands != 2 && !many)
         return gi_fail(err, GI_E_USAGE, "want INPUT OUTPUT with --order");
+    if (is_of_numbers(order_of(params[SET_FILTER])))
+        return take_bands(self, params, operands, noperands, err);
     return gi_command_filter.run(self, params, operands, noperands, err);
 }
 
@@ -341,12 +393,13 @@ const struct gi_command gi_command_channels = {
               "a colour image whose three channels are all the red one. One letter gives a gray "
               "image, two give gray and alpha, three give red, green and blue, and four give "
               "red, green, blue and alpha. In a gray image \"r\", \"g\" and \"b\" mean its "
-              "gray.\n\n"
+              "gray. Numbers separated by commas, such as \"5,4,3\", are those of bands, as in "
+              "--bands, and make an image of as many bands.\n\n"
               "channels split INPUT OUTPUT... writes each channel as a gray image. Give as many "
               "outputs as the image has channels, in the order red, green, blue, alpha; all of "
               "them are written or none. With many images (--out-dir or --out) the names are "
-              "NAME_r, NAME_g, NAME_b and NAME_a, and NAME_k for gray images. In --out, "
-              "{channel} stands for the letter.\n\n"
+              "NAME_r, NAME_g, NAME_b and NAME_a, NAME_k for gray images, and NAME_band1 "
+              "and so on for bands. In --out, {channel} stands for the letter or the band.\n\n"
               "channels join INPUT... OUTPUT joins the channels of up to four images of the same "
               "size. With --order it takes only the named ones, where \"2k\" is the gray of the "
               "second image. For example, \"k2kz\" makes a colour image of two gray ones: \"k\", "
@@ -359,6 +412,7 @@ const struct gi_command gi_command_channels = {
               "--out-dir DIR, where MASK is one image for all inputs or a template as in --out, "
               "for example 'masks/{stem}.png'.",
     .examples = "gpuimg channels photo.png bgr.png --order bgr\n"
+                "gpuimg channels satellite.tif false.tif --order 5,4,3\n"
                 "gpuimg channels split photo.png red.png green.png blue.png\n"
                 "gpuimg channels join red.png green.png blue.png photo.png\n"
                 "gpuimg channels join before.png after.png both.png --order k2kz\n"

@@ -50,12 +50,25 @@ struct stack {
     const struct stack_params *params;
     struct gi_n_to_one job;
     struct gi_image shape;        /* of all images: that of the first */
+    struct gi_bands bands;        /* of all images; `n` is 0 if they have none */
     struct gi_stack_strip *strip; /* images that are not reduced yet */
     struct gi_stack_sums *sums;   /* of the images before those; NULL: none */
     uint64_t summed;              /* number of those images */
     uint64_t memory;              /* of the strip, the sums and the parts, in bytes */
     struct gi_pool *pool;         /* reads the parts */
 };
+
+/* Returns an image of several bands as a gray one, in which the samples of a pixel are side by
+ * side. They are stacked alike. Returns other images unchanged. */
+static struct gi_image flat(const struct stack *stack, const struct gi_image *image)
+{
+    struct gi_image made = *image;
+    if (stack->bands.n) {
+        made.width *= made.channels;
+        made.channels = 1;
+    }
+    return made;
+}
 
 /* Returns whether the method needs all images at the same time. */
 static bool holds_all(const struct stack *stack)
@@ -109,7 +122,8 @@ static enum gi_status new_strip(struct stack *stack, const struct gi_image *imag
 }
 
 /* The first image says what all are. */
-static enum gi_status begin(struct stack *stack, const struct gi_image *image, struct gi_err *err)
+static enum gi_status begin(struct stack *stack, const struct gi_image *image,
+                            const struct gi_bands *bands, struct gi_err *err)
 {
     struct gi_err warning = {0};
     const struct gi_limits limits = {.max_bytes = stack->job.io->limits.max_bytes};
@@ -119,10 +133,15 @@ static enum gi_status begin(struct stack *stack, const struct gi_image *image, s
         return err->status;
     stack->shape = *image;
     stack->shape.data = NULL;
+    stack->bands = *bands;
     if (gi_limits_check(&limits, &result, err))
         return err->status;
+    if (bands->n && image->width > GI_STACK_STRIP_COLUMNS_MAX / image->channels)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%d columns of %d bands: want fewer", image->width,
+                       image->channels);
+    const struct gi_image one = flat(stack, image);
     enum gi_status status = gi_pool_new(&stack->pool, stack->job.threads, err);
-    return status ? status : new_strip(stack, image, err);
+    return status ? status : new_strip(stack, &one, err);
 }
 
 /* Reduces a part of the strip to *made, which the caller frees. If there are sums of earlier
@@ -177,12 +196,18 @@ static enum gi_status flush(struct stack *stack, struct gi_err *err)
     return status;
 }
 
+static const char *what_of(char text[GI_BANDS_TEXT], const struct gi_bands *bands)
+{
+    return bands->n ? gi_bands_text(text, bands) : "colours or gray";
+}
+
 static enum gi_status take(void *self, struct gi_item *item, struct gi_image *image,
                            struct gi_metadata *metadata, struct gi_err *err)
 {
     struct stack *stack = self;
     const struct gi_image *want = &stack->shape;
-    enum gi_status status = stack->job.taken ? GI_OK : begin(stack, image, err);
+    char text[2][GI_BANDS_TEXT];
+    enum gi_status status = stack->job.taken ? GI_OK : begin(stack, image, &metadata->bands, err);
     if (status)
         return status;
     if (image->width != want->width || image->height != want->height ||
@@ -195,9 +220,14 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
             image->channels == 1 ? "" : "s", 8 * gi_type_nbytes(image->type), want->width,
             want->height, want->channels, want->channels == 1 ? "" : "s",
             8 * gi_type_nbytes(want->type), stack->job.list.inputs[0].path);
+    if (memcmp(&metadata->bands, &stack->bands, sizeof stack->bands) != 0)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: has %s: want %s, as %s", item->line.input,
+                       what_of(text[0], &metadata->bands), what_of(text[1], &stack->bands),
+                       stack->job.list.inputs[0].path);
+    const struct gi_image one = flat(stack, image);
     if (gi_stack_strip_is_full(stack->strip))
         status = flush(stack, err);
-    return status ? status : gi_stack_strip_add(stack->strip, image, err);
+    return status ? status : gi_stack_strip_add(stack->strip, &one, err);
 }
 
 /* Copies the result of a part to its place in the image. */
@@ -209,11 +239,11 @@ static void put(const struct gi_image *result, const struct gi_stack_strip_part 
         memcpy((char *)gi_row(result, part->y + y) + at, gi_row(made, y), nbytes);
 }
 
-static enum gi_status finish(void *self, struct gi_image *result, struct gi_err *err)
+/* Makes the result, which is flat(). */
+static enum gi_status make(struct stack *stack, struct gi_image *result, struct gi_err *err)
 {
-    struct stack *stack = self;
     struct gi_stack_strip_part part = {0};
-    const struct gi_image shape = result_of(stack, &stack->shape);
+    const struct gi_image all = result_of(stack, &stack->shape), shape = flat(stack, &all);
     uint64_t at = 0;
     bool more = true;
     enum gi_status status = GI_OK;
@@ -236,6 +266,18 @@ static enum gi_status finish(void *self, struct gi_image *result, struct gi_err 
     return status;
 }
 
+static enum gi_status finish(void *self, struct gi_image *result, struct gi_err *err)
+{
+    struct stack *stack = self;
+    enum gi_status status = make(stack, result, err);
+    if (stack->bands.n && result->data) {
+        result->width = stack->shape.width;
+        result->channels = stack->shape.channels;
+    }
+    stack->job.metadata.bands = stack->bands;
+    return status;
+}
+
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
@@ -250,6 +292,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
                                   .progress = p->progress,
                                   .memory = memory / 2,
                                   .self = &stack,
+                                  .bands = true,
                                   .take = take,
                                   .finish = finish}};
     struct gi_list *list = &stack.job.list;
@@ -281,8 +324,9 @@ const struct gi_command gi_command_stack = {
     .operands = "INPUT... OUTPUT",
     .summary = "Stack images into one: mean, median, sum, sigma clipping",
     .manual = "Each sample of the output is computed from the samples at the same place in all "
-              "inputs, by --method. The result is NaN if one of these samples is NaN. Alpha is "
-              "treated like any other channel. The command fails if an image cannot be read, or "
+              "inputs, by --method. The result is NaN if one of these samples is NaN. Alpha "
+              "and further bands are treated like any other channel. The command fails if an image "
+              "cannot be read, or "
               "if the images do not all have the same size, sample type and number of "
               "channels.\n\n"
               "Each page of a TIFF counts as an image. --method max gives the maximum intensity "

@@ -40,6 +40,7 @@ static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
         return gi_fail(err, GI_E_MEMORY, "out of memory: an image");
     item->source.tag = input;
     item->source.untag = free_input;
+    item->source.takes_bands = job->bands;
     enum gi_status status =
         gi_imaging_load(job->decoding, item, &input->image, &input->metadata, &info, err);
     struct gi_placement placement = {0};

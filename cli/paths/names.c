@@ -14,7 +14,10 @@
 
 static const char plain[] = "{tree}/{stem}.{ext}", a_channel[] = "{tree}/{stem}_{channel}.{ext}";
 
-const char *const gi_naming_channels[GI_NAMING_CHANNELS] = {"r", "g", "b", "a", "k"};
+const char *const gi_naming_channels[GI_NAMING_CHANNELS] = {
+    "r",      "g",      "b",      "a",      "k",      "band1",  "band2",
+    "band3",  "band4",  "band5",  "band6",  "band7",  "band8",  "band9",
+    "band10", "band11", "band12", "band13", "band14", "band15", "band16"};
 
 enum field { DIR_FIELD, TREE, STEM, EXT, NAME, DATE, INDEX, PAGE, CHANNEL, FIELDS };
 static const char *const fields[FIELDS] = {"dir",  "tree",  "stem", "ext",    "name",

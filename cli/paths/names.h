@@ -7,7 +7,7 @@
 #include "cli/paths/input_list.h"
 
 /* The letters that {channel} may stand for. */
-enum { GI_NAMING_CHANNELS = 5 };
+enum { GI_NAMING_CHANNELS = 5 + 16 }; /* of bands the first 16 */
 extern const char *const gi_naming_channels[GI_NAMING_CHANNELS];
 
 /* How outputs are named. */

@@ -14,7 +14,8 @@ struct channels_params {
 static const struct gi_option options[] = {
     {GI_OPTION("order", TEXT, struct channels_params, order), .example = "bgr",
      .metavar = "LETTERS",
-     .help = "The channels of the result: r, g, b, a (alpha), k (gray), c (all except alpha), o "
+     .help = "The channels of the result, as numbers of bands such as 5,4,3, or as letters: r, g, "
+             "b, a (alpha), k (gray), c (all except alpha), o "
              "(opaque, full scale) and z (zero). A number before a letter chooses the image: "
              "\"2r\" is the red of the second image. A single channel may also be given by its "
              "name, which is red, green, blue, alpha, gray or colour"},
@@ -36,6 +37,15 @@ static const char *letters_of(const struct channels_params *p)
     return p->order;
 }
 
+/* Returns whether the order has numbers of bands, such as "5,4,3", "1-3" or "1,2,3,a4", which the
+ * command channels takes before its chain. */
+static bool is_of_numbers(const char *order)
+{
+    size_t n = order ? strlen(order) : 0;
+    return n && strspn(order, "0123456789,-a") == n &&
+           (strpbrk(order, ",-") || strspn(order, "0123456789") == n);
+}
+
 static enum gi_status fail_order(const struct channels_params *p, struct gi_err *err)
 {
     return gi_fail(err, GI_E_USAGE,
@@ -49,6 +59,8 @@ static enum gi_status check(void *params, struct gi_err *err)
     const struct channels_params *p = params;
     const char *at = letters_of(p);
     int n = 0;
+    if (is_of_numbers(p->order))
+        return GI_OK;
     for (; at && *at; at++, n++) {
         at += *at >= '1' && *at <= '0' + GI_PERMUTE_CHANNELS_SOURCES;
         if (!*at || !strchr("rgbakcoz", *at))
@@ -148,6 +160,10 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!spec)
         return GI_E_MEMORY;
     enum gi_status status = check_sources(plan, err);
+    if (!status && is_of_numbers(p->order))
+        return gi_fail(err, GI_E_USAGE,
+                       "--order %s: bands are chosen from the input alone: want --bands %s",
+                       p->order, p->order);
     spec->nsources = plan->nsources;
     if (!status && p->order)
         status = read_order(spec, &n, plan, err);
