@@ -195,7 +195,7 @@ static enum gi_status load_further(struct gi_image *images, struct gi_metadata *
     for (int i = 1; i < work->n && !status; i++) {
         struct gi_metadata further = {0};
         status = gi_imaging_load_further(imaging, item, &images[i],
-                                         work->paths ? work->paths[i] : item->line.beside, NULL, 0,
+                                         work->paths ? work->paths[i] : item->line.beside, NULL,
                                          !work->alpha, NULL, &further, err);
         if (!status && !work->alpha)
             gi_common_metadata_add(&common, metadata, &further);

@@ -222,8 +222,9 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
 }
 
 enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *imaging,
-                               struct gi_item *item, const char *other, const void *bytes,
-                               size_t nbytes, void *const *params, struct gi_err *err)
+                               struct gi_item *item, const char *other,
+                               const struct gi_further *from, void *const *params,
+                               struct gi_err *err)
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
     const struct gi_step step = {.filter = &gi_filter_compare,
@@ -237,8 +238,8 @@ enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *
     enum gi_status status = gi_imaging_load(imaging, item, &pair->a, NULL, &info, err);
     bands[0] = info.bands;
     if (!status)
-        status = gi_imaging_load_further(imaging, item, &pair->b, other, bytes, nbytes, true,
-                                         &bands[1], NULL, err);
+        status = gi_imaging_load_further(imaging, item, &pair->b, other, from, true, &bands[1],
+                                         NULL, err);
     if (!status && (bands[0].n || bands[1].n)) {
         status = gi_compare_bands(pair, imaging, item, bands, params, err);
         return status ? gi_err_prefix(err, "%s and %s", item->line.input, other) : GI_OK;
@@ -266,7 +267,7 @@ static enum gi_status run_item(void *self, const struct gi_batch_files *files,
     const struct gi_device_params *device = one->params[GI_SET_PAIR_DEVICE];
     struct gi_compare_pair pair;
     enum gi_status status =
-        gi_compare_pair(&pair, imaging, item, one->names[1], NULL, 0, one->params, err);
+        gi_compare_pair(&pair, imaging, item, one->names[1], NULL, one->params, err);
     if (!status)
         status = report(&pair.comparison, &pair.a, &pair.b, one->names, one->params, &one->io,
                         gi_thread_count(device->threads), err);

@@ -25,6 +25,7 @@ struct pairs {
     const struct gi_compare_params *wishes;
     struct gi_io_params io;
     struct gi_imaging *imaging;
+    struct gi_pages *pages[2]; /* the files whose pages are compared, if both have several */
     bool json;
     size_t json_flags;                    /* flags for jansson */
     size_t n, different, missing, failed; /* `failed` are errors other than a missing file */
@@ -90,14 +91,15 @@ enum gi_status gi_pairs_are_wanted(bool *wanted, void *const *params, char **ope
     return status || !*wanted ? status : has_pages(wanted, operands[1], io, err);
 }
 
-/* Adds two files, or the pairs of their pages. */
-static enum gi_status add_files(struct gi_batch_files *files, char **names,
-                                const struct gi_io_params *io, struct gi_err *err)
+/* Adds two files, or the pairs of their pages. The files stay open, so that all pages are those of
+ * the same files, also if other files get their names meanwhile. */
+static enum gi_status add_files(struct pairs *pairs, char **names, struct gi_err *err)
 {
-    struct gi_pages *pages[2] = {NULL, NULL};
-    enum gi_status status = gi_cli_open_pages(&pages[0], names[0], io, err);
+    struct gi_batch_files *files = &pairs->rows.files;
+    struct gi_pages **pages = pairs->pages;
+    enum gi_status status = gi_cli_open_pages(&pages[0], names[0], &pairs->io, err);
     if (!status)
-        status = gi_cli_open_pages(&pages[1], names[1], io, err);
+        status = gi_cli_open_pages(&pages[1], names[1], &pairs->io, err);
     int n = pages[0] ? gi_pages_n(pages[0]) : 1, other = pages[1] ? gi_pages_n(pages[1]) : 1;
     if (!status && n != other)
         status = gi_fail(err, GI_E_USAGE, "%s has %d page%s, %s %d: want as many, or [0] after one",
@@ -114,8 +116,8 @@ static enum gi_status add_files(struct gi_batch_files *files, char **names,
         free(a);
         free(b);
     }
-    gi_pages_close(&pages[0], NULL);
-    gi_pages_close(&pages[1], NULL);
+    for (int i = 0; i < 2 && n == 1; i++)
+        gi_pages_close(&pages[i], NULL);
     return status;
 }
 
@@ -146,7 +148,7 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
         status = p->tar          ? gi_tar_pairs_list(files, operands, err)
                  : p->files_from ? gi_pairs_read(files, err)
                  : folders       ? gi_pairs_of_folders(files, operands, err)
-                                 : add_files(files, operands, &pairs->io, err);
+                                 : add_files(pairs, operands, err);
     if (!status && !files->list.n)
         status = gi_fail(err, GI_E_USAGE, "no pairs of images%s",
                          files->rules ? " that --only and --except choose" : "");
@@ -217,12 +219,15 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct pairs *pairs = self;
     struct gi_compare_pair pair;
     struct gi_err verdict = {0};
-    const void *bytes = NULL;
-    size_t nbytes = 0;
+    struct gi_further from = {.pages = pairs->pages[1], .page = (int)item->source.place};
     if (pairs->rows.files.tar_pairs)
-        bytes = gi_tar_pairs_second(item, &nbytes);
-    enum gi_status status = gi_compare_pair(&pair, pairs->imaging, item, item->line.other, bytes,
-                                            nbytes, pairs->params, err);
+        from.bytes = gi_tar_pairs_second(item, &from.nbytes);
+    if (pairs->pages[0]) {
+        item->source.pages = gi_pages_share(pairs->pages[0]);
+        item->source.page = (int)item->source.place;
+    }
+    enum gi_status status =
+        gi_compare_pair(&pair, pairs->imaging, item, item->line.other, &from, pairs->params, err);
     bool ok = !status && !gi_compare_judge(&pair.comparison.all, pairs->wishes, &verdict);
     if (!status && pairs->wishes->diff)
         status = gi_compare_save_picture(&pair.a, &pair.b, item->line.output, pairs->params,
@@ -357,6 +362,10 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     gi_image_free(&mask);
     gi_table_writer_abandon(&pairs.rows.writer); /* not NULL if nothing ran */
     gi_batch_close(files);
+    for (int i = 0; i < 2; i++) {
+        enum gi_status closed = gi_pages_close(&pairs.pages[i], status ? NULL : err);
+        status = status ? status : closed;
+    }
     if (gi_cli_tears_down())
         gi_imaging_free(&pairs.imaging);
     return status;

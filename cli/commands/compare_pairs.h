@@ -43,12 +43,12 @@ enum gi_status gi_compare_bands(struct gi_compare_pair *pair, struct gi_imaging 
                                 void *const *params, struct gi_err *err);
 
 /* Loads the image of the item and the second image of the pair, and compares them. The second image
- * is encoded in `bytes`, or in the file `other` if `bytes` is NULL. `params` are those of the
- * command. The caller frees both images,
- * also after an error. */
+ * is where `from` says, as for gi_imaging_load_further(), or in the file `other`. `params` are
+ * those of the command. The caller frees both images, also after an error. */
 enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *imaging,
-                               struct gi_item *item, const char *other, const void *bytes,
-                               size_t nbytes, void *const *params, struct gi_err *err);
+                               struct gi_item *item, const char *other,
+                               const struct gi_further *from, void *const *params,
+                               struct gi_err *err);
 
 /* Checks the difference against the limits. If no limit was given, all samples must be equal within
  * the tolerance. NaN exceeds every limit. Errors: GI_E_DIFFERENT. */

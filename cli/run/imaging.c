@@ -327,14 +327,17 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
 }
 
 enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
-                                       struct gi_image *image, const char *path, const void *bytes,
-                                       size_t nbytes, bool is_input, struct gi_bands *bands,
-                                       struct gi_metadata *metadata, struct gi_err *err)
+                                       struct gi_image *image, const char *path,
+                                       const struct gi_further *from, bool is_input,
+                                       struct gi_bands *bands, struct gi_metadata *metadata,
+                                       struct gi_err *err)
 {
     struct gi_file_info info = {0};
     struct gi_io_params io = *imaging->options.io;
-    const struct gi_loading loading = {.bytes = bytes,
-                                       .nbytes = nbytes,
+    const struct gi_loading loading = {.bytes = from ? from->bytes : NULL,
+                                       .nbytes = from ? from->nbytes : 0,
+                                       .pages = from ? from->pages : NULL,
+                                       .page = from ? from->page : 0,
                                        .bands = bands != NULL,
                                        .parallel = &imaging->parallel,
                                        .allocator = gi_imaging_allocator(imaging)};

@@ -59,14 +59,22 @@ enum gi_status gi_imaging_load_for_chain(struct gi_imaging *imaging, struct gi_i
  * gi_imaging_load(). */
 enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *item,
                                  struct gi_image *image, struct gi_err *err);
-/* Like gi_imaging_load(), for a further image of the item. This image is encoded in `bytes`, or
- * in the file `path` if `bytes` is NULL. If it `is_input`, --bands holds for it. *bands becomes the
- * meaning of an image of bands; NULL: such an image is refused. `metadata` may be NULL; the caller
- * frees it. */
+/* Where a further image is that is not read from a file by its path. */
+struct gi_further {
+    const void *bytes; /* the encoded image, or NULL */
+    size_t nbytes;
+    const struct gi_pages *pages; /* the open file whose selected page `page` it is, or NULL */
+    int page;
+};
+/* Like gi_imaging_load(), for a further image of the item, which `from` has. If this or its members
+ * are NULL, the image is in the file `path`. If it `is_input`, --bands holds for it. *bands becomes
+ * the meaning of an image of bands; NULL: such an image is refused. `metadata` may be NULL; the
+ * caller frees it. */
 enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_item *item,
-                                       struct gi_image *image, const char *path, const void *bytes,
-                                       size_t nbytes, bool is_input, struct gi_bands *bands,
-                                       struct gi_metadata *metadata, struct gi_err *err);
+                                       struct gi_image *image, const char *path,
+                                       const struct gi_further *from, bool is_input,
+                                       struct gi_bands *bands, struct gi_metadata *metadata,
+                                       struct gi_err *err);
 /* Computes *dst, the chain's result for `src`. `ready` has the further inputs and outputs of the
  * steps (cli/run/ready.h); NULL if no step has any. Plans are kept for later images of the same
  * shape. `item` gets the times. */

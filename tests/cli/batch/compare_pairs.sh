@@ -159,4 +159,17 @@ for command in 'compare a/two.png b/two.png --table - --min-ssim 0' 'info --recu
     expect_stdout "-13 " python3 gone.py "$GPUIMG" $command
 done
 
+# Files of several pages are opened once: other files that get their names do not mix with them. The mask is read from a FIFO
+# after the pages are listed.
+printf 'P5 2 1 255\n12' >old.pgm
+printf 'P5 2 1 255\n34' >new.pgm
+printf 'P5 2 1 255\n\0\0' >mask.pgm
+for i in old new; do gpuimg pages $i.pgm $i.pgm $i.pgm --out $i.tif; done
+cp old.tif a.tif
+cp old.tif b.tif
+mkfifo fifo.pgm
+gpuimg compare a.tif b.tif --ignore fifo.pgm >out 2>err &
+{ cp new.tif c.tif && mv c.tif a.tif && cat mask.pgm; } >fifo.pgm
+wait $!
+check "pages are those of the files that were opened: $? $(<err)" test "$(cut -d, -f3 out | tr '\n' ' ')" = 'ok 1 1 1 '
 finish
