@@ -42,17 +42,18 @@ enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err
     return status;
 }
 
-bool gi_scratch_file_write(int fd, const void *bytes, size_t nbytes, uint64_t at)
+/* Writes or reads all bytes at an offset of the file. */
+static bool transfer(int fd, char *bytes, size_t nbytes, uint64_t at, bool writes)
 {
-    const char *from = bytes;
     while (nbytes) {
-        ssize_t n = pwrite(fd, from, nbytes, (off_t)at);
+        ssize_t n =
+            writes ? pwrite(fd, bytes, nbytes, (off_t)at) : pread(fd, bytes, nbytes, (off_t)at);
         if (n == 0)
             errno = EIO;
         if (n == 0 || (n < 0 && errno != EINTR))
             return false;
         if (n > 0) {
-            from += n;
+            bytes += n;
             nbytes -= (size_t)n;
             at += (uint64_t)n;
         }
@@ -60,20 +61,12 @@ bool gi_scratch_file_write(int fd, const void *bytes, size_t nbytes, uint64_t at
     return true;
 }
 
+bool gi_scratch_file_write(int fd, const void *bytes, size_t nbytes, uint64_t at)
+{
+    return transfer(fd, (char *)(uintptr_t)bytes, nbytes, at, true);
+}
+
 bool gi_scratch_file_read(int fd, void *bytes, size_t nbytes, uint64_t at)
 {
-    char *to = bytes;
-    while (nbytes) {
-        ssize_t n = pread(fd, to, nbytes, (off_t)at);
-        if (n == 0)
-            errno = EIO;
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return false;
-        if (n > 0) {
-            to += n;
-            nbytes -= (size_t)n;
-            at += (uint64_t)n;
-        }
-    }
-    return true;
+    return transfer(fd, bytes, nbytes, at, false);
 }
