@@ -204,15 +204,6 @@ static enum gi_status list_further_files(struct gi_pages *pages, struct gi_err *
     return status;
 }
 
-/* Returns whether the last `n` bytes are a copy of the first page's resolution, which tifffile
- * leaves behind the pages. */
-static bool is_slack(const struct gi_pages *pages, size_t n)
-{
-    enum { RESOLUTION = 16, START = 4096 }; /* bytes */
-    size_t most = pages->nbytes - n < START ? pages->nbytes - n : START;
-    return n == RESOLUTION && memmem(pages->bytes, most, pages->bytes + pages->nbytes - n, n);
-}
-
 /* Notes what the file holds besides its pages, and warns of images. */
 static void note_rest(struct gi_pages *pages, struct gi_err *warning)
 {
@@ -229,12 +220,9 @@ static void note_rest(struct gi_pages *pages, struct gi_err *warning)
                 "holds %d smaller versions or masks of its pages, which are left out", others);
     if (!pages->all || pages->list.damage)
         return;
-    while (end < pages->nbytes && pages->bytes[end] == 0)
-        end++;
     pages->others = others;
     pages->next = next;
-    size_t n = next || end > pages->nbytes ? 0 : pages->nbytes - end;
-    pages->ntrailing = is_slack(pages, n) ? 0 : n;
+    pages->ntrailing = next ? 0 : gi_tiff_trailing(pages->bytes, pages->nbytes, end);
 }
 
 /* Adds what the file holds besides its pages to the parts of its first page. A warning has named

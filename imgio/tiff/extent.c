@@ -4,14 +4,20 @@
 #include "imgio/tiff/tags.h"
 #include "imgio/tiff/tiff.h"
 
+#include <string.h>
+
 enum {
     TAG_WIDTH = 256,
     TAG_HEIGHT = 257,
     TAG_STRIPS = 273,
     TAG_STRIP_COUNTS = 279,
+    TAG_FREE = 288, /* unused bytes */
+    TAG_FREE_COUNTS = 289,
     TAG_TILES = 324,
     TAG_TILE_COUNTS = 325,
     TAG_SUBDIRECTORIES = 330,
+    TAG_JPEG = 513, /* of the old style */
+    TAG_JPEG_NBYTES = 514,
     DEPTH = 3,        /* directories inside directories: EXIF, then interoperability */
     DIRECTORIES = 64, /* maximum number of them that are followed, of a file, */
     OF_PAGE = 3,      /* and besides of each page: EXIF, GPS and interoperability */
@@ -62,7 +68,7 @@ static void extend_by_strips(struct extent *extent, const struct gi_tag *places,
 static void extend_by(struct extent *extent, uint64_t directory, int depth)
 {
     struct gi_tag_walk walk;
-    struct gi_tag tag, places = {0}, counts = {0};
+    struct gi_tag tag, places = {0}, counts = {0}, others[2] = {{0}}, other_counts[2] = {{0}};
     uint64_t width = 0, height = 0;
     gi_tag_walk_start(&walk, extent->tags, directory);
     while (gi_tag_next(&walk, &tag)) {
@@ -73,6 +79,10 @@ static void extend_by(struct extent *extent, uint64_t directory, int depth)
             places = tag;
         else if (tag.tag == TAG_STRIP_COUNTS || tag.tag == TAG_TILE_COUNTS)
             counts = tag;
+        else if (tag.tag == TAG_FREE || tag.tag == TAG_JPEG)
+            others[tag.tag == TAG_JPEG] = tag;
+        else if (tag.tag == TAG_FREE_COUNTS || tag.tag == TAG_JPEG_NBYTES)
+            other_counts[tag.tag == TAG_JPEG_NBYTES] = tag;
         else if (tag.tag == TAG_WIDTH || tag.tag == TAG_HEIGHT)
             *(tag.tag == TAG_WIDTH ? &width : &height) = gi_tag_integer(extent->tags, &tag, 0, 0);
         for (uint64_t i = 0; i < tag.count && depth && extent->left && points_to_directories(&tag);
@@ -81,6 +91,10 @@ static void extend_by(struct extent *extent, uint64_t directory, int depth)
     }
     if (walk.at) /* the offset of the next directory follows the entries */
         extend(extent, walk.at + (extent->tags->big ? 8 : 4));
+    const struct gi_tiff_weight weight = extent->weight;
+    for (int i = 0; i < 2; i++)
+        extend_by_strips(extent, &others[i], &other_counts[i]);
+    extent->weight = weight;
     extend_by_strips(extent, &places, &counts);
     if (width <= UINT32_MAX && height <= UINT32_MAX)
         count(&extent->weight.pixels, width * height);
@@ -113,4 +127,27 @@ bool gi_tiff_find_next(size_t *at, const unsigned char *bytes, size_t nbytes, ui
             return false;
     }
     return false;
+}
+
+/* Returns whether the last `n` bytes are what a writer leaves behind the pages: tifffile a copy of
+ * the first page's resolution, and GDAL a copy of a tile's last bytes, as in each of its
+ * cloud-optimized files ("BLOCK_TRAILER=LAST_4_BYTES_REPEATED"). */
+static bool is_slack(const unsigned char *bytes, size_t nbytes, size_t n)
+{
+    enum { RESOLUTION = 16, START = 4096, TRAILER = 4 }; /* bytes */
+    size_t before = nbytes - n, most = before < START ? before : START;
+    if (n == TRAILER && before >= TRAILER)
+        return memcmp(bytes + before, bytes + before - TRAILER, TRAILER) == 0;
+    return n == RESOLUTION && memmem(bytes, most, bytes + before, n);
+}
+
+/* Bytes between those that tags name are not looked for: programs that change tags of a file leave
+ * the old directories and values there, as unused space. */
+size_t gi_tiff_trailing(const unsigned char *bytes, size_t nbytes, uint64_t end)
+{
+    size_t n = end < nbytes ? (size_t)(nbytes - end) : 0;
+    for (; n && !is_slack(bytes, nbytes, n); n--)
+        if (bytes[nbytes - n])
+            return n;
+    return 0;
 }

@@ -76,6 +76,9 @@ uint64_t gi_tiff_end(struct gi_tiff_weight *weight, const unsigned char *bytes, 
 /* Sets *at to the offset of the next TIFF behind one that ends at `end`. Returns false if there is
  * none (extent.c). */
 bool gi_tiff_find_next(size_t *at, const unsigned char *bytes, size_t nbytes, uint64_t end);
+/* Returns the number of bytes at the end of the file, behind `end`, which is that of its pages, but
+ * without padding (extent.c). */
+size_t gi_tiff_trailing(const unsigned char *bytes, size_t nbytes, uint64_t end);
 /* As gi_format.list. */
 enum gi_status gi_tiff_list_pages(struct gi_image_list *list, const unsigned char *bytes,
                                   size_t nbytes, struct gi_err *err);

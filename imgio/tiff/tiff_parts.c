@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum {
+    TAG_DESCRIPTION = 270,
     TAG_EXTRA_SAMPLES = 338,
     TAG_XMP = 700,
     TAG_IPTC = 33723,
@@ -384,6 +385,16 @@ static const char *idle(const struct gi_tags *tags, uint64_t directory, const st
     return other_range ? "range of other samples" : NULL;
 }
 
+/* Returns whether the tag is tifffile's description of the shape alone, which it writes behind a
+ * description by its caller. */
+static bool repeats_shape(const struct gi_tags *tags, const struct gi_tag *tag)
+{
+    static const char further[] = "], \"";
+    const char *text = (const char *)tags->bytes + (tag->broken ? 0 : tag->at);
+    return tag->tag == TAG_DESCRIPTION && gi_text_shape(text, tag->nbytes) &&
+           !memmem(text, tag->nbytes, further, sizeof further - 1);
+}
+
 /* Adds the tags of a directory. `of_page`: it is the page that has the picture in a SubIFD. Returns
  * whether there are tags of EXIF. */
 static bool add_tags(struct gi_decode *decode, const struct gi_tags *tags, uint64_t directory,
@@ -396,7 +407,7 @@ static bool add_tags(struct gi_decode *decode, const struct gi_tags *tags, uint6
     gi_tag_walk_start(&walk, tags, directory);
     for (; gi_tag_next(&walk, &tag); last = tag.tag) {
         const struct range *range = range_of(tag.tag);
-        bool again = tag.tag == last && range && range->used;
+        bool again = tag.tag == last && range && range->used && !repeats_shape(tags, &tag);
         const char *why = again ? "comes a second time" : idle(tags, directory, &tag);
         exif = exif || needs_exif(tag.tag);
         if (why && !of_page)
@@ -452,7 +463,6 @@ void gi_tiff_add_rest(struct gi_decode *decode)
         gi_decode_add_images(decode, "images after the first", GI_MORE_IMAGES);
         return;
     }
-    while (end < decode->nbytes && decode->bytes[end] == 0)
-        end++;
-    gi_decode_add_trailing(decode, end);
+    gi_decode_add_trailing(decode,
+                           decode->nbytes - gi_tiff_trailing(decode->bytes, decode->nbytes, end));
 }

@@ -216,6 +216,9 @@ def descriptions():
     check("ImageJ's unit", convert("out.tif", "--strict")[0] == 0 and parse(read("out.tif"))[270][1] == one)
     for text, named in ((b'{"shape": [3, 4]}\0', False), (b'{"shape": [3, 4], "axes": "YX"}\0', True),
                         (b"<OME >x\0", True), (b"ImageJ=1.5\nimages=1\nunit=um\n\0", False), (b"ImageJ=1.5\nimages=12\n\0", True)):
+        write("in.tif", tiff("<", False, [(270, 2, b"mine\0"), (270, 2, text)]))
+        said = convert("out.tif", "--strict")
+        check(f"mine, then {text}: {said}", ("second time" in said[1]) == (b"], \"" in text or b"shape" not in text) == (said[0] == 1))
         write("in.tif", tiff("<", False, [(270, 2, text)]))
         check(f"{text}", ("description" in convert("out.tif")[1]) == named == (convert("out.tif", "--strict")[0] == 1))
 
@@ -226,6 +229,24 @@ def beyond():
     whole = tiff("<", False, [(EXIF, 4, exif + [(INTEROPERABILITY, 4, inner)]), (GPS, 4, gps)])
     write("in.tif", whole + b"\0" * 10)
     check("nothing but zeros", convert("out.tif", "--strict") == (0, ""))
+    write("in.tif", whole + b"\0\0" + b"made up")
+    # A copy of the resolution by tifffile, and of the last bytes by GDAL, with the samples at the end; an old JPEG and unused bytes.
+    dpi = (282, 5, [(300, 1)]), (283, 5, [(300, 1)])
+    for order in "<>":
+        for big in (False, True):
+            size, copy = len(tiff(order, big, [(273, 4, [1 << 20]), *dpi])), struct.pack(order + "4I", 300, 1, 300, 1)
+            file = tiff(order, big, [(273, 4, [size]), *dpi]) + PIXELS
+            for end, silent in ((copy, not big), (copy + b"x", False), (b"x" + copy, False), (PIXELS[-4:], True),
+                                (b"1234", False), (b"\1\2" + PIXELS[-4:], False)):
+                write("in.tif", file + end)
+                said = convert("out.tif", "--strict")
+                check(f"{order} {big} {end}: {said}", said[0] == 0 if silent else "after the end" in said[1])
+            for at, n in ((288, 289), (513, 514)):
+                more = [(at, 4, [1 << 20]), (n, 4, [5])]
+                size = len(tiff(order, big, more))
+                write("in.tif", tiff(order, big, [(at, 4, [size]), (n, 4, [5])]) + b"inner" + b"behind")
+                said = convert("out.tif")[1]
+                check(f"{order} {big} tag {at}: {said}", "6 bytes after the end" in said)
     write("in.tif", whole + b"\0\0" + b"made up")
     status, said = convert("out.tif")
     check(f"bytes at the end: {said}", "7 bytes after the end" in said and convert("out.tif", "--strict")[0] == 1)
