@@ -212,7 +212,7 @@ void draw_case(struct walk_case *c, int number, uint64_t seed)
         draw_source(c, side);
         steps = case_between(&c->seed, 1, STEPS_MAX);
         for (int i = 0; i < TRIES && c->n < steps && !c->pair.data; i++)
-            add(c, gi_filters[case_between(&c->seed, 0, nfilters - 1)]);
+            add(c, gi_filters[i ? case_between(&c->seed, 0, nfilters - 1) : number % nfilters]);
     }
 }
 

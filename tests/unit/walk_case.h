@@ -23,7 +23,8 @@ struct walk_case {
     struct gi_image pair;
 };
 
-/* Makes a random case. If no operation can be found for the image, its sides are halved. */
+/* Makes a random case. The operation that is tried first depends on `number` alone, so that each
+ * one has its turn. If no operation can be found for the image, its sides are halved. */
 void draw_case(struct walk_case *c, int number, uint64_t seed);
 
 /* Frees the case. If `keep`, the files of its images are not removed. */
