@@ -37,7 +37,8 @@ struct gi_filter {
     enum gi_group group;
     const char *summary; /* one line, no full stop */
     const char *manual;  /* paragraphs, separated by blank lines; formulas have a source */
-    /* Three lines like "gpuimg blur in.png out.png --k 5", for operations from image to image. */
+    /* Three lines or more like "gpuimg blur in.png out.png --k 5", for operations from image to
+     * image. */
     const char *examples;
     const struct gi_option *options;
     size_t params_nbytes;

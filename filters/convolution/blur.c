@@ -59,7 +59,8 @@ const struct gi_filter gi_filter_blur = {
     .summary = "Blur with a box filter (mean of k x k pixels)",
     .examples = "gpuimg blur in.png out.png\n"
                 "gpuimg blur in.jpg out.png --k 31 --border mirror\n"
-                "gpuimg blur scan.tif out.png --k 9 --gray",
+                "gpuimg blur scan.tif out.png --k 9 --gray\n"
+                "gpuimg blur texture.tga soft.tga --alpha straight",
     .manual =
         "Each pixel becomes the mean of the k x k pixels around it (a box filter). A "
         "larger k blurs more; the time does not depend on k.\n\n" GI_ALPHA_FILTERED_MANUAL ".\n\n"

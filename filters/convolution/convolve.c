@@ -298,9 +298,11 @@ const struct gi_filter gi_filter_convolve = {
     .group = GI_GROUP_FILTERS,
     .planes = GI_PLANES_RGB,
     .summary = "Convolve with any kernel (2-D linear filter)",
-    .examples = "gpuimg convolve in.png out.png --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"\n"
-                "gpuimg convolve in.png out.png --kernel \"3x3: 1 2 1 2 4 2 1 2 1\" --normalize\n"
-                "gpuimg convolve in.png emboss.png --kernel emboss.txt --bias 128",
+    .examples =
+        "gpuimg convolve in.png out.png --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"\n"
+        "gpuimg convolve in.png out.png --kernel \"3x3: 1 2 1 2 4 2 1 2 1\" --normalize\n"
+        "gpuimg convolve in.png emboss.png --kernel emboss.txt --bias 128\n"
+        "gpuimg convolve texture.tga out.tga --kernel \"1 2 1\" --normalize --alpha straight",
     .manual = "Each pixel becomes the sum of the pixels around it, multiplied by the weights of "
               "--kernel: out(y, x) = bias + sum of kernel(j, i) in(y + j - anchor y, x + i - "
               "anchor x) over all rows j and columns i of the kernel. The kernel is applied as "

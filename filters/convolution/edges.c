@@ -142,7 +142,8 @@ const struct gi_filter gi_filter_edges = {
     .summary = "Detect edges: Sobel, Scharr or Prewitt gradient, or Laplacian",
     .examples = "gpuimg edges in.png out.png\n"
                 "gpuimg edges in.png out.png --operator scharr --gray\n"
-                "gpuimg edges in.png out.png --operator laplace --scale 4",
+                "gpuimg edges in.png out.png --operator laplace --scale 4\n"
+                "gpuimg edges texture.tga out.tga --alpha straight",
     .manual =
         "By default the result is the gradient magnitude sqrt(gx^2 + gy^2), which is large "
         "at edges. gx is the difference (-1, 0, 1) along the row, weighted over three rows "

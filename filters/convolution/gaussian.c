@@ -53,7 +53,8 @@ const struct gi_filter gi_filter_gaussian = {
     .summary = "Blur with a Gaussian filter",
     .examples = "gpuimg gaussian in.png out.png --sigma 2.5\n"
                 "gpuimg gaussian in.png out.png --k 5\n"
-                "djpeg photo.jpg | gpuimg gaussian - - --sigma 4 | cjpeg >soft.jpg",
+                "djpeg photo.jpg | gpuimg gaussian - - --sigma 4 | cjpeg >soft.jpg\n"
+                "gpuimg gaussian texture.tga soft.tga --sigma 2 --alpha keep",
     .manual =
         "Each pixel becomes the mean of its neighbours, weighted by exp(-(x^2 + y^2) / (2 "
         "sigma^2)). Here x and y are the distances in pixels, and the weights are divided "

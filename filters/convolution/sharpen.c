@@ -49,7 +49,8 @@ const struct gi_filter gi_filter_sharpen = {
     .summary = "Sharpen with an unsharp mask",
     .examples = "gpuimg sharpen in.png out.png\n"
                 "gpuimg sharpen in.jpg out.jpg --sigma 2 --amount 0.8\n"
-                "gpuimg sharpen noisy.png out.png --threshold 2",
+                "gpuimg sharpen noisy.png out.png --threshold 2\n"
+                "gpuimg sharpen texture.tga out.tga --alpha keep",
     .manual =
         "An unsharp mask adds to the image its difference from a blurred copy: out = in + "
         "amount (in - blurred), where \"blurred\" is the result of gpuimg gaussian with "

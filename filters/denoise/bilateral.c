@@ -138,9 +138,11 @@ const struct gi_filter gi_filter_bilateral = {
     .name = "bilateral",
     .group = GI_GROUP_FILTERS,
     .summary = "Bilateral filter: smooth but keep edges",
-    .examples = "gpuimg bilateral in.png out.png\n"
-                "gpuimg bilateral depth.png out.png --guide photo.png\n"
-                "gpuimg bilateral scan.tif out.tif --k 9 --sigma 75 --range 75 --border reflect101",
+    .examples =
+        "gpuimg bilateral in.png out.png\n"
+        "gpuimg bilateral depth.png out.png --guide photo.png\n"
+        "gpuimg bilateral scan.tif out.tif --k 9 --sigma 75 --range 75 --border reflect101\n"
+        "gpuimg bilateral texture.tga out.tga --alpha keep",
     .manual = "Each pixel becomes a weighted mean of the pixels around it. Pixels that are near "
               "and of similar colour weigh most, so that noise is removed and edges stay. The "
               "weight of a pixel is exp(-r^2 / (2 sigma^2)) * exp(-d^2 / (2 range^2)), where r "

@@ -98,7 +98,8 @@ const struct gi_filter gi_filter_nlmeans = {
     .summary = "Denoise with non-local means",
     .examples = "gpuimg nlmeans in.png out.png\n"
                 "gpuimg nlmeans night.jpg clean.jpg --strength 10\n"
-                "gpuimg nlmeans scan.tif out.tif --strength 2% --patch 5 --search 15",
+                "gpuimg nlmeans scan.tif out.tif --strength 2% --patch 5 --search 15\n"
+                "gpuimg nlmeans texture.tga out.tga --alpha keep",
     .manual = "Each pixel becomes a weighted mean of the pixels in the square of --search x "
               "--search pixels around it. A pixel q has a high weight if the patch of --patch x "
               "--patch pixels around q looks like the patch around p, the pixel that is "

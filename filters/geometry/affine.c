@@ -48,7 +48,9 @@ const struct gi_filter gi_filter_affine = {
     .summary = "Affine transform by a matrix: rotate, scale, shear, move",
     .examples = "gpuimg affine in.png out.png --matrix \"1 0.2 0; 0 1 0\"\n"
                 "gpuimg affine in.png half.png --matrix \"0.5 0 0; 0 0.5 0\" --size 640x480\n"
-                "gpuimg affine in.png out.png --matrix inverse.txt --inverse --border mirror",
+                "gpuimg affine in.png out.png --matrix inverse.txt --inverse --border mirror\n"
+                "gpuimg affine texture.tga out.tga --matrix \"1 0.5 0; 0 1 0\" --border wrap "
+                "--alpha straight",
     .manual = "--matrix \"a b c; d e f\" maps pixel (x, y) of the input to (a x + b y + c, d x + "
               "e y + f), like OpenCV's warpAffine; with --inverse it maps the result to the "
               "input, like scipy's affine_transform and Pillow's Image.transform. Coordinates "
@@ -57,7 +59,7 @@ const struct gi_filter gi_filter_affine = {
               "input unless --size is given.\n\n"
               "Each pixel of the result is interpolated from a few pixels of the input. An image "
               "that is made much smaller therefore shows aliasing: blur it first, or use gpuimg "
-              "resize. Colours are weighted by alpha.",
+              "resize. Colours are weighted by alpha, unless --alpha says that it is data.",
     .options = options,
     .params_nbytes = sizeof(struct affine_params),
     .check = check,

@@ -139,7 +139,8 @@ const struct gi_filter gi_filter_perspective = {
         "gpuimg perspective photo.jpg page.png --from 212,95,1480,130,1610,1990,90,2040 --size "
         "1240x1754\n"
         "gpuimg perspective in.png out.png --to 40,0,600,20,639,479,0,460\n"
-        "gpuimg perspective in.png out.png --matrix \"1 0.1 0; 0 1 0; 0.0005 0 1\"",
+        "gpuimg perspective in.png out.png --matrix \"1 0.1 0; 0 1 0; 0.0005 0 1\"\n"
+        "gpuimg perspective texture.tga out.tga --to 40,0,216,0,255,255,0,255 --alpha straight",
     .manual = "The four points of --from in the input are moved to the four points of --to in "
               "the result, and straight lines stay straight. If one of the two options is left "
               "out, its points are the outer corners of the image: from -0.5,-0.5 to width - "
@@ -150,7 +151,8 @@ const struct gi_filter gi_filter_perspective = {
               "OpenCV's warpPerspective. With --inverse it maps the result to the input.\n\n"
               "Each pixel of the result is interpolated from a few pixels of the input. An image "
               "that is made much smaller therefore shows aliasing: blur it first. Colours are "
-              "weighted by alpha. Coordinates are computed in double precision. Behind the "
+              "weighted by alpha, unless --alpha says that it is data. Coordinates are computed in "
+              "double precision. Behind the "
               "horizon, where g x + h y + i does not have the sign that it has in the visible "
               "part, the formula is applied unchanged "
               "and shows the plane from below.",

@@ -87,10 +87,11 @@ const struct gi_filter gi_filter_remap = {
               "whose X or Y is NaN becomes the border value, in every border mode.\n\n"
               "Each pixel of the result is interpolated from a few pixels of the input, which "
               "causes aliasing where the map makes the image much smaller. Colours are weighted "
-              "by alpha.",
+              "by alpha, unless --alpha says that it is data.",
     .examples = "gpuimg remap in.png out.png --map map.npy\n"
                 "gpuimg remap left.png rectified.png --map x.pfm --map-y y.pfm --border border\n"
-                "gpuimg remap frame2.png frame1.png --map flow.npy --relative --border clamp",
+                "gpuimg remap frame2.png frame1.png --map flow.npy --relative --border clamp\n"
+                "gpuimg remap texture.tga out.tga --map map.npy --alpha straight",
     .options = options,
     .params_nbytes = sizeof(struct remap_params),
     .check = check,

@@ -423,6 +423,7 @@ const struct gi_filter gi_filter_resize = {
         "gpuimg resize photo.jpg small.jpg --size 800x600\n"
         "gpuimg resize photo.png square.png --size 512x512 --fill --gravity north\n"
         "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow\n"
+        "gpuimg resize texture.tga half.tga --size 50% --alpha straight\n"
         "gpuimg run 'resize --short 256 --filter bilinear --like pillow, crop --size 224x224 "
         "--gravity center --like torchvision' in.jpg train.png",
     .manual = "By default the image keeps its aspect ratio and gets as large as --size allows: "

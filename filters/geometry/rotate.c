@@ -106,7 +106,8 @@ const struct gi_filter gi_filter_rotate = {
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"
                 "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic\n"
                 "gpuimg run 'rotate --angle 2 | crop --size 95% --gravity center' photo.jpg "
-                "straight.jpg",
+                "straight.jpg\n"
+                "gpuimg rotate texture.tga out.tga --angle 45 --border wrap --alpha straight",
     .manual = "The image is rotated counterclockwise around its middle, or around --center. "
               "Multiples of 90 degrees without --center only move pixels, and swap width and "
               "height as needed. In all other cases pixels are interpolated where necessary, and "
@@ -116,7 +117,7 @@ const struct gi_filter gi_filter_rotate = {
               "Places in the result that the image does not cover get the value of "
               "--border-value, by default 0, which is black, or transparent in an image with "
               "alpha. Other --border modes fill them from the image. Colours are weighted by "
-              "alpha.\n\n"
+              "alpha, unless --alpha says that it is data.\n\n"
               "To straighten a photograph, rotate it by a small angle, and crop it so that no "
               "empty corners are left, as in the last example. The largest inscribed rectangle of "
               "the same aspect ratio has 1 / (cos a + r sin a) times the sides of the image, less "

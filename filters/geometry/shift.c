@@ -42,11 +42,12 @@ const struct gi_filter gi_filter_shift = {
     .summary = "Shift (translate) by whole or fractional pixels",
     .examples = "gpuimg shift in.png out.png --offset 10,-4\n"
                 "gpuimg shift texture.png middle.png --offset 256,256 --border wrap\n"
-                "gpuimg shift frame.tif aligned.tif --offset 0.37,-1.62 --interpolation bicubic",
+                "gpuimg shift frame.tif aligned.tif --offset 0.37,-1.62 --interpolation bicubic\n"
+                "gpuimg shift texture.tga out.tga --offset 0.5,0.5 --border wrap --alpha straight",
     .manual = "The image moves, and its size stays the same. Pixels that leave on one side are "
               "lost; with --border wrap they come in on the other side. Offsets of whole pixels "
               "do not change samples. For fractions of a pixel samples are interpolated, and "
-              "colours are weighted by alpha.",
+              "colours are weighted by alpha, unless --alpha says that it is data.",
     .options = options,
     .params_nbytes = sizeof(struct shift_params),
     .check = check,

@@ -68,6 +68,7 @@ const struct gi_filter gi_filter_undistort = {
         "gpuimg undistort frame.png straight.png --camera camera.yml\n"
         "gpuimg undistort frame.jpg straight.jpg --camera camera.json -i bicubic\n"
         "gpuimg undistort frame.png out.png --camera camera.yml --border clamp\n"
+        "gpuimg undistort depth-in-alpha.png out.png --camera camera.yml --alpha straight\n"
         "gpuimg undistort frame.png out.png --camera '{\"K\": [[900, 0, 640], [0, 900, 360], "
         "[0, 0, 1]], \"D\": [-0.3, 0.1, 0, 0]}'",
     .manual = "The result is the image that the same camera would give without distortion, like "
@@ -77,7 +78,8 @@ const struct gi_filter gi_filter_undistort = {
               "the name distortion_coefficients, dist_coeffs, distCoeffs, dist or D. The file "
               "may have at most 64 kB and 32 levels of lists and mappings, and no YAML "
               "aliases.\n\n"
-              "Colours are weighted by alpha. Let x and y be the distances from the principal "
+              "Colours are weighted by alpha, unless --alpha says that it is data. Let x and y be "
+              "the distances from the principal "
               "point in focal lengths, and r2 = x^2 + y^2. A pixel of the result is then "
               "interpolated in the input at\n"
               "x' = x k + 2 p1 x y + p2 (r2 + 2 x^2),\n"

@@ -105,7 +105,8 @@ const struct gi_filter gi_filter_warp_polar = {
     .examples = "gpuimg warp-polar dial.png unrolled.png --center 320,240 --radius 200\n"
                 "gpuimg warp-polar unrolled.png dial.png --inverse --radius 200 --size 640x480 "
                 "--center 320,240\n"
-                "gpuimg warp-polar in.png log.png --log --size 256x360",
+                "gpuimg warp-polar in.png log.png --log --size 256x360\n"
+                "gpuimg warp-polar texture.tga out.tga --alpha straight",
     .manual = "Circles around --center become columns of the result, and rays from --center "
               "become rows. Let R be --radius. Pixel (x, y) of the result is then interpolated "
               "in the input at radius x R / width and angle 2 pi y / height. With --log the "
@@ -115,7 +116,8 @@ const struct gi_filter gi_filter_warp_polar = {
               "--inverse transforms a polar image back. By default the result has 2 R x 2 R "
               "pixels; here R is limited to the width of the polar image. The last row of "
               "the polar image is followed by its first row.\n\n"
-              "Colours are weighted by alpha. Logarithm, root and angle are computed in double "
+              "Colours are weighted by alpha, unless --alpha says that it is data. Logarithm, root "
+              "and angle are computed in double "
               "precision, by formulas that give the same result on every machine.",
     .options = options,
     .params_nbytes = sizeof(struct warp_polar_params),

@@ -306,8 +306,8 @@ static void check_case(int number, uint64_t seed)
     struct outcome want;
     char way[96];
     bool equal = true;
-    /* The seeds of the cases are mixed (splitmix64, Steele, Lea and Flood 2014), because with plain
-     * multiples as seeds some operation was never chosen. */
+    /* The seeds of the cases are mixed (splitmix64, Steele, Lea and Flood 2014), so that the cases
+     * draw independent numbers. */
     uint64_t mixed = seed + (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15);
     mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
