@@ -17,6 +17,7 @@ enum {
     EXTENSION = '!',
     IMAGE = ',',
     CONTROL = 0xf9,
+    CONTROL_NBYTES = 4,
     COMMENT = 0xfe,
     APPLICATION_LABEL = 0xff,
     PLAIN_TEXT = 1,
@@ -119,7 +120,7 @@ static bool walk_extension(struct walk *walk)
         read_comment(walk, blocks, nbytes);
     } else if (application && read_application(walk, blocks, nbytes)) {
         return true;
-    } else if (label != CONTROL) { /* which is part of its frame */
+    } else if (label != CONTROL || nbytes != CONTROL_NBYTES) { /* that is part of its frame */
         if (application)
             snprintf(name, sizeof name, "application extension %.11s", (const char *)blocks + 1);
         else if (label == PLAIN_TEXT)
@@ -131,9 +132,79 @@ static bool walk_extension(struct walk *walk)
     return true;
 }
 
+/* Codes of LZW as a GIF has them (appendix F), without the pixels that they stand for. */
+struct codes {
+    const unsigned char *bytes;
+    size_t nbytes, at; /* `at` in bits */
+    unsigned width;    /* bits of the next code */
+};
+
+/* Returns the next code, or -1 at the end of the bytes. */
+static int next_code(struct codes *codes)
+{
+    unsigned bits = 0;
+    size_t first = codes->at / 8, shift = codes->at % 8;
+    codes->at += codes->width;
+    if (codes->at > 8 * codes->nbytes)
+        return -1;
+    for (size_t i = 0; i < 3 && first + i < codes->nbytes; i++)
+        bits |= (unsigned)codes->bytes[first + i] << 8 * i;
+    return (int)(bits >> shift & ((1u << codes->width) - 1));
+}
+
+/* Returns whether the codes stand for more than `pixels` pixels, or bytes other than 0 follow their
+ * end. `bits` is the number of bits of a pixel. */
+static bool has_surplus(struct codes codes, unsigned bits, uint64_t pixels)
+{
+    enum { CODES = 4096, WIDTH_MAX = 12 };
+    uint16_t length[CODES]; /* of the string of a code, in pixels */
+    const unsigned clear = 1u << bits, stop = clear + 1;
+    unsigned next = stop + 1;
+    int previous = -1, code;
+    uint64_t made = 0;
+    codes.width = bits + 1;
+    for (unsigned i = 0; i < clear; i++)
+        length[i] = 1;
+    while (made <= pixels && (code = next_code(&codes)) >= 0 && (unsigned)code != stop) {
+        unsigned n = (unsigned)code < clear || ((unsigned)code > stop && (unsigned)code < next)
+                         ? length[code]
+                     : (unsigned)code == next && previous >= 0 ? length[previous] + 1u
+                                                               : 0;
+        if ((unsigned)code == clear) {
+            next = stop + 1;
+            codes.width = bits + 1;
+            previous = -1;
+            continue;
+        }
+        if (!n)
+            return false; /* damaged, which the decoder reports */
+        if (previous >= 0 && next < CODES)
+            length[next++] = (uint16_t)(length[previous] + 1u);
+        codes.width += next == 1u << codes.width && codes.width < WIDTH_MAX;
+        previous = code;
+        made += n;
+    }
+    size_t rest = (codes.at + 7) / 8;
+    while (made <= pixels && rest < codes.nbytes && !codes.bytes[rest])
+        rest++;
+    return made > pixels || rest < codes.nbytes;
+}
+
+/* Names codes and bytes of the first frame that its pixels do not need. */
+static void check_codes(struct walk *walk, const unsigned char *blocks, size_t nbytes,
+                        unsigned bits, uint64_t pixels)
+{
+    unsigned char *joined = join(walk, blocks, nbytes);
+    if (joined && has_surplus((struct codes){.bytes = joined, .nbytes = nbytes}, bits, pixels))
+        gi_decode_add_loss(walk->decode, "surplus image data",
+                           "has more image data than its pixels need, which is left out");
+    free(joined);
+}
+
 static bool walk_image(struct walk *walk)
 {
     size_t left = (size_t)(walk->end - walk->at), nbytes;
+    const unsigned char *frame = walk->at;
     if (left < DESCRIPTOR - 1)
         return false;
     size_t head = DESCRIPTOR - 1 + palette_nbytes(walk->at[8]) + 1; /* and the code size */
@@ -141,7 +212,14 @@ static bool walk_image(struct walk *walk)
         return false;
     walk->at += head;
     walk->frames++;
-    return skip_blocks(walk, &nbytes);
+    const unsigned char *blocks = walk->at;
+    unsigned bits = blocks[-1];
+    if (!skip_blocks(walk, &nbytes))
+        return false;
+    if (walk->frames == 1 && !walk->decode->options->header_only && bits >= 1 && bits <= 8)
+        check_codes(walk, blocks, nbytes, bits,
+                    (uint64_t)gi_little16(frame + 4) * gi_little16(frame + 6));
+    return true;
 }
 
 static void add_frames(const struct walk *walk)

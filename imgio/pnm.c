@@ -236,11 +236,14 @@ static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
     if (status)
         return status;
     gi_pnm_header_parts(decode, in.at, &head);
+    const unsigned char *raster = in.at;
     if (!decode->options->header_only)
         status =
             plain ? read_plain_raster(decode, &in, &head, err) : read_raw(decode, &in, &head, err);
     else if (!plain)
         gi_pnm_skip_raster(&in, &head);
+    if (!status && plain && !decode->options->header_only)
+        gi_pnm_raster_comments(decode, raster, &in);
     if (!status && !(plain && decode->options->header_only))
         gi_pnm_rest(decode, in);
     return status;

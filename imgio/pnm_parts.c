@@ -34,8 +34,10 @@ static bool is_plain(const struct gi_pnm_header *head)
     return false;
 }
 
-/* Names a line of the header of a PAM that begins with an unknown word. */
-static void name_line(struct gi_decode *decode, const unsigned char *at, const unsigned char *end)
+/* Names a line of the header of a PAM that begins with an unknown word, or has a tuple type that is
+ * not used. */
+static void name_line(struct gi_decode *decode, const struct gi_pnm_header *head,
+                      const unsigned char *at, const unsigned char *end)
 {
     static const char *const known[] = {"#",      "WIDTH",    "HEIGHT", "DEPTH",
                                         "MAXVAL", "TUPLTYPE", "ENDHDR"};
@@ -43,8 +45,13 @@ static void name_line(struct gi_decode *decode, const unsigned char *at, const u
     while (at + n < end && at[n] > ' ')
         n++;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (n >= strlen(known[i]) && memcmp(at, known[i], strlen(known[i])) == 0)
-            return;
+        if (n >= strlen(known[i]) && memcmp(at, known[i], strlen(known[i])) == 0) {
+            const unsigned char *tuple = (const unsigned char *)head->tuple;
+            const unsigned char *line = memchr(at, '\n', (size_t)(end - at));
+            if (*known[i] != 'T' || !tuple || !line || (tuple > at && tuple < line))
+                return;
+            break; /* the last tuple type counts */
+        }
     if (n)
         gi_decode_add_part(decode, &(struct gi_part){.kind = GI_PART_FIELD, .fate = GI_PART_LOST},
                            "line %.*s", (int)(n < 40 ? n : 40), (const char *)at);
@@ -56,7 +63,7 @@ void gi_pnm_header_parts(struct gi_decode *decode, const unsigned char *end,
     bool lines = head->magic == '7'; /* in a PAM, comments begin at the start of a line */
     for (const unsigned char *at = decode->bytes + 2; at < end; at++) {
         if (lines && at[-1] == '\n')
-            name_line(decode, at, end);
+            name_line(decode, head, at, end);
         if (*at == '#' && (!lines || at[-1] == '\n'))
             at = keep_comment(decode, at + 1, end);
     }
@@ -71,6 +78,18 @@ void gi_pnm_header_parts(struct gi_decode *decode, const unsigned char *end,
                            head->tuple);
 }
 
+void gi_pnm_raster_comments(struct gi_decode *decode, const unsigned char *at,
+                            struct gi_pnm_cursor *in)
+{
+    struct gi_pnm_cursor next = *in;
+    gi_pnm_skip_space(&next);
+    if (!gi_pnm_starts(next.at, (size_t)(next.end - next.at)) &&
+        memchr(in->at, '#', (size_t)(next.at - in->at)))
+        in->at = next.at;
+    while ((at = memchr(at, '#', (size_t)(in->at - at))))
+        at = keep_comment(decode, at + 1, in->at);
+}
+
 void gi_pnm_skip_raster(struct gi_pnm_cursor *in, const struct gi_pnm_header *head)
 {
     size_t left = (size_t)(in->end - in->at), row = gi_pnm_row_nbytes(head);
@@ -79,11 +98,13 @@ void gi_pnm_skip_raster(struct gi_pnm_cursor *in, const struct gi_pnm_header *he
 
 void gi_pnm_rest(struct gi_decode *decode, struct gi_pnm_cursor in)
 {
-    struct gi_pnm_cursor next = in;
+    struct gi_pnm_cursor next = in, spaces = in;
     gi_pnm_skip_space(&next);
+    while (spaces.at < spaces.end && gi_pnm_is_space(*spaces.at))
+        spaces.at++;
     if (gi_pnm_starts(next.at, (size_t)(next.end - next.at)))
         gi_decode_add_images(decode, "images after the first", GI_MORE_IMAGES);
-    else if (next.at < next.end)
+    else if (spaces.at < spaces.end)
         gi_decode_add_trailing(decode, (uint64_t)(in.at - decode->bytes));
 }
 

@@ -10,6 +10,11 @@
 void gi_pnm_header_parts(struct gi_decode *decode, const unsigned char *end,
                          const struct gi_pnm_header *head);
 
+/* Keeps the comments in and behind the plain raster from `at` to in->at as texts. Moves in->at
+ * behind them. */
+void gi_pnm_raster_comments(struct gi_decode *decode, const unsigned char *at,
+                            struct gi_pnm_cursor *in);
+
 /* Moves `in` behind the raw raster, or to the end of the file. */
 void gi_pnm_skip_raster(struct gi_pnm_cursor *in, const struct gi_pnm_header *head);
 

@@ -55,6 +55,17 @@ static void walk_frame(struct gi_decode *decode, const unsigned char *bytes, siz
     }
 }
 
+/* Adds the `n` bytes at the end of the file that are no whole chunk. */
+static void add_rest(struct gi_decode *decode, const unsigned char *bytes, size_t n)
+{
+    if (n >= GI_WEBP_CHUNK_HEAD)
+        add(decode, bytes, GI_PART_LOST, "ends early", NULL, n - GI_WEBP_CHUNK_HEAD);
+    else
+        gi_decode_add_part(
+            decode, &(struct gi_part){.kind = GI_PART_TRAILING, .fate = GI_PART_LOST, .nbytes = n},
+            "%zu byte%s in no chunk", n, n == 1 ? "" : "s");
+}
+
 static void add_frames(struct gi_decode *decode, unsigned frames)
 {
     char name[48];
@@ -70,7 +81,8 @@ void gi_webp_parts(struct gi_decode *decode)
     size_t limit = end < decode->nbytes ? (size_t)end : decode->nbytes;
     bool seen[9] = {false};
     unsigned frames = 0;
-    for (size_t at = GI_WEBP_RIFF_HEAD; at <= limit && limit - at >= GI_WEBP_CHUNK_HEAD;) {
+    size_t at = GI_WEBP_RIFF_HEAD;
+    while (at <= limit && limit - at >= GI_WEBP_CHUNK_HEAD) {
         static const char used[] = "VP8XVP8 VP8LALPHICCPEXIFXMP ANIM";
         const unsigned char *data = bytes + at + GI_WEBP_CHUNK_HEAD;
         size_t n = gi_little32(bytes + at + 4);
@@ -91,6 +103,9 @@ void gi_webp_parts(struct gi_decode *decode)
         at += gi_webp_chunk_nbytes(n);
     }
     add_frames(decode, frames);
+    limit -= limit == end ? length % 2 : 0; /* the padding */
+    if (at < limit)
+        add_rest(decode, bytes + at, limit - at);
     if (end < decode->nbytes && gi_webp_probe(bytes + end, decode->nbytes - (size_t)end))
         gi_decode_add_images(decode, "images after the first", GI_MORE_IMAGES);
     else

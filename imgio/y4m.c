@@ -143,10 +143,26 @@ static void add_word(struct gi_metadata *metadata, const char *word, size_t n)
     for (size_t i = 0; i < sizeof used / sizeof *used; i++)
         if (strncmp(word, used[i], strlen(used[i])) == 0)
             return;
-    if (*word == 'X')
+    bool unknown = strcspn(word + 1, "?0:") == 0; /* as in F0:0 and I? */
+    bool plain = unknown || (*word == 'I' && word[1] == 'p');
+    if (*word == 'X' || ((*word == 'F' || *word == 'I') && n > 1 && !plain))
         gi_metadata_add_part(
             metadata, &(struct gi_part){.kind = GI_PART_FIELD, .fate = GI_PART_LOST, .nbytes = n},
             "parameter %.*s", (int)n, word);
+}
+
+void gi_y4m_frame_metadata(struct gi_metadata *metadata, const char *line)
+{
+    for (const char *at = line + strcspn(line, " "); *at;) {
+        at += strspn(at, " ");
+        size_t n = strcspn(at, " ");
+        if (n)
+            gi_metadata_add_part(
+                metadata,
+                &(struct gi_part){.kind = GI_PART_FIELD, .fate = GI_PART_LOST, .nbytes = n},
+                "parameter %.*s of a frame", (int)(n < 40 ? n : 40), at);
+        at += n;
+    }
 }
 
 void gi_y4m_metadata(struct gi_metadata *metadata, const struct gi_y4m *video)

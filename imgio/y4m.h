@@ -31,9 +31,11 @@ bool gi_y4m_starts(const unsigned char *bytes, size_t nbytes);
 enum gi_status gi_y4m_read_head(struct gi_y4m *video, struct gi_reader *reader,
                                 const struct gi_limits *limits, struct gi_err *err);
 
-/* Adds to the metadata of a frame what the header says and the frame's samples do not: the aspect
- * ratio of pixels, and parameters of other programs. */
+/* Adds to the metadata of a frame the parameters of the header that the frame's samples do not
+ * show: the aspect ratio of pixels, the frame rate, interlacing, and those of other programs. */
 void gi_y4m_metadata(struct gi_metadata *metadata, const struct gi_y4m *video);
+/* Adds the parameters of a frame's line, which a single image does not hold. */
+void gi_y4m_frame_metadata(struct gi_metadata *metadata, const char *line);
 
 /* Returns the shape of plane number `plane`, from 0, in a video of this size and format. The shape
  * has one channel of GI_U8 or GI_U16. */

@@ -345,10 +345,10 @@ static const char *const common_paragraphs[] = {
     "of its ICC profile that is missing. --allow-partial takes what can be read. A chunk of a PNG "
     "that is not critical and has a wrong checksum, a bad tag of a TIFF, and runs of a "
     "BMP beyond the ends of its rows are left out, with a warning; with --strict this is an error. "
-    "So is what is behind the image data of a PNG, and bits of a BMP or TGA beside the colours, "
-    "such as the fourth of 4 bytes, that the file does not declare as alpha, unless all of them "
-    "are 0 or all are 1. A critical chunk that gpuimg does not know is left out of a PNG with "
-    "--allow-partial, and is an error without it. "
+    "So are data of a PNG or GIF behind the last pixel, and bits of a BMP or TGA beside the "
+    "colours, such as the fourth of 4 bytes, that the file does not declare as alpha, unless all "
+    "of them are 0 or all are 1. A critical chunk that gpuimg does not know is left out of a PNG "
+    "with --allow-partial, and is an error without it. "
     "The error about a file that gpuimg can't read names a program that converts it.",
     "Metadata: the result has that of the input. That of further images, such as a mask, is not "
     "taken, except that a result of several inputs (stack, montage, merge, channels join) has what "
@@ -356,7 +356,7 @@ static const char *const common_paragraphs[] = {
     "of colours: if the ICC profile or the colour chunks of the image of --with, --flat, --dark, "
     "--reference or --crops differ from those of the input, a warning says so. A further image "
     "without them counts as one in the colours of the input. With --strict these warnings, and "
-    "those about what is not read of a further image, are errors.",
+    "those about parts of a further image that are not read, are errors.",
     "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none. "
     "Inks of a CMYK JPEG are taken as Adobe's programs store them, with 0 for full ink.",
     NULL,

@@ -160,12 +160,14 @@ enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_e
 {
     struct gi_stream *stream = self;
     struct gi_image image = {0};
+    struct gi_metadata metadata = {0};
+    const struct frame *frame = item->source.tag;
+    gi_y4m_metadata(&metadata, &stream->video);
+    gi_y4m_frame_metadata(&metadata, frame->line);
     enum gi_status status = take_image(stream, item, &image, err);
     struct gi_file_info info = {.bits = 8, .maxval = (unsigned)gi_type_full_scale(image.type)};
     if (!status && stream->chain)
         status = gi_imaging_filter(stream->imaging, item, &image, NULL, &info, NULL, err);
-    struct gi_metadata metadata = {0};
-    gi_y4m_metadata(&metadata, &stream->video);
     if (!status)
         status = stream->target == GI_STREAM_VIDEO
                      ? encode(stream, item, &image, err)

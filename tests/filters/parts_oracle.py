@@ -205,14 +205,19 @@ class Webp:
                          [Part(("xmp", data), "XMP", self.chunk(kind, data), 1)])
                 if rng.random() < 0.3:
                     made.append(Part(None, f"chunk {kind.decode()}", self.chunk(kind, data), 1))
+        if rng.random() < 0.2:
+            end = b"x" + junk(rng, 7)
+            made.append(Part(None, plural(len(end), "byte in no chunk"), end, 3))
+        elif rng.random() < 0.2:
+            made.append(Part(None, "chunk cutC", b"cutC" + struct.pack("<I", rng.randrange(50, 99)) + junk(rng), 3))
         return made + ([tail(rng)] if rng.random() < 0.3 else [])
 
     def make(self, parts):
-        at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
+        at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(4)]
         flags = (8 if b"EXIF" in at[1] else 0) | (4 if b"XMP " in at[1] else 0)
         extended = self.chunk(b"VP8X", struct.pack("<IHBHB", flags, COLUMNS - 1, 0, ROWS - 1, 0))
-        body = b"WEBP" + extended + at[0] + self.base() + at[1]
-        return b"RIFF" + struct.pack("<I", len(body)) + body + at[2]
+        body = b"WEBP" + extended + at[0] + self.base() + at[1] + at[3]
+        return b"RIFF" + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2) + at[2]
 
     def items(self, data):
         size, = struct.unpack("<I", data[4:8])
@@ -236,14 +241,15 @@ class Gif:
     def blocks(data):
         return b"".join(bytes([len(data[i:i + 255])]) + data[i:i + 255] for i in range(0, len(data), 255)) + b"\0"
 
-    def image(self, rng=None):
-        """One frame of 2 x 2 pixels: LZW codes of 3 bits (clear, 0, 1, 1, 0, end) with a local palette."""
-        codes, bits, n = [4, 0, 1, 1, 0, 5], 0, 0
-        for code in codes:
+    def image(self, more=None):
+        """One frame of 2 x 2 pixels with a local palette: LZW codes (clear, 0, 1, 1, 0, end), of 3 bits until the table has
+        8 entries. More codes or bytes may follow the pixels."""
+        codes, bits, n = [(4, 3), (0, 3), (1, 3), (1, 3), (0, 4)] + [(1, 4)] * (more == "codes") + [(5, 4)], 0, 0
+        for code, width in codes:
             bits |= code << n
-            n += 3
+            n += width
         return b"," + struct.pack("<HHHHB", 0, 0, 2, 2, 0x80) + bytes([9, 99, 200, 250, 3, 80]) + b"\2" + self.blocks(
-            bits.to_bytes((n + 7) // 8, "little"))
+            bits.to_bytes((n + 7) // 8, "little") + (more if isinstance(more, bytes) else b""))
 
     def parts(self, rng):
         made = []
@@ -261,6 +267,11 @@ class Gif:
             else:
                 label = rng.randrange(2, 0xf0)
                 made.append(Part(None, f"extension 0x{label:02x}", bytes([33, label]) + self.blocks(data), place))
+        if rng.random() < 0.3:
+            more = rng.choice(["codes", b"x" + junk(rng, 400)])
+            made.append(Part(None, "surplus image data", more, "more", info=""))
+        if rng.random() < 0.1:
+            made.append(Part(None, "extension 0xf9", b"!\xf9\6" + bytes(7), 0))
         frames = rng.randrange(3)
         if frames:
             made.append(Part(None, plural(frames, "frame after the first"), self.image() * frames, 1))
@@ -268,7 +279,8 @@ class Gif:
 
     def make(self, parts):
         at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
-        return b"GIF89a" + struct.pack("<HHBBB", 2, 2, 0, 0, 0) + at[0] + self.image() + at[1] + b";" + at[2]
+        more = {p.place: p.bytes for p in parts}.get("more")
+        return b"GIF89a" + struct.pack("<HHBBB", 2, 2, 0, 0, 0) + at[0] + self.image(more) + at[1] + b";" + at[2]
 
 
 def tail(rng):
@@ -324,15 +336,24 @@ class Pnm:
         for _ in range(rng.randrange(4)):
             text = "".join(rng.choice("abc XYZ#.,") for _ in range(rng.randrange(1, 30))).strip() or "x"
             made.append(Part(("text", "Comment", text), "texts", f"# {text}\n".encode(), rng.randrange(2)))
+        if self.suffix == "ppm" and rng.random() < 0.4:  # a plain raster, with comments
+            made.append(Part(("text", "Comment", "in it"), "texts", b"0 0 0 # in it\n 1 2 3\n", 3, info=""))
+            if rng.random() < 0.5:
+                made.append(Part(("text", "Comment", "behind"), "texts", b"# behind\n", 3, info=""))
+            return made
         if rng.random() < 0.2:
             made.append(Part(None, "images after the first", self.make([]), 2))
+        elif rng.random() < 0.2:
+            made.append(Part(None, "9 bytes after the end", b"# no text", 2))
         elif rng.random() < 0.3:
             made.append(tail(rng))
         return made
 
     def make(self, parts):
         at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
-        return b"P6\n" + at[0] + b"2 1\n" + at[1] + b"255\n" + bytes(range(6)) + at[2]
+        plain = b"".join(p.bytes for p in parts if p.place == 3)
+        return ((b"P3\n" if plain else b"P6\n") + at[0] + b"2 1\n" + at[1] + b"255\n"
+                + (plain or bytes(range(6))) + at[2])
 
     def items(self, data):
         head = data.split(b"\n255\n" if data[:2] != b"P7" else b"\nENDHDR\n", 1)[0]
@@ -349,6 +370,8 @@ class Pam(Pnm):
         made = [name] + super().parts(rng)
         if rng.random() < 0.3:
             made.append(Part(None, "line MADEUP", b"MADEUP 5\n", 1))
+        if rng.random() < 0.3:
+            made.append(Part(None, "line TUPLTYPE", b"TUPLTYPE made up before\n", 0))
         return made
 
     def make(self, parts):

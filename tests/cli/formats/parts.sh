@@ -161,13 +161,23 @@ expect 0 gpuimg paste a.bmp made.png --crops crops --table crops.csv --crop-form
 check "paste names the profile of a later crop" grep -qF 'the ICC profile of --crops (differs' err
 
 # Videos: parameters of the header that frames lose, and images whose parts a video loses.
-printf 'YUV4MPEG2 W4 H2 F25:1 Ip A4:3 Cmono XABC=1\nFRAME\n12345678FRAME\n12345678' >v.y4m
+printf 'YUV4MPEG2 W4 H2 F25:1 It A4:3 Cmono XABC=1\nFRAME Itpp XDEF=2\n12345678FRAME\n12345678' >v.y4m
 expect 0 gpuimg info v.y4m
-check "info of a video" grep -qF 'resolution 3 x 4 without a unit, parameter XABC=1 of 6 bytes (lost)' out
+check "info of a video" grep -qF 'resolution 3 x 4 without a unit, parameter F25:1 of 5 bytes (lost), parameter It of 2 bytes (lost), parameter XABC=1 of 6 bytes (lost)' out
 expect 0 gpuimg invert v.y4m made.y4m --strict
-check "a video keeps its header" grep -qaF 'A4:3 Cmono XABC=1' made.y4m
+check "a video keeps its header" grep -qaF 'F25:1 It A4:3 Cmono XABC=1' made.y4m
+check "and the lines of its frames" grep -qaF 'FRAME Itpp XDEF=2' made.y4m
+expect 0 gpuimg color v.y4m made.y4m --saturation 1 --strict
+check "also as RGB" grep -qaF 'FRAME Itpp XDEF=2' made.y4m
 expect 0 gpuimg invert v.y4m 'v-{index}.png'
-check "frames lose a parameter" grep -qF 'not read: parameter XABC=1' err
+check "frames lose parameters" grep -qF \
+    'v-1.png: not read: parameter F25:1, parameter It, parameter XABC=1, parameter Itpp of a frame, parameter XDEF=2 of a frame' err
+for format in tif webp jpg bmp pgm npy; do
+    expect 1 gpuimg invert v.y4m "u-{index}.$format" --strict
+    check "$format: named" grep -qF 'parameter F25:1, parameter It, parameter XABC=1' err
+done
+printf 'YUV4MPEG2 W4 H2 F0:0 Ip A1:1 Cmono\nFRAME\n12345678' >still.y4m
+expect 0 gpuimg invert still.y4m 'still-{index}.png' --strict
 check "frames keep the aspect ratio" grep -qF '3 x 4 without a unit' <(gpuimg info v-1.png)
 expect 1 gpuimg invert v.y4m 'w-{index}.png' --strict
 expect 0 gpuimg pages kept.png kept.png --out made.y4m
