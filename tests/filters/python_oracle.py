@@ -40,8 +40,8 @@ def random_array(dtype, shape):
     return (c.rng.random(shape) * full).astype(dtype)
 
 
-for dtype, channels in (("u1", 1), ("u1", 2), ("u1", 3), ("u1", 4), ("u2", 1), ("u2", 2), ("u2", 3), ("u2", 4), ("f4", 1), ("f4", 3)):
-    for size in ((1, 1), (31, 40)):
+for dtype, channels in (("u1", 1), ("u1", 2), ("u1", 3), ("u1", 4), ("u2", 1), ("u2", 2), ("u2", 3), ("u2", 4), ("f4", 1), ("f4", 2), ("f4", 3), ("f4", 4), *((dtype, n) for dtype in ("u1", "u2", "f4") for n in (5, 7, 13, 1024))):
+    for size in ((1, 1), (3, 40), (31, 40)):
         array = random_array(dtype, (*size, channels))
         got = run(array, "flip --h | transpose")
         want = array[:, ::-1].swapaxes(0, 1)
@@ -87,6 +87,25 @@ for image, array in ((plane, plane), (color, color), (c.path("in.ppm"), color), 
     bins = [channel["bins"] for channel in run(image, "histogram")["channels"]]
     want = [np.bincount(planes[..., k].ravel(), minlength=256) for k in range(planes.shape[2])]
     c.check("histogram", np.array_equal(bins, want), bins)
+for dtype in ("u1", "u2", "f4"):
+    for n in (5, 7, 13):
+        bands = random_array(dtype, (20, 30, n))
+        channels = run(bands, "stats")["channels"]
+        c.check(f"stats of {n} bands {dtype}", [ch["name"] for ch in channels] == [f"band{i + 1}" for i in range(n)] and
+                np.allclose([ch["mean"] for ch in channels], bands.mean((0, 1), "f8"), 1e-6))
+        bins = [ch["bins"] for ch in run(bands, "histogram")["channels"]]
+        ends = {"u1": (0, 255), "u2": (0, 65535)}.get(dtype, (float(bands.min()), float(bands.max())))
+        c.check(f"histogram of {n} bands {dtype}", np.array_equal(bins, [np.histogram(bands[..., i].astype("f8"), 256, ends)[0] for i in range(n)]))
+        c.check(f"integral of {n} bands {dtype}", np.allclose(run(bands, "integral"), bands.cumsum(0, "f8").cumsum(1), 1e-12))
+        c.check(f"--bands of {n} {dtype}", np.array_equal(run(bands, "flip --h", "--bands", "3,2,1"), bands[:, ::-1, 2::-1]))
+        np.save(c.path("bands.npy"), bands)
+        c.check(f"a .npy of {n} bands {dtype}", np.array_equal(run(c.path("bands.npy"), "flip --v"), bands[::-1]))
+rgba = random_array("f4", (20, 30, 4))
+rgba[:10, :, 3] = 0
+half = run(rgba, "resize --size 15x10 --filter box")
+tiles = rgba[10:].reshape(5, 2, 15, 2, 4).astype("f8")
+want = (tiles[..., :3] * tiles[..., 3:]).sum((1, 3)) / tiles[..., 3:].sum((1, 3))
+c.check("alpha of floats weighs", half.shape == (10, 15, 4) and np.allclose(half[5:, :, :3], want, 1e-4), half.shape)
 for chain in ("extract --threshold 50", "threshold --threshold 50 | extract", "invert | invert, extract --threshold 50"):
     for image in (dots, c.path("dots.pgm")):
         table = run(image, chain)
@@ -212,10 +231,10 @@ for dtype in ("f8", "f2", "i8", "u4", "i1", "c8", "U3", "S3", "O", "M8[s]", "u1,
 refused("masked", TypeError, "masked array: want array.filled", np.ma.masked_equal(plane, 3))
 refused("a list", TypeError, "list", [[1, 2]])
 refused("a file descriptor", TypeError, "int", 0)
-refused("five channels", ValueError, "want 1 to 4 channels", np.zeros((4, 4, 5), "u1"))
+refused("more channels than a file has", ValueError, "want 1 to 1024 channels", np.zeros((4, 4, 1025), "u1"))
+refused("colours of bands", gpuimg.Error, "--bands", np.zeros((4, 4, 5), "u1"), "color --saturation 2")
 refused("one axis", ValueError, "shape (4,)", np.zeros(4, "u1"))
 refused("no pixels", ValueError, "shape (0, 4)", np.zeros((0, 4), "u1"))
-refused("floats with alpha", ValueError, "want 1 or 3", np.zeros((4, 4, 4), "f4"))
 refused("no such file", FileNotFoundError, "nowhere", c.path("nowhere.png"))
 refused("no program", FileNotFoundError, "nowhere", plane, program=c.path("nowhere"))
 with open(c.path("text"), "w") as file:
