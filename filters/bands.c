@@ -301,6 +301,8 @@ static bool fits(const struct gi_execution *execution, const struct gi_device_li
             all += row_on_device(&plan->sources[j], limits) *
                    (whole ? (size_t)plan->sources[j].height : (size_t)in);
         }
+        if (plan->masked) /* the result without its alpha, and alphas */
+            all += 2 * out;
         if (plan->parts) /* colours and alpha apart, before and after */
             all += out + row_on_device(&plan->sources[0], limits) * in;
         if (in < plan->sources[0].height && plan->border == GI_BORDER_WRAP)

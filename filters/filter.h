@@ -50,6 +50,8 @@ struct gi_filter {
      * refused for bands that are not colours, each of which other operations take as a gray
      * image. */
     bool needs_colour;
+    /* A pixel of the result has no data if a further image has none there (enum gi_mask). */
+    bool masks_others;
     /* Returns whether the samples of the result are no longer colours of the space that the file's
      * profile describes. NULL if they always are. */
     bool (*recolours)(const void *params);

@@ -7,6 +7,7 @@
 
 #include "filters/alpha.h"
 #include "filters/filter.h"
+#include "filters/masked.h"
 
 /* Returns whether the border mode, if the operation has one, uses the value of --border-value. */
 static bool uses_border_value(const struct gi_plan *plan)
@@ -96,8 +97,7 @@ enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits 
         status = filter->plan(plan, err);
     if (!status)
         status = gi_alpha_plan(plan, err);
-    if (!gi_has_alpha(&plan->result))
-        plan->result.mask = GI_MASK_NONE;
+    gi_masked_plan(plan);
     check_placement(plan);
     /* GI_E_MEMORY may mean that gi_plan_tables() found the result over its limits. */
     if ((!status || status == GI_E_MEMORY) && check_limits(plan, NULL))
@@ -135,8 +135,9 @@ void gi_plan_free(struct gi_plan *plan)
 enum gi_status gi_plan_run(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, struct gi_err *err)
 {
-    return plan->parts ? gi_alpha_run(plan, queue, work, err)
-                       : plan->filter->run(plan, queue, work, err);
+    enum gi_status (*run)(const struct gi_plan *, struct gi_queue *, const struct gi_work *,
+                          struct gi_err *) = plan->parts ? gi_alpha_run : plan->filter->run;
+    return plan->masked ? gi_masked_run(plan, queue, work, run, err) : run(plan, queue, work, err);
 }
 
 void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err)

@@ -85,6 +85,9 @@ struct gi_plan {
     void *tables;          /* one block from malloc(), owned by the plan; NULL: none */
     size_t tables_nbytes;  /* size of `tables`, set by gi_plan_tables() */
 
+    /* Set after the filter's `plan` by gi_masked_plan(): alpha marks pixels without data, and
+     * gi_masked_run() finishes it, or adds that of the first source. */
+    bool masked, adds_alpha;
     struct gi_alpha_parts
         *parts; /* set after the filter's `plan` by gi_alpha_plan(); mostly NULL */
 };

@@ -3,6 +3,7 @@
 #include "imgio/nodata.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +114,7 @@ static double value_in(enum gi_type type, const struct gi_nodata *nodata)
 enum gi_status gi_nodata_hide(struct gi_image *image, const struct gi_nodata *nodata,
                               struct gi_err *err)
 {
-    const struct gi_nodata own = {true, value_in(image->type, nodata), image->type};
+    const struct gi_nodata own = {true, nodata ? value_in(image->type, nodata) : 0, image->type};
     struct gi_image made = *image;
     bool adds = !gi_has_alpha(image);
     enum gi_status status = adds ? change_channels(&made, image, image->channels + 1, err) : GI_OK;
@@ -122,7 +123,7 @@ enum gi_status gi_nodata_hide(struct gi_image *image, const struct gi_nodata *no
     for (int y = 0; !status && y < made.height; y++) {
         void *row = gi_row(&made, y);
         for (size_t i = 0; i < gi_row_samples(&made); i += each) {
-            bool hidden = has_value(row, i, n, made.type, &own);
+            bool hidden = nodata && has_value(row, i, n, made.type, &own);
             if (hidden) /* so that NaN and large values do not spread */
                 set_samples(row, i, each, made.type, 0);
             else if (adds)
@@ -177,6 +178,20 @@ enum gi_status gi_nodata_restore(struct gi_image *image, const struct gi_nodata 
     if (!status)
         *image = made;
     return status;
+}
+
+void gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata)
+{
+    char text[32];
+    int n = snprintf(text, sizeof text, "%.17g", nodata->value);
+    const struct gi_part part = {.kind = GI_PART_GEO,
+                                 .fate = GI_PART_CARRIED,
+                                 .code = TAG_NODATA,
+                                 .place = GI_TAG_ASCII,
+                                 .nbytes = (size_t)n + 1,
+                                 .bytes = text};
+    if (!find_tag(metadata))
+        gi_metadata_add_part(metadata, &part, "tag GDAL_NODATA");
 }
 
 void gi_nodata_drop(struct gi_metadata *metadata)

@@ -14,7 +14,8 @@ enum gi_status gi_nodata_find(struct gi_nodata *nodata, const char *text,
                               const struct gi_image *image, struct gi_err *err);
 
 /* Makes alpha 0 where the host image has no data, and sets its mask. An image without alpha gets
- * one, which is hidden. Errors: GI_E_MEMORY; the image is freed then. */
+ * one, which is hidden. `nodata` may be NULL: all pixels have data. Errors: GI_E_MEMORY; the image
+ * is freed then. */
 enum gi_status gi_nodata_hide(struct gi_image *image, const struct gi_nodata *nodata,
                               struct gi_err *err);
 
@@ -27,5 +28,7 @@ enum gi_status gi_nodata_restore(struct gi_image *image, const struct gi_nodata 
 /* Returns whether samples of the type can have the value. */
 bool gi_nodata_fits(const struct gi_nodata *nodata, enum gi_type type);
 
+/* Adds the tag, in the unit of nodata->type, unless there is one. */
+void gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata);
 /* Drops the tag, because it does not apply to the samples that are written. */
 void gi_nodata_drop(struct gi_metadata *metadata);

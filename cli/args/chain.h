@@ -28,6 +28,7 @@ struct gi_chain_step {
     /* ICC profiles and PNG's colour chunks of pictures among them (cli/run/other_colours.h); paste
      * has two that differ if its crops do */
     struct gi_metadata other_colours[GI_SOURCES_MAX - 1];
+    struct gi_nodata other_nodata[GI_SOURCES_MAX - 1]; /* if the filter masks_others */
     int nothers;
 };
 

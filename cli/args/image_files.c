@@ -275,7 +275,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .channels_first = io->layout != 0,
         .ahead = ahead_of(io, path),
         .linear = io->linear,
-        .hide_nodata = loading->hide_nodata,
+        .hide_nodata = loading->hide_nodata || io->hide_nodata,
         .nodata = io->nodata,
         .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
     };

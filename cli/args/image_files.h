@@ -8,6 +8,7 @@
 /* The options of the set "Input and output". */
 struct gi_io_params {
     const char *format;
+    bool hide_nodata;   /* not an option: passed to gi_load_options */
     const char *nodata; /* --nodata; NULL: the value that the file names */
     const char *background;
     const char *bands; /* --bands, for gi_band_choice_read(); NULL: all bands */

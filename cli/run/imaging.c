@@ -235,7 +235,8 @@ bool gi_imaging_hides(const struct gi_chain *chain)
 {
     for (int i = 0; chain && i < chain->n; i++) {
         const struct gi_filter *filter = chain->steps[i].filter;
-        if (chain->steps[i].nothers || (!filter->run && !filter->leaves_out_masked))
+        bool measures = !filter->run, masks = filter->masks_others || measures;
+        if ((chain->steps[i].nothers && !masks) || (measures && !filter->leaves_out_masked))
             return false;
     }
     return chain && chain->n;

@@ -74,17 +74,28 @@ static bool makes_image(const struct gi_chain *chain)
 static enum gi_status tell_of_nodata(const struct gi_io_params *io, const char *input,
                                      struct gi_err *err)
 {
-    static const char words[] = "pixels without data count like others where there is a further "
-                                "image or another analysis than stats and histogram: want "
-                                "--nodata none";
+    static const char words[] = "pixels without data count like others, because a step has a "
+                                "further image that is not an operand, or is another analysis "
+                                "than stats and histogram: want --nodata none";
     if (io->strict)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s", input, words);
     gi_cli_warn_of(input, words);
     return GI_OK;
 }
 
+/* Returns the value of the first further image that has one. */
+static struct gi_nodata nodata_of_others(const struct gi_chain *chain)
+{
+    for (int i = 0; chain && i < chain->n; i++)
+        for (int j = 0; j < chain->steps[i].nothers; j++)
+            if (chain->steps[i].other_nodata[j].given)
+                return chain->steps[i].other_nodata[j];
+    return (struct gi_nodata){0};
+}
+
 /* Hides pixels without data of an image that gi_load() could not hide: parts of images of bands,
- * and inputs that are streams. Frees the image on an error. */
+ * and inputs that are streams. An image that has none may get some from a further image. Frees the
+ * image on an error. */
 static enum gi_status hide_late(struct gi_imaging *imaging, const struct gi_item *item,
                                 struct gi_image *image, const struct gi_metadata *metadata,
                                 const struct gi_file_info *info, struct gi_nodata *nodata,
@@ -94,8 +105,11 @@ static enum gi_status hide_late(struct gi_imaging *imaging, const struct gi_item
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     enum gi_status status =
         nodata->given ? GI_OK : gi_nodata_find(nodata, io->nodata, metadata, info, image, err);
-    if (!status && nodata->given && gi_imaging_hides(chain) && !io->linear)
-        return gi_nodata_hide(image, nodata, err);
+    bool hides = gi_imaging_hides(chain), own = nodata->given;
+    if (!status && !own)
+        *nodata = nodata_of_others(chain);
+    if (!status && nodata->given && hides && (!own || !io->linear))
+        return gi_nodata_hide(image, own ? nodata : NULL, err);
     if (!status && nodata->given && makes_image(chain))
         status = tell_of_nodata(io, item->line.input, err);
     if (status)
@@ -318,6 +332,9 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
         status = compute_hidden(imaging, item, image, &results->metadata, &results->info, wanted,
                                 results->ending.coding_of ? &results->ending : NULL,
                                 &results->ready, err);
+    struct gi_nodata others = nodata_of_others(chain);
+    if (!status && wanted && others.given && others.type == image->type && !options->io->nodata)
+        gi_nodata_name(&results->metadata, &others);
     if (!status && wanted)
         warn_of_bits(item, options->io, results);
     if (!status && wanted && chain && chain->n)

@@ -27,6 +27,7 @@ static struct gi_io_params how_to_load(const struct gi_option *row, const struct
     how.gray = row->picture ? io->gray : 0;
     how.linear = row->picture && io->linear;
     how.labels = row->labels;
+    how.nodata = io->nodata;
     return how;
 }
 
@@ -46,6 +47,7 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
                                  const struct gi_io_params *io, int threads, struct gi_err *err)
 {
     struct gi_io_params how = how_to_load(row, io);
+    how.hide_nodata = step->filter->masks_others;
     const void *params = params_of(step);
     const char *path = gi_option_path(row, params);
     step->nothers = i + 1;
@@ -55,6 +57,7 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
     enum gi_status status = gi_cli_load(&step->others[i], &metadata, bands ? &info : NULL, path,
                                         &how, threads, NULL, err);
     step->other_bands[i] = info.bands;
+    step->other_nodata[i] = info.nodata;
     if (!status && io->strict)
         status = check_parts(&metadata, path, err);
     if (row->picture)

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "imgio/nodata.h"
+
 void gi_ready_free(struct gi_ready *ready)
 {
     for (int i = 0; ready->sides && ready->inputs && ready->others && i < ready->chain->n; i++) {
@@ -23,6 +25,16 @@ void gi_ready_free(struct gi_ready *ready)
     free(ready->inputs);
 }
 
+/* Makes the part of further image j, which has bands. */
+static enum gi_status others_part(struct gi_image *made, const struct gi_chain_step *from, int j,
+                                  int part, struct gi_err *err)
+{
+    const struct gi_nodata *nodata = &from->other_nodata[j];
+    enum gi_status status =
+        gi_bands_part(made, &from->others[j], &from->other_bands[j], part - 1, err);
+    return status || !nodata->given ? status : gi_nodata_hide(made, nodata, err);
+}
+
 /* Sets the further images of a step. */
 static enum gi_status ready_others(struct gi_ready *ready, int i, int part, struct gi_err *err)
 {
@@ -35,7 +47,7 @@ static enum gi_status ready_others(struct gi_ready *ready, int i, int part, stru
         others[j] = from->others[j];
         others[j].owner = GI_OWNER_NONE;
         if (bands->n && part)
-            status = gi_bands_part(&others[j], &from->others[j], bands, part - 1, err);
+            status = others_part(&others[j], from, j, part, err);
         else if (bands->n)
             status = gi_fail(err, GI_E_UNSUPPORTED,
                              "a further image has %s, and the input has none: want some, as in "

@@ -86,8 +86,10 @@ enum gi_status gi_binary_plan(struct gi_plan *plan, enum gi_arithmetic_op op, st
     double full = gi_type_full_scale(shape.type), factor = p->scale;
     if (p->with && is_ratio(op))
         factor = op == GI_ARITHMETIC_MULTIPLY ? p->scale / full : p->scale * full;
-    *spec = (struct gi_arithmetic){
-        .op = op, .offset = (float)p->offset, .t = (float)p->amount, .alpha_too = p->alpha};
+    *spec = (struct gi_arithmetic){.op = op,
+                                   .offset = (float)p->offset,
+                                   .t = (float)p->amount,
+                                   .alpha_too = p->alpha && shape.mask != GI_MASK_HIDDEN};
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         spec->factor[c] = (float)factor;
     spec->plain = p->with && op != GI_ARITHMETIC_DIVIDE && p->scale == 1 && p->offset == 0 &&

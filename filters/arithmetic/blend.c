@@ -46,6 +46,7 @@ const struct gi_filter gi_filter_blend = {
     .options = options,
     .params_nbytes = sizeof(struct gi_binary_params),
     .averages = true,
+    .masks_others = true,
     .check = check,
     .plan = plan,
     .run = gi_binary_run,

@@ -52,8 +52,10 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     struct flat_field_found *found = state;
     struct gi_reduce spec = {.sums_only = true, .y = found->rows};
     enum gi_status status = GI_OK;
-    for (int j = 1; j < plan->nsources && !status; j++)
+    for (int j = 1; j < plan->nsources && !status; j++) {
+        spec.opaque = plan->sources[j].mask;
         status = queue->k->reduce(queue, found->frames[j - 1], &srcs[j], &spec, err);
+    }
     found->rows += srcs->height;
     return status;
 }
@@ -107,6 +109,7 @@ const struct gi_filter gi_filter_flat_field = {
     .options = options,
     .params_nbytes = sizeof(struct flat_field_params),
     .averages = true,
+    .masks_others = true,
     .check = check,
     .plan = plan,
     .measure = measure,

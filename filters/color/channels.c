@@ -104,7 +104,7 @@ static int channel_of(char letter, const struct gi_image *image)
     case 'k':
         return colour ? -1 : 0;
     default:
-        return gi_has_alpha(image) ? image->channels - 1 : -1;
+        return gi_has_alpha(image) && image->mask != GI_MASK_HIDDEN ? image->channels - 1 : -1;
     }
 }
 
@@ -173,6 +173,12 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!status && n > GI_MAX_CHANNELS)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d channels: want 1 to %d", n, GI_MAX_CHANNELS);
     plan->result.channels = n;
+    /* The result is not opaque where there are no data. */
+    if (!status && n % 2 == 0 && p->order && plan->sources[0].mask == GI_MASK_HIDDEN) {
+        plan->result.mask = GI_MASK_SHOWN;
+        spec->from[n - 1].source = 0;
+        spec->from[n - 1].channel = plan->sources[0].channels - 1;
+    }
     plan->cost.other = 1;
     return status;
 }

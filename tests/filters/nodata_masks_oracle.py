@@ -1,12 +1,12 @@
 """Pixels without data: each type and number of channels, chains, analyses and linear light, against masked arrays.
 
-Sources: imgio/nodata* filters/statistics/opaque* imgio/linear_light*
+Sources: imgio/nodata* filters/statistics/opaque* filters/masked* imgio/linear_light*
 """
 import json
 import os
 
 from _common import Checks, np, optional
-from _tags import compose
+from _tags import compose, parse
 
 c = Checks()
 check = c.check
@@ -214,6 +214,73 @@ def chains():
             check(f"{chain} of {name}: no output", json.load(open("alone.json")) == said)
 
 
+def dropped():
+    """Operations whose result has no alpha keep the value, and their result has the holes for later steps."""
+    for name, image, value, valid, text in images():
+        n = image.shape[2]
+        if n == 2:
+            continue
+        tiff("in.tif", image, text)
+        level = FULL[image.dtype.str[1:]] / 2
+        got = run("threshold", "in.tif", "out.tif", "--threshold", str(level))
+        luma = image[..., :3].astype(float) @ [.2126, .7152, .0722] if n > 1 else image[..., 0].astype(float)
+        used = valid & (image[..., -1] > 0) if n == 4 else valid
+        sure = used & (np.abs(luma - level) > .01 * level)
+        want = np.where(luma > level, FULL[image.dtype.str[1:]], 0)
+        check(f"threshold of {name}", got.shape[2] == 1 and np.array_equal(got[sure][:, 0], want[sure].astype(image.dtype)))
+        check(f"threshold of {name}: holes", is_value(got[~used], value).all())
+        c.result("run", f"threshold --threshold {level} | stats --json --to said.json", "in.tif")
+        check(f"threshold of {name}: count", json.load(open("said.json"))["channels"][0]["count"] == used.sum())
+        c.result("run", "channels --order r | channels --order ro", "in.tif", "out.tif")
+        got = load("out.tif")
+        check(f"channels of {name}", got.shape[2] == 2 and np.array_equal(got[used][:, 0], image[used][:, 0]) and
+              is_value(got[~used][:, 0], value).all() and np.array_equal(got[..., 1] > 0, used))
+
+
+def two():
+    """A pixel has no data if one of the images has none there."""
+    for name, image, value, valid, text in images():
+        n = image.shape[2]
+        if n % 2 == 0:
+            continue
+        full = FULL[image.dtype.str[1:]]
+        other = (rng.uniform(.1, .4, (H, W, n)) * full).astype(image.dtype)
+        other_valid = np.ones((H, W), bool)
+        other_valid[6:12, 10:30] = other_valid[1, 1] = False
+        for theirs in text, "7":
+            made = other.copy()
+            made[~other_valid] = float(theirs)
+            tiff("in.tif", image, text)
+            tiff("plain.tif", image)
+            tiff("other.tif", made, theirs)
+            both = valid & other_valid
+            want = np.where(both[..., None], np.where(image > other, image - other, 0) if image.dtype.kind == "u" else image - other,
+                            np.asarray(value, image.dtype)).astype(image.dtype)
+            got = run("subtract", "in.tif", "out.tif", "--with", "other.tif")
+            check(f"{name} and {theirs}", np.array_equal(got, want, equal_nan=image.dtype.kind == "f"))
+            c.result("run", "gaussian --sigma 1", "in.tif", "smooth.tif")
+            smoothed = load("smooth.tif")
+            used = ~is_value(smoothed, value).all(2) & other_valid
+            result = c.result("run", "gaussian --sigma 1 | subtract --with other.tif | stats --json --to said.json", "in.tif",
+                              "--strict")
+            check(f"{name} and {theirs} in a chain: {result.stderr}", result.returncode == 0)
+            said = json.load(open("said.json"))["channels"]
+            check(f"{name} and {theirs} in a chain: count", [got["count"] for got in said] == [used.sum()] * n)
+            got = run("subtract", "plain.tif", "out.tif", "--with", "other.tif")
+            check(f"{name} and {theirs}: only the second", np.array_equal(got[both], want[both]))
+            check(f"{name} and {theirs}: only the second has holes", is_value(got[~other_valid], float(theirs)).all())
+            tag = parse(open("out.tif", "rb").read())[42113]
+            check(f"{name} and {theirs}: the tag {tag}", differs(float(tag[1][:-1]), float(theirs)) == 0)
+    labels = np.ones((H, W), np.uint16)
+    labels[:, 20:] = 2
+    np.save("labels.npy", labels)
+    image = rng.integers(1, 256, (H, W, 1)).astype("u1")
+    image[3:9, 15:30] = 0
+    tiff("in.tif", image, "0")
+    zones = json.loads(c.result("stats", "in.tif", "--json", "--labels", "labels.npy").stdout)["zones"]
+    check("labels", [zone["channels"][0]["count"] for zone in zones] == [20 * H - 30, (W - 20) * H - 60])
+
+
 def to_linear(v):
     return np.where(v <= .04045, v / 12.92, ((v + .055) / 1.055) ** 2.4)
 
@@ -244,6 +311,8 @@ points()
 if ndimage:
     filters()
     chains()
+    dropped()
+    two()
     linear()
 else:
     c.skip("python3 has no scipy")

@@ -132,7 +132,7 @@ def counted():
     image = rng.integers(10, 255, (H, W)).astype(np.uint8)
     tiff("in.tif", image, b"7")
     tiff("other.tif", image)
-    for words in (("add", "in.tif", "out.tif", "--with", "other.tif"),):
+    for words in (("match", "in.tif", "out.tif", "--reference", "other.tif"),):
         result = c.result(*words)
         check(f"{words[0]}: named", result.returncode == 0 and "pixels without data count like others" in result.stderr)
         check(f"{words[0]}: --strict", c.result(*words, "--strict").returncode == 1)

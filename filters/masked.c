@@ -1,0 +1,129 @@
+/* Finishes the alpha of results whose sources have pixels without data.
+ * SPDX-License-Identifier: MIT */
+#include "filters/masked.h"
+
+#include "filters/filter.h"
+#include "kernels/arithmetic.h"
+#include "kernels/color.h"
+#include "kernels/kernels.h"
+#include "kernels/tone.h"
+
+/* Returns whether further image j says where the result has no data. */
+static bool is_masked_by(const struct gi_plan *plan, int j)
+{
+    return plan->filter->masks_others && plan->sources[j].mask;
+}
+
+/* Returns whether pixels stay where they are, in samples of the same type. */
+static bool stays(const struct gi_plan *plan)
+{
+    const struct gi_image *src = &plan->sources[0], *made = &plan->result;
+    return plan->filter->group != GI_GROUP_GEOMETRY && made->type == src->type &&
+           made->width == src->width && made->height == src->height &&
+           plan->dependency != GI_DEPENDENCY_MAPPED;
+}
+
+void gi_masked_plan(struct gi_plan *plan)
+{
+    const struct gi_image *src = &plan->sources[0];
+    if (src->mask && plan->filter->run && !gi_has_alpha(&plan->result) && stays(plan)) {
+        plan->masked = plan->adds_alpha = true;
+        plan->result.channels++;
+        plan->result.mask = GI_MASK_HIDDEN;
+    }
+    if (!gi_has_alpha(&plan->result))
+        plan->result.mask = GI_MASK_NONE;
+    for (int j = 1; j < plan->nsources && plan->result.mask; j++)
+        plan->masked = plan->masked || is_masked_by(plan, j);
+    if (plan->masked)
+        plan->scratch_nbytes += 2 * (size_t)gi_image_nbytes(&plan->result);
+}
+
+/* Makes `alpha`, a gray image: the last channel of an image. */
+static enum gi_status take_alpha(struct gi_queue *queue, struct gi_image *alpha,
+                                 const struct gi_image *image, struct gi_err *err)
+{
+    const struct gi_kernels *k = queue->k;
+    const struct gi_permute_channels spec = {.from = {{0, image->channels - 1}}, .nsources = 1};
+    enum gi_status status =
+        k->alloc(queue, alpha, image->width, image->height, 1, image->type, err);
+    if (status)
+        return status;
+    status = k->permute_channels(queue, alpha, image, &spec, err);
+    if (status)
+        k->release(queue, alpha);
+    return status;
+}
+
+/* Makes *alpha 0 where the alpha of `other` is not > 0. */
+static enum gi_status mask_by(struct gi_queue *queue, struct gi_image *alpha,
+                              const struct gi_image *other, struct gi_err *err)
+{
+    const struct gi_kernels *k = queue->k;
+    const struct gi_threshold above_zero = {0};
+    struct gi_image theirs, made;
+    struct gi_arithmetic product = {.op = GI_ARITHMETIC_MULTIPLY,
+                                    .other = &theirs,
+                                    .factor = {1 / gi_type_full_scale(alpha->type)}};
+    enum gi_status status = take_alpha(queue, &theirs, other, err);
+    if (status)
+        return status;
+    status = k->threshold(queue, &theirs, &theirs, &above_zero, err);
+    if (!status)
+        status = k->alloc(queue, &made, alpha->width, alpha->height, 1, alpha->type, err);
+    if (!status) {
+        status = k->arithmetic(queue, &made, alpha, &product, err);
+        struct gi_image unused = status ? made : *alpha;
+        if (!status)
+            *alpha = made;
+        k->release(queue, &unused);
+    }
+    k->release(queue, &theirs);
+    return status;
+}
+
+/* Joins the colours of the result and its alpha. */
+static enum gi_status finish(const struct gi_plan *plan, struct gi_queue *queue,
+                             const struct gi_work *work, const struct gi_image *made,
+                             struct gi_err *err)
+{
+    struct gi_image parts[2] = {*made};
+    struct gi_permute_channels join = {.nsources = 2};
+    int last = work->dst->channels - 1;
+    enum gi_status status =
+        take_alpha(queue, &parts[1], made->channels > last ? made : &work->srcs[0], err);
+    if (status)
+        return status;
+    for (int j = 1; j < plan->nsources && !status; j++)
+        if (is_masked_by(plan, j))
+            status = mask_by(queue, &parts[1], &work->srcs[j], err);
+    for (int c = 0; c < last; c++)
+        join.from[c].channel = c;
+    join.from[last].source = 1;
+    if (!status)
+        status = queue->k->permute_channels(queue, work->dst, parts, &join, err);
+    queue->k->release(queue, &parts[1]);
+    return status;
+}
+
+enum gi_status
+gi_masked_run(const struct gi_plan *plan, struct gi_queue *queue, const struct gi_work *work,
+              enum gi_status (*run)(const struct gi_plan *plan, struct gi_queue *queue,
+                                    const struct gi_work *work, struct gi_err *err),
+              struct gi_err *err)
+{
+    const struct gi_kernels *k = queue->k;
+    const struct gi_image *dst = work->dst;
+    struct gi_image made;
+    struct gi_work inner = *work;
+    enum gi_status status = k->alloc(queue, &made, dst->width, dst->height,
+                                     dst->channels - plan->adds_alpha, dst->type, err);
+    if (status)
+        return status;
+    inner.dst = &made;
+    status = run(plan, queue, &inner, err);
+    if (!status)
+        status = finish(plan, queue, work, &made, err);
+    k->release(queue, &made);
+    return status;
+}
