@@ -56,10 +56,12 @@ static void extend_by_strips(struct extent *extent, const struct gi_tag *places,
     for (uint64_t i = 0; i < places->count && i < counts->count; i++) {
         uint64_t at = gi_tag_integer(extent->tags, places, i, nbytes);
         uint64_t n = gi_tag_integer(extent->tags, counts, i, 0);
-        if (at > nbytes || n > nbytes - at)
-            continue;
-        extend(extent, at + n);
-        count(&extent->weight.coded, n);
+        bool inside = at <= nbytes && n <= nbytes - at;
+        if (inside)
+            count(&extent->weight.coded, n);
+        if (at <
+            nbytes) /* a length beyond the end, as some writers leave it, takes all that is left */
+            extend(extent, inside ? at + n : nbytes);
     }
 }
 

@@ -369,10 +369,22 @@ static bool is_full_range(const struct gi_tags *tags, const struct gi_tag *tag)
     return true;
 }
 
+/* Returns whether the tag is chroma's subsampling or position with the value that it has if the tag
+ * is missing, or no subsampling. Writers of JPEG add this to RGB, too. */
+static bool is_default_chroma(const struct gi_tags *tags, const struct gi_tag *tag)
+{
+    enum { SUBSAMPLING = 530, POSITION = 531 };
+    uint64_t first = gi_tag_integer(tags, tag, 0, 0), second = gi_tag_integer(tags, tag, 1, 0);
+    return (tag->tag == SUBSAMPLING && first == second && (first == 1 || first == 2)) ||
+           (tag->tag == POSITION && first == 1);
+}
+
 /* Returns why a tag that a reader uses says nothing of this picture, or NULL. */
 static const char *idle(const struct gi_tags *tags, uint64_t directory, const struct gi_tag *tag)
 {
     enum { REFERENCE = 532, YCBCR = 6 };
+    if (is_default_chroma(tags, tag))
+        return NULL;
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
         const struct condition *c = &conditions[i];
         uint64_t is = integer_of(tags, directory, c->other);

@@ -650,12 +650,13 @@ class Tiff:
             made.append(Part(None, "minimum and maximum of samples", (280, 3, [5])))
         if rng.random() < 0.3:  # what does not describe this picture
             made.append(rng.choice([Part(None, f"tag {tag}", (tag, kind, values)) for tag, kind, values in (
-                (292, 4, [1]), (293, 4, [0]), (326, 4, [2]), (327, 3, [1]), (328, 4, [2]), (529, 5, [(1, 3)] * 3), (530, 3, [2, 2]),
+                (292, 4, [1]), (293, 4, [0]), (326, 4, [2]), (327, 3, [1]), (328, 4, [2]), (529, 5, [(1, 3)] * 3), (530, 3, [4, 2]),
                 (531, 3, [2]), (532, 5, [(16, 1), (235, 1)] * 3), (347, 7, b"\xff\xd8\xff\xd9"), (513, 4, [8]))]
                 + [Part(None, "statement that samples are indices", (346, 3, [1])),
                    Part(None, "range of decoded samples", (433, 10, [(0, 1), (1, 1)])),
                    Part(None, "numbers of rows of strips", (559, 4, [3])),
-                   Part(None, "", (532, 5, [(0, 1), (255, 1)] * 3), silent=True)]))
+                   Part(None, "", (532, 5, [(0, 1), (255, 1)] * 3), silent=True),
+                   Part(None, "", (530, 3, [2, 2]), silent=True), Part(None, "", (531, 3, [1]), silent=True)]))
         if rng.random() < 0.3:  # a value that libtiff refuses, of a tag that is carried
             tag, kind, values = rng.choice([(264, 2, b"ab\0"), (265, 3, [1, 2]), (285, 3, [7]), (297, 3, [1]), (321, 3, [1, 2, 3]),
                                             (337, 4, [5, 6]), (402, 12, [1.5, 2.5]), (33300, 2, b"x\0")])

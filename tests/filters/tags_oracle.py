@@ -241,6 +241,9 @@ def beyond():
                 write("in.tif", file + end)
                 said = convert("out.tif", "--strict")
                 check(f"{order} {big} {end}: {said}", said[0] == 0 if silent else "after the end" in said[1])
+            write("in.tif", tiff(order, big, [(273, 4, [size]), (279, 4, [1 << 24]), *dpi]) + PIXELS + b"1234")
+            said = convert("out.tif")[1]
+            check(f"a strip that is longer than the file: {said}", "after the end" not in said)
             for at, n in ((288, 289), (513, 514)):
                 more = [(at, 4, [1 << 20]), (n, 4, [5])]
                 size = len(tiff(order, big, more))
