@@ -32,6 +32,8 @@ struct gi_alpha_parts {
 
 static int use_of(const struct gi_plan *plan)
 {
+    if (plan->sources[0].mask == GI_MASK_HIDDEN)
+        return GI_ALPHA_IS_OPACITY;
     for (const struct gi_option *row = plan->filter->options; row && row->name; row++)
         if (row->type == GI_OPT_CHOICE && row->choices == gi_alpha_choices)
             return *(const int *)((const char *)plan->params + row->offset);
@@ -59,6 +61,7 @@ static enum gi_status make_part(struct gi_plan *part, const struct gi_plan *plan
     struct gi_image sources[GI_SOURCES_MAX];
     memcpy(sources, plan->sources, sizeof sources);
     sources[0].channels = channels;
+    sources[0].mask = GI_MASK_NONE;
     return gi_plan_make_within(part, &plan->limits, plan->filter, params, sources, plan->nsources,
                                err);
 }
@@ -69,6 +72,10 @@ enum gi_status gi_alpha_plan(struct gi_plan *plan, struct gi_err *err)
     int use = use_of(plan);
     bool keeps = use == GI_ALPHA_IS_KEPT && plan->filter->group != GI_GROUP_GEOMETRY;
     bool apart = keeps || (use == GI_ALPHA_IS_DATA && plan->alpha_apart);
+    if (use != GI_ALPHA_IS_OPACITY && src->mask)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--alpha %s: alpha marks pixels without data: want weigh, or --nodata none",
+                       gi_alpha_choices[use].name);
     if (!apart || !gi_has_alpha(src))
         return GI_OK;
     plan->parts = calloc(1, sizeof *plan->parts + plan->filter->params_nbytes);

@@ -31,17 +31,20 @@ extern const struct gi_choice gi_alpha_choices[];
     "is "                                                                                          \
     "data, choose --alpha straight or keep"
 
-/* Returns the rule for primitives that can process alpha like a colour: `usual`, or that for
- * data. */
-static inline enum gi_alpha_rule gi_alpha_rule_of(int use, enum gi_alpha_rule usual)
+/* Returns the rule for primitives that can process alpha like a colour: `usual`, or that for data.
+ * The option is not about an alpha that the file does not have. */
+static inline enum gi_alpha_rule gi_alpha_rule_of(const struct gi_plan *plan, int use,
+                                                  enum gi_alpha_rule usual)
 {
-    return use == GI_ALPHA_IS_OPACITY ? usual : GI_ALPHA_PLAIN;
+    bool weighs = use == GI_ALPHA_IS_OPACITY || plan->sources[0].mask == GI_MASK_HIDDEN;
+    return weighs ? usual : GI_ALPHA_PLAIN;
 }
 
 /* Called by gi_plan_make_within() after the filter's `plan`. Sets plan->parts if the source has
  * alpha and the filter's primitives do not do what --alpha chooses: under "straight" if
  * plan->alpha_apart is set, and under "keep", except in operations that move pixels, where both are
- * the same. Errors: as gi_plan_make_within(). */
+ * the same. Errors: as gi_plan_make_within(); GI_E_UNSUPPORTED if an alpha of the file is said to
+ * be data, but marks pixels without data. */
 enum gi_status gi_alpha_plan(struct gi_plan *plan, struct gi_err *err);
 void gi_alpha_free(struct gi_alpha_parts *parts);
 

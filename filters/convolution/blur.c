@@ -29,7 +29,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
         if (!tables)
             return GI_E_MEMORY;
-        tables->spec.alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_WEIGH);
+        tables->spec.alpha = gi_alpha_rule_of(plan, p->alpha, GI_ALPHA_WEIGH);
         gi_separable_sum(tables, gi_box_taps(tables->taps, p->k));
         return GI_OK;
     }
@@ -37,7 +37,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!box)
         return GI_E_MEMORY;
     *box = (struct gi_box){.k = p->k,
-                           .alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_WEIGH),
+                           .alpha = gi_alpha_rule_of(plan, p->alpha, GI_ALPHA_WEIGH),
                            .border = gi_border_spec_from(&p->border, &plan->sources[0])};
     plan->halo = p->k / 2;
     plan->border = box->border.mode;

@@ -273,7 +273,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     struct gi_border_spec border = gi_border_spec_from(&p->border, &plan->sources[0]);
     struct convolve_tables *tables =
         gi_plan_tables(plan, sizeof *tables + nweights * sizeof *tables->weights, err);
-    k.alpha = gi_alpha_rule_of(p->alpha, k.alpha);
+    k.alpha = gi_alpha_rule_of(plan, p->alpha, k.alpha);
     if (tables)
         fill_tables(tables, &k, nweights, &border, p->bias, plan->sources[0].type);
     plan->alpha_apart = p->bias != 0; /* primitives don't add it to alpha */

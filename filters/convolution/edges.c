@@ -103,7 +103,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!tables)
         return GI_E_MEMORY;
     tables->gradient = (struct gi_gradient_magnitude){
-        .alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_KEEP),
+        .alpha = gi_alpha_rule_of(plan, p->alpha, GI_ALPHA_KEEP),
         .border = gi_border_spec_from(&p->border, &plan->sources[0])};
     for (int i = 0; i < 3 && p->operator_name != LAPLACIAN; i++)
         tables->gradient.smooth[i] = (float)(smooths[p->operator_name][i] * p->scale);

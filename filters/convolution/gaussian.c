@@ -42,7 +42,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
     if (!tables)
         return GI_E_MEMORY;
-    tables->spec.alpha = gi_alpha_rule_of(p->alpha, GI_ALPHA_WEIGH);
+    tables->spec.alpha = gi_alpha_rule_of(plan, p->alpha, GI_ALPHA_WEIGH);
     gi_separable_sum(tables, gi_gaussian_taps(tables->taps, p->k, p->sigma));
     return GI_OK;
 }

@@ -319,7 +319,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                                                   &l.col, p->like != LIKE_ITSELF, err);
     if (!spec)
         return GI_E_MEMORY;
-    spec->alpha = gi_alpha_rule_of(p->alpha, spec->alpha);
+    spec->alpha = gi_alpha_rule_of(plan, p->alpha, spec->alpha);
     spec->columns_first = columns_first((enum like)p->like, src, &l);
     double down = (double)src->width * l.height * spec->col.taps;
     double along = (double)l.width * l.height * spec->row.taps;

@@ -35,7 +35,7 @@ struct gi_remap *gi_transform_plan(struct gi_plan *plan, const struct gi_transfo
         return NULL;
     transform->interpolation = (enum gi_interpolation)params->interpolation;
     transform->cubic = (float)params->cubic;
-    transform->alpha = gi_alpha_rule_of(params->alpha, GI_ALPHA_WEIGH);
+    transform->alpha = gi_alpha_rule_of(plan, params->alpha, GI_ALPHA_WEIGH);
     transform->border = gi_border_spec_from(&params->border, &plan->sources[0]);
     transform->height = plan->sources[0].height;
     plan->dependency = GI_DEPENDENCY_GLOBAL;

@@ -169,10 +169,28 @@ def check_pillow():
                 c.check(f"Pillow {size} {ours} {word}", np.array_equal(got, want), f"off by {np.abs(got.astype(int) - want.astype(int)).max()}")
 
 
+def check_nodata():
+    """Pixels without data do not spread. --alpha is about an alpha of the file, which can't be data and mark such pixels, too."""
+    image = np.full((31, 23), 100, np.float32)
+    image[7, 5] = -9999
+    rgba = np.dstack([image, image, image, np.full_like(image, 1)])
+    for name, *args in FILTERS + MOVES:
+        want = run(image, name, *args, "--nodata", "-9999")
+        write(c.path("rgba.npy"), rgba)
+        for word in ("straight", "keep"):
+            got = run(image, name, *args, "--nodata", "-9999", "--alpha", word)
+            c.check(f"{name} {args} {word}, nodata", np.array_equal(got, want))
+            result = c.result(name, *(c.path(a[1:] + ".npy") if a[0] == "@" else a for a in args), "--nodata", "-9999", "--alpha", word,
+                              c.path("rgba.npy"), c.path("refused.npy"))
+            further = any(a[0] == "@" for a in args)  # with a further image such pixels count
+            c.check(f"{name} {args} {word}, nodata and alpha", further or (result.returncode > 0 and f"--alpha {word}: " in result.stderr),
+                    result.stderr)
+
+
 np.save(c.path("map.npy"), (c.rng.random((12, 10, 2)) * 20).astype(np.float32))
 np.save(c.path("guide.npy"), random_image(c.rng, (31, 23, 3), np.uint8))
 np.save(c.path("guide2.npy"), random_image(c.rng, (61, 83, 3), np.uint8))
-for check in (check_all_are_here, check_choices, check_borders, check_scipy, check_chains, check_levels, check_pillow):
+for check in (check_all_are_here, check_choices, check_borders, check_scipy, check_chains, check_levels, check_nodata, check_pillow):
     check()
 write(c.path("in.pam"), random_image(c.rng, (31, 23, 4), np.uint8))
 result = c.result("resize", "--size", "50%", "--alpha", "none", c.path("in.pam"), c.path("out.pam"))
