@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "filters/statistics/opaque.h"
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
+#include "kernels/kernels.h"
 
 struct equalize_params {
     bool per_channel;
@@ -35,13 +37,23 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *band = look->srcs;
-    struct gi_image judge;
-    enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
+    bool masked = plan->sources[0].mask;
+    uint64_t left_out = 0, *counts = state;
+    struct gi_image judge, kept = *band;
+    enum gi_status status = masked ? gi_keep_opaque(queue, &kept, band, err) : GI_OK;
     if (status)
         return status;
-    status = gi_curve_count(queue, state, &judge, err);
-    gi_judge_release(queue, &judge, by_luma(plan));
-    return status;
+    status = gi_judge_make(queue, &judge, &kept, by_luma(plan), err);
+    if (!status) {
+        status = gi_curve_count(queue, counts, &judge, err);
+        gi_judge_release(queue, &judge, by_luma(plan));
+    }
+    if (masked)
+        queue->k->release(queue, &kept);
+    return status || !masked || look->pass || band->type == GI_F32
+               ? status
+               : gi_left_out(queue, &left_out, counts, by_luma(plan) ? 1 : band->channels, band,
+                             err);
 }
 
 /* Computes the curve of a channel by OpenCV's steps, in float. Returns false if the channel has

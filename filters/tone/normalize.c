@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "filters/statistics/opaque.h"
 #include "filters/statistics/order.h"
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
@@ -113,19 +114,31 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *band = look->srcs;
-    struct gi_image judge;
-    enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
+    bool masked = plan->sources[0].mask;
+    uint64_t left_out = 0, *counts = ((struct normalize_state *)state)->counts;
+    struct gi_image judge, kept = *band;
+    enum gi_status status = masked ? gi_keep_opaque(queue, &kept, band, err) : GI_OK;
     if (status)
         return status;
-    status = count(queue, state, look->pass, &judge, plan->params, err);
-    gi_judge_release(queue, &judge, by_luma(plan));
-    return status;
+    status = gi_judge_make(queue, &judge, &kept, by_luma(plan), err);
+    if (!status) {
+        status = count(queue, state, look->pass, &judge, plan->params, err);
+        gi_judge_release(queue, &judge, by_luma(plan));
+    }
+    if (masked)
+        queue->k->release(queue, &kept);
+    return status || !masked || look->pass || band->type == GI_F32
+               ? status
+               : gi_left_out(queue, &left_out, counts, by_luma(plan) ? 1 : band->channels, band,
+                             err);
 }
 
 /* Returns a percentile of integers. */
 static double percentile(const uint64_t *counts, uint64_t n, double percent)
 {
     double t;
+    if (!n) /* no pixel has data */
+        return 0;
     uint64_t rank = gi_percentile_rank(&t, percent, n);
     int v = gi_counts_value(counts, rank);
     return gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
@@ -157,12 +170,12 @@ static void find_ends(struct normalize_ends *ends, const struct gi_plan *plan,
         const struct gi_float_totals *totals = &state->totals[c];
         double value[2];
         for (int i = 0; i < 2; i++)
-            value[i] =
-                src->type == GI_F32
-                    ? percentile_of_floats(
-                          &ranks[c * RANKS + 2 * i],
-                          totals->n - totals->minus_infinite - totals->plus_infinite, percent[i])
-                    : percentile(counts, (uint64_t)src->width * (uint64_t)src->height, percent[i]);
+            value[i] = src->type == GI_F32
+                           ? percentile_of_floats(&ranks[c * RANKS + 2 * i],
+                                                  totals->n - totals->minus_infinite -
+                                                      totals->plus_infinite,
+                                                  percent[i])
+                           : percentile(counts, gi_curve_total(counts, src->type), percent[i]);
         ends[c] =
             (struct normalize_ends){value[0], value[1], (double)gi_type_full_scale(src->type)};
     }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/otsu.h"
 
+#include "filters/statistics/opaque.h"
 #include "filters/tone/luma.h"
 #include "kernels/kernels.h"
 
@@ -138,7 +139,20 @@ void gi_otsu_plan(struct gi_plan *plan)
 enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                                const struct gi_look *look, struct gi_err *err)
 {
-    return gi_level_measure(queue, state, look->pass, look->srcs, err);
+    const struct gi_image *band = look->srcs;
+    struct gi_level_state *level = state;
+    struct gi_image kept;
+    uint64_t left_out = 0;
+    if (!plan->sources[0].mask)
+        return gi_level_measure(queue, level, look->pass, band, err);
+    enum gi_status status = gi_keep_opaque(queue, &kept, band, err);
+    if (status)
+        return status;
+    status = gi_level_measure(queue, level, look->pass, &kept, err);
+    queue->k->release(queue, &kept);
+    return status || band->type == GI_F32
+               ? status
+               : gi_left_out(queue, &left_out, level->counts[0], 1, band, err);
 }
 
 double gi_level_otsu(const struct gi_level_state *state)

@@ -1,6 +1,6 @@
 """Pixels without data: each type and number of channels, chains, analyses and linear light, against masked arrays.
 
-Sources: imgio/nodata* filters/statistics/opaque* filters/masked* imgio/linear_light*
+Sources: imgio/nodata* filters/statistics/opaque* filters/masked* filters/tone/normalize* filters/tone/equalize* filters/tone/otsu* imgio/linear_light*
 """
 import json
 import os
@@ -237,6 +237,20 @@ def dropped():
               is_value(got[~used][:, 0], value).all() and np.array_equal(got[..., 1] > 0, used))
 
 
+def tones():
+    """Curves follow from the pixels with data: those of an image that has only them, in a row, are the same."""
+    for name, image, value, valid, text in images():
+        if image.shape[2] % 2 == 0:
+            continue
+        tiff("in.tif", image, text)
+        tiff("plain.tif", np.ascontiguousarray(image[valid][None]))
+        for words in (["normalize"], ["normalize", "--percentiles", "2,90"], ["equalize"], ["equalize", "--per-channel"],
+                      ["threshold"]):
+            got = run(words[0], "in.tif", "out.tif", *words[1:])
+            want = run(words[0], "plain.tif", "want.tif", *words[1:])
+            check(f"{words} of {name}", np.array_equal(got[valid], want[0]) and is_value(got[~valid], value).all())
+
+
 def two():
     """A pixel has no data if one of the images has none there."""
     for name, image, value, valid, text in images():
@@ -312,6 +326,7 @@ if ndimage:
     filters()
     chains()
     dropped()
+    tones()
     two()
     linear()
 else:
