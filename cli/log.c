@@ -9,7 +9,7 @@
 
 /* The command's name, at the beginning of every message. */
 static const char *command_name;
-static bool is_quiet;
+static bool is_quiet, is_verbose;
 static char conclusion[1024];
 static bool shows_line; /* protected by the lock of stderr */
 
@@ -32,6 +32,11 @@ void gi_cli_name(const char *name)
 void gi_cli_quiet(bool quiet)
 {
     is_quiet = quiet;
+}
+
+void gi_cli_verbose(bool verbose)
+{
+    is_verbose = verbose;
 }
 
 /* Accepts only the shortest form of a character, up to U+10FFFF and without surrogates (RFC
@@ -171,6 +176,15 @@ void gi_cli_log(const char *format, ...)
     va_list args;
     va_start(args, format);
     write_line("", format, args);
+    va_end(args);
+}
+
+void gi_cli_tell(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (is_verbose)
+        write_line("", format, args);
     va_end(args);
 }
 

@@ -80,7 +80,9 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
     double start = gi_now_ms();
     enum gi_status status = gi_args_read(&args, command, argc, argv, err);
     const struct gi_io_params *io = !status ? io_of(command, &args) : NULL;
+    int own = !status ? gi_command_set(command, gi_device_options) : -1;
     gi_cli_quiet(io && io->quiet);
+    gi_cli_verbose(own >= 0 && ((const struct gi_device_params *)args.params[own])->verbose);
     if (io && !args.help)
         status = gi_cli_check_bands(io, err);
     if (!status && args.help)

@@ -41,12 +41,24 @@ enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_
     return gi_sink_write(sink, head, (size_t)total, err);
 }
 
+/* Which axis has the channels. */
+enum reading {
+    PLAIN, /* the last one, which alone has 1 to 4, or there are two axes */
+    FIRST, /* the first one, which alone has 1 to 4 */
+    FIRST_SHORTER,
+    LAST_SHORTER,
+    FIRST_CHOSEN,
+    LAST_CHOSEN,
+    READINGS
+};
+
 struct array {
     size_t at;               /* offset of the first sample */
     uint64_t axes[AXES_MAX]; /* height, width, channels */
     size_t steps[AXES_MAX];  /* number of samples from a row, a pixel and a channel to the next */
     int naxes;
     bool fortran, swapped, first; /* `first`: channels are the first axis */
+    enum reading reading;
     /* NumPy's letter for the kind of type: b bool, u unsigned, i signed, f float */
     char kind;
     size_t nbytes;     /* of a sample as stored: 1, 2, 4 or 8 */
@@ -108,9 +120,29 @@ static bool read_shape(struct array *a, const char *value)
     return true;
 }
 
+/* The words for each reading. */
+#define AXES_DETAILS(before)                                                                       \
+    {                                                                                              \
+        before "", before ", channels first", before ", channels first (the shorter axis)",        \
+            before ", channels last (the shorter axis)",                                           \
+            before ", channels first (as --layout says)",                                          \
+            before ", channels last (--layout chw takes the first axis)"                           \
+    }
+
+/* Returns the words for the array, whose axes order_axes() has ordered, and its reading alone. */
+static const char *detail_of(const struct array *a, const char **axes)
+{
+    static const char *const details[2][READINGS] = {AXES_DETAILS(""),
+                                                     AXES_DETAILS("Fortran order")};
+    const char *words = details[0][a->reading];
+    *axes = a->reading == PLAIN ? NULL : words + strlen(", ");
+    return a->fortran ? details[1][a->reading] : *axes ? *axes : "";
+}
+
 /* Reorders axes (channels, height, width) to (height, width, channels), and computes the step of
- * each axis. The channels are the axis of 1 to 4, or if there is none the shorter one. If both
- * readings of the axes are possible, the last axis is the channels, unless `chw`. */
+ * each axis. The channels are the axis of 1 to 4, or if there is none the shorter one, of at most
+ * GI_BANDS_MAX. If both axes are of 1 to 4, or equally long, the last axis is the channels, unless
+ * `chw`. */
 static bool order_axes(struct array *a, bool chw)
 {
     uint64_t *n = a->axes;
@@ -118,11 +150,19 @@ static bool order_axes(struct array *a, bool chw)
         n[2] = 1;
     bool last = n[2] >= 1 && n[2] <= GI_MAX_CHANNELS;
     bool first = a->naxes == 3 && n[0] >= 1 && n[0] <= GI_MAX_CHANNELS;
+    bool both = last && first, long_axes = a->naxes == 3 && !last && !first && n[0] >= 1 &&
+                                           n[0] <= GI_BANDS_MAX && n[2] >= 1 &&
+                                           n[2] <= GI_BANDS_MAX;
     if (!last && !first) {
         first = a->naxes == 3 && n[0] >= 1 && n[0] <= GI_BANDS_MAX && (chw || n[0] < n[2]);
         last = !first && n[2] >= 1 && n[2] <= GI_BANDS_MAX;
     }
     a->first = first && (chw || !last);
+    both = both || (long_axes && (chw || n[0] == n[2]));
+    a->reading = both        ? (a->first ? FIRST_CHOSEN : LAST_CHOSEN)
+                 : long_axes ? (a->first ? FIRST_SHORTER : LAST_SHORTER)
+                 : a->first  ? FIRST
+                             : PLAIN;
     size_t stored[AXES_MAX] = {(size_t)(n[1] * n[2]), (size_t)n[2], 1};
     if (a->fortran)
         stored[0] = 1, stored[1] = (size_t)n[0], stored[2] = (size_t)(n[0] * n[1]);
@@ -274,10 +314,9 @@ static enum gi_status decode_npy(struct gi_decode *decode, struct gi_err *err)
         return status;
     decode->info->bits = a.kind == 'b' ? 1 : 8 * (int)a.nbytes;
     decode->info->integers = a.type == GI_F32 && (a.kind == 'i' || a.kind == 'u');
-    decode->info->detail = a.fortran ? (a.first ? "Fortran order, channels first" : "Fortran order")
-                           : a.first ? "channels first"
-                           : decode->info->integers ? "integers read as float"
-                                                    : "";
+    decode->info->detail = detail_of(&a, &decode->info->axes);
+    if (!*decode->info->detail && decode->info->integers)
+        decode->info->detail = "integers read as float";
     if (a.axes[2] > GI_MAX_CHANNELS)
         decode->info->bands = (struct gi_bands){(int)a.axes[2], 1, -1};
     gi_decode_window(decode, a.axes[1], a.axes[0]);

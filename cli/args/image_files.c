@@ -81,7 +81,10 @@ static const struct gi_choice strip_choices[] = {
         {GI_OPTION("layout", CHOICE, struct gi_io_params, layout), .default_text = "hwc",          \
          .choices = layout_choices,                                                                \
          .help = "Order of the axes in .npy files: of the output, and of an input whose shape "    \
-                 "allows both orders"},                                                            \
+                 "allows both orders. In an input the axis of 1 to 4 is the channels, so that "    \
+                 "(3, 480, 640) is RGB; if there is none, the shorter one of the first and the "   \
+                 "last axis; and if both have 1 to 4 or are equally long, or with chw, this "      \
+                 "option decides. gpuimg info and -v tell what was taken"},                        \
         {GI_OPTION("nodata", TEXT, struct gi_io_params, nodata), .metavar = "VALUE",               \
          .help = "Value of pixels without data, or none; by default GDAL_NODATA of a TIFF. "       \
                  "Operations and statistics ignore them; a filter that reaches data fills them "   \
@@ -284,6 +287,8 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
     options.coded =
         loading->coded && converted.type == rgb.type && converted.channels == rgb.channels;
     struct gi_err warning = {0};
+    struct gi_file_info own = {0};
+    info = info ? info : &own;
     enum gi_status status = read_bands(&options.choose, io->bands, err);
     if (status)
         return status;
@@ -302,8 +307,10 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         status = gi_load(image, metadata, info, path, &options, &warning, err);
     if (status)
         return status;
-    bool more =
-        warning.status == GI_E_UNSUPPORTED && loading->alone && info && is_pnm(info->format);
+    bool more = warning.status == GI_E_UNSUPPORTED && loading->alone && is_pnm(info->format);
+    if (info->axes && !loading->again && !io->header_only)
+        gi_cli_tell("%s: array with %s: %d x %d pixels of %d channels", path, info->axes,
+                    image->width, image->height, image->channels);
     if (*warning.text && !image->coded && !loading->again)
         gi_cli_warn("%s%s", warning.text,
                     more ? "; use {index:03} in the name of the output for all" : "");
