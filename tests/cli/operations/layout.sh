@@ -96,9 +96,10 @@ expect_error 1 'channels: rgb.ppm: has colour and no alpha*' channels alpha rgb.
 expect_error 2 'channels: --order: a: image 1 has no alpha' channels rgb.ppm made.png --order a
 expect_error 2 'channels: --order: k: image 1 has colour*' channels rgb.ppm made.png --order k
 expect_error 2 'channels: --order: image 2: there is 1' channels rgb.ppm made.png --order 2k
-for order in '' rgbrg q 5r 2 0r; do
+for order in '' rgbrg q 5r 2rq 0r; do
     expect_error 2 "channels: --order $order: want 1 to 4 letters*" channels rgb.ppm made.png "--order=$order"
 done
+expect_error 1 'channels: rgb.ppm: bands=4: it has bands 1 to 3' channels rgb.ppm made.png --order 4
 expect_error 2 'channels: want split, join or alpha in front, or --order LETTERS' channels rgb.ppm made.png
 expect_error 1 'channels: no/r.pgm*' channels split rgb.ppm made2.pgm made3.pgm no/r.pgm
 
