@@ -75,8 +75,8 @@ static __global__ void __launch_bounds__(LAYOUT_THREADS) squares(struct layout_a
     int x0 = (int)blockIdx.x * args.side, column0 = (int)blockIdx.y * UNITS;
     int lane = (int)threadIdx.x, first = (int)threadIdx.y;
     struct unit<PIXEL> in[GROUPS][K], out[K];
-#pragma unroll
     /* Load. */
+#pragma unroll
     for (int g = 0; g < GROUPS; g++)
         load_units(in[g], args, x0 + (first + g * LAYOUT_ROWS) * K, column0 + lane);
 #pragma unroll

@@ -209,8 +209,8 @@ static __device__ __forceinline__ void slide(const struct enlarge_args<R, TAPS> 
         for (int i = 0; i < WORDS; i++)
             ahead[0][i] = ahead[1][i];
         fetch<WORDS>(ahead[1], next, window + TAPS + 1 < args.src.height ? there : 0);
-#pragma unroll
         /* Compute columns, exchange, compute rows, store: R rows of the result. */
+#pragma unroll
         for (int i = 0; i < R; i++, y++, out += args.dst.stride)
             if ((unsigned)y < (unsigned)inner)
                 make_row<T, R, TAPS, C>(args, args.col.inner[(i + m::HALF) % R], v, share,

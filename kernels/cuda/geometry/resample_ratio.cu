@@ -281,8 +281,8 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
     int other = s::OWN_CHUNKS * (int)blockDim.x; /* chunks to the other row of sums */
     struct sliding_sums<T, R, TAPS, C> m = {};
     m.next = (const char *)args.src.data + (size_t)y * args.src.stride + part.at;
-#pragma unroll
     /* Load the first steps. */
+#pragma unroll
     for (int i = 0; i < AHEAD * R; i++, m.next += args.src.stride)
         if (i / R < there + AHEAD)
             fetch(m.ahead[i / R][i % R], m.next, part.there);

@@ -347,8 +347,8 @@ static __device__ __forceinline__ void go_down(const unsigned *const *columns,
                 for (int i = 0; i < 2 * K; i++)
                     pairs[j][m][i] = pairs[j][m + 1][i];
         }
-#pragma unroll
         /* Store two rows. */
+#pragma unroll
         for (int i = 0; i < 2; i++) {
             if (keep)
 #pragma unroll

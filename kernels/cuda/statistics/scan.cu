@@ -209,10 +209,10 @@ static __global__ void __launch_bounds__(32 * WARPS)
                     along[s % CHANNELS] += v[s];
                 }
             }
+            /* Reduce the row sums over the warp. */
             if (args.along == GI_SCAN_COLUMNS)
                 continue;
 #pragma unroll
-            /* Reduce the row sums over the warp. */
             for (int c = 0; c < CHANNELS; c++) {
 #pragma unroll
                 for (int d = 16; d; d /= 2)
