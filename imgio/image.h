@@ -134,10 +134,15 @@ static inline int gi_shown_channels(const struct gi_image *image)
     return image->channels - (image->mask == GI_MASK_HIDDEN);
 }
 
+/* Weights of red, green and blue in the luma of ITU-R BT.709. */
+#define GI_LUMA_RED   0.2126
+#define GI_LUMA_GREEN 0.7152
+#define GI_LUMA_BLUE  0.0722
+
 /* The luma of red, green and blue by ITU-R BT.709, on the scale of its arguments. */
 static inline double gi_luma(const double rgb[3])
 {
-    return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+    return GI_LUMA_RED * rgb[0] + GI_LUMA_GREEN * rgb[1] + GI_LUMA_BLUE * rgb[2];
 }
 
 /* Returns the number of bytes of the samples of one row, without padding. */

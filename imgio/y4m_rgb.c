@@ -44,7 +44,8 @@ static struct colour colour_of(const struct gi_y4m *video)
 {
     bool hd = is_hd(video);
     double unit = (double)(1 << (video->bits - 8)), most = (double)((1 << video->bits) - 1);
-    struct colour c = {.red = hd ? 0.2126 : 0.299, .blue = hd ? 0.0722 : 0.114, .most = most};
+    struct colour c = {
+        .red = hd ? GI_LUMA_RED : 0.299, .blue = hd ? GI_LUMA_BLUE : 0.114, .most = most};
     bool full = names(video, "COLORRANGE=FULL");
     c.black = full ? 0 : 16 * unit;
     c.range = full ? most : 219 * unit;

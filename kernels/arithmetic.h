@@ -195,11 +195,6 @@ GI_HOST_DEVICE static inline float gi_arithmetic_share(float luma, float alpha, 
     return invert ? 1.0f - m : m;
 }
 
-GI_HOST_DEVICE static inline float gi_arithmetic_luma(float r, float g, float b)
-{
-    return fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r));
-}
-
 /* Returns the largest A * full scale that is stored as 0 in the alpha of `dst`. */
 static inline float gi_arithmetic_hidden(const struct gi_image *dst)
 {

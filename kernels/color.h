@@ -14,8 +14,12 @@ extern "C" {
 #endif
 
 /* luma: converts an image to one channel. Gray is unchanged. Colours become the luma of ITU-R
- * BT.709 of the stored values, fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)). The last step
- * follows. Alpha is dropped. */
+ * BT.709 of the stored values, as gi_pixel_luma() computes it. The last step follows. Alpha is
+ * dropped. */
+GI_HOST_DEVICE static inline float gi_pixel_luma(float r, float g, float b)
+{
+    return fmaf((float)GI_LUMA_BLUE, b, fmaf((float)GI_LUMA_GREEN, g, (float)GI_LUMA_RED * r));
+}
 
 /* convert: changes the sample type; `dst` has the size and channels of `src`. Full scale (255,
  * 65535 or 1) becomes full scale. Floats become integers by rounding half to even, with saturation,

@@ -20,8 +20,10 @@ const struct gi_choice gi_gray_choices[] = {
     {0},
 };
 
-const float gi_gray_weights[][3] = {
-    {0}, {0.2126f, 0.7152f, 0.0722f}, {0.299f, 0.587f, 0.114f}, {1 / 3.0f, 1 / 3.0f, 1 / 3.0f}};
+const float gi_gray_weights[][3] = {{0},
+                                    {(float)GI_LUMA_RED, (float)GI_LUMA_GREEN, (float)GI_LUMA_BLUE},
+                                    {0.299f, 0.587f, 0.114f},
+                                    {1 / 3.0f, 1 / 3.0f, 1 / 3.0f}};
 
 static const struct gi_choice depth_choices[] = {
     {"same", NULL, "as the step before gives it"},

@@ -208,7 +208,8 @@ static struct gi_matrix4 to_lab(enum gi_type type)
  * BT.2100 or JFIF. */
 static struct gi_matrix4 to_ycbcr(enum gi_space space, enum gi_type type, bool video)
 {
-    static const double weights[][2] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
+    static const double weights[][2] = {
+        {0.299, 0.114}, {GI_LUMA_RED, GI_LUMA_BLUE}, {0.2627, 0.0593}};
     double r = weights[space - GI_SPACE_YCBCR_601][0], b = weights[space - GI_SPACE_YCBCR_601][1];
     double g = 1 - r - b, full = (double)gi_type_full_scale(type);
     /* `unit` is one 8-bit code as a fraction of full scale, and `middle` is where Cb and Cr are

@@ -5,6 +5,7 @@
 #include "kernels/cpu/common/pixel_bytes.h"
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/arithmetic.h"
+#include "kernels/color.h"
 
 enum { BLOCK = 256, ALPHA = ARITHMETIC_ALPHA };
 
@@ -189,8 +190,8 @@ static void weigh_mask(struct gi_arithmetic_weights *weights, const struct arith
     float behind = spec->value[ALPHA] * inverse;
     bool colour = spec->other && gi_colour_channels(spec->other) == 3;
     for (int i = 0; i < BLOCK; i++) {
-        float luma = colour ? gi_arithmetic_luma(mask->c[0][i], mask->c[1][i], mask->c[2][i])
-                            : mask->c[0][i];
+        float luma =
+            colour ? gi_pixel_luma(mask->c[0][i], mask->c[1][i], mask->c[2][i]) : mask->c[0][i];
         float m = gi_arithmetic_share(luma * inverse, mask->c[ALPHA][i], spec->invert);
         float q = spec->set ? m : m * b->c[ALPHA][i];
         weights[i] = gi_arithmetic_parts((1.0f - m) * behind, q);

@@ -1,5 +1,6 @@
 /* Converts rows of RGB pixels to gray (luma).
  * SPDX-License-Identifier: MIT */
+#include "kernels/color.h"
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/cpu/tone/pointwise.h"
@@ -21,8 +22,9 @@ static void gray_row(void *out, const void *in, size_t pixels, size_t channels, 
 
 static inline GI_VEC luma_of(GI_VEC r, GI_VEC g, GI_VEC b)
 {
-    GI_VEC luma = vec_fma(vec_set(0.7152f), g, vec_mul(vec_set(0.2126f), r));
-    return vec_fma(vec_set(0.0722f), b, luma);
+    GI_VEC luma =
+        vec_fma(vec_set((float)GI_LUMA_GREEN), g, vec_mul(vec_set((float)GI_LUMA_RED), r));
+    return vec_fma(vec_set((float)GI_LUMA_BLUE), b, luma);
 }
 
 /* Converts pixels of 3 bytes, four vectors at a time, except some at the end. Returns the number of
@@ -67,7 +69,7 @@ static inline void luma_chunk(float *out, const float *in, size_t pixels, size_t
 {
     for (size_t x = 0; x < pixels; x++) {
         const float *p = in + x * channels;
-        out[x] = fmaf(0.0722f, p[2], fmaf(0.7152f, p[1], 0.2126f * p[0]));
+        out[x] = gi_pixel_luma(p[0], p[1], p[2]);
     }
 }
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pointwise.cuh"
 #include "kernels/arithmetic.h"
+#include "kernels/color.h"
 
 enum { THREADS = 256, PIXELS = 2, ALPHA = 3 };
 
@@ -133,7 +134,7 @@ static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[G
     float ab = __fmul_rn(b[ALPHA], args->inverse), as = __fmul_rn(s[ALPHA], args->weight);
     struct gi_arithmetic_weights weights;
     if (spec->op == GI_ARITHMETIC_MASK) {
-        float luma = args->colour ? gi_arithmetic_luma(s[0], s[1], s[2]) : s[0];
+        float luma = args->colour ? gi_pixel_luma(s[0], s[1], s[2]) : s[0];
         float m = gi_arithmetic_share(__fmul_rn(luma, args->inverse), as, spec->invert);
         float behind = __fmul_rn(spec->value[ALPHA], args->inverse);
         weights =

@@ -1,6 +1,7 @@
 /* Luma (Rec. ITU-R BT.709). A thread computes 16 bytes of gray from the pixels at the same
  * position.
  * SPDX-License-Identifier: MIT */
+#include "kernels/color.h"
 #include "kernels/cuda/common/pointwise.cuh"
 
 struct luma_args {
@@ -32,7 +33,7 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) luma(struct luma_arg
                 if (CHANNELS >= 3) {
                     float g = sample_unpack<T>(words, at + 1);
                     float b = sample_unpack<T>(words, at + 2);
-                    v[s] = __fmaf_rn(0.0722f, b, __fmaf_rn(0.7152f, g, __fmul_rn(0.2126f, v[s])));
+                    v[s] = gi_pixel_luma(v[s], g, b);
                 }
             }
             ((unsigned *)&out)[i] = CHANNELS == 2 && S == 1
