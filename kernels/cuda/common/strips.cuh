@@ -139,6 +139,9 @@ struct strips_args {
  *   THREADS          maximum per block, for launch bounds, or 0 for strips_threads()
  *   BLOCKS           resident blocks per multiprocessor, for launch bounds
  *   SHARES_ROWS      whether reading three rows per result is the limit, see strips_band()
+ *   LARGE            whether k can exceed 2 * BLOCK_ROWS + 1, so that strips_sums() is compiled
+ *   summed           the epilogue whose strips_sums() runs; it has the same sums
+ *   with_sums()      returns the epilogue of that type
  *   begin()          returns a word that remains in a register
  *   move()           adds a row to column sums and, if SUBTRACT, subtracts an old row
  *   QUADS            whether there is add(), for bytes
@@ -316,7 +319,7 @@ window_begin(unsigned *columns, const struct strips_work<END> *work, struct box_
     const struct strips_args *args = &work->strips;
     int first = (max(y0, 0) + BLOCK_ROWS - 1) / BLOCK_ROWS;
     int last = min(y1, args->rows.src.height) / BLOCK_ROWS; /* of whole blocks, exclusive */
-    if (!args->sums || first >= last)
+    if (!END::LARGE || !args->sums || first >= last)
         first = last = y1;
     for (int block = first; block < last; block++) {
         const unsigned *sums = block_sums<END>(args, block, strip);
@@ -449,9 +452,9 @@ static enum gi_status strips_launch(struct gi_cuda_queue *cu, struct gi_image *d
     int bands = blocks * cu->units / strips; /* one wave */
     bands = bands < 1 ? 1 : bands < src->height ? bands : src->height;
     /* Sums are made if bands begin with more rows, less the parts of two blocks, than the image
-     * has. */
+     * has, which is never so if r is at most BLOCK_ROWS. */
     size_t sums_nbytes = (size_t)whole * strips * threads * END::PIXELS * END::SUMS * 4;
-    bool sums = whole && (2LL * args->r - 2 * BLOCK_ROWS) * bands > src->height &&
+    bool sums = END::LARGE && whole && (2LL * args->r - 2 * BLOCK_ROWS) * bands > src->height &&
                 sums_nbytes <= SUMS_NBYTES_MAX;
     void *more;
     enum gi_status status =
@@ -467,8 +470,13 @@ static enum gi_status strips_launch(struct gi_cuda_queue *cu, struct gi_image *d
     dim3 grid(strips * ceil_div(src->height, work.strips.band));
     if (!sums)
         return pdl_launch(cu, kernel, grid, threads, shared, &work, err);
-    strips_sums<END><<<strips * whole, threads, 0, cu->stream>>>(work);
-    GI_CUDA_LAUNCHED();
+    if constexpr (END::LARGE) {
+        struct strips_work<typename END::summed> made = {
+            work.strips, end->with_sums()
+        };
+        strips_sums<typename END::summed><<<strips * whole, threads, 0, cu->stream>>>(made);
+        GI_CUDA_LAUNCHED();
+    }
     kernel<<<grid, threads, shared, cu->stream>>>(work);
     GI_CUDA_LAUNCHED();
     return GI_OK;

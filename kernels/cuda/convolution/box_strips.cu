@@ -110,12 +110,16 @@ struct box_mean {
         VALUES = ROWS *SUMS,
         CENTRE = false,
         SHARES_ROWS = false,
+        LARGE = true,
         THREADS = PIXELS == 16 ? 320 : 0, /* 96 registers */
         BLOCKS = THREADS > 0 ? 2 : 1,
         SAMPLES = PIXELS *CHANNELS,
         WORDS = SAMPLES *(int)sizeof(T) / 4,
     };
+    typedef box_mean summed;
     struct division division;
+
+    const summed &with_sums() const {return *this;}
 
     __device__ __forceinline__ unsigned begin() const {return 0;}
 

@@ -78,12 +78,22 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
         ROWS = COUNT == 1 && MEAN ? 2 : 1,
         CENTRE = true,
         SHARES_ROWS = MEAN && PIXELS == 16,
+        LARGE = sizeof(T) < 4,
         THREADS = PIXELS == 16 ? 320 : 0, /* 96 registers */
         BLOCKS = THREADS > 0 ? 2 : 1,
         SAMPLES = PIXELS * CHANNELS,
         WORDS = SAMPLES * (int)sizeof(T) / 4,
     };
+    static_assert((2 * BLOCK_ROWS + 3LL) * (2 * BLOCK_ROWS + 3) * (GI_LOCAL_LEVELS - 1) >
+                      UINT32_MAX,
+                  "windows of floats are not large");
+    typedef local_mask<SAMPLE, COUNT, MEAN, false> summed;
     struct local_params local;
+
+    summed with_sums() const
+    {
+        return {local};
+    }
 
     __device__ __forceinline__ unsigned begin() const
     {
