@@ -282,7 +282,7 @@ static __device__ inline unsigned list_wrong(uint16_t *list, const struct jpeg_s
 {
     const unsigned i = threadIdx.x;
     const bool wrong = i > 0 && i < n && !is_same(subs[i].in, subs[i - 1].out);
-    unsigned count, at = block_before<THREADS / WARP>(wrong, &count);
+    unsigned count, at = block_before<THREADS / WARP>((unsigned)wrong, &count);
     if (wrong)
         list[at] = (uint16_t)i;
     __syncthreads();

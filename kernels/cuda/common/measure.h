@@ -1,17 +1,14 @@
 /* Shared code of kernels that measure (histograms, statistics, stream compaction, labelling):
- * foreground bits, a grid-stride loop over an image in 16-byte pieces, prefix sums within a warp
- * and a block, and launchers that do not wait, so that a benchmark can time their kernels.
+ * foreground bits, a grid-stride loop over an image in 16-byte pieces, sums within a warp, and
+ * launchers that do not wait, so that a benchmark can time their kernels.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MEASURE_H
 #define GI_KERNELS_CUDA_MEASURE_H
 
 #include <math.h>
 
-#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/common/prefix.cuh"
 #include "kernels/regions.h"
-
-enum { WARP = 32 };
-static const unsigned ALL_LANES = 0xffffffffu;
 
 typedef unsigned long long device_u64; /* the type of 64-bit atomics */
 
@@ -202,40 +199,13 @@ static __device__ inline void piece_load(struct piece<T, CHANNELS> *piece,
             ((uint4 *)piece->samples)[i] = row[(size_t)index * WIDE + i];
 }
 
-/* ---- reductions and prefix sums ---- */
+/* ---- reductions ---- */
 
 static __device__ inline device_u64 warp_sum(device_u64 v)
 {
     for (int step = WARP / 2; step > 0; step /= 2)
         v += __shfl_xor_sync(ALL_LANES, v, step);
     return v;
-}
-
-/* Returns the sum of `v` over all lower lanes of the warp (exclusive prefix sum). *total is the sum
- * over all lanes. */
-static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
-{
-    unsigned lane = threadIdx.x % WARP, sum = v;
-    for (unsigned step = 1; step < WARP; step *= 2) {
-        unsigned other = __shfl_up_sync(ALL_LANES, sum, step);
-        sum += lane >= step ? other : 0;
-    }
-    *total = __shfl_sync(ALL_LANES, sum, WARP - 1);
-    return sum - v;
-}
-
-/* Returns the sum of `v` over all lower threads of the block (exclusive prefix sum). *total is the
- * sum over all threads. */
-template <unsigned WARPS>
-static __device__ inline unsigned block_before(unsigned v, unsigned *total)
-{
-    __shared__ unsigned warps[WARPS];
-    unsigned all, lane = threadIdx.x % WARP, before = warp_before(v, &all);
-    if (lane == 0)
-        warps[threadIdx.x / WARP] = all;
-    __syncthreads();
-    unsigned sums = warp_before(lane < WARPS ? warps[lane] : 0, total);
-    return before + __shfl_sync(ALL_LANES, sums, threadIdx.x / WARP);
 }
 
 /* ---- floats as integers ---- */

@@ -122,26 +122,14 @@ static __device__ __forceinline__ void rank_digits(const struct sorting *sorting
  * a lower digit, and those of lower warps with the same digit. */
 static __device__ __forceinline__ void scan_digits(uint16_t *counts)
 {
-    __shared__ unsigned totals[DIGITS / WARP];
-    unsigned digit = threadIdx.x, lane = digit % WARP, sum = 0, upto = 0;
+    unsigned digit = threadIdx.x, sum = 0, all;
     if (digit < DIGITS) {
 #pragma unroll
         for (int w = 0; w < WARPS; w++)
             sum += counts[w * DIGITS + digit];
-        upto = sum;
-#pragma unroll
-        for (unsigned step = 1; step < WARP; step *= 2) {
-            unsigned below = __shfl_up_sync(ALL_LANES, upto, step);
-            upto += lane >= step ? below : 0;
-        }
-        if (lane == WARP - 1)
-            totals[digit / WARP] = upto;
     }
-    __syncthreads();
+    unsigned before = block_before<WARPS>(sum, &all);
     if (digit < DIGITS) {
-        unsigned before = upto - sum;
-        for (unsigned w = 0; w < digit / WARP; w++)
-            before += totals[w];
 #pragma unroll
         for (int w = 0; w < WARPS; w++) {
             unsigned count = counts[w * DIGITS + digit];

@@ -13,8 +13,7 @@ enum { SCAN_THREADS = 1024, SCAN_EACH = 8 };
 static __global__ void __launch_bounds__(SCAN_THREADS)
     scan_counts(uint32_t *counts, unsigned n, device_u64 *total)
 {
-    __shared__ unsigned warps[SCAN_THREADS / WARP];
-    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, carry = 0;
+    unsigned carry = 0;
     for (unsigned first = 0; first < n; first += SCAN_THREADS * SCAN_EACH) {
         unsigned at = first + threadIdx.x * SCAN_EACH, mine[SCAN_EACH], sum = 0, all;
 #pragma unroll
@@ -22,12 +21,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
             mine[i] = at + i < n ? counts[at + i] : 0;
             sum += mine[i];
         }
-        unsigned before = warp_before(sum, &all);
-        if (lane == 0)
-            warps[warp] = all;
-        __syncthreads();
-        unsigned warps_before = warp_before(warps[lane], &all);
-        before += carry + __shfl_sync(ALL_LANES, warps_before, warp);
+        unsigned before = carry + block_before<SCAN_THREADS / WARP>(sum, &all);
         carry += all;
 #pragma unroll
         for (unsigned i = 0; i < SCAN_EACH; i++) {
