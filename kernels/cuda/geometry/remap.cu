@@ -137,10 +137,9 @@ static bool takes_texture(const struct gi_queue *queue, const struct gi_image *s
 {
     bool lines = spec->map.kind == GI_MAP_AFFINE || spec->map.kind == GI_MAP_PROJECTIVE;
     bool whole = spec->src_y == 0 && src->height == spec->height;
-    bool pays = src->type != GI_F32 && spec->interpolation == GI_LINEAR &&
-                (int64_t)src->width * src->height >= TEXTURE_PIXELS_MIN;
-    return whole && !lines && (pays || is_forced(queue)) && spec->interpolation != GI_CUBIC &&
-           (spec->interpolation == GI_NEAREST || border_keeps(src, spec)) &&
+    bool pays = (int64_t)src->width * src->height >= TEXTURE_PIXELS_MIN;
+    return whole && !lines && (pays || is_forced(queue)) && src->type != GI_F32 &&
+           spec->interpolation == GI_LINEAR && border_keeps(src, spec) &&
            gi_cuda_array_fits((const struct gi_cuda_queue *)queue, src, &spec->border,
                               spec->map.kind == GI_MAP_RINGS);
 }
@@ -165,7 +164,7 @@ static enum gi_status by_texture(struct gi_queue *queue, struct gi_image *dst,
     gi_way_detail(queue, spec->border.mode == GI_BORDER_CLAMP
                              ? "image copied into a texture object, address mode clamp"
                              : "image copied into a texture object, address mode border");
-    return gi_cuda_remap_texture(cu, &args, texture, spec->interpolation, err);
+    return gi_cuda_remap_texture(cu, &args, texture, err);
 }
 
 const struct gi_remap_way gi_cuda_remap_ways[GI_WAYS_MAX] = {

@@ -13,12 +13,11 @@ struct remap_args; /* remap.cuh */
 enum gi_status gi_cuda_remap_plain(struct gi_cuda_queue *cu, const struct remap_args *args,
                                    enum gi_interpolation how, struct gi_err *err);
 
-/* Computes NEAREST and LINEAR of a whole image with one channel, through a texture object that
+/* Computes LINEAR of a whole image of integers with one channel, through a texture object that
  * gi_cuda_array_texture() made for the border of `args`. If rows wrap, the texture must have one
  * repeated row. */
 enum gi_status gi_cuda_remap_texture(struct gi_cuda_queue *cu, const struct remap_args *args,
-                                     cudaTextureObject_t texture, enum gi_interpolation how,
-                                     struct gi_err *err);
+                                     cudaTextureObject_t texture, struct gi_err *err);
 
 /* Compute LINEAR and CUBIC with AFFINE and PROJECTIVE maps; there is one function per sample type.
  * `cubic` must be 0 or from -1 to -1/16. Under GI_BORDER_VALUE, a pixel whose taps are all border

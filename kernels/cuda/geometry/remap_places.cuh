@@ -111,14 +111,15 @@ remap_spots_fours(struct remap_spot *at, const struct remap_args *args, int x, i
 
 /* Computes the coordinates of pixels x to x + REMAP_ACROSS - 1 of row y of the whole result. Pixels
  * to the right of the result, where tables and fields end, get the coordinates of the last pixel of
- * the row. FOURS is args->fours. */
+ * the row. FOURS: args->fours is set, and other maps are not compiled, which needs fewer
+ * registers. */
 template <int HOW, bool FOURS>
 static __device__ __forceinline__ void remap_spots(struct remap_spot *at,
                                                    const struct remap_args *args, int x, int y)
 {
     const struct gi_map *map = &args->map;
     int last = args->dst_width - 1;
-    if (FOURS && x + REMAP_ACROSS <= args->dst_width) {
+    if ((FOURS || args->fours) && x + REMAP_ACROSS <= args->dst_width) {
         remap_spots_fours<HOW>(at, args, x, y);
         return;
     }

@@ -7,8 +7,7 @@
 #include "kernels/cuda/geometry/remap.h"
 #include "kernels/cuda/geometry/remap_pixel.cuh"
 
-/* FOURS: args.fours. */
-template <typename T, int CHANNELS, int HOW, bool FOURS>
+template <typename T, int CHANNELS, int HOW>
 static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
     plain(const __grid_constant__ struct remap_args args)
 {
@@ -18,7 +17,7 @@ static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
         return;
     struct remap_spot at[REMAP_ACROSS];
     float f[REMAP_ACROSS * CHANNELS];
-    remap_spots<HOW, FOURS>(at, &args, x, args.dst_y + y);
+    remap_spots<HOW, false>(at, &args, x, args.dst_y + y);
     remap_run<T, CHANNELS, HOW>(f, &args, at, args.dst_width - x);
     remap_store<T, CHANNELS>(&args, x, y, f);
 }
@@ -29,10 +28,7 @@ static void launch_how(struct gi_cuda_queue *cu, const struct remap_args *args)
     dim3 block(REMAP_WIDE, REMAP_TALL);
     dim3 grid(ceil_div(args->dst_width, REMAP_WIDE * REMAP_ACROSS),
               ceil_div(args->dst_height, REMAP_TALL));
-    if (args->fours && HOW != GI_CUBIC)
-        plain<T, CHANNELS, HOW, HOW != GI_CUBIC><<<grid, block, 0, cu->stream>>>(*args);
-    else
-        plain<T, CHANNELS, HOW, false><<<grid, block, 0, cu->stream>>>(*args);
+    plain<T, CHANNELS, HOW><<<grid, block, 0, cu->stream>>>(*args);
 }
 
 template <typename T, int CHANNELS>

@@ -1,4 +1,5 @@
-/* Geometric transforms of one-channel images through a texture object, bilinear and nearest.
+/* Geometric transforms of one-channel images through a texture object, bilinear, of 8
+ * and 16 bits.
  *
  * The source is copied into a CUDA array (device/texture.cu), whose memory layout keeps neighbours
  * in both directions close together. So maps that read along columns or at scattered positions hit
@@ -21,36 +22,14 @@
 #include "kernels/cuda/geometry/remap.h"
 #include "kernels/cuda/geometry/remap_places.cuh"
 
-/* The texel type of a sample type. Floats are fetched as integers with the same bits, so that the
- * hardware does not change NaNs and denormal numbers. */
-template <typename T> struct texel;
-template <> struct texel<uint8_t> {
-    typedef uint8_t one;
+/* 2 x 2 texels of a sample type. */
+template <typename T> struct texels;
+template <> struct texels<uint8_t> {
     typedef uchar4 four;
 };
-template <> struct texel<uint16_t> {
-    typedef uint16_t one;
+template <> struct texels<uint16_t> {
     typedef ushort4 four;
 };
-template <> struct texel<float> {
-    typedef unsigned one;
-    typedef uint4 four;
-};
-
-static __device__ __forceinline__ float texel_float(uint8_t v)
-{
-    return remap_float(v);
-}
-
-static __device__ __forceinline__ float texel_float(uint16_t v)
-{
-    return remap_float(v);
-}
-
-static __device__ __forceinline__ float texel_float(unsigned v)
-{
-    return __uint_as_float(v);
-}
 
 /* Limits the coordinates of a position to -2 to width, and likewise for rows. This does not change
  * the result, because all texels from -2 down and from `width` up are outside. If rows wrap, the
@@ -65,7 +44,7 @@ static __device__ __forceinline__ void limit(struct remap_spot *at, const struct
 }
 
 /* FOURS is args.fours. Threads outside the result return before the first fetch. */
-template <typename T, int HOW, bool FOURS>
+template <typename T, bool FOURS>
 static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
     gather(const __grid_constant__ struct remap_args args, cudaTextureObject_t texture)
 {
@@ -75,40 +54,31 @@ static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
         return;
     /* Load. */
     struct remap_spot at[REMAP_ACROSS];
-    typename texel<T>::four v[REMAP_ACROSS];
-    typename texel<T>::one nearest[REMAP_ACROSS];
+    typename texels<T>::four v[REMAP_ACROSS];
     bool none[REMAP_ACROSS];
-    remap_spots<HOW, FOURS>(at, &args, x, args.dst_y + y);
+    remap_spots<GI_LINEAR, FOURS>(at, &args, x, args.dst_y + y);
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++) {
         none[i] = at[i].x == GI_PLACE_NONE;
         limit(&at[i], &args);
-        if constexpr (HOW == GI_LINEAR)
-            v[i] = tex2Dgather<typename texel<T>::four>(texture, (float)(at[i].x + 1),
-                                                        (float)(at[i].y + 1));
-        else
-            nearest[i] = tex2D<typename texel<T>::one>(texture, (float)at[i].x + 0.5f,
-                                                       (float)at[i].y + 0.5f);
+        v[i] = tex2Dgather<typename texels<T>::four>(texture, (float)(at[i].x + 1),
+                                                     (float)(at[i].y + 1));
     }
     /* Compute. */
     float f[REMAP_ACROSS];
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++) {
-        if (HOW == GI_LINEAR) {
-            float t = remap_part(at[i].part_x), u = remap_part(at[i].part_y);
-            float above = remap_lerp<T>(texel_float(v[i].w), texel_float(v[i].z), t);
-            float below = remap_lerp<T>(texel_float(v[i].x), texel_float(v[i].y), t);
-            f[i] = remap_lerp<T>(above, below, u);
-        } else {
-            f[i] = texel_float(nearest[i]);
-        }
+        float t = remap_part(at[i].part_x), u = remap_part(at[i].part_y);
+        float above = remap_lerp<T>(remap_float(v[i].w), remap_float(v[i].z), t);
+        float below = remap_lerp<T>(remap_float(v[i].x), remap_float(v[i].y), t);
+        f[i] = remap_lerp<T>(above, below, u);
         f[i] = none[i] ? args.background[0] : f[i];
     }
     /* Store. */
     remap_store<T, 1>(&args, x, y, f);
 }
 
-template <typename T, int HOW>
+template <typename T>
 static enum gi_status launch(struct gi_cuda_queue *cu, const struct remap_args *args,
                              cudaTextureObject_t texture, struct gi_err *err)
 {
@@ -116,25 +86,16 @@ static enum gi_status launch(struct gi_cuda_queue *cu, const struct remap_args *
     dim3 grid(ceil_div(args->dst_width, REMAP_WIDE * REMAP_ACROSS),
               ceil_div(args->dst_height, REMAP_TALL));
     if (args->fours)
-        gather<T, HOW, true><<<grid, block, 0, cu->stream>>>(*args, texture);
+        gather<T, true><<<grid, block, 0, cu->stream>>>(*args, texture);
     else
-        gather<T, HOW, false><<<grid, block, 0, cu->stream>>>(*args, texture);
+        gather<T, false><<<grid, block, 0, cu->stream>>>(*args, texture);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-template <typename T>
-static enum gi_status launch_type(struct gi_cuda_queue *cu, const struct remap_args *args,
-                                  cudaTextureObject_t texture, enum gi_interpolation how,
-                                  struct gi_err *err)
-{
-    return how == GI_LINEAR ? launch<T, GI_LINEAR>(cu, args, texture, err)
-                            : launch<T, GI_NEAREST>(cu, args, texture, err);
-}
-
 enum gi_status gi_cuda_remap_texture(struct gi_cuda_queue *cu, const struct remap_args *args,
-                                     cudaTextureObject_t texture, enum gi_interpolation how,
-                                     struct gi_err *err)
+                                     cudaTextureObject_t texture, struct gi_err *err)
 {
-    GI_CUDA_TYPES(args->src.type, launch_type<T>(cu, args, texture, how, err));
+    return args->src.type == GI_U8 ? launch<uint8_t>(cu, args, texture, err)
+                                   : launch<uint16_t>(cu, args, texture, err);
 }
