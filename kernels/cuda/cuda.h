@@ -198,7 +198,7 @@ enum gi_status gi_cuda_texture_retire(struct gi_cuda_queue *cu, cudaTextureObjec
                                       struct gi_err *err);
 void gi_cuda_textures_free(struct gi_cuda_queue *cu);
 
-/* Returns whether gi_cuda_array_texture() accepts the image. The image must have one channel, a
+/* Returns whether gi_cuda_array_texture() accepts the image, which has integers: one channel, a
  * border that an address mode makes, and a size within the limits of the hardware. */
 bool gi_cuda_array_fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
                         const struct gi_border_spec *border, int repeated);

@@ -151,7 +151,6 @@ static cudaError_t make_array(struct gi_cuda_array *to)
     return error;
 }
 
-/* For GI_F32, texels are unsigned integers with the bits of the samples. */
 static cudaError_t make_texture(struct gi_cuda_array *to, const struct gi_image *image,
                                 const struct gi_border_spec *border)
 {
@@ -226,5 +225,6 @@ enum gi_status gi_cuda_array_texture(struct gi_cuda_queue *cu, cudaTextureObject
     if (!complete(cu, image, border))
         return GI_OK;
     *texture = to->texture;
-    GI_CUDA_TYPES(image->type, launch<T>(cu, image, shape.height, err));
+    return image->type == GI_U8 ? launch<uint8_t>(cu, image, shape.height, err)
+                                : launch<uint16_t>(cu, image, shape.height, err);
 }
