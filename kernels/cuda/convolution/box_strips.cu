@@ -17,9 +17,8 @@ struct division {
  * than 32 bits, are summed in two halves. Alpha is the last sum. */
 enum weighing { PLAIN, PRODUCTS, HALVES };
 
-template <typename T, int CHANNELS, enum weighing BY>
-struct sums_of {
-    enum {N = BY == HALVES ? 2 * CHANNELS - 1 : CHANNELS, HALF = 8 * (int)sizeof(T)};
+template <typename T, int CHANNELS, weighing BY> struct sums_of {
+    enum { N = BY == HALVES ? 2 * CHANNELS - 1 : CHANNELS, HALF = 8 * (int)sizeof(T) };
 };
 
 /* Returns a lower bound of 1 / n, which is too small by at most one part in 2^20. */
@@ -55,7 +54,7 @@ static __device__ __forceinline__ unsigned window_quotient(unsigned long long su
 
 /* Returns the mean of a window from the sums of a pixel. At 8 bits the mean may be in a higher byte
  * of the returned word, and means_pack() selects that byte. */
-template <typename T, int CHANNELS, enum weighing BY>
+template <typename T, int CHANNELS, weighing BY>
 static __device__ __forceinline__ unsigned window_mean(const struct division *args,
                                                        const unsigned *sums, int c)
 {
@@ -74,7 +73,7 @@ static __device__ __forceinline__ unsigned window_mean(const struct division *ar
 }
 
 /* Packs N means into words of samples. */
-template <typename T, int N, enum weighing BY>
+template <typename T, int N, weighing BY>
 static __device__ __forceinline__ void means_pack(unsigned *words, unsigned *means,
                                                   const struct division *args)
 {
@@ -98,89 +97,94 @@ static __device__ __forceinline__ void means_pack(unsigned *words, unsigned *mea
 }
 
 /* The epilogue of the box filter. */
-template <typename SAMPLE, int COUNT, enum weighing BY>
-struct box_mean {
-    typedef SAMPLE T; enum {
+template <typename SAMPLE, int COUNT, weighing BY> struct box_mean {
+    typedef SAMPLE T;
+    enum {
         CHANNELS = COUNT,
         QUADS = sizeof(T) == 1 && BY != HALVES,
         PIXELS = CHANNELS == 1 && sizeof(T) == 1 ? 16 : 8,
         SUMS = sums_of<T, CHANNELS, BY>::N,
         HALF = sums_of<T, CHANNELS, BY>::HALF,
         ROWS = CHANNELS == 1 ? FEW_ROWS : 1,
-        VALUES = ROWS *SUMS,
+        VALUES = ROWS * SUMS,
         CENTRE = false,
         SHARES_ROWS = false,
         LARGE = true,
         THREADS = PIXELS == 16 ? 320 : 0, /* 96 registers */
         BLOCKS = THREADS > 0 ? 2 : 1,
-        SAMPLES = PIXELS *CHANNELS,
-        WORDS = SAMPLES *(int)sizeof(T) / 4,
+        SAMPLES = PIXELS * CHANNELS,
+        WORDS = SAMPLES * (int)sizeof(T) / 4,
     };
     typedef box_mean summed;
     struct division division;
 
-    const summed &with_sums() const {return *this;}
+    const summed &with_sums() const
+    {
+        return *this;
+    }
 
-    __device__ __forceinline__ unsigned begin() const {return 0;}
+    __device__ __forceinline__ unsigned begin() const
+    {
+        return 0;
+    }
 
-template <bool SUBTRACT>
-__device__ __forceinline__ void move(unsigned *columns, const unsigned *fresh,
-                                     const unsigned *old) const
-{
+    template <bool SUBTRACT>
+    __device__ __forceinline__ void move(unsigned *columns, const unsigned *fresh,
+                                         const unsigned *old) const
+    {
 #pragma unroll
-    for (int s = 0; s < SAMPLES; s++) {
-        int c = s % CHANNELS, alpha = s - c + CHANNELS - 1;
-        unsigned *sum = columns + s / CHANNELS * SUMS + c;
-        if (BY == PLAIN || c == CHANNELS - 1) {
-            sum[SUMS - CHANNELS] = column_moved<T>(sum[SUMS - CHANNELS], fresh, old, s);
-            continue;
+        for (int s = 0; s < SAMPLES; s++) {
+            int c = s % CHANNELS, alpha = s - c + CHANNELS - 1;
+            unsigned *sum = columns + s / CHANNELS * SUMS + c;
+            if (BY == PLAIN || c == CHANNELS - 1) {
+                sum[SUMS - CHANNELS] = column_moved<T>(sum[SUMS - CHANNELS], fresh, old, s);
+                continue;
+            }
+            unsigned f = sample_of<T>(fresh, s) * sample_of<T>(fresh, alpha);
+            if (BY == PRODUCTS) { /* two multiply-adds */
+                unsigned minus = 0 - sample_of<T>(old, alpha);
+                *sum += f + (SUBTRACT ? sample_of<T>(old, s) * minus : 0);
+            } else {
+                unsigned o = SUBTRACT ? sample_of<T>(old, s) * sample_of<T>(old, alpha) : 0;
+                unsigned mask = (1u << HALF) - 1;
+                sum[c] += (f & mask) - (o & mask);
+                sum[c + 1] += (f >> HALF) - (o >> HALF);
+            }
         }
-        unsigned f = sample_of<T>(fresh, s) * sample_of<T>(fresh, alpha);
-        if (BY == PRODUCTS) { /* two multiply-adds */
-            unsigned minus = 0 - sample_of<T>(old, alpha);
-            *sum += f + (SUBTRACT ? sample_of<T>(old, s) * minus : 0);
-        } else {
-            unsigned o = SUBTRACT ? sample_of<T>(old, s) * sample_of<T>(old, alpha) : 0;
-            unsigned mask = (1u << HALF) - 1;
-            sum[c] += (f & mask) - (o & mask);
-            sum[c + 1] += (f >> HALF) - (o >> HALF);
+    }
+
+    __device__ __forceinline__ void add(unsigned *columns, const unsigned *bytes, int first) const
+    {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int s = first + i, c = s % CHANNELS;
+            unsigned factors = BY == PRODUCTS && c < CHANNELS - 1 ? bytes[3] : 0x01010101;
+            unsigned *sum = columns + s / CHANNELS * SUMS + c;
+            *sum = dot4_unsigned(bytes[i], factors, *sum);
         }
     }
-}
 
-__device__ __forceinline__ void add(unsigned *columns, const unsigned *bytes, int first) const
-{
+    __device__ __forceinline__ void make(unsigned (*words)[WORDS], const struct strips_args *args,
+                                         const unsigned *prefix, const unsigned (*)[WORDS],
+                                         unsigned) const
+    {
+        unsigned means[ROWS][SAMPLES];
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        int s = first + i, c = s % CHANNELS;
-        unsigned factors = BY == PRODUCTS && c < CHANNELS - 1 ? bytes[3] : 0x01010101;
-        unsigned *sum = columns + s / CHANNELS * SUMS + c;
-        *sum = dot4_unsigned(bytes[i], factors, *sum);
+        for (int j = 0; j < PIXELS; j++) {
+            unsigned high[VALUES], low[VALUES];
+            words_get<VALUES>(high, prefix, args->high[j]);
+            words_get<VALUES>(low, prefix, args->low[j]);
+#pragma unroll
+            for (int v = 0; v < VALUES; v++)
+                high[v] -= low[v];
+#pragma unroll
+            for (int v = 0; v < ROWS * CHANNELS; v++)
+                means[v / CHANNELS][j * CHANNELS + v % CHANNELS] = window_mean<T, CHANNELS, BY>(
+                    &division, high + v / CHANNELS * SUMS, v % CHANNELS);
+        }
+        means_pack<T, ROWS * SAMPLES, BY>(words[0], means[0], &division);
     }
-}
-
-__device__ __forceinline__ void make(unsigned (*words)[WORDS], const struct strips_args *args,
-                                     const unsigned *prefix, const unsigned (*)[WORDS],
-                                     unsigned) const
-{
-    unsigned means[ROWS][SAMPLES];
-#pragma unroll
-    for (int j = 0; j < PIXELS; j++) {
-        unsigned high[VALUES], low[VALUES];
-        words_get<VALUES>(high, prefix, args->high[j]);
-        words_get<VALUES>(low, prefix, args->low[j]);
-#pragma unroll
-        for (int v = 0; v < VALUES; v++)
-            high[v] -= low[v];
-#pragma unroll
-        for (int v = 0; v < ROWS * CHANNELS; v++)
-            means[v / CHANNELS][j * CHANNELS + v % CHANNELS] =
-                window_mean<T, CHANNELS, BY>(&division, high + v / CHANNELS * SUMS, v % CHANNELS);
-    }
-    means_pack<T, ROWS * SAMPLES, BY>(words[0], means[0], &division);
-}
-}
-;
+};
 
 /* Finds magic, shift and byte for 8-bit means. With b = 32 + shift + 8 * byte, v * magic / 2^b
  * exceeds v / n by v * rest / (n * 2^b). v is below 256 * n. As long as v * rest < 2^b, the excess
@@ -202,7 +206,7 @@ static bool division_of(struct division *args)
 
 /* Fills `division`, and `args` except the images. Returns false if this kernel cannot compute the
  * filter. */
-template <typename T, int CHANNELS, enum weighing BY>
+template <typename T, int CHANNELS, weighing BY>
 static bool divide(struct strips_args *args, struct division *division,
                    const struct gi_cuda_queue *cu, const struct gi_image *src,
                    const struct gi_box *spec)
@@ -217,7 +221,7 @@ static bool divide(struct strips_args *args, struct division *division,
 }
 
 /* Enqueues the filter. If `dst` is NULL, only returns GI_OK if this kernel can compute it. */
-template <typename T, int CHANNELS, enum weighing BY>
+template <typename T, int CHANNELS, weighing BY>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_box *spec,
                              struct gi_err *err)
