@@ -10,6 +10,7 @@
 #include "cli/args/batch_options.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/inputs/pair_list.h"
+#include "cli/inputs/file_batch.h"
 #include "cli/inputs/text_batch.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/commands/compare_pairs.h"
@@ -21,10 +22,11 @@
 #include "cli/log.h"
 
 struct pairs {
-    struct gi_text_batch rows; /* the batch; `list` has the first image of each pair */
+    struct gi_batch_files files; /* `list` has the first image of each pair */
+    struct gi_table_writer *writer;
     const struct gi_compare_params *wishes;
     struct gi_io_params io;
-    struct gi_imaging *imaging;
+    struct gi_image mask;      /* of --ignore */
     struct gi_pages *pages[2]; /* the files whose pages are compared, if both have several */
     bool json;
     size_t json_flags;                    /* flags for jansson */
@@ -95,7 +97,7 @@ enum gi_status gi_pairs_are_wanted(bool *wanted, void *const *params, char **ope
  * the same files, also if other files get their names meanwhile. */
 static enum gi_status add_files(struct pairs *pairs, char **names, struct gi_err *err)
 {
-    struct gi_batch_files *files = &pairs->rows.files;
+    struct gi_batch_files *files = &pairs->files;
     struct gi_pages **pages = pairs->pages;
     enum gi_status status = gi_cli_open_pages(&pages[0], names[0], &pairs->io, err);
     if (!status)
@@ -124,7 +126,7 @@ static enum gi_status add_files(struct pairs *pairs, char **names, struct gi_err
 static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_params *p,
                                  char **operands, int noperands, struct gi_err *err)
 {
-    struct gi_batch_files *files = &pairs->rows.files;
+    struct gi_batch_files *files = &pairs->files;
     if (pairs->wishes->diff && p->tar)
         return gi_fail(err, GI_E_USAGE, "--diff %s: of pairs in tars there is a table alone",
                        pairs->wishes->diff);
@@ -196,7 +198,7 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
     enum gi_status status = gi_sink_open_memory(&sink, item->line.input, err);
     const char *tar, *names[2] = {item->line.input, item->line.other};
     char *text = NULL;
-    if (gi_batch_row(&pairs->rows.files, item, &tar, &names[0]) && tar)
+    if (gi_batch_row(&pairs->files.source, item, &tar, &names[0]) && tar)
         names[1] = names[0]; /* two members with the same name */
     if (!status && pairs->json) {
         json_t *object = gi_compare_json(comparison, a, names);
@@ -214,27 +216,28 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
     return status;
 }
 
-static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_err *err)
 {
     struct pairs *pairs = self;
     struct gi_compare_pair pair;
     struct gi_err verdict = {0};
     struct gi_further from = {.pages = pairs->pages[1], .page = (int)item->source.place};
-    if (pairs->rows.files.tar_pairs)
+    if (pairs->files.tar_pairs)
         from.bytes = gi_tar_pairs_second(item, &from.nbytes);
     if (pairs->pages[0]) {
         item->source.pages = gi_pages_share(pairs->pages[0]);
         item->source.page = (int)item->source.place;
     }
     enum gi_status status =
-        gi_compare_pair(&pair, pairs->imaging, item, item->line.other, &from, pairs->params, err);
+        gi_compare_pair(&pair, imaging, item, item->line.other, &from, pairs->params, err);
     bool ok = !status && !gi_compare_judge(&pair.comparison.all, pairs->wishes, &verdict);
     if (!status && pairs->wishes->diff)
         status = gi_compare_save_picture(&pair.a, &pair.b, item->line.output, pairs->params,
                                          &pairs->io, 1, err);
     if (!status)
         status = put(pairs, item, &pair.comparison, &pair.a, ok, err);
-    if (!status && !ok) { /* read by note() */
+    if (!status && !ok) { /* read by count() */
         *err = verdict;
         gi_err_prefix(err, "%s and %s", item->line.input, item->line.other);
     }
@@ -251,11 +254,10 @@ static bool is_missing(const char *why)
     return n > length && strcmp(why + n - length, text) == 0;
 }
 
-static void note(struct gi_text_batch *rows, const struct gi_item *item)
+static void count(struct pairs *pairs, const struct gi_item *item)
 {
-    struct pairs *pairs = (struct pairs *)(void *)rows;
     const char *tar, *file, *why = item->line.err.text;
-    bool row = gi_batch_row(&rows->files, item, &tar, &file), differs = row && *why;
+    bool row = gi_batch_row(&pairs->files.source, item, &tar, &file), differs = row && *why;
     if (row || item->line.status)
         gi_junit_add(pairs->junit, file, tar || !item->line.other ? file : item->line.other,
                      differs ? GI_E_DIFFERENT : item->line.status, why);
@@ -283,7 +285,7 @@ static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_para
         table.format = GI_TABLE_WRITER_JSONL;
     if (strcmp(table.path, "-") == 0 && isatty(STDOUT_FILENO))
         pairs->json_flags = JSON_ENSURE_ASCII; /* as in gi_json_print() */
-    return status ? status : gi_table_writer_new(&pairs->rows.writer, &table, err);
+    return status ? status : gi_table_writer_new(&pairs->writer, &table, err);
 }
 
 /* If pairs failed, prints how many there are of each outcome. */
@@ -310,18 +312,55 @@ static enum gi_status judge_all(struct pairs *pairs, enum gi_status status, stru
     return status;
 }
 
+static enum gi_status check(void *self, struct gi_err *err)
+{
+    struct pairs *pairs = self;
+    enum gi_status status = gi_text_batch_check(pairs->files.params, err);
+    return status ? status : gi_batch_check(&pairs->files, err);
+}
+
+static enum gi_status open(void *self, struct gi_imaging *imaging, struct gi_err *err)
+{
+    struct pairs *pairs = self;
+    enum gi_status status = gi_compare_load_mask(&pairs->mask, pairs->params[GI_SET_PAIR_FILTER],
+                                                 pairs->wishes, &pairs->io, err);
+    if (!status)
+        status = gi_junit_new(&pairs->junit, pairs->wishes->junit, err);
+    if (!status && pairs->files.named)
+        status = gi_batch_places(&pairs->files, err);
+    return status ? status : open_table(pairs, pairs->files.params, err);
+}
+
+static enum gi_status take(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct pairs *pairs = self;
+    count(pairs, item);
+    return gi_text_batch_put(pairs->writer, &pairs->files.source, item, err);
+}
+
+/* Judges all pairs. */
+static enum gi_status end(void *self, enum gi_status status, struct gi_err *err)
+{
+    struct pairs *pairs = self;
+    status = gi_table_writer_end(&pairs->writer, status, err);
+    if (!pairs->files.params->tar && !pairs->io.quiet)
+        print_outcomes(pairs);
+    return judge_all(pairs, status, err);
+}
+
 enum gi_status gi_pairs_run(const struct gi_command *command, void *const *params, char **operands,
                             int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *p = params[GI_SET_PAIRS];
-    struct gi_image mask = {0};
+    static const struct gi_target_kind table = {
+        .ordered = true, .check = check, .open = open, .put = take, .end = end};
     struct pairs pairs = {.params = params,
                           .wishes = params[GI_SET_PAIR_COMPARE],
                           .io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT]};
-    struct gi_batch_files *files = &pairs.rows.files;
+    struct gi_batch_files *files = &pairs.files;
     const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
     const struct gi_batch_job job = {
-        .command = command, .params = params, .text = p->tar ? "compare --tar" : NULL};
+        .command = command, .params = params, .batch = p, .text = p->tar ? "compare --tar" : NULL};
     struct gi_imaging_options options = {.io = &pairs.io, .device = device};
     *files = (struct gi_batch_files){.params = p,
                                      .unit = "pairs",
@@ -330,43 +369,21 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
                                      .junit = pairs.wishes->junit,
                                      .naming = {.folder = pairs.wishes->diff, .suffix = ".png"},
                                      .named = pairs.wishes->diff != NULL,
-                                     .feed = {.kind = &gi_feed_files, .self = files}};
+                                     .source = {.kind = &gi_source_files, .self = files}};
     pairs.io.quality = GI_DEFAULT_QUALITY; /* of the pictures of --diff */
     pairs.io.compression = GI_DEFAULT_COMPRESSION;
     enum gi_status status = read_names(&pairs, p, operands, noperands, err);
     options.images = p->tar ? 0 : files->n;
     options.times = files->times;
+    const struct gi_target target = {&table, &pairs};
+    const struct gi_item_work work = {.imaging = &options, .self = &pairs, .run = run_item};
     if (!status)
-        status = gi_imaging_new(&pairs.imaging, &options, err);
-    if (!status)
-        status = gi_text_batch_check(p, err);
-    if (!status)
-        status = gi_batch_check(files, err);
-    if (!status)
-        status =
-            gi_compare_load_mask(&mask, params[GI_SET_PAIR_FILTER], pairs.wishes, &pairs.io, err);
-    if (!status)
-        status = gi_junit_new(&pairs.junit, pairs.wishes->junit, err);
-    if (!status && files->named)
-        status = gi_batch_places(files, err);
-    if (!status)
-        status = open_table(&pairs, p, err);
-    if (!status)
-        status = gi_batch_report(files, &job, err);
-    if (!status)
-        status =
-            gi_text_batch_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
-    if (!p->tar && !pairs.io.quiet)
-        print_outcomes(&pairs);
-    status = judge_all(&pairs, status, err);
-    gi_image_free(&mask);
-    gi_table_writer_abandon(&pairs.rows.writer); /* not NULL if nothing ran */
+        status = gi_batch(&files->source, &target, &work, &job, err);
+    gi_image_free(&pairs.mask);
     gi_batch_close(files);
     for (int i = 0; i < 2; i++) {
         enum gi_status closed = gi_pages_close(&pairs.pages[i], status ? NULL : err);
         status = status ? status : closed;
     }
-    if (gi_cli_tears_down())
-        gi_imaging_free(&pairs.imaging);
     return status;
 }

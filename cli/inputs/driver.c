@@ -7,34 +7,84 @@
 
 #include "cli/paths/names.h"
 #include "cli/inputs/stream.h"
-#include "cli/process.h"
-#include "cli/inputs/batch.h"
+#include "cli/inputs/file_batch.h"
 #include "cli/args/chain_outputs.h"
-#include "cli/run/imaging.h"
 #include "cli/paths/output.h"
 #include "cli/inputs/tables.h"
+#include "cli/inputs/tars.h"
 
-/* The state of processing one image. */
-struct one {
+/* The images of a batch of files, or one image. */
+struct images {
     const struct gi_batch_job *job;
-    const char *input, *output; /* `output` is NULL if the job writes only tables or arrays */
-    struct gi_imaging *imaging;
+    struct gi_batch_files *files; /* NULL: one image */
+    /* Of one image; `output` is NULL if the job writes only tables or arrays. */
+    const char *input, *output;
     struct gi_watch watch;
 };
 
-static enum gi_status work_on(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status work_on(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                              struct gi_err *err)
 {
-    struct one *one = self;
-    const struct gi_batch_work *work = one->job->work;
-    return work ? work->run(work->self, NULL, one->imaging, item, err)
-                : gi_imaging_file(one->imaging, item, err);
+    const struct images *images = self;
+    const struct gi_batch_work *work = images->job->work;
+    return work ? work->run(work->self, images->files, imaging, item, err)
+                : gi_imaging_file(imaging, item, err);
 }
 
-/* The feed of one item. */
+static enum gi_status check_names(void *self, struct gi_err *err)
+{
+    const struct images *images = self;
+    struct gi_batch_files *files = images->files;
+    return gi_batch_names(files, files->results != GI_BATCH_A_FOLDER, files->io->format, err);
+}
+
+static enum gi_status make_folders(void *self, struct gi_imaging *imaging, struct gi_err *err)
+{
+    const struct images *images = self;
+    return gi_batch_places(images->files, err);
+}
+
+/* Applies the job to each file. */
+static enum gi_status run_files(const struct gi_batch_job *job, char **operands, int noperands,
+                                struct gi_err *err)
+{
+    static const struct gi_target_kind a_file_each = {.check = check_names, .open = make_folders};
+    struct gi_batch_files files;
+    struct images images = {.job = job, .files = &files};
+    const struct gi_target target = {&a_file_each, &images};
+    enum gi_status status = gi_batch_open(&files, job, operands, noperands, err);
+    const struct gi_imaging_options options = {.chain = job->chain,
+                                               .rules = files.rules,
+                                               .io = files.io,
+                                               .device = gi_batch_device(job),
+                                               .images = files.n,
+                                               .times = files.times};
+    const struct gi_item_work work = {.imaging = &options, .self = &images, .run = work_on};
+    if (!status)
+        status = gi_batch(&files.source, &target, &work, job, err);
+    gi_batch_close(&files);
+    return status;
+}
+
+/* Runs what the set "Many images" asks for. */
+static enum gi_status run_batch(const struct gi_batch_job *job, char **operands, int noperands,
+                                struct gi_err *err)
+{
+    bool tar = gi_batch_params_of(job->command, job->params)->tar;
+    if (gi_chain_ends_in_analysis(job->chain))
+        return gi_batch_tables(job, operands, noperands, err);
+    if (tar && job->work)
+        return gi_fail(err, GI_E_USAGE, "--tar: not of %s, want files and --out-dir or --out",
+                       job->text);
+    return tar ? gi_tars_run(job, operands, noperands, err)
+               : run_files(job, operands, noperands, err);
+}
+
+/* The source of one item. */
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
-    struct one *one = self;
-    *more = true; /* asked once: the feed is single */
+    const struct images *one = self;
+    *more = true; /* asked once: the source is single */
     item->line.input = strdup(one->input);
     item->line.output = one->output ? strdup(one->output) : NULL;
     return item->line.input && (item->line.output || !one->output)
@@ -43,7 +93,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
 }
 
 /* The error of the item becomes the error of the command, which main() logs. */
-static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status take_error(void *self, struct gi_item *item, struct gi_err *err)
 {
     if (item->line.status)
         *err = item->line.err;
@@ -51,25 +101,17 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     return item->line.status;
 }
 
-/* Runs the engine on one item, in this thread and without a limit on memory. */
-static enum gi_status run_engine(struct one *one, struct gi_err *err)
+static enum gi_status run_one(struct images *one, struct gi_err *err)
 {
-    static const struct gi_feed_kind kind = {.next = next};
-    const struct gi_feed feed = {.kind = &kind, .self = one, .n = 1, .single = true};
-    const struct gi_work_on work = {.self = one, .run = work_on, .deliver = deliver};
-    const struct gi_engine_options options = {.threads = 1, .memory = UINT64_MAX};
-    struct gi_engine *engine;
-    enum gi_status status = gi_engine_new(&engine, &options, &feed, &work, err);
-    if (!status)
-        status = gi_engine_run(engine, err);
-    gi_engine_free(&engine);
-    return status;
-}
-
-static enum gi_status run_one(struct one *one, struct gi_err *err)
-{
+    static const struct gi_source_kind an_image = {.next = next};
+    static const struct gi_target_kind a_file = {.put = take_error};
     const struct gi_batch_job *job = one->job;
     struct gi_io_params *io = gi_batch_io(job);
+    struct gi_source source = {.kind = &an_image, .self = one, .n = 1, .single = true};
+    const struct gi_target target = {.kind = &a_file};
+    const struct gi_imaging_options options = {
+        .chain = job->chain, .io = io, .device = gi_batch_device(job), .one = &one->watch};
+    const struct gi_item_work work = {.imaging = &options, .self = one, .run = work_on};
     enum gi_status status = GI_OK;
     if (job->text)
         status = gi_chain_check_reporters(job->chain, one->input, err);
@@ -77,16 +119,7 @@ static enum gi_status run_one(struct one *one, struct gi_err *err)
         status = gi_cli_check_way(one->input, one->output, io, NULL, err);
     if (!status && job->text)
         status = gi_chain_check_places(job->chain, one->output, err);
-    const struct gi_imaging_options options = {
-        .chain = job->chain, .io = io, .device = gi_batch_device(job), .one = &one->watch};
-    if (!status)
-        status = gi_imaging_new(&one->imaging, &options, err);
-    if (status)
-        return status;
-    status = run_engine(one, err);
-    if (gi_cli_tears_down())
-        gi_imaging_free(&one->imaging);
-    return status;
+    return status ? status : gi_batch(&source, &target, &work, job, err);
 }
 
 /* For an input of one image, whose output has a name for many outputs. *path becomes the name of
@@ -110,15 +143,13 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
 {
     const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
     if (p && gi_batch_is_wanted(p))
-        return gi_chain_ends_in_analysis(job->chain)
-                   ? gi_batch_tables(job, operands, noperands, err)
-                   : gi_batch_run(job, operands, noperands, err);
+        return run_batch(job, operands, noperands, err);
     const char *input = operands[0], *output = noperands > 1 ? operands[1] : NULL;
     char *first = NULL;
     const char *const outputs[] = {output, NULL};
     struct gi_io_params *io = gi_batch_io(job);
     struct gi_stream *stream = NULL;
-    struct one one = {.job = job, .input = input, .output = output};
+    struct images one = {.job = job, .input = input, .output = output};
     bool had_folder = output && gi_output_has_folder(output);
     enum gi_status status = job->work ? GI_OK : gi_chain_check_outputs(job->chain, outputs, err);
     gi_watch_start(&one.watch, p && p->progress); /* to look for a stream may take long */

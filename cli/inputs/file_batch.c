@@ -8,7 +8,6 @@
 #include "cli/inputs/pair_list.h"
 #include "cli/run/progress.h"
 #include "cli/args/rules.h"
-#include "cli/inputs/tar_inputs.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/log.h"
 #include "cli/paths/output.h"
@@ -75,7 +74,7 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                                                 .suffix = p->suffix,
                                                 .pages = !job->work && !p->tar,
                                                 .page = -1},
-                                     .feed = {.kind = &gi_feed_files, .self = files}};
+                                     .source = {.kind = &gi_source_files, .self = files}};
     files->threads = gi_thread_count(device ? device->threads : 0);
     files->io = gi_batch_io(job);
     if (job->work)
@@ -96,7 +95,7 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
             gi_fail(err, GI_E_USAGE, "-: has no name that --only, --except or --for can match");
     files->list.matcher = p->tar ? NULL : gi_rules_matcher(files->rules);
     if (!status && p->tar)
-        status = gi_tar_inputs_list(&files->list, p, operands, noperands, err);
+        status = gi_tar_list(&files->list, p, operands, noperands, err);
     else if (!status)
         status = standard ? gi_list_add(&files->list, "-", err)
                           : gi_list_operands(&files->list, operands, noperands, p->recursive, err);
@@ -108,15 +107,18 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
         status = take_share(files, err);
     if (!status && job->work && job->work->beside)
         status = name_beside(files, job->work, err);
-    if (!status && p->tar)
-        status = gi_tar_inputs_new(&files->tars, files, job, err);
-    return status;
+    if (status || !p->tar)
+        return status;
+    files->tars = (struct gi_tar_source){
+        .params = p, .inputs = &files->list, .shard = files->shard, .rules = files->rules};
+    files->source = (struct gi_source){.kind = &gi_source_tars, .self = &files->tars};
+    return gi_tar_source_new(&files->tars, files->io, err);
 }
 
 void gi_batch_close(struct gi_batch_files *files)
 {
     gi_report_close(&files->report);
-    gi_tar_inputs_free(&files->tars);
+    gi_tar_source_free(&files->tars);
     gi_tar_pairs_free(&files->tar_pairs);
     gi_page_cursor_close(&files->cursor);
     free(files->share);
@@ -167,8 +169,6 @@ enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_batch_files *files = self;
-    if (files->by_page)
-        return gi_page_cursor_next(&files->cursor, item, more, err);
     for (*more = false; files->next < files->n && !*more; files->next++) {
         size_t i = place_of(files, files->next);
         const char *input = files->list.inputs[i].path;
@@ -196,20 +196,6 @@ static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_batch_files *files = self;
     return gi_report_add(&files->report, &item->line, err);
-}
-
-enum gi_status gi_batch_note(struct gi_batch_files *files, struct gi_item *item, struct gi_err *err)
-{
-    return files->feed.kind->note(files->feed.self, item, err);
-}
-
-bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item, const char **tar,
-                  const char **file)
-{
-    const struct gi_feed *feed = &files->feed;
-    *tar = NULL;
-    *file = item->line.input;
-    return !item->line.status && (!feed->kind->row || feed->kind->row(feed->self, item, tar, file));
 }
 
 /* Returns the path of an input's result, for --resume. */
@@ -250,17 +236,6 @@ enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct 
     return status;
 }
 
-static enum gi_status open_report(void *self, const struct gi_batch_job *job, struct gi_err *err)
-{
-    return gi_batch_files_report(self, job, err);
-}
-
-enum gi_status gi_batch_report(struct gi_batch_files *files, const struct gi_batch_job *job,
-                               struct gi_err *err)
-{
-    return files->feed.kind->open_report(files->feed.self, job, err);
-}
-
 /* Returns the status of the whole batch. */
 static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi_status status,
                                struct gi_err *err)
@@ -271,8 +246,7 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
     uint64_t n = tally->n ? tally->n : tally->done + tally->failed;
     gi_cli_log("%llu of %llu %s failed", (unsigned long long)tally->failed, (unsigned long long)n,
                files->unit ? files->unit : "files");
-    *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
-    return err->status;
+    return gi_batch_failed(tally, err);
 }
 
 /* Returns the number of inputs that an earlier run has finished or that are skipped. */
@@ -289,30 +263,48 @@ static uint64_t count_skipped(const struct gi_batch_files *files)
     return n;
 }
 
-enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
-                           struct gi_err *err)
+static enum gi_status open_files(struct gi_source *source, const struct gi_batch_job *job,
+                                 struct gi_imaging *imaging, struct gi_err *err)
 {
-    if (files->by_page) {
-        size_t n;
-        files->cursor = (struct gi_page_cursor){.list = &files->list,
-                                                .io = files->io,
-                                                .share = files->share,
-                                                .named = files->by_names,
-                                                .n = files->n};
-        enum gi_status status = gi_page_cursor_count(&n, &files->cursor, err);
-        if (status)
-            return status;
-        files->feed.n = n;
-    } else if (files->feed.self == files) {
-        files->feed.n = files->n;
-        files->feed.skipped = count_skipped(files);
-    }
-    return gi_feed_run(&files->feed, work, files->params, threads, err);
+    struct gi_batch_files *files = source->self;
+    enum gi_status status = gi_batch_files_report(files, job, err);
+    source->n = files->n;
+    source->skipped = status ? 0 : count_skipped(files);
+    return status;
 }
 
-const struct gi_feed_kind gi_feed_files = {
+static enum gi_status open_pages(struct gi_source *source, const struct gi_batch_job *job,
+                                 struct gi_imaging *imaging, struct gi_err *err)
+{
+    struct gi_batch_files *files = source->self;
+    size_t n = 0;
+    enum gi_status status = gi_batch_files_report(files, job, err);
+    files->cursor.list = &files->list;
+    files->cursor.io = files->io;
+    files->cursor.share = files->share;
+    files->cursor.n = files->n;
+    if (!status)
+        status = gi_page_cursor_count(&n, &files->cursor, err);
+    source->n = n;
+    return status;
+}
+
+static enum gi_status next_page(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct gi_batch_files *files = self;
+    return gi_page_cursor_next(&files->cursor, item, more, err);
+}
+
+const struct gi_source_kind gi_source_files = {
+    .open = open_files,
     .next = next,
-    .open_report = open_report,
+    .note = note,
+    .conclude = conclude,
+};
+
+const struct gi_source_kind gi_source_file_pages = {
+    .open = open_pages,
+    .next = next_page,
     .note = note,
     .conclude = conclude,
 };

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/args/batch_options.h"
-#include "cli/inputs/feed.h"
+#include "cli/inputs/batch.h"
 #include "cli/inputs/page_cursor.h"
+#include "cli/inputs/tar_source.h"
 #include "cli/report/report.h"
 #include "cli/paths/names.h"
 #include "cli/paths/shard.h"
@@ -33,12 +33,9 @@ struct gi_batch_files {
     int threads;             /* of the CPU */
     bool times;              /* the times of the stages are measured */
     size_t next;
-    bool by_page;                 /* an item is a page of an input */
-    bool by_names;                /* with `by_page`: only if the path of the input has brackets */
-    struct gi_page_cursor cursor; /* with `by_page` */
-    struct gi_feed feed;          /* the source of the inputs */
-    /* The inputs are the images in these tars; NULL if inputs are files. */
-    struct gi_tar_inputs *tars;
+    struct gi_page_cursor cursor;   /* of gi_source_file_pages; its `named` is set by the command */
+    struct gi_source source;        /* the inputs */
+    struct gi_tar_source tars;      /* the inputs are the images in these tars */
     struct gi_tar_pairs *tar_pairs; /* of pairs: the images are in these tars */
 };
 
@@ -64,23 +61,11 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err);
 enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
                              const struct gi_item *item, const char *channel, struct gi_err *err);
 
-/* Opens the report if one is asked for. */
-enum gi_status gi_batch_report(struct gi_batch_files *files, const struct gi_batch_job *job,
-                               struct gi_err *err);
-
-/* Opens the report for a feed of files or pairs of files. */
+/* Opens the report for files or pairs of files. */
 enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct gi_batch_job *job,
                                      struct gi_err *err);
 
-/* Runs the engine over the inputs that no earlier run has finished. Errors: as gi_batch_run(). */
-enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
-                           struct gi_err *err);
-
-/* For deliver(). Sets the names that the item's row of a table contains; *tar becomes NULL for
- * files. Returns false if the item has no row, because it failed or is not an image. */
-bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item, const char **tar,
-                  const char **file);
-
-/* For deliver(). Writes the line of the item to the report. */
-enum gi_status gi_batch_note(struct gi_batch_files *files, struct gi_item *item,
-                             struct gi_err *err);
+/* The sources of files, without those that an earlier run has finished, and of all their pages.
+ * `self` is a struct gi_batch_files, whose `source` it is. */
+extern const struct gi_source_kind gi_source_files;
+extern const struct gi_source_kind gi_source_file_pages;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inputs/feed.h"
+#include "cli/inputs/batch.h"
 #include "cli/process.h"
 #include "cli/paths/output.h"
 #include "cli/run/timing.h"
@@ -31,7 +31,8 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     return gi_page_cursor_next(&job->cursor, item, more, err);
 }
 
-static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status load(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                           struct gi_err *err)
 {
     struct gi_n_to_one *job = self;
     struct gi_file_info info;
@@ -42,69 +43,20 @@ static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
     item->source.untag = free_input;
     item->source.takes_bands = job->bands;
     enum gi_status status =
-        gi_imaging_load(job->decoding, item, &input->image, &input->metadata, &info, err);
+        gi_imaging_load(imaging, item, &input->image, &input->metadata, &info, err);
     struct gi_placement placement = {0};
     if (status || !job->chain)
         return status;
-    status = gi_imaging_filter(job->decoding, item, &input->image, &input->metadata, &info,
-                               &placement, err);
+    status =
+        gi_imaging_filter(imaging, item, &input->image, &input->metadata, &info, &placement, err);
     gi_geo_move(&input->metadata, placement.known ? placement.m : NULL);
     return status;
 }
 
-/* Images arrive in the order of the list, so that sums of floats are the same in every run. The
- * result needs every image, so the first image that fails ends the command. */
-static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status open_report(struct gi_source *source, const struct gi_batch_job *batch,
+                                  struct gi_imaging *imaging, struct gi_err *err)
 {
-    struct gi_n_to_one *job = self;
-    struct input *input = item->source.tag;
-    if (job->taken == job->n) /* commands have room for the images that were counted */
-        return gi_fail(err, GI_E_IO, "%s: more images than were counted", item->line.input);
-    if (!item->line.status)
-        item->line.status =
-            job->take(job->self, item, &input->image, &input->metadata, &item->line.err);
-    if (!item->line.status)
-        gi_common_metadata_add(&job->common, &job->metadata, &input->metadata);
-    job->taken += !item->line.status;
-    enum gi_status status = gi_report_add(&job->lines, &item->line, err);
-    return status || !item->line.status ? status : gi_engine_end_by(item, err);
-}
-
-static enum gi_status run_engine(struct gi_n_to_one *job, struct gi_err *err)
-{
-    static const struct gi_feed_kind kind = {.next = next};
-    const struct gi_feed feed = {.kind = &kind, .self = job, .n = job->n};
-    const struct gi_work_on work = {.self = job, .run = load, .deliver = deliver, .ordered = true};
-    const struct gi_batch_params how = {
-        .memory = job->memory, .progress = job->progress, .fail_fast = true};
-    enum gi_status status = gi_feed_run(&feed, &work, &how, gi_imaging_threads(job->decoding), err);
-    if (!status && job->taken < job->n)
-        status = gi_fail(err, GI_E_IO, "ended by a signal: nothing was written");
-    return status;
-}
-
-/* Opens the devices. If there is a chain, they process many images at once. Otherwise they compute
- * one image at a time, while the CPU decodes other images. */
-static enum gi_status open_devices(struct gi_n_to_one *job, const struct gi_device_params *device,
-                                   struct gi_err *err)
-{
-    struct gi_imaging_options options = {.chain = job->chain,
-                                         .io = job->io,
-                                         .device = device,
-                                         .images = job->n,
-                                         .times = job->report != NULL};
-    if (job->chain)
-        return gi_imaging_new(&job->decoding, &options, err);
-    options.one = &job->watch;
-    enum gi_status status = gi_imaging_new(&job->computing, &options, err);
-    job->cpu = (struct gi_device_params){.device = "cpu", .threads = device->threads};
-    options.one = NULL;
-    options.device = &job->cpu;
-    return status ? status : gi_imaging_new(&job->decoding, &options, err);
-}
-
-static enum gi_status open_report(struct gi_n_to_one *job, struct gi_err *err)
-{
+    struct gi_n_to_one *job = source->self;
     const struct gi_report_options options = {.path = job->report,
                                               .command = job->command,
                                               .params = job->params,
@@ -117,6 +69,14 @@ static enum gi_status open_report(struct gi_n_to_one *job, struct gi_err *err)
         job->report ? gi_report_check(job->report, &job->list, output, err) : GI_OK;
     return status ? status : gi_report_open(&job->lines, &options, err);
 }
+
+static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_n_to_one *job = self;
+    return gi_report_add(&job->lines, &item->line, err);
+}
+
+/* ---- the target: one image of all ---- */
 
 static enum gi_status check(const struct gi_n_to_one *job, struct gi_err *err)
 {
@@ -131,6 +91,37 @@ static enum gi_status check(const struct gi_n_to_one *job, struct gi_err *err)
     return status;
 }
 
+/* Opens the device that computes one image at a time, while the CPU decodes other images. If there
+ * is a chain, the devices of the batch process many images at once. */
+static enum gi_status open_device(void *self, struct gi_imaging *imaging, struct gi_err *err)
+{
+    struct gi_n_to_one *job = self;
+    struct gi_imaging_options options = job->devices;
+    if (job->chain)
+        return GI_OK;
+    options.one = &job->watch;
+    options.device = job->params[gi_command_set(job->command, gi_device_options)];
+    return gi_imaging_new(&job->computing, &options, err);
+}
+
+/* Images arrive in the order of the list, so that sums of floats are the same in every run. The
+ * result needs every image, so the first image that fails ends the command. */
+static enum gi_status take(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_n_to_one *job = self;
+    struct input *input = item->source.tag;
+    if (job->taken == job->n) /* commands have room for the images that were counted */
+        return gi_fail(err, GI_E_IO, "%s: more images than were counted", item->line.input);
+    if (!item->line.status)
+        item->line.status =
+            job->take(job->self, item, &input->image, &input->metadata, &item->line.err);
+    if (!item->line.status)
+        gi_common_metadata_add(&job->common, &job->metadata, &input->metadata);
+    job->taken += !item->line.status;
+    item->made.last = item->line.status != GI_OK;
+    return GI_OK;
+}
+
 static enum gi_status save(struct gi_n_to_one *job, const struct gi_image *made, struct gi_err *err)
 {
     double start = gi_now_ms();
@@ -139,6 +130,21 @@ static enum gi_status save(struct gi_n_to_one *job, const struct gi_image *made,
         gi_cli_save(made, &job->metadata, job->output, job->io, job->threads, err);
     job->whole->ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
     gi_timing_add("encode", job->whole->ms[GI_STAGE_ENCODE]);
+    return status;
+}
+
+static enum gi_status end(void *self, enum gi_status status, struct gi_err *err)
+{
+    struct gi_n_to_one *job = self;
+    struct gi_image made = {0};
+    if (!status && job->taken < job->n)
+        status = gi_fail(err, GI_E_IO, "ended by a signal: nothing was written");
+    if (!status)
+        status = job->finish(job->self, &made, err);
+    if (!status)
+        status = save(job, &made, err);
+    status = gi_report_end(&job->lines, &made, status, err);
+    gi_image_free(&made);
     return status;
 }
 
@@ -162,27 +168,30 @@ enum gi_status gi_n_to_one_list(struct gi_n_to_one *job, char **operands, int no
 
 enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
 {
+    static const struct gi_source_kind images = {.open = open_report, .next = next, .note = note};
+    static const struct gi_target_kind one_image = {
+        .ordered = true, .open = open_device, .put = take, .end = end};
     const struct gi_device_params *device =
         job->params[gi_command_set(job->command, gi_device_options)];
-    struct gi_image made = {0};
+    const struct gi_device_params cpu = {.device = "cpu", .threads = device->threads};
+    const struct gi_batch_params how = {
+        .memory = job->memory, .progress = job->progress, .fail_fast = true};
+    const struct gi_batch_job batch = {
+        .command = job->command, .params = job->params, .batch = &how};
     job->io = job->params[gi_command_set(job->command, gi_io_options)];
     job->threads = gi_thread_count(device->threads);
     enum gi_status status = check(job, err);
     if (!status && !job->n)
         status = count_images(job, err);
-    if (!status)
-        status = open_devices(job, device, err);
-    if (!status)
-        status = open_report(job, err);
-    if (!status)
-        status = run_engine(job, err);
-    if (!status)
-        status = job->finish(job->self, &made, err);
-    if (!status)
-        status = save(job, &made, err);
-    status = gi_report_end(&job->lines, &made, status, err);
-    gi_image_free(&made);
-    return status;
+    job->devices = (struct gi_imaging_options){.chain = job->chain,
+                                               .io = job->io,
+                                               .device = job->chain ? device : &cpu,
+                                               .images = job->n,
+                                               .times = job->report != NULL};
+    struct gi_source source = {.kind = &images, .self = job, .n = job->n};
+    const struct gi_target target = {&one_image, job};
+    const struct gi_item_work work = {.imaging = &job->devices, .self = job, .run = load};
+    return status ? status : gi_batch(&source, &target, &work, &batch, err);
 }
 
 void gi_n_to_one_close(struct gi_n_to_one *job)
@@ -190,8 +199,6 @@ void gi_n_to_one_close(struct gi_n_to_one *job)
     gi_page_cursor_close(&job->cursor);
     gi_list_free(&job->list);
     gi_metadata_free(&job->metadata);
-    if (!gi_cli_tears_down())
-        return;
-    gi_imaging_free(&job->computing);
-    gi_imaging_free(&job->decoding);
+    if (gi_cli_tears_down())
+        gi_imaging_free(&job->computing);
 }

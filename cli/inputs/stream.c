@@ -1,15 +1,12 @@
-/* Runs streams of images and pages through the engine. Has the feeds of encoded images and of
- * pages.
+/* Streams of images and pages: the sources of encoded images and of pages.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/run/progress.h"
-#include "cli/stop.h"
 #include "cli/inputs/stream.h"
 #include "cli/inputs/stream_internal.h"
 #include "cli/paths/output.h"
-#include "cli/process.h"
 #include "cli/log.h"
 
 void gi_stream_free(struct gi_stream **out)
@@ -106,37 +103,17 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     return status ? status : gi_stream_name(stream, item, "image", err);
 }
 
-/* As gi_work_on.run. */
-typedef enum gi_status gi_work_fn(void *self, struct gi_item *item, struct gi_err *err);
-
-static enum gi_status work_on_image(void *self, struct gi_item *item, struct gi_err *err)
-{
-    struct gi_stream *stream = self;
-    return gi_imaging_memory(stream->imaging, item, err);
-}
-
-static enum gi_status deliver_image(void *self, struct gi_item *item, struct gi_err *err)
-{
-    struct gi_stream *stream = self;
-    enum gi_status status = GI_OK;
-    if (!item->line.status)
-        status = gi_stream_put(stream, item, err);
-    if (!status)
-        status = gi_stream_note(stream, item, err);
-    /* A failed frame ends a video, because without this frame it would be out of step. */
-    return status || !item->line.status ? status : gi_engine_end_by(item, err);
-}
-
 static const struct gi_batch_params *params_of(const struct gi_batch_job *job)
 {
     return job->batch ? job->batch : gi_batch_params_of(job->command, job->params);
 }
 
-enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_job *job,
-                                const char *output, struct gi_err *err)
+enum gi_status gi_stream_open(struct gi_source *source, const struct gi_batch_job *job,
+                              struct gi_imaging *imaging, struct gi_err *err)
 {
+    struct gi_stream *stream = source->self;
     const struct gi_batch_params *p = params_of(job);
-    const char *file = output ? gi_output_file(output) : NULL;
+    const char *file = stream->target ? gi_output_file(stream->output) : NULL;
     struct gi_list list = {0};
     const struct gi_report_options options = {
         .path = p->report,
@@ -145,6 +122,7 @@ enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_
         .text = job->text,
         .inputs = stream->input ? &list : &stream->list,
         .head = {.files = stream->input ? 1 : stream->list.n}};
+    stream->imaging = imaging;
     if (!p->report)
         return GI_OK;
     enum gi_status status = stream->input ? gi_list_add(&list, stream->input, err) : GI_OK;
@@ -159,16 +137,11 @@ enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_
     return status;
 }
 
-enum gi_status gi_stream_open_report(void *self, const struct gi_batch_job *job, struct gi_err *err)
-{
-    return gi_stream_report(self, job, NULL, err);
-}
-
 enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_line *line,
                                    struct gi_err *err)
 {
     struct gi_line part = *line;
-    if (stream->target != GI_STREAM_FILES)
+    if (stream->target != &gi_target_files)
         part.output = stream->report.whole.output;
     if (part.input)
         return gi_report_add(&stream->report, &part, err);
@@ -177,12 +150,21 @@ enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_lin
     return GI_OK;
 }
 
+/* An image that failed ends the stream, because without this image the output would be out of
+ * step. */
 enum gi_status gi_stream_note(void *self, struct gi_item *item, struct gi_err *err)
 {
+    item->made.last = item->line.status != GI_OK;
     return gi_stream_note_line(self, &item->line, err);
 }
 
-/* The feed of pages, which takes the images from files that have several images. */
+enum gi_status gi_stream_close(void *self, enum gi_status status, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    return gi_report_end(&stream->report, NULL, status, err);
+}
+
+/* The source of pages, which takes the images from files that have several images. */
 static enum gi_status next_page(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_stream *stream = self;
@@ -192,37 +174,39 @@ static enum gi_status next_page(void *self, struct gi_item *item, bool *more, st
     const struct gi_pages *pages = item->source.pages;
     stream->taken++;
     item->source.together =
-        stream->input && pages && stream->target == GI_STREAM_PAGES && gi_pages_are_all(pages);
+        stream->input && pages && stream->target == &gi_target_pages && gi_pages_are_all(pages);
     return gi_stream_name_output(stream, item,
                                  pages ? gi_pages_number(pages, item->source.page) : 0, err);
 }
 
-const struct gi_feed_kind gi_feed_pages = {
+static const struct gi_source_kind pages = {
     .unit = "pages",
     .waits = "input or output",
+    .open = gi_stream_open,
     .next = next_page,
-    .open_report = gi_stream_open_report,
     .note = gi_stream_note,
+    .close = gi_stream_close,
 };
 
-const struct gi_feed_kind gi_feed_pnm = {
+static const struct gi_source_kind images = {
     .unit = "images",
     .waits = "input or output",
+    .open = gi_stream_open,
     .next = next,
-    .open_report = gi_stream_open_report,
     .note = gi_stream_note,
+    .close = gi_stream_close,
 };
 
-struct gi_feed gi_stream_feed(struct gi_stream *stream)
+struct gi_source gi_stream_source(struct gi_stream *stream)
 {
-    return (struct gi_feed){.kind = stream->by_frame   ? &gi_feed_frames
-                                    : stream->is_video ? &gi_feed_video
-                                    : stream->is_paged ? &gi_feed_pages
-                                                       : &gi_feed_pnm,
-                            .self = stream,
-                            .n = stream->expected,
-                            .items =
-                                stream->is_video && !stream->by_frame ? stream->video.nplanes : 1};
+    bool planes = stream->is_video && !stream->by_frame;
+    return (struct gi_source){.kind = planes             ? &gi_source_planes
+                                      : stream->by_frame ? &gi_source_frames
+                                      : stream->is_paged ? &pages
+                                                         : &images,
+                              .self = stream,
+                              .n = stream->expected,
+                              .items = planes ? stream->video.nplanes : 1};
 }
 
 /* Checks that all steps of the chain are operations from image to image. The chain may be NULL. */
@@ -237,51 +221,38 @@ static enum gi_status check_chain(const struct gi_chain *chain, struct gi_err *e
     return GI_OK;
 }
 
-static gi_work_fn *work_of(const struct gi_stream *stream)
+static enum gi_status work_on_image(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                                    struct gi_err *err)
 {
-    return stream->by_frame                    ? gi_video_frame_work
-           : stream->is_video                  ? gi_video_work
-           : stream->target == GI_STREAM_VIDEO ? gi_video_image_work
-                                               : work_on_image;
+    return gi_imaging_memory(imaging, item, err);
 }
 
 enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *job,
                              struct gi_err *err)
 {
     struct gi_stream *stream = *out;
-    stream->chain = job->chain;
-    struct gi_imaging_options options = {
-        .chain = job->chain, .io = &stream->io, .device = gi_batch_device(job)};
     const struct gi_batch_params *params = params_of(job);
-    options.images = stream->expected;
-    options.times = params->report || gi_progress_shows(params->progress);
+    const struct gi_imaging_options options = {.chain = job->chain,
+                                               .io = &stream->io,
+                                               .device = gi_batch_device(job),
+                                               .images = stream->expected,
+                                               .times = params->report ||
+                                                        gi_progress_shows(params->progress)};
+    stream->chain = job->chain;
     enum gi_status status = check_chain(job->chain, err);
     if (!status && stream->is_video)
         status = gi_video_begin(stream, err);
-    bool planes = stream->is_video && !stream->by_frame;
-    const struct gi_work_on work = {.self = stream,
-                                    .run = work_of(stream),
-                                    .deliver = planes ? gi_video_deliver : deliver_image,
-                                    .ordered = true};
+    const struct gi_target target = {stream->target, stream};
+    const struct gi_item_work work = {.imaging = &options,
+                                      .self = stream,
+                                      .run = stream->by_frame   ? gi_video_frame_work
+                                             : stream->is_video ? gi_video_work
+                                             : stream->target == &gi_target_frames
+                                                 ? gi_video_image_work
+                                                 : work_on_image};
+    struct gi_source source = gi_stream_source(stream);
     if (!status)
-        status = gi_stream_open_output(stream, err);
-    if (!status)
-        status = gi_stream_report(stream, job, stream->output, err);
-    if (!status)
-        status = gi_imaging_new(&stream->imaging, &options, err);
-    if (!status && planes)
-        status = gi_y4m_write_head(stream->sink, &stream->made, err);
-    const struct gi_feed feed = gi_stream_feed(stream);
-    if (!status)
-        status = gi_feed_run(&feed, &work, params, gi_imaging_threads(stream->imaging), err);
-    if (!status && gi_stop_signal()) /* an incomplete output is not committed */
-        status = GI_E_IO;
-    if (!status)
-        status = gi_stream_end_output(stream, err);
-    status = gi_report_end(&stream->report, NULL, status, err);
-    struct gi_imaging *imaging = stream->imaging;
+        status = gi_batch(&source, &target, &work, job, err);
     gi_stream_free(out);
-    if (gi_cli_tears_down())
-        gi_imaging_free(&imaging);
     return status;
 }

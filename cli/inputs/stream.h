@@ -27,7 +27,7 @@ enum gi_status gi_stream_of_files(struct gi_stream **stream, struct gi_list *lis
                                   const char *output, const char *rate,
                                   const struct gi_io_params *io, struct gi_err *err);
 
-/* Runs gi_batch_run() on the stream and frees it. An image that can't be read or processed ends the
+/* Runs a batch on the stream and frees it. An image that can't be read or processed ends the
  * stream. The images before it have then been delivered, except if the output is a file, which does
  * not appear. Errors: GI_E_USAGE and GI_E_UNSUPPORTED before any work. An error without text has
  * already been reported. */

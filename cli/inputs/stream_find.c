@@ -45,7 +45,7 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
         gi_pnm_next(&stream->first, &end, stream->reader, &stream->io.limits, err);
     if (!status)
         status = gi_pnm_is_over(&end, stream->reader, err);
-    *more = !status && (!end || stream->single || stream->target == GI_STREAM_FILES);
+    *more = !status && (!end || stream->single || stream->target == &gi_target_files);
     return status;
 }
 
@@ -190,7 +190,7 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
     stream->is_paged = true;
     stream->expected = (uint64_t)n;
     if (output && (target == PAGES || target == EITHER)) {
-        stream->target = GI_STREAM_PAGES;
+        stream->target = &gi_target_pages;
         stream->io.format = "tiff";
     }
     return check_pages(stream, output, target, err);
@@ -300,9 +300,10 @@ static enum gi_status new_stream(struct gi_stream **out, const char *input, cons
     stream->io = *io;
     stream->input = input;
     stream->output = output ? output : "-";
-    stream->target = target == FILES   ? GI_STREAM_FILES
-                     : target == PAGES ? GI_STREAM_PAGES
-                                       : GI_STREAM_JOINED;
+    stream->target = !output           ? NULL
+                     : target == FILES ? &gi_target_files
+                     : target == PAGES ? &gi_target_pages
+                                       : &gi_target_joined;
     stream->cursor =
         (struct gi_page_cursor){.list = &stream->list, .io = &stream->io, .n = 1, .next = 1};
     return gi_list_add(&stream->list, input, err);
@@ -326,7 +327,7 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
     stream->io = *io;
     stream->io.format = target == Y4M ? NULL : "tiff";
     stream->output = output;
-    stream->target = target == Y4M ? GI_STREAM_VIDEO : GI_STREAM_PAGES;
+    stream->target = target == Y4M ? &gi_target_frames : &gi_target_pages;
     stream->rate = rate;
     stream->is_paged = true;
     stream->list = *list;

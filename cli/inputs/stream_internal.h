@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/inputs/feed.h"
+#include "cli/inputs/batch.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/run/imaging.h"
 #include "cli/report/report.h"
@@ -16,14 +16,13 @@
 /* The message about bytes behind an image: the input, and the number of the image. */
 #define GI_STREAM_NO_IMAGE "%s: bytes that are no image follow image %llu"
 
-/* Where the images go. */
-enum gi_stream_target {
-    GI_STREAM_JOINED, /* one behind the other into one output */
-    GI_STREAM_PAGES,  /* into a TIFF of as many pages */
-    GI_STREAM_VIDEO,  /* as frames of a Y4M video, which are made of RGB */
-    /* Each into a separate file, because the output has {index} or {page} in it. */
-    GI_STREAM_FILES,
-};
+/* Where the images go; `self` is a struct gi_stream. */
+extern const struct gi_target_kind gi_target_joined; /* one behind the other into one output */
+extern const struct gi_target_kind gi_target_pages;  /* into a TIFF of as many pages */
+/* Each into a separate file, because the output has {index} or {page} in it. */
+extern const struct gi_target_kind gi_target_files;
+extern const struct gi_target_kind gi_target_frames; /* frames of Y4M, which are made of RGB */
+extern const struct gi_target_kind gi_target_planes; /* planes of Y4M */
 
 struct gi_stream {
     struct gi_io_params io;
@@ -31,8 +30,8 @@ struct gi_stream {
     bool single;                /* a single PNM image is a stream too */
     /* If standard input is a file, the position where the input began. */
     off_t start;
-    struct gi_reader *reader; /* NULL: the images come from files */
-    enum gi_stream_target target;
+    struct gi_reader *reader;            /* NULL: the images come from files */
+    const struct gi_target_kind *target; /* NULL: tables are made */
     bool is_video;
     bool to_video;    /* the input is a Y4M video, and a video or tables are made from it */
     bool by_frame;    /* the frames of the video are processed as RGB, not plane by plane */
@@ -68,8 +67,11 @@ struct gi_stream {
 
 void gi_stream_free(struct gi_stream **stream);
 
-/* Returns the feed of the stream. */
-struct gi_feed gi_stream_feed(struct gi_stream *stream);
+/* Returns the source of the stream's images. */
+struct gi_source gi_stream_source(struct gi_stream *stream);
+/* The sources of frames, and of planes, of a video; `self` is a struct gi_stream. */
+extern const struct gi_source_kind gi_source_frames;
+extern const struct gi_source_kind gi_source_planes;
 
 /* Names the item: "standard input: image 3". Errors: GI_E_MEMORY. */
 enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
@@ -78,28 +80,23 @@ enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, co
  * of the output. `page` is the number of the image in the input. Errors: GI_E_MEMORY. */
 enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page,
                                      struct gi_err *err);
-/* gi_stream_open_output() opens the output unless it is several files. The second function delivers
- * an encoded image, which is in item->made. The third function ends the output and commits it
+/* For targets: opens the output, and commits it if the whole stream has been written to it
  * (cli/inputs/stream_output.c). */
-enum gi_status gi_stream_open_output(struct gi_stream *stream, struct gi_err *err);
-enum gi_status gi_stream_put(struct gi_stream *stream, struct gi_item *item, struct gi_err *err);
-enum gi_status gi_stream_end_output(struct gi_stream *stream, struct gi_err *err);
+enum gi_status gi_stream_open_sink(void *stream, struct gi_imaging *imaging, struct gi_err *err);
+enum gi_status gi_stream_end_sink(void *stream, enum gi_status status, struct gi_err *err);
 
-/* For gi_feed_kind.next, after an attempt to read an image: sets *more, and returns whether there
+/* For gi_source_kind.next, after an attempt to read an image: sets *more, and returns whether there
  * is an image. `end` is true past the last image. A stream that can't be read further, because of
  * *fault, ends: its last item gets the error or, if partial images are allowed, the user a warning.
  */
 bool gi_stream_has(struct gi_stream *stream, struct gi_item *item, bool end,
                    const struct gi_err *fault, bool *more);
 
-/* Opens the report if --report asks for one. `output` is the output of the images, or NULL if
- * tables are made. Errors: GI_E_USAGE, and as gi_report_open(). */
-enum gi_status gi_stream_report(struct gi_stream *stream, const struct gi_batch_job *job,
-                                const char *output, struct gi_err *err);
-/* The gi_feed_kind.open_report and gi_feed_kind.note of both kinds; `self` is a gi_stream. */
-enum gi_status gi_stream_open_report(void *self, const struct gi_batch_job *job,
-                                     struct gi_err *err);
+/* The functions of all kinds of sources of streams; `self` is a gi_stream. */
+enum gi_status gi_stream_open(struct gi_source *source, const struct gi_batch_job *job,
+                              struct gi_imaging *imaging, struct gi_err *err);
 enum gi_status gi_stream_note(void *self, struct gi_item *item, struct gi_err *err);
+enum gi_status gi_stream_close(void *self, enum gi_status status, struct gi_err *err);
 /* Writes the report's line of a frame, or of an image without an item. */
 enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_line *line,
                                    struct gi_err *err);
@@ -113,12 +110,10 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err);
  * (cli/inputs/video_frames.c). */
 void gi_video_choose(struct gi_stream *stream);
 /* The work on a frame as RGB, and on an image that becomes a frame. `self` is a gi_stream. */
-enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_err *err);
-enum gi_status gi_video_image_work(void *self, struct gi_item *item, struct gi_err *err);
-/* For deliver(). Writes the frame in item->made, and before the first frame the header. */
-enum gi_status gi_video_put_frame(struct gi_stream *stream, struct gi_item *item,
-                                  struct gi_err *err);
-
-/* The work on a plane, and the delivery of a plane to a video. `self` is a gi_stream. */
-enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err);
-enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err);
+enum gi_status gi_video_frame_work(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                                   struct gi_err *err);
+enum gi_status gi_video_image_work(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                                   struct gi_err *err);
+/* The work on a plane. */
+enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                             struct gi_err *err);

@@ -6,6 +6,7 @@
 #include "cli/paths/names.h"
 #include "cli/inputs/stream_internal.h"
 #include "cli/paths/output.h"
+#include "cli/stop.h"
 
 enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page,
                                      struct gi_err *err)
@@ -13,7 +14,7 @@ enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *i
     const uint64_t index = stream->taken - 1;
     const struct gi_naming naming = {
         .template = stream->output, .pages = true, .page = page, .index = &index};
-    item->line.output = stream->target == GI_STREAM_FILES
+    item->line.output = stream->target == &gi_target_files
                             ? gi_naming_output(&naming, &stream->list, item->source.place)
                             : strdup(stream->output);
     if (!item->line.output)
@@ -27,27 +28,81 @@ enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *i
     return GI_OK;
 }
 
-enum gi_status gi_stream_open_output(struct gi_stream *stream, struct gi_err *err)
+enum gi_status gi_stream_open_sink(void *self, struct gi_imaging *imaging, struct gi_err *err)
 {
-    const struct gi_io_params *io = &stream->io;
+    struct gi_stream *stream = self;
+    return gi_sink_open(&stream->sink, gi_output_file(stream->output), stream->io.no_clobber, err);
+}
+
+enum gi_status gi_stream_end_sink(void *self, enum gi_status status, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    if (!status && gi_stop_signal()) /* an incomplete output is not committed */
+        return GI_E_IO;
+    return status ? status : gi_sink_commit(&stream->sink, stream->io.durable, err);
+}
+
+static enum gi_status put_joined(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    if (item->line.status)
+        return GI_OK;
+    enum gi_status status = gi_sink_write(stream->sink, item->made.bytes, item->made.nbytes, err);
+    return status ? status : gi_sink_flush(stream->sink, err);
+}
+
+const struct gi_target_kind gi_target_joined = {
+    .ordered = true, .open = gi_stream_open_sink, .put = put_joined, .end = gi_stream_end_sink};
+
+/* ---- pages ---- */
+
+static enum gi_status open_pages(void *self, struct gi_imaging *imaging, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    enum gi_status status = gi_stream_open_sink(stream, imaging, err);
+    return status ? status : gi_page_writer_new(&stream->writer, stream->sink, 0, err);
+}
+
+static enum gi_status put_page(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    void *bytes = item->made.bytes;
+    if (item->line.status)
+        return GI_OK;
+    item->made.bytes = NULL;
+    return gi_page_writer_add(stream->writer, bytes, item->made.nbytes, err);
+}
+
+static enum gi_status end_pages(void *self, enum gi_status status, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    if (!status && !gi_stop_signal())
+        status = gi_page_writer_end(stream->writer, err);
+    return gi_stream_end_sink(stream, status, err);
+}
+
+const struct gi_target_kind gi_target_pages = {
+    .ordered = true, .open = open_pages, .put = put_page, .end = end_pages};
+
+/* ---- a file for each image ---- */
+
+static enum gi_status check_naming(void *self, struct gi_imaging *imaging, struct gi_err *err)
+{
+    const struct gi_stream *stream = self;
     const struct gi_naming naming = {
         .template = stream->output, .pages = true, .option = "the output"};
-    if (stream->target == GI_STREAM_FILES)
-        return gi_naming_check(&naming, err);
-    enum gi_status status =
-        gi_sink_open(&stream->sink, gi_output_file(stream->output), io->no_clobber, err);
-    return status || stream->target != GI_STREAM_PAGES
-               ? status
-               : gi_page_writer_new(&stream->writer, stream->sink, 0, err);
+    return gi_naming_check(&naming, err);
 }
 
 /* Writes the encoded image into a file of its own. */
-static enum gi_status put_file(const struct gi_stream *stream, struct gi_item *item,
-                               struct gi_err *err)
+static enum gi_status put_file(void *self, struct gi_item *item, struct gi_err *err)
 {
+    const struct gi_stream *stream = self;
+    struct gi_sink *sink = NULL;
+    if (item->line.status)
+        return GI_OK;
     const char *path = gi_output_file(item->line.output);
     const char *const outputs[] = {path, NULL}, *const inputs[] = {stream->input, NULL};
-    struct gi_sink *sink = NULL;
     enum gi_status status = stream->input ? gi_output_check_inputs(outputs, inputs, err) : GI_OK;
     if (!status)
         status = gi_sink_open(&sink, path, stream->io.no_clobber, err);
@@ -59,25 +114,10 @@ static enum gi_status put_file(const struct gi_stream *stream, struct gi_item *i
     return status;
 }
 
-enum gi_status gi_stream_put(struct gi_stream *stream, struct gi_item *item, struct gi_err *err)
+static enum gi_status end_files(void *self, enum gi_status status, struct gi_err *err)
 {
-    void *bytes = item->made.bytes;
-    if (stream->target == GI_STREAM_FILES)
-        return put_file(stream, item, err);
-    if (stream->target == GI_STREAM_VIDEO)
-        return gi_video_put_frame(stream, item, err);
-    if (stream->target == GI_STREAM_PAGES) {
-        item->made.bytes = NULL;
-        return gi_page_writer_add(stream->writer, bytes, item->made.nbytes, err);
-    }
-    enum gi_status status = gi_sink_write(stream->sink, bytes, item->made.nbytes, err);
-    return status ? status : gi_sink_flush(stream->sink, err);
+    return !status && gi_stop_signal() ? GI_E_IO : status;
 }
 
-enum gi_status gi_stream_end_output(struct gi_stream *stream, struct gi_err *err)
-{
-    if (stream->target == GI_STREAM_FILES)
-        return GI_OK;
-    enum gi_status status = stream->writer ? gi_page_writer_end(stream->writer, err) : GI_OK;
-    return status ? status : gi_sink_commit(&stream->sink, stream->io.durable, err);
-}
+const struct gi_target_kind gi_target_files = {
+    .ordered = true, .open = check_naming, .put = put_file, .end = end_files};

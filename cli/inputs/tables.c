@@ -21,9 +21,10 @@ struct tables {
     int last; /* number of the last step, the analysis */
     struct gi_io_params io;
     struct gi_stream *stream; /* the images come from this stream; NULL if they come from files */
-    struct gi_imaging *imaging;
-    struct gi_table_writer *writer; /* NULL: one table per image */
-    bool json;
+    struct gi_source *source; /* of the stream or the files */
+    struct gi_imaging_options imaging;
+    struct gi_table_writer *writer;     /* NULL: one table per image */
+    enum gi_table_writer_format format; /* of it */
     bool totals; /* the table ends with a part that describes all images together */
     struct gi_total *total;
 };
@@ -34,36 +35,35 @@ static bool is_json(const char *name)
     return dot && strcasecmp(dot, ".json") == 0;
 }
 
-static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_err *err)
 {
     const struct tables *tables = self;
+    const struct gi_source *source = tables->source;
     struct gi_image image = {0};
     struct gi_file_info info = {0};
     struct gi_imaging_table table = {.into_memory = tables->writer != NULL};
     const char *tar;
-    table.json = table.into_memory ? tables->json : is_json(item->line.output);
-    gi_batch_row(&tables->files, item, &tar, &table.file);
-    const struct gi_feed *feed = &tables->files.feed;
-    enum gi_status status = feed->kind->take ? feed->kind->take(feed->self, item, &image, err)
-                                             : gi_imaging_load_for_chain(tables->imaging, item,
-                                                                         &image, NULL, &info, err);
+    table.json =
+        table.into_memory ? tables->format == GI_TABLE_WRITER_JSONL : is_json(item->line.output);
+    gi_batch_row(source, item, &tar, &table.file);
+    enum gi_status status =
+        source->kind->take ? source->kind->take(source->self, item, &image, err)
+                           : gi_imaging_load_for_chain(imaging, item, &image, NULL, &info, err);
     if (!status)
-        status = gi_imaging_analyse(tables->imaging, item, &image, &info, &table, err);
+        status = gi_imaging_analyse(imaging, item, &image, &info, &table, err);
     gi_image_free(&image);
     return status;
 }
 
-static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status put(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tables *tables = self;
-    enum gi_status status =
-        tables->writer ? gi_text_batch_add(tables->writer, &tables->files, item, err) : GI_OK;
     const struct gi_reporter *reporter = tables->chain->steps[tables->last].reporter;
+    enum gi_status status = gi_text_batch_put(tables->writer, tables->source, item, err);
     if (!status && item->made.part && !item->line.status)
         status = reporter->add_total(&tables->total, item->made.part, err);
-    if (!status)
-        status = gi_batch_note(&tables->files, item, err);
-    return status || !tables->stream || !item->line.status ? status : gi_engine_end_by(item, err);
+    return status;
 }
 
 /* Refuses options that make sense for one image only. These are a path for the table, and options
@@ -112,26 +112,32 @@ static enum gi_status check_outputs(const struct gi_batch_files *files, bool arr
     return status;
 }
 
-static enum gi_status name_tables(struct tables *tables, struct gi_err *err)
+/* Checks the names of a table, or an array, of each image. */
+static enum gi_status check_each(void *self, struct gi_err *err)
 {
+    struct tables *tables = self;
     struct gi_batch_files *files = &tables->files;
     enum gi_status status = gi_tables_suffix(&files->naming.suffix, writes_arrays(tables), err);
     if (!status)
         status = gi_batch_names(files, false, NULL, err);
-    if (!status)
-        status = check_outputs(files, writes_arrays(tables), err);
-    return status ? status : gi_batch_places(files, err);
+    return status ? status : check_outputs(files, writes_arrays(tables), err);
 }
 
-static enum gi_status open_table(struct tables *tables, struct gi_err *err)
+static enum gi_status make_folders(void *self, struct gi_imaging *imaging, struct gi_err *err)
 {
+    struct tables *tables = self;
+    return gi_batch_places(&tables->files, err);
+}
+
+static const char *table_of(const struct gi_batch_params *p)
+{
+    return p->table ? p->table : p->out_dir || p->out ? NULL : "-";
+}
+
+static enum gi_status check_table(void *self, struct gi_err *err)
+{
+    struct tables *tables = self;
     const struct gi_batch_params *p = tables->files.params;
-    const char *path = p->table ? p->table : p->out_dir || p->out ? NULL : "-";
-    enum gi_table_writer_format format = GI_TABLE_WRITER_CSV;
-    if (tables->totals && !p->table)
-        return gi_fail(err, GI_E_USAGE, "--total: want --table");
-    if (!path)
-        return GI_OK;
     if (p->out_dir || p->out || p->resume)
         return gi_fail(err, GI_E_USAGE, "%s: goes with a table each, want no --table",
                        p->resume    ? "--resume"
@@ -139,14 +145,23 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
                                     : "--out");
     enum gi_status status = gi_text_batch_check(p, err);
     if (!status)
-        status = gi_table_writer_format_of(&format, path, err);
+        status = gi_table_writer_format_of(&tables->format, table_of(p), err);
+    return status ? status : gi_batch_check(&tables->files, err);
+}
+
+static enum gi_status open_table(void *self, struct gi_imaging *imaging, struct gi_err *err)
+{
     static const char *const texts[] = {"channel", NULL}; /* of stats */
-    struct gi_table_writer_options options = {
-        .path = path, .format = format, .first = "file", .texts = texts};
-    options.tar = p->tar ? "tar" : NULL;
-    options.no_clobber = gi_chain_no_clobber(&tables->chain->steps[tables->last]);
-    tables->json = format == GI_TABLE_WRITER_JSONL;
-    return status ? status : gi_table_writer_new(&tables->writer, &options, err);
+    struct tables *tables = self;
+    const struct gi_batch_params *p = tables->files.params;
+    const struct gi_table_writer_options options = {
+        .path = table_of(p),
+        .format = tables->format,
+        .tar = p->tar ? "tar" : NULL,
+        .first = "file",
+        .texts = texts,
+        .no_clobber = gi_chain_no_clobber(&tables->chain->steps[tables->last])};
+    return gi_table_writer_new(&tables->writer, &options, err);
 }
 
 /* Finds out whether the only input is a stream of images. All images of a stream have one table
@@ -162,13 +177,14 @@ static enum gi_status find_stream(struct tables *tables, const char *input, stru
         return gi_fail(err, GI_E_USAGE, "%s: is for files, and %s is a stream of images",
                        p->shard ? "--shard" : "--resume", gi_reader_name(tables->stream->reader));
     status = tables->stream->is_video ? gi_video_read_head(tables->stream, err) : GI_OK;
-    tables->files.feed = gi_stream_feed(tables->stream);
+    if (!status)
+        *tables->source = gi_stream_source(tables->stream);
     return status;
 }
 
-/* Opens the inputs and the tables. */
-static enum gi_status open_all(struct tables *tables, const struct gi_batch_job *job,
-                               char **operands, int noperands, struct gi_err *err)
+/* Opens the inputs. */
+static enum gi_status open_inputs(struct tables *tables, const struct gi_batch_job *job,
+                                  char **operands, int noperands, struct gi_err *err)
 {
     struct gi_batch_files *files = &tables->files;
     struct gi_batch_job own = *job;
@@ -178,19 +194,23 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
         const struct gi_chain *chain = gi_rules_chain(files->rules, i, NULL);
         status = check_output(&chain->steps[chain->n - 1], err);
     }
-    if (!status && !files->tars && own.takes_stdin && noperands == 1 && files->list.n == 1)
+    if (!status && !files->params->tar && own.takes_stdin && noperands == 1 && files->list.n == 1)
         status = find_stream(tables, files->list.inputs[0].path, err);
-    if (!status)
-        status = open_table(tables, err);
-    files->by_page = tables->writer && !files->tars && !tables->stream;
-    if (!status)
-        status = tables->writer ? gi_batch_check(files, err) : name_tables(tables, err);
-    return status ? status : gi_batch_report(files, job, err);
+    if (!status && tables->totals && !files->params->table)
+        status = gi_fail(err, GI_E_USAGE, "--total: want --table");
+    bool pages = !files->params->tar && !tables->stream;
+    if (pages && table_of(files->params))
+        files->source.kind = &gi_source_file_pages;
+    tables->imaging.rules = files->rules;
+    tables->imaging.images = pages ? files->n : 0;
+    tables->imaging.times = files->times;
+    return status;
 }
 
 /* Adds the part for all images, if the batch ended with `status` and some of them have parts. */
-static enum gi_status add_total(struct tables *tables, enum gi_status status, struct gi_err *err)
+static enum gi_status end_table(void *self, enum gi_status status, struct gi_err *err)
 {
+    struct tables *tables = self;
     const struct gi_chain_step *step = &tables->chain->steps[tables->last];
     struct gi_table_writer_table table = {.file = "total"};
     struct gi_err fault = {0};
@@ -198,7 +218,8 @@ static enum gi_status add_total(struct tables *tables, enum gi_status status, st
     enum gi_status made = GI_OK;
     if (tables->total)
         made = step->reporter->take_total(&tables->total, step->args.params[GI_SET_STEP_FILTER],
-                                          tables->json, &text, &table.nbytes, &fault);
+                                          tables->format == GI_TABLE_WRITER_JSONL, &text,
+                                          &table.nbytes, &fault);
     table.text = text;
     if (text && !made && (!status || !*err->text)) {
         table.tar = tables->files.params->tar ? "" : NULL;
@@ -207,7 +228,7 @@ static enum gi_status add_total(struct tables *tables, enum gi_status status, st
     free(text);
     if (made && !status)
         *err = fault;
-    return status ? status : made;
+    return gi_table_writer_end(&tables->writer, status ? status : made, err);
 }
 
 /* Writes a tar with an array or a table for each image. */
@@ -222,15 +243,20 @@ static enum gi_status run_tars(const struct tables *tables, const struct gi_batc
     return gi_tars_run(job, operands, noperands, err);
 }
 
+static const struct gi_target_kind a_table = {
+    .ordered = true, .check = check_table, .open = open_table, .put = put, .end = end_table};
+static const struct gi_target_kind a_table_each = {.check = check_each, .open = make_folders};
+
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err)
 {
     void *const *params = job->params;
     const struct gi_batch_params *p = gi_batch_params_of(job->command, params);
-    struct tables tables = {.chain = job->chain, .last = job->chain->n - 1};
-    tables.io = *gi_batch_io(job);
-    struct gi_imaging_options options = {.chain = job->chain, .io = &tables.io};
-    options.device = gi_batch_device(job);
+    struct tables tables = {
+        .chain = job->chain, .last = job->chain->n - 1, .io = *gi_batch_io(job)};
+    tables.imaging = (struct gi_imaging_options){
+        .chain = job->chain, .io = &tables.io, .device = gi_batch_device(job)};
+    tables.source = &tables.files.source;
     const struct gi_chain_step *last = &job->chain->steps[tables.last];
     tables.totals = last->reporter->wants_total &&
                     last->reporter->wants_total(last->args.params[GI_SET_STEP_FILTER]);
@@ -242,26 +268,13 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
     if (!status && p->tar && (writes_arrays(&tables) || p->suffix))
         return run_tars(&tables, job, operands, noperands, err);
     if (!status)
-        status = open_all(&tables, job, operands, noperands, err);
-    options.rules = tables.files.rules;
-    options.images = tables.stream || tables.files.tars ? 0 : tables.files.n;
-    options.times = tables.files.times;
+        status = open_inputs(&tables, job, operands, noperands, err);
+    const struct gi_target target = {table_of(p) ? &a_table : &a_table_each, &tables};
+    const struct gi_item_work work = {.imaging = &tables.imaging, .self = &tables, .run = run_item};
     if (!status)
-        status = gi_imaging_new(&tables.imaging, &options, err);
-    if (tables.stream)
-        tables.stream->imaging = tables.imaging;
-    struct gi_work_on work = {.self = &tables, .run = run_item, .deliver = deliver};
-    work.ordered = tables.writer != NULL;
-    if (!status)
-        status = gi_batch_go(&tables.files, &work, gi_imaging_threads(tables.imaging), err);
-    status = add_total(&tables, status, err);
-    status = gi_table_writer_end(&tables.writer, status, err);
-    if (tables.stream)
-        status = gi_report_end(&tables.stream->report, NULL, status, err);
+        status = gi_batch(tables.source, &target, &work, job, err);
     gi_stream_free(&tables.stream);
     gi_ahead_free(&tables.io.ahead);
     gi_batch_close(&tables.files);
-    if (gi_cli_tears_down())
-        gi_imaging_free(&tables.imaging);
     return status;
 }

@@ -290,7 +290,8 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
         return GI_E_MEMORY;
     }
     tag->entry = entry;
-    if (asprintf(&item->line.input, "%s: %s", gi_tar_feed_name(feed->options.inputs[feed->shard]),
+    if (asprintf(&item->line.input, "%s: %s",
+                 gi_tar_feed_name(feed->options.inputs[feed->shard].path),
                  gi_tar_entry_name(entry)) < 0) {
         item->line.input = NULL;
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
@@ -309,7 +310,7 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
 
 static enum gi_status open_shard(struct gi_tar_feed *feed, struct gi_err *fault)
 {
-    const char *path = feed->options.inputs[feed->shard];
+    const char *path = feed->options.inputs[feed->shard].path;
     if (strcmp(path, "-") == 0 || stat(path, &feed->opened))
         feed->opened = (struct stat){0};
     return gi_tar_reader_open(&feed->reader, path, fault);

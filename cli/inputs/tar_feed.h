@@ -4,6 +4,7 @@
 
 #include "cli/run/engine.h"
 #include "cli/args/image_files.h"
+#include "cli/paths/input_list.h"
 #include "imgio/tar/tar.h"
 
 /* The kind of an item, stored in its tag. */
@@ -26,10 +27,12 @@ struct gi_tar_tag {
     uint64_t nbytes;  /* at ends: size of the tar's file when it was opened; 0: unknown */
     int64_t mtime_ns; /* at ends: its time, in the same way */
     struct gi_tar_feed *feed;
+    bool written; /* at ends, set by the target: the output is complete and in its place */
+    bool cut;     /* set by the target: the tar ends within this copy */
 };
 
 struct gi_tar_feed_options {
-    char *const *inputs; /* paths, "-" is standard input */
+    const struct gi_input *inputs; /* "-" is standard input */
     size_t ninputs;
     /* Returns whether a shard is left out. */
     bool (*skip)(void *arg, size_t shard);
@@ -48,7 +51,7 @@ enum gi_status gi_tar_feed_new(struct gi_tar_feed **feed, const struct gi_tar_fe
                                struct gi_err *err);
 void gi_tar_feed_free(struct gi_tar_feed **feed);
 
-/* gi_feed.next with `self` a gi_tar_feed. */
+/* As gi_source_kind.next, with `self` a gi_tar_feed. */
 enum gi_status gi_tar_feed_next(void *feed, struct gi_item *item, bool *more, struct gi_err *err);
 
 /* Writes the bytes of a GI_TAR_COPY. The feed waits until this is done. If the tar ends within the

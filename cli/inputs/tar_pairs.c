@@ -82,18 +82,6 @@ enum gi_status gi_tar_pairs_list(struct gi_batch_files *files, char **operands, 
     return status;
 }
 
-enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_files *files,
-                                const struct gi_io_params *io, struct gi_err *err)
-{
-    *pairs = calloc(1, sizeof **pairs);
-    if (!*pairs)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: tars");
-    (*pairs)->files = files;
-    (*pairs)->io = io;
-    files->feed = (struct gi_feed){.kind = &gi_feed_tar_pairs, .self = *pairs};
-    return GI_OK;
-}
-
 /* Removes the half at *place from the list of its side, and returns it. */
 static struct gi_item *take_half(struct gi_tar_pairs *pairs, int side, struct half **place)
 {
@@ -136,12 +124,12 @@ void gi_tar_pairs_free(struct gi_tar_pairs **pairs)
     *pairs = NULL;
 }
 
-/* Returns the path of one side's tar in the open pair. */
-static char *tar_of(const struct gi_tar_pairs *pairs, int side)
+/* Returns one side's tar of the open pair. */
+static const struct gi_input *tar_of(const struct gi_tar_pairs *pairs, int side)
 {
     const struct gi_batch_files *files = pairs->files;
     size_t i = files->share ? (size_t)(files->share[pairs->at] - files->list.inputs) : pairs->at;
-    return (side ? &files->others : &files->list)->inputs[i].path;
+    return &(side ? &files->others : &files->list)->inputs[i];
 }
 
 static bool skip_none(void *arg, size_t shard)
@@ -158,12 +146,12 @@ static enum gi_status open_tars(struct gi_tar_pairs *pairs, struct gi_err *err)
     pairs->held = pairs->nbytes = 0;
     pairs->mtime_ns = 0;
     for (int side = 0; side < 2 && !status; side++) {
-        const struct gi_tar_feed_options options = {.inputs = &pairs->paths[side],
+        const struct gi_tar_feed_options options = {.inputs = tar_of(pairs, side),
                                                     .ninputs = 1,
                                                     .skip = skip_none,
                                                     .io = pairs->io,
                                                     .rules = pairs->files->rules};
-        pairs->paths[side] = tar_of(pairs, side);
+        pairs->paths[side] = tar_of(pairs, side)->path;
         pairs->ended[side] = false;
         pairs->last[side] = &pairs->waiting[side];
         status = gi_tar_feed_new(&pairs->feeds[side], &options, err);
@@ -292,7 +280,7 @@ static enum gi_status end_tars(struct gi_tar_pairs *pairs, struct gi_item *item,
     return status;
 }
 
-/* ---- the feed ---- */
+/* ---- the source ---- */
 
 static enum gi_status wait_for_other(struct gi_tar_pairs *pairs, struct gi_item *half, int side,
                                      struct gi_err *err)
@@ -423,7 +411,7 @@ const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes)
     return tag->bytes;
 }
 
-static bool row(void *self, const struct gi_item *item, const char **tar, const char **file)
+static bool describe(void *self, const struct gi_item *item, const char **tar, const char **file)
 {
     const struct tag *tag = item->source.tag;
     *tar = tag->tars[0];
@@ -431,9 +419,10 @@ static bool row(void *self, const struct gi_item *item, const char **tar, const 
     return tag->name != NULL;
 }
 
-static enum gi_status open_report(void *self, const struct gi_batch_job *job, struct gi_err *err)
+static enum gi_status open_report(struct gi_source *source, const struct gi_batch_job *job,
+                                  struct gi_imaging *imaging, struct gi_err *err)
 {
-    struct gi_tar_pairs *pairs = self;
+    struct gi_tar_pairs *pairs = source->self;
     pairs->files->report.key = "tar";
     return gi_batch_files_report(pairs->files, job, err);
 }
@@ -467,14 +456,26 @@ static enum gi_status conclude_batch(void *self, const struct gi_tally *tally,
     struct gi_tar_pairs *pairs = self;
     if (!status && !pairs->files->shard.n)
         gi_matcher_warn(gi_rules_matcher(pairs->files->rules));
-    return gi_feed_files.conclude(pairs->files, tally, status, err);
+    return gi_source_files.conclude(pairs->files, tally, status, err);
 }
 
-const struct gi_feed_kind gi_feed_tar_pairs = {
+static const struct gi_source_kind tar_pairs = {
     .unit = "pairs",
     .next = next,
-    .open_report = open_report,
-    .row = row,
+    .open = open_report,
+    .describe = describe,
     .note = note,
     .conclude = conclude_batch,
 };
+
+enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_files *files,
+                                const struct gi_io_params *io, struct gi_err *err)
+{
+    *pairs = calloc(1, sizeof **pairs);
+    if (!*pairs)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: tars");
+    (*pairs)->files = files;
+    (*pairs)->io = io;
+    files->source = (struct gi_source){.kind = &tar_pairs, .self = *pairs};
+    return GI_OK;
+}

@@ -1,5 +1,5 @@
-/* Pairs of members with the same name in two tars, or in many pairs of tars. This is the feed of a
- * batch that compares images.
+/* Pairs of members with the same name in two tars, or in many pairs of tars. This is the source of
+ * a batch that compares images.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,8 +14,8 @@ struct gi_tar_pairs;
  * GI_E_UNSUPPORTED without libarchive, GI_E_MEMORY. */
 enum gi_status gi_tar_pairs_list(struct gi_batch_files *files, char **operands, struct gi_err *err);
 
-/* Makes files->feed from the lists in `files`, which must be complete. gi_tar_pairs_free() frees
- * the feed and sets *pairs to NULL. Both tars are read in turn. A member waits for the member of
+/* Makes files->source from the lists in `files`, which must be complete. gi_tar_pairs_free() frees
+ * the source and sets *pairs to NULL. Both tars are read in turn. A member waits for the member of
  * the other tar that has the same name (without a leading ./). A member without such a partner
  * fails. After the members comes an item for the two tars, which fails if neither contains an
  * image. Errors: GI_E_MEMORY. */

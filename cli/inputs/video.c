@@ -209,8 +209,8 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
         status = begin_planes(stream, err);
     if (status)
         return status;
-    if (stream->by_frame && stream->to_video)
-        stream->target = GI_STREAM_VIDEO;
+    if (stream->to_video)
+        stream->target = stream->by_frame ? &gi_target_frames : &gi_target_planes;
     if (stream->video.interlaced)
         gi_cli_warn("%s: is interlaced, and goes frame by frame, both fields as one",
                     gi_reader_name(stream->reader));
@@ -297,7 +297,8 @@ static enum gi_status replace_chroma(struct gi_stream *stream, struct gi_item *i
     return GI_OK;
 }
 
-enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err)
+enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                             struct gi_err *err)
 {
     struct gi_stream *stream = self;
     struct plane *plane = item->source.tag;
@@ -314,7 +315,7 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     if (!status)
         use_plane(&ready, stream, plane->number);
     if (!status)
-        status = gi_imaging_compute(stream->imaging, item, &made, &plane->image, &ready, err);
+        status = gi_imaging_compute(imaging, item, &made, &plane->image, &ready, err);
     gi_ready_free(&ready);
     gi_image_free(&plane->image);
     plane->image = made;
@@ -341,45 +342,58 @@ static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
     return status ? status : gi_sink_flush(stream->sink, err);
 }
 
-/* Adds a plane to the line of its frame in the report. Writes this line after the last plane. */
-static enum gi_status note_plane(struct gi_stream *stream, const struct gi_line *line, int plane,
-                                 struct gi_err *err)
+static enum gi_status open_planes(void *self, struct gi_imaging *imaging, struct gi_err *err)
 {
-    struct gi_line *frame = &stream->frame;
-    if (plane == 0)
-        *frame = (struct gi_line){.shape = gi_y4m_plane(&stream->video, 0)};
-    frame->input = line->input;
-    frame->shape.channels = stream->video.nplanes;
-    gi_line_add(frame, line);
-    bool last = line->status || plane + 1 == stream->video.nplanes;
-    return last ? gi_stream_note_line(stream, frame, err) : GI_OK;
+    struct gi_stream *stream = self;
+    enum gi_status status = gi_stream_open_sink(stream, imaging, err);
+    return status ? status : gi_y4m_write_head(stream->sink, &stream->made, err);
 }
 
 /* Keeps the planes of a frame until the last plane arrives, so that no part of an incomplete frame
  * is written. */
-enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status put_plane(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
     struct plane *plane = item->source.tag;
-    if (item->line.status) {
-        enum gi_status told = note_plane(stream, &item->line, plane->number, err);
-        return told ? told : gi_engine_end_by(item, err);
-    }
+    if (item->line.status)
+        return GI_OK;
     if (plane->number == 0)
         memcpy(stream->line, plane->line, sizeof stream->line);
     stream->planes[plane->number] = plane->image;
     plane->image = (struct gi_image){0};
-    enum gi_status status = GI_OK;
-    if (plane->number + 1 == stream->video.nplanes)
-        status = write_frame(stream, err);
-    return status ? status : note_plane(stream, &item->line, plane->number, err);
+    return plane->number + 1 == stream->video.nplanes ? write_frame(stream, err) : GI_OK;
 }
 
-const struct gi_feed_kind gi_feed_video = {
+const struct gi_target_kind gi_target_planes = {
+    .ordered = true, .open = open_planes, .put = put_plane, .end = gi_stream_end_sink};
+
+/* Adds a plane to the line of its frame in the report. Writes this line after the last plane. In a
+ * table each plane is an image. */
+static enum gi_status note_plane(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    const struct plane *plane = item->source.tag;
+    const struct gi_line *line = &item->line;
+    struct gi_line *frame = &stream->frame;
+    if (!stream->target)
+        return gi_stream_note(stream, item, err);
+    if (plane->number == 0)
+        *frame = (struct gi_line){.shape = gi_y4m_plane(&stream->video, 0)};
+    frame->input = line->input;
+    frame->shape.channels = stream->video.nplanes;
+    gi_line_add(frame, line);
+    item->made.last = line->status != GI_OK;
+    return line->status || plane->number + 1 == stream->video.nplanes
+               ? gi_stream_note_line(stream, frame, err)
+               : GI_OK;
+}
+
+const struct gi_source_kind gi_source_planes = {
     .unit = "frames",
     .waits = "input or output",
+    .open = gi_stream_open,
     .next = next,
-    .open_report = gi_stream_open_report,
     .take = take_plane,
-    .note = gi_stream_note,
+    .note = note_plane,
+    .close = gi_stream_close,
 };

@@ -156,7 +156,8 @@ static enum gi_status take_image(const struct gi_stream *stream, struct gi_item 
     return status ? gi_err_prefix(err, "%s", item->line.input) : GI_OK;
 }
 
-enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_err *err)
+enum gi_status gi_video_frame_work(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                                   struct gi_err *err)
 {
     struct gi_stream *stream = self;
     struct gi_image image = {0};
@@ -167,11 +168,11 @@ enum gi_status gi_video_frame_work(void *self, struct gi_item *item, struct gi_e
     enum gi_status status = take_image(stream, item, &image, err);
     struct gi_file_info info = {.bits = 8, .maxval = (unsigned)gi_type_full_scale(image.type)};
     if (!status && stream->chain)
-        status = gi_imaging_filter(stream->imaging, item, &image, NULL, &info, NULL, err);
+        status = gi_imaging_filter(imaging, item, &image, NULL, &info, NULL, err);
     if (!status)
-        status = stream->target == GI_STREAM_VIDEO
+        status = stream->target == &gi_target_frames
                      ? encode(stream, item, &image, err)
-                     : gi_imaging_save(stream->imaging, item, &image, &metadata, NULL, true, err);
+                     : gi_imaging_save(imaging, item, &image, &metadata, NULL, true, err);
     gi_metadata_free(&metadata);
     gi_image_free(&image);
     return status;
@@ -190,22 +191,23 @@ static enum gi_status name_losses(const struct gi_image *image, const struct gi_
     return status;
 }
 
-enum gi_status gi_video_image_work(void *self, struct gi_item *item, struct gi_err *err)
+enum gi_status gi_video_image_work(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                                   struct gi_err *err)
 {
     struct gi_stream *stream = self;
     struct gi_image image = {0};
     struct gi_metadata metadata = {0};
     if (!new_frame(item, err))
         return GI_E_MEMORY;
-    enum gi_status status = gi_imaging_make(stream->imaging, item, &image, &metadata, err);
+    enum gi_status status = gi_imaging_make(imaging, item, &image, &metadata, err);
     if (!status && metadata.bands.n)
         status = gi_fail(err, GI_E_UNSUPPORTED,
                          "%s: has bands, which Y4M does not hold: want some, as in "
                          "x.tif[bands=3,2,1]",
                          item->line.input);
     if (!status)
-        status = name_losses(&image, &metadata, item->line.input,
-                             gi_imaging_options(stream->imaging)->io, err);
+        status =
+            name_losses(&image, &metadata, item->line.input, gi_imaging_options(imaging)->io, err);
     if (!status)
         status = encode(stream, item, &image, err);
     gi_image_free(&image);
@@ -213,12 +215,15 @@ enum gi_status gi_video_image_work(void *self, struct gi_item *item, struct gi_e
     return status;
 }
 
-enum gi_status gi_video_put_frame(struct gi_stream *stream, struct gi_item *item,
-                                  struct gi_err *err)
+/* Writes the frame in item->made, and before the first frame the header. */
+static enum gi_status put_frame(void *self, struct gi_item *item, struct gi_err *err)
 {
+    struct gi_stream *stream = self;
     const struct frame *frame = item->source.tag;
-    const struct gi_y4m *made = &stream->made, *own = &frame->made;
     enum gi_status status = GI_OK;
+    if (item->line.status)
+        return GI_OK;
+    const struct gi_y4m *made = &stream->made, *own = &frame->made;
     if (!made->width) {
         stream->made = *own;
         status = gi_y4m_write_head(stream->sink, made, err);
@@ -234,10 +239,14 @@ enum gi_status gi_video_put_frame(struct gi_stream *stream, struct gi_item *item
     return status ? status : gi_sink_flush(stream->sink, err);
 }
 
-const struct gi_feed_kind gi_feed_frames = {
+const struct gi_target_kind gi_target_frames = {
+    .ordered = true, .open = gi_stream_open_sink, .put = put_frame, .end = gi_stream_end_sink};
+
+const struct gi_source_kind gi_source_frames = {
     .unit = "frames",
     .waits = "input or output",
+    .open = gi_stream_open,
     .next = next,
-    .open_report = gi_stream_open_report,
     .note = gi_stream_note,
+    .close = gi_stream_close,
 };

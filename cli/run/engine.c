@@ -17,11 +17,11 @@ enum { AHEAD_A_THREAD = 4 };
 
 struct gi_engine {
     struct gi_engine_options options;
-    struct gi_feed feed;
+    struct gi_source source;
     struct gi_work_on work;
     struct gi_pool *pool;
 
-    pthread_mutex_t feeding;    /* held while the feed is called; taken before `lock` */
+    pthread_mutex_t feeding;    /* held while the source is called; taken before `lock` */
     pthread_mutex_t delivering; /* held during work.deliver(); taken before `lock` */
     pthread_mutex_t lock;       /* protects the following members */
     pthread_cond_t moved;       /* for `delivered`, `reserved` and `ended` */
@@ -45,7 +45,7 @@ enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err)
 }
 
 enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_options *options,
-                             const struct gi_feed *feed, const struct gi_work_on *work,
+                             const struct gi_source *source, const struct gi_work_on *work,
                              struct gi_err *err)
 {
     struct gi_engine *engine = calloc(1, sizeof *engine);
@@ -60,11 +60,11 @@ enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_opti
     engine->options = *options;
     if (!engine->options.memory)
         engine->options.memory = gi_memory_share();
-    engine->feed = *feed;
+    engine->source = *source;
     engine->work = *work;
     engine->window = window;
-    engine->tally.n = feed->n;
-    engine->tally.skipped = feed->skipped;
+    engine->tally.n = source->n;
+    engine->tally.skipped = source->skipped;
     pthread_mutex_init(&engine->feeding, NULL);
     pthread_mutex_init(&engine->delivering, NULL);
     pthread_mutex_init(&engine->lock, NULL);
@@ -115,7 +115,7 @@ static bool wait_for_place(struct gi_engine *engine)
     return may;
 }
 
-/* Takes the next item from the feed. Returns NULL past the last item. */
+/* Takes the next item from the source. Returns NULL past the last item. */
 static struct gi_item *take(struct gi_engine *engine)
 {
     struct gi_item *item = NULL;
@@ -124,14 +124,14 @@ static struct gi_item *take(struct gi_engine *engine)
     pthread_mutex_lock(&engine->feeding);
     if (wait_for_place(engine)) {
         enum gi_status status = GI_OK;
-        bool past = engine->feed.single && engine->taken > 0;
+        bool past = engine->source.single && engine->taken > 0;
         item = past ? NULL : gi_item_new();
         if (item) {
             item->turn.engine = engine;
             item->turn.index = engine->taken; /* only the holder of `feeding` changes it */
         }
         if (!past)
-            status = item ? engine->feed.kind->next(engine->feed.self, item, &more, &err)
+            status = item ? engine->source.kind->next(engine->source.self, item, &more, &err)
                           : gi_fail(&err, GI_E_MEMORY, "out of memory: an item");
         if (status || !more)
             gi_item_free(&item);
@@ -265,7 +265,7 @@ static void worker(void *arg, int index, void *scratch)
 static void log_full(const struct gi_engine *engine)
 {
     const struct gi_tally *tally = &engine->tally;
-    const char *unit = engine->feed.kind->unit ? engine->feed.kind->unit : "files";
+    const char *unit = engine->source.kind->unit ? engine->source.kind->unit : "files";
     unsigned long long done = tally->done + tally->skipped, n = tally->n;
     if (n)
         gi_cli_log("the disk is full: %llu of %llu %s are done, the batch ends", done, n, unit);
@@ -277,7 +277,7 @@ enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err)
 {
     enum gi_status status =
         gi_pool_run(engine->pool, engine->options.threads, worker, engine, 0, err);
-    if (engine->full && !engine->feed.single)
+    if (engine->full && !engine->source.single)
         log_full(engine);
     if (!status && engine->err.status) {
         *err = engine->err;

@@ -1,6 +1,6 @@
-/* The engine of a batch. It takes items from a feed, lets threads work on many of them at once, and
- * delivers them, either in the order of the feed or in the order in which they are finished. A
- * thread keeps its item from beginning to end, so that decoding, computing and encoding of
+/* The engine of a batch. It takes items from a source, lets threads work on many of them at once,
+ * and delivers them, either in the order of the source or in the order in which they are finished.
+ * A thread keeps its item from beginning to end, so that decoding, computing and encoding of
  * different images overlap. The engine does not know images: the work on an item is a table of
  * functions (usually that of cli/run/imaging.h).
  * SPDX-License-Identifier: MIT */
@@ -18,9 +18,9 @@ struct gi_tally {
     double ms[GI_STAGES];
 };
 
-struct gi_batch_job;
-struct gi_feed {
-    const struct gi_feed_kind *kind;
+/* A source of items. */
+struct gi_source {
+    const struct gi_source_kind *kind;
     void *self;
     uint64_t n;       /* number of items; 0: unknown */
     uint64_t skipped; /* number of items that are left out because an earlier run finished them, or
@@ -30,31 +30,39 @@ struct gi_feed {
     bool single; /* yields one item: no other is asked for */
 };
 
-/* A kind of feed: a source of items (cli/inputs/feed.h). */
-struct gi_feed_kind {
+/* A kind of source. Functions may be NULL, except next(). */
+struct gi_batch_job;
+struct gi_imaging;
+struct gi_source_kind {
     /* What the progress line counts, such as "frames"; NULL means "files" or "images". */
     const char *unit;
     /* What CPUs and devices wait for if they are idle, for the progress line; NULL means "disk". */
     const char *waits;
+    /* Called before the first item. Opens the report if --report asks for one, and counts the
+     * items. `imaging` is that of the batch, or NULL. Errors: as gi_report_open(). */
+    enum gi_status (*open)(struct gi_source *source, const struct gi_batch_job *job,
+                           struct gi_imaging *imaging, struct gi_err *err);
     /* Fills in the next item, or sets *more to false past the last one. Only one thread at a time
      * calls next(). next() may wait for a pipe. It is not called any more after an error or the
      * end. */
     enum gi_status (*next)(void *self, struct gi_item *item, bool *more, struct gi_err *err);
-    /* Opens the report if --report asks for one. Errors: as gi_report_open(). */
-    enum gi_status (*open_report)(void *self, const struct gi_batch_job *job, struct gi_err *err);
-    /* Takes an image that the feed has already decoded out of the item. NULL if the items are
+    /* Takes an image that the source has already decoded out of the item. NULL if the items are
      * encoded images. */
     enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,
                            struct gi_err *err);
     /* Sets the names that the item's row of a table contains. *tar stays NULL if the item is not in
      * a tar. Returns false if the item has no row, because it is not an image. NULL if the row
      * contains the name in item->line. */
-    bool (*row)(void *self, const struct gi_item *item, const char **tar, const char **file);
-    /* For deliver(). Writes the line of the item to the report. */
+    bool (*describe)(void *self, const struct gi_item *item, const char **tar, const char **file);
+    /* Called for each item after its delivery. Writes its line to the report. */
     enum gi_status (*note)(void *self, struct gi_item *item, struct gi_err *err);
-    /* Returns the status of the batch, from the engine's status and its tally. */
+    /* Called after the last item, before the target is ended. Returns the status of the batch, from
+     * the engine's status and its tally. */
     enum gi_status (*conclude)(void *self, const struct gi_tally *tally, enum gi_status status,
                                struct gi_err *err);
+    /* Called after the target has been ended with this status. Ends the report. Returns the status
+     * of the batch. */
+    enum gi_status (*close)(void *self, enum gi_status status, struct gi_err *err);
 };
 
 /* The work on items. */
@@ -67,7 +75,7 @@ struct gi_work_on {
      * an item that failed or is passed on, and may make the item fail. The item is freed
      * afterwards. An error of this function ends the batch: nothing more is delivered or taken. */
     enum gi_status (*deliver)(void *self, struct gi_item *item, struct gi_err *err);
-    bool ordered; /* true: delivers items in the order of the feed; false: as they are finished */
+    bool ordered; /* true: delivers items in the order of the source; false: as they are finished */
 };
 
 struct gi_engine_options {
@@ -83,11 +91,11 @@ struct gi_engine_options {
 struct gi_engine;
 
 enum gi_status gi_engine_new(struct gi_engine **engine, const struct gi_engine_options *options,
-                             const struct gi_feed *feed, const struct gi_work_on *work,
+                             const struct gi_source *source, const struct gi_work_on *work,
                              struct gi_err *err);
-/* Runs until the feed ends, a signal asks for the end (cli/stop.h), or an error ends it. Items
+/* Runs until the source ends, a signal asks for the end (cli/stop.h), or an error ends it. Items
  * in progress are still finished. A full disk ends the run too, because all later items would fail.
- * An item that fails is logged and counted. Returns the error of the feed or of deliver(),
+ * An item that fails is logged and counted. Returns the error of the source or of deliver(),
  * otherwise GI_OK, even if items failed. */
 enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err);
 void gi_engine_tally(struct gi_engine *engine, struct gi_tally *tally);
@@ -97,7 +105,7 @@ void gi_engine_free(struct gi_engine **engine);
  * 0. */
 uint64_t gi_engine_memory(const struct gi_engine *engine);
 
-/* For feeds and for the work. Waits until `nbytes` more bytes may be in progress, and reserves
+/* For sources and for the work. Waits until `nbytes` more bytes may be in progress, and reserves
  * these bytes for `item` until its delivery. A call for the item that is delivered next never
  * waits. Without ordered delivery only the first call for an item may wait. */
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);

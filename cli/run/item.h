@@ -13,11 +13,11 @@ struct gi_item {
     /* Set by the engine. */
     struct {
         struct gi_engine *engine;
-        uint64_t index;    /* position in the feed's order, from 0 */
+        uint64_t index;    /* position in the source's order, from 0 */
         uint64_t reserved; /* bytes reserved by gi_engine_reserve() */
     } turn;
 
-    /* Set by the feed, in addition to the names in `line`. */
+    /* Set by the source, in addition to the names in `line`. */
     struct {
         size_t place; /* position in the list of inputs, from 0 */
         int rule;     /* which chain processes the image (cli/args/rules.h) */
@@ -37,7 +37,7 @@ struct gi_item {
         /* The item is neither an image nor a member, but a message to deliver(). It does not count
          * as done. */
         bool mark;
-        void *tag; /* data of the feed for deliver(), which `untag` frees if that is not NULL */
+        void *tag; /* data of the source for deliver(), which `untag` frees if that is not NULL */
         void (*untag)(void *tag);
     } source;
 
@@ -47,6 +47,8 @@ struct gi_item {
         void *bytes;
         size_t nbytes;
         void *part; /* of --total (cli/args/reporter.h), malloc()ed and owned here, or NULL */
+        /* Set during the delivery: no later item is delivered, because this one is missing. */
+        bool last;
     } made;
 
     /* The names, sizes, times and outcome, for the report. Names and parts are owned here, except

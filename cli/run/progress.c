@@ -149,12 +149,12 @@ static const char *bound(const struct gi_tally *tally, double busy, const char *
 bool gi_progress_of_engine(void *arg, double seconds, char *line, size_t nbytes)
 {
     const struct gi_engine_watch *watch = arg;
-    const struct gi_feed *feed = watch->feed;
-    const char *unit = feed->kind->unit, *waits = feed->kind->waits;
+    const struct gi_source *source = watch->source;
+    const char *unit = source->kind->unit, *waits = source->kind->waits;
     struct gi_tally tally;
     char in[32], out[32], total[32] = "", left[48] = "", failed[32] = "";
     gi_engine_tally(watch->engine, &tally);
-    uint64_t ended = (tally.done + tally.failed) / (feed->items ? (uint64_t)feed->items : 1);
+    uint64_t ended = (tally.done + tally.failed) / (source->items ? (uint64_t)source->items : 1);
     if (!ended || seconds <= 0)
         return false;
     if (tally.n) {

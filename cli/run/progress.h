@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct gi_engine;
-struct gi_feed;
+struct gi_source;
 struct gi_progress;
 
 /* Prints the current line, without a newline, into `line`, `seconds` after the start. A thread of
@@ -25,6 +25,6 @@ bool gi_progress_shows(bool forced);
 struct gi_engine_watch {
     struct gi_engine *engine;
     int threads; /* number of CPUs that it may use */
-    const struct gi_feed *feed;
+    const struct gi_source *source;
 };
 gi_progress_fn gi_progress_of_engine;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What a batch says at its end: a line on a terminal, the number of repeated warnings, and why it stopped if the disk is full.
-# Sources: cli/inputs/feed* cli/log* cli/run/item* cli/run/engine* cli/tables/columns*
+# Sources: cli/inputs/batch.c cli/inputs/batch.h cli/log* cli/run/item* cli/run/engine* cli/tables/columns*
 . "$(dirname "$0")/../lib.sh"
 
 for i in 1 2 3; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # --report and --resume of tars: one line per member and per tar, repeated work, messages of report merge.
 # Usage: tar_report.sh GPUIMG
-# Sources: cli/inputs/tar_report*
+# Sources: cli/inputs/tar_source*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
