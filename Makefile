@@ -171,7 +171,7 @@ endif
 
 # A codec is compiled again after its library was installed or removed: the file's name lists the libraries that exist.
 CODECS := $(B)/codecs$(call optional,tiffio.h,-tiff)$(call optional,webp/encode.h,-webp)$(call optional,gif_lib.h,-gif)$(call optional,lcms2.h,-lcms)
-$(B)/imgio/tiff/tiff.o $(B)/imgio/tiff/pixels.o $(B)/imgio/webp.o $(B)/imgio/gif.o $(B)/imgio/icc.o: $(CODECS)
+$(B)/imgio/tiff/tiff.o $(B)/imgio/tiff/pixels.o $(B)/imgio/webp/webp.o $(B)/imgio/gif/gif.o $(B)/imgio/metadata/icc.o: $(CODECS)
 $(CODECS): | $(B)/headers
 	@rm -f $(B)/codecs*
 	@touch $@

@@ -1,8 +1,8 @@
 /* JSON through the library jansson, which refuses text that is not UTF-8 and numbers that are not
  * finite. This file replaces such text and numbers.
  * SPDX-License-Identifier: MIT */
-#include "cli/json.h"
 #include "cli/command.h"
+#include "cli/json.h"
 #include "cli/log.h"
 
 #include <errno.h>

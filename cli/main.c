@@ -1,16 +1,16 @@
 /* The program: finds the command, runs it, and reports errors.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/device_options.h"
-#include "cli/stop.h"
-#include "cli/run/timing.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/image_files.h"
 #include "cli/args/suggestion.h"
+#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/help/help.h"
 #include "cli/json.h"
-#include "cli/process.h"
 #include "cli/log.h"
+#include "cli/process.h"
+#include "cli/run/timing.h"
+#include "cli/stop.h"
 #include "kernels/ways.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Takes images of several bands apart, and joins them.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* The table of formats, and the part of loading that is the same for all formats.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
-#include "imgio/exif.h"
-#include "imgio/geo.h"
 #include "imgio/integer.h"
-#include "imgio/linear_light.h"
+#include "imgio/metadata/exif.h"
+#include "imgio/metadata/geo.h"
+#include "imgio/metadata/linear_light.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/nodata.h"
-#include "imgio/metadata.h"
 #include "imgio/source.h"
 
 #include <limits.h>

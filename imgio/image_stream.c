@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "imgio/pnm_header.h"
-#include "imgio/pnm_stream.h"
+#include "imgio/pnm/pnm_header.h"
+#include "imgio/pnm/pnm_stream.h"
 
 enum { STEP_NBYTES = 1 << 20, PNG_SIGNATURE = 8, MARKER_SOI = 0xd8, MARKER_EOI, MARKER_SOS };
 

@@ -10,8 +10,8 @@
 #include "imgio/buffer.h"
 #include "imgio/coded.h"
 #include "imgio/image.h"
-#include "imgio/rows.h"
 #include "imgio/parts.h"
+#include "imgio/rows.h"
 
 /* The defaults of struct gi_limits. */
 enum { GI_DEFAULT_MAX_PIXELS = 1 << 28 };

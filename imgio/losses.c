@@ -2,8 +2,8 @@
  * file that was read are compared with what the output's format holds.
  * SPDX-License-Identifier: MIT */
 #include "imgio/losses.h"
-#include "imgio/metadata.h"
-#include "imgio/pnm_parts.h"
+#include "imgio/metadata/metadata.h"
+#include "imgio/pnm/pnm_parts.h"
 #include "imgio/tiff/tiff.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "imgio/linear_light.h"
+#include "imgio/metadata/linear_light.h"
 #include "imgio/tiff/tags.h"
 
 enum { TAG_NODATA = 42113 };

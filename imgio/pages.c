@@ -1,8 +1,8 @@
 /* Reads the images of a file that stays open.
  * SPDX-License-Identifier: MIT */
-#include "imgio/pages.h"
 #include "imgio/codecs.h"
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
+#include "imgio/pages.h"
 #include "imgio/source.h"
 #include "imgio/tiff/tiff.h"
 

@@ -1,7 +1,7 @@
 /* Parts of a file that no member of struct gi_metadata describes (imgio/parts.h).
  * SPDX-License-Identifier: MIT */
-#include "imgio/parts.h"
 #include "imgio/codecs.h"
+#include "imgio/parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>

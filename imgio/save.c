@@ -1,11 +1,11 @@
 /* Writes images: chooses the format, names what is lost (imgio/losses.h), and converts the samples
  * to a type and a number of channels that the format can hold. SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
-#include "imgio/exif.h"
-#include "imgio/jpeg_write.h"
-#include "imgio/linear_light.h"
+#include "imgio/jpeg/jpeg_write.h"
 #include "imgio/losses.h"
-#include "imgio/metadata.h"
+#include "imgio/metadata/exif.h"
+#include "imgio/metadata/linear_light.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/png/png_strips.h"
 
 #include <math.h>

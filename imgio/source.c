@@ -3,8 +3,8 @@
  * changes. If a mapped file is truncated meanwhile, the system sends SIGBUS. A signal handler then
  * maps zeros. The closing of the source reports that the file was truncated or changed.
  * SPDX-License-Identifier: MIT */
-#include "imgio/source.h"
 #include "imgio/reader.h"
+#include "imgio/source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Writes TGA through stb_image_write.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
-#include "imgio/tga_parts.h"
+#include "imgio/tga/tga_parts.h"
 
 #include <limits.h>
 #include <stdlib.h>

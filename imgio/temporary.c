@@ -1,7 +1,7 @@
 /* Temporary names, and the exchange of temporary files with their targets.
  * SPDX-License-Identifier: MIT */
-#include "imgio/temporary.h"
 #include "imgio/imgio.h"
+#include "imgio/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>

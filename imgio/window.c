@@ -1,7 +1,7 @@
 /* Finds the part of a picture that is read, if the caller needs only a rectangle of it.
  * SPDX-License-Identifier: MIT */
 #include "imgio/format.h"
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 
 #include <limits.h>
 

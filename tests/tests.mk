@@ -130,7 +130,7 @@ $(LEAVE) $(UNIT:%=%.o) $(UNIT_SHARED): private CFLAGS = -O1
 endif
 .PHONY: coverage-programs
 coverage-programs: all $(UNIT) $(SHIM)
-.PHONY: coverage ## branches of imgio and of writing outputs that the tests take (minutes); COVERAGE_ARGS="--missing imgio/exif.c"
+.PHONY: coverage ## branches of imgio and of writing outputs that the tests take (minutes); COVERAGE_ARGS="--missing imgio/metadata/exif.c"
 coverage:
 	$(MAKE) CUDA=0 COVERAGE=1 coverage-programs
 	$(PYTHON) tests/coverage/coverage.py $(COVERAGE_ARGS)

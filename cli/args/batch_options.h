@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cli/args/chain.h"
-#include "cli/command.h"
 #include "cli/args/device_options.h"
+#include "cli/command.h"
 
 /* The options of the set "Many images". */
 struct gi_batch_params {

@@ -1,8 +1,8 @@
 /* Parses chains. Splits the text into words, and makes steps from the words.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/chain.h"
-#include "cli/commands.h"
 #include "cli/args/suggestion.h"
+#include "cli/commands.h"
 
 #include <ctype.h>
 #include <stdlib.h>

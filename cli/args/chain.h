@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/command.h"
 #include "cli/args/image_files.h"
 #include "cli/args/reporter.h"
+#include "cli/command.h"
 
 /* The option sets of the command that reads the words of a step. They are also the indices of the
  * step's parameters. */

@@ -1,10 +1,10 @@
 /* Reads and writes images with the options of the command line.
  * SPDX-License-Identifier: MIT */
+#include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
 #include "cli/command.h"
-#include "cli/args/device_options.h"
-#include "cli/paths/output.h"
 #include "cli/log.h"
+#include "cli/paths/output.h"
 #include "cli/text.h"
 
 #include <errno.h>

@@ -2,11 +2,11 @@
  * rows.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/batch_options.h"
-#include "cli/command.h"
-#include "cli/content.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
 #include "cli/args/option_text.h"
+#include "cli/command.h"
+#include "cli/content.h"
 
 #include <ctype.h>
 #include <getopt.h>

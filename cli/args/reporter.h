@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "cli/command.h"
 #include "cli/args/image_files.h"
+#include "cli/command.h"
 #include "filters/statistics/parts.h"
 
 /* A finished analysis. */

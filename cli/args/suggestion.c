@@ -2,9 +2,9 @@
  * names, and names that differ by a typing error, but never a name with another meaning. A word for
  * what gpuimg does in another way, or not yet, has a sentence instead.
  * SPDX-License-Identifier: MIT */
+#include "cli/args/suggestion.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/args/suggestion.h"
 
 #include <string.h>
 

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "cli/inputs/driver.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
-#include "cli/json.h"
 #include "cli/args/reporter.h"
+#include "cli/inputs/driver.h"
+#include "cli/json.h"
 #include "cli/log.h"
 #include "imgio/pages.h"
 

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/args/device_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/commands/bench_ways.h"
-#include "cli/args/device_options.h"
 #include "cli/json.h"
+#include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/rates.h"
-#include "cli/log.h"
 #include "filters/pipeline.h"
 #include "kernels/kernels.h"
 

@@ -1,15 +1,15 @@
 /* gpuimg channels: permutes the channels of an image, writes them to separate files, or joins
  * channels of several images.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/common_metadata.h"
-#include "cli/inputs/driver.h"
-#include "cli/inputs/file_batch.h"
-#include "cli/run/imaging.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/inputs/driver.h"
+#include "cli/inputs/file_batch.h"
 #include "cli/paths/output.h"
+#include "cli/run/common_metadata.h"
+#include "cli/run/imaging.h"
 #include "kernels/color.h"
 
 #include <stdlib.h>

@@ -6,15 +6,15 @@
 
 #include <math.h>
 
-#include "cli/inputs/driver.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/inputs/driver.h"
 #include "cli/json.h"
+#include "cli/log.h"
 #include "cli/paths/output.h"
 #include "cli/process.h"
-#include "cli/log.h"
 #include "filters/statistics/histogram.h"
 
 enum { CELL = 12 };

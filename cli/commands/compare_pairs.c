@@ -8,18 +8,18 @@
 #include <unistd.h>
 
 #include "cli/args/batch_options.h"
-#include "cli/inputs/page_cursor.h"
-#include "cli/inputs/pair_list.h"
-#include "cli/inputs/file_batch.h"
-#include "cli/inputs/text_batch.h"
-#include "cli/inputs/tar_pairs.h"
-#include "cli/commands/compare_pairs.h"
-#include "cli/tables/compare_junit.h"
 #include "cli/args/device_options.h"
 #include "cli/args/rules.h"
+#include "cli/commands/compare_pairs.h"
+#include "cli/inputs/file_batch.h"
+#include "cli/inputs/page_cursor.h"
+#include "cli/inputs/pair_list.h"
+#include "cli/inputs/tar_pairs.h"
+#include "cli/inputs/text_batch.h"
 #include "cli/json.h"
-#include "cli/process.h"
 #include "cli/log.h"
+#include "cli/process.h"
+#include "cli/tables/compare_junit.h"
 
 struct pairs {
     struct gi_batch_files files; /* `list` has the first image of each pair */

@@ -1,10 +1,10 @@
 /* gpuimg convert: converts format, depth or colour without changing the pixels otherwise.
  * SPDX-License-Identifier: MIT */
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
 #include "cli/commands.h"
 #include "cli/commands/pages.h"
 #include "cli/inputs/driver.h"
-#include "cli/args/device_options.h"
-#include "cli/args/image_files.h"
 #include "cli/paths/output.h"
 
 #include <stdlib.h>

@@ -1,17 +1,17 @@
 /* gpuimg extract: writes the connected components of an image as table, label image, mask, overlay,
  * crops and points.
  * SPDX-License-Identifier: MIT */
-#include "cli/paths/crop_names.h"
-#include "cli/tables/extract_outputs.h"
 #include "cli/args/batch_options.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/args/reporter.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/log.h"
+#include "cli/paths/crop_names.h"
 #include "cli/paths/output.h"
 #include "cli/tables/columns.h"
-#include "cli/args/reporter.h"
-#include "cli/log.h"
+#include "cli/tables/extract_outputs.h"
 #include "cli/text.h"
 
 #include <stdlib.h>

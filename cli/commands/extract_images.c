@@ -1,11 +1,11 @@
 /* The outputs of extract that are images: label image, mask, overlay, crops.
  * SPDX-License-Identifier: MIT */
+#include "cli/args/image_files.h"
 #include "cli/command.h"
 #include "cli/paths/crop_names.h"
-#include "cli/tables/extract_outputs.h"
-#include "cli/args/image_files.h"
 #include "cli/paths/output.h"
 #include "cli/plot/overlay.h"
+#include "cli/tables/extract_outputs.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* gpuimg FILTER [OPTION...] INPUT OUTPUT: the command of every operation from image to image.
  * SPDX-License-Identifier: MIT */
-#include "cli/inputs/driver.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/commands.h"
+#include "cli/inputs/driver.h"
 
 #include <string.h>
 

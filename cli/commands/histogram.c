@@ -1,16 +1,16 @@
 /* gpuimg histogram: prints counts and statistics as text, CSV, JSON or a chart.
  * SPDX-License-Identifier: MIT */
-#include "cli/tables/histogram_text.h"
 #include "cli/args/batch_options.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/args/reporter.h"
+#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/paths/output.h"
 #include "cli/plot/plot.h"
 #include "cli/process.h"
-#include "cli/args/reporter.h"
+#include "cli/tables/histogram_text.h"
 #include "cli/text.h"
 
 #include <math.h>

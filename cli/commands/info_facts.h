@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "imgio/facts.h"
+#include "imgio/metadata/facts.h"
 
 /* Prints the facts that are known, one or several per indented line. */
 void gi_info_print_facts(FILE *out, const struct gi_metadata *metadata);

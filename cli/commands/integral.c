@@ -7,11 +7,11 @@
 #include <strings.h>
 
 #include "cli/args/batch_options.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
-#include "cli/paths/output.h"
 #include "cli/args/reporter.h"
+#include "cli/commands.h"
+#include "cli/paths/output.h"
 #include "imgio/npy.h"
 
 struct output_params {

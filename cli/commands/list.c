@@ -1,11 +1,11 @@
 /* gpuimg list: prints commands, operations, formats and implementations, as text or JSON.
  * SPDX-License-Identifier: MIT */
+#include "cli/args/image_files.h"
+#include "cli/args/option_text.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/commands/selftest.h"
-#include "cli/args/image_files.h"
 #include "cli/help/help.h"
-#include "cli/args/option_text.h"
 #include "cli/json.h"
 #include "imgio/imgio.h"
 #include "kernels/kernels.h"

@@ -1,7 +1,7 @@
 /* gpuimg merge: composites layers into one image.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
+#include "cli/commands.h"
 #include "cli/inputs/n_to_one.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* gpuimg montage: arranges many images in a grid on one sheet.
  * SPDX-License-Identifier: MIT */
+#include "cli/args/device_options.h"
 #include "cli/commands.h"
+#include "cli/inputs/n_to_one.h"
 #include "cli/paths/names.h"
 #include "cli/plot/cairo.h"
 #include "cli/plot/label.h"
-#include "cli/args/device_options.h"
-#include "cli/inputs/n_to_one.h"
 #include "filters/geometry/gravity.h"
 #include "filters/tone/curve.h"
 

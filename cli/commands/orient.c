@@ -1,10 +1,10 @@
 /* gpuimg orient: turns an image upright, or as an EXIF orientation says.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/batch_options.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/command.h"
+#include "cli/commands.h"
 
 enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH, SET_TAG };
 

@@ -1,13 +1,13 @@
 /* gpuimg pages: joins images into one file, as the pages of a TIFF or the frames of a video.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/pages.h"
-#include "cli/commands.h"
-#include "cli/args/image_files.h"
-#include "cli/inputs/stream.h"
 #include "cli/args/batch_options.h"
 #include "cli/args/device_options.h"
-#include "cli/paths/output.h"
+#include "cli/args/image_files.h"
+#include "cli/commands.h"
+#include "cli/commands/pages.h"
+#include "cli/inputs/stream.h"
 #include "cli/paths/matcher.h"
+#include "cli/paths/output.h"
 
 #include <sys/stat.h>
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/args/image_files.h"
 #include "cli/args/batch_options.h"
+#include "cli/args/image_files.h"
 
 /* What `gpuimg pages` gets as its options. `batch` gives all of the set "Many images" except
  * --out. */

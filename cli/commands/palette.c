@@ -1,10 +1,10 @@
 /* gpuimg palette: prints the colours of an image and their counts, as text, CSV, JSON or .npy.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/batch_options.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/process.h"
 #include "cli/tables/table_file.h"

@@ -1,11 +1,11 @@
 /* gpuimg report merge: joins the reports of the tasks of a job array.
  * SPDX-License-Identifier: MIT */
-#include "cli/report/journal_merge.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/log.h"
 #include "cli/paths/output.h"
 #include "cli/process.h"
-#include "cli/log.h"
+#include "cli/report/journal_merge.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "cli/args/chain.h"
-#include "cli/inputs/driver.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
 #include "cli/args/rules.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/args/device_options.h"
-#include "cli/args/image_files.h"
+#include "cli/inputs/driver.h"
 
 enum { SET_CHAIN, SET_IO, SET_DEVICE, SET_BATCH };
 

@@ -2,10 +2,10 @@
  * machine as plain C on one thread. Runs operations singly, and also in a mixed batch on several
  * queues at once.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands/selftest.h"
+#include "cli/args/device_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/args/device_options.h"
+#include "cli/commands/selftest.h"
 #include "cli/process.h"
 
 #include <stdlib.h>

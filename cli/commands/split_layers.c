@@ -1,15 +1,15 @@
 /* gpuimg split: splits an image into layers, one per label.
  * SPDX-License-Identifier: MIT */
-#include "cli/inputs/driver.h"
-#include "cli/inputs/file_batch.h"
-#include "cli/run/imaging.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/args/level_check.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/inputs/driver.h"
+#include "cli/inputs/file_batch.h"
 #include "cli/paths/output.h"
 #include "cli/process.h"
-#include "cli/args/level_check.h"
+#include "cli/run/imaging.h"
 #include "filters/regions/labels.h"
 
 #include <stdlib.h>

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/args/batch_options.h"
+#include "cli/args/device_options.h"
+#include "cli/commands.h"
 #include "cli/commands/stack_strip.h"
 #include "cli/commands/stack_sums.h"
-#include "cli/commands.h"
-#include "cli/args/device_options.h"
-#include "cli/args/batch_options.h"
+#include "cli/inputs/n_to_one.h"
 #include "cli/paths/matcher.h"
 #include "cli/run/memory_budget.h"
-#include "cli/inputs/n_to_one.h"
 #include "filters/statistics/stack.h"
 #include "kernels/parallel.h"
 #include "kernels/statistics.h"

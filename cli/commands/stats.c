@@ -1,10 +1,10 @@
 /* gpuimg stats: statistics of the channels of an image, and of many images together.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/batch_options.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/tables/stats_table.h"
 #include "cli/text.h"
 

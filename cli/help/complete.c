@@ -2,9 +2,9 @@
  * completion. It finds the answers in the rows of commands and options.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/chain.h"
+#include "cli/args/image_files.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/args/image_files.h"
 #include "cli/help/help.h"
 
 #include <ctype.h>

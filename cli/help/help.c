@@ -1,13 +1,13 @@
 /* Prints help from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
-#include "cli/args/suggestion.h"
-#include "cli/help/help.h"
-#include "cli/args/option_text.h"
 #include "cli/args/batch_options.h"
-#include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/args/option_text.h"
+#include "cli/args/suggestion.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/help/help.h"
 
 #include <string.h>
 

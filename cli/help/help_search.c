@@ -1,8 +1,8 @@
 /* gpuimg help WORD: finds commands, topics and options by the words of their texts.
  * SPDX-License-Identifier: MIT */
+#include "cli/args/option_text.h"
 #include "cli/command.h"
 #include "cli/help/help.h"
-#include "cli/args/option_text.h"
 
 #include <ctype.h>
 #include <stdlib.h>

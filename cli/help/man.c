@@ -1,9 +1,9 @@
 /* Prints manual pages for man(7) from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/batch_options.h"
+#include "cli/args/option_text.h"
 #include "cli/command.h"
 #include "cli/help/help.h"
-#include "cli/args/option_text.h"
 #include "imgio/imgio.h"
 
 #include <ctype.h>

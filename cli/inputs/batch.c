@@ -8,8 +8,8 @@
 #include "cli/process.h"
 #include "cli/run/memory_budget.h"
 #include "cli/run/progress.h"
-#include "cli/stop.h"
 #include "cli/run/timing.h"
+#include "cli/stop.h"
 
 /* Prints what the batch did: "40 images written to web/ in 4.0 s, 10.0 images/s, 0 failed". If
  * images failed, only on a terminal, because another line tells their number. */

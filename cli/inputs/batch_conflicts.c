@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/paths/path_conflicts.h"
 #include "cli/args/rules.h"
+#include "cli/paths/path_conflicts.h"
 
 /* Returns the option that named the file, or NULL if an operand named it. */
 static const char *option_of(const struct gi_batch_files *files, const struct gi_path *entry,

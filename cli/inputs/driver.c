@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/paths/names.h"
-#include "cli/inputs/stream.h"
-#include "cli/inputs/file_batch.h"
 #include "cli/args/chain_outputs.h"
-#include "cli/paths/output.h"
+#include "cli/inputs/file_batch.h"
+#include "cli/inputs/stream.h"
 #include "cli/inputs/tables.h"
 #include "cli/inputs/tars.h"
+#include "cli/paths/names.h"
+#include "cli/paths/output.h"
 
 /* The images of a batch of files, or one image. */
 struct images {

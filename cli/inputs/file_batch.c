@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inputs/pair_list.h"
-#include "cli/run/progress.h"
 #include "cli/args/rules.h"
+#include "cli/inputs/pair_list.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/log.h"
 #include "cli/paths/output.h"
+#include "cli/run/progress.h"
 #include "imgio/imgio.h"
 
 /* Takes this task's share of the list. Shards and {index} use positions in the sorted list, so that

@@ -5,9 +5,9 @@
 #include "cli/inputs/batch.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/inputs/tar_source.h"
-#include "cli/report/report.h"
 #include "cli/paths/names.h"
 #include "cli/paths/shard.h"
+#include "cli/report/report.h"
 
 /* A batch while it runs. */
 struct gi_batch_files {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/paths/names.h"
 #include "cli/inputs/page_cursor.h"
+#include "cli/paths/names.h"
 #include "cli/run/imaging.h"
 
 /* The outputs of the pages. */

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "cli/inputs/batch.h"
-#include "cli/process.h"
 #include "cli/paths/output.h"
+#include "cli/process.h"
 #include "cli/run/timing.h"
-#include "imgio/geo.h"
+#include "imgio/metadata/geo.h"
 
 /* A decoded input, in the tag of its item. */
 struct input {

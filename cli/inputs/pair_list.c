@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lines.h"
 #include "cli/args/rules.h"
+#include "cli/lines.h"
 #include "imgio/imgio.h"
 
 enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const char *b,

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/progress.h"
 #include "cli/inputs/stream.h"
 #include "cli/inputs/stream_internal.h"
-#include "cli/paths/output.h"
 #include "cli/log.h"
+#include "cli/paths/output.h"
+#include "cli/run/progress.h"
 
 void gi_stream_free(struct gi_stream **out)
 {

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/paths/names.h"
 #include "cli/inputs/stream.h"
 #include "cli/inputs/stream_internal.h"
 #include "cli/log.h"
+#include "cli/paths/names.h"
 #include "cli/paths/output.h"
 
 /* The kind of stream that the output can hold, judged by its name. */

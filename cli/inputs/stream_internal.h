@@ -4,14 +4,14 @@
 
 #include "cli/inputs/batch.h"
 #include "cli/inputs/page_cursor.h"
-#include "cli/run/imaging.h"
-#include "cli/report/report.h"
 #include "cli/inputs/stream.h"
+#include "cli/report/report.h"
+#include "cli/run/imaging.h"
 #include "imgio/image_stream.h"
-#include "imgio/pnm_header.h"
-#include "imgio/pnm_stream.h"
+#include "imgio/pnm/pnm_header.h"
+#include "imgio/pnm/pnm_stream.h"
 #include "imgio/reader.h"
-#include "imgio/y4m_rgb.h"
+#include "imgio/y4m/y4m_rgb.h"
 
 /* The message about bytes behind an image: the input, and the number of the image. */
 #define GI_STREAM_NO_IMAGE "%s: bytes that are no image follow image %llu"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/paths/names.h"
 #include "cli/inputs/stream_internal.h"
+#include "cli/paths/names.h"
 #include "cli/paths/output.h"
 #include "cli/stop.h"
 

@@ -5,15 +5,15 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/tables/table_writer.h"
-#include "cli/inputs/file_batch.h"
-#include "cli/run/imaging.h"
 #include "cli/args/rules.h"
-#include "cli/inputs/text_batch.h"
+#include "cli/inputs/file_batch.h"
 #include "cli/inputs/stream_internal.h"
 #include "cli/inputs/tables.h"
 #include "cli/inputs/tars.h"
+#include "cli/inputs/text_batch.h"
 #include "cli/process.h"
+#include "cli/run/imaging.h"
+#include "cli/tables/table_writer.h"
 
 struct tables {
     struct gi_batch_files files;

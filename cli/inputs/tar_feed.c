@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/report/journal.h"
 #include "cli/args/rules.h"
+#include "cli/report/journal.h"
 #include "cli/text.h"
 
 enum {

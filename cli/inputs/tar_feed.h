@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/engine.h"
 #include "cli/args/image_files.h"
 #include "cli/paths/input_list.h"
+#include "cli/run/engine.h"
 #include "imgio/tar/tar.h"
 
 /* The kind of an item, stored in its tag. */

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/paths/brace.h"
-#include "cli/inputs/pair_list.h"
 #include "cli/args/rules.h"
-#include "cli/stop.h"
-#include "cli/inputs/tar_feed.h"
 #include "cli/hash.h"
+#include "cli/inputs/pair_list.h"
+#include "cli/inputs/tar_feed.h"
+#include "cli/paths/brace.h"
+#include "cli/stop.h"
 #include "imgio/tar/tar.h"
 
 /* A member that waits for the member of the same name in the other tar: half of a pair. */

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/engine.h"
-#include "cli/inputs/file_batch.h"
 #include "cli/args/image_files.h"
+#include "cli/inputs/file_batch.h"
+#include "cli/run/engine.h"
 
 struct gi_tar_pairs;
 

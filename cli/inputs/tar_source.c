@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/paths/brace.h"
 #include "cli/args/rules.h"
-#include "cli/log.h"
-#include "cli/stop.h"
 #include "cli/inputs/tar_feed.h"
+#include "cli/log.h"
+#include "cli/paths/brace.h"
+#include "cli/stop.h"
 
 enum gi_status gi_tar_list_add(struct gi_list *list, const char *operand, struct gi_err *err)
 {

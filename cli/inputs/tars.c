@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "cli/args/batch_options.h"
+#include "cli/args/rules.h"
+#include "cli/inputs/tar_feed.h"
+#include "cli/inputs/tar_source.h"
+#include "cli/paths/output.h"
 #include "cli/paths/path_conflicts.h"
+#include "cli/paths/shard.h"
 #include "cli/run/imaging.h"
 #include "cli/run/progress.h"
-#include "cli/args/rules.h"
-#include "cli/inputs/tar_source.h"
-#include "cli/paths/shard.h"
-#include "cli/inputs/tar_feed.h"
-#include "cli/paths/output.h"
 #include "cli/text.h"
 
 struct tars {

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/tables/table_writer.h"
 #include "cli/inputs/batch.h"
+#include "cli/tables/table_writer.h"
 
 /* Checks that not both the report and the table (or the lines) go to standard output. Errors:
  * GI_E_USAGE. */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inputs/stream_internal.h"
 #include "cli/args/level_check.h"
-#include "cli/run/ready.h"
+#include "cli/inputs/stream_internal.h"
 #include "cli/log.h"
+#include "cli/run/ready.h"
 #include "filters/color/gray.h"
 
 /* The data of a plane, in the tag of its item. */

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "imgio/exif.h"
 #include "imgio/imgio.h"
+#include "imgio/metadata/exif.h"
 
 void gi_image_date(char date[GI_IMAGE_DATE_NBYTES], const char *path)
 {

@@ -1,10 +1,10 @@
 /* Checks the outputs of a command before any work.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
+#include "cli/log.h"
 #include "cli/paths/output.h"
 #include "cli/paths/path_conflicts.h"
 #include "cli/paths/path_conflicts.h"
-#include "cli/command.h"
-#include "cli/log.h"
 #include "cli/text.h"
 #include "imgio/imgio.h"
 

@@ -1,7 +1,7 @@
 /* Draws PNG through cairo, which is loaded at the first plot.
  * SPDX-License-Identifier: MIT */
-#include "cli/plot/cairo.h"
 #include "cli/command.h"
+#include "cli/plot/cairo.h"
 #include "cli/plot/pen.h"
 #include "imgio/imgio.h"
 

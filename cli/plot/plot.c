@@ -1,9 +1,9 @@
 /* Draws a chart of counts over bins.
  * SPDX-License-Identifier: MIT */
-#include "cli/plot/plot.h"
-#include "cli/subprocess.h"
 #include "cli/command.h"
 #include "cli/plot/pen.h"
+#include "cli/plot/plot.h"
+#include "cli/subprocess.h"
 #include "imgio/imgio.h"
 
 #include <math.h>

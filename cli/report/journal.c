@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/stop.h"
 #include "cli/command.h"
 #include "cli/hash.h"
 #include "cli/json.h"
 #include "cli/log.h"
+#include "cli/stop.h"
 #include "imgio/imgio.h"
 
 struct gi_journal {

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/report/line.h"
 #include "cli/paths/shard.h"
+#include "cli/report/line.h"
 
 struct gi_journal;
 

@@ -1,11 +1,11 @@
 /* Joins the reports of the tasks of a batch into one report. It has one line per input, which is
  * the last line that says that the input is done.
  * SPDX-License-Identifier: MIT */
-#include "cli/report/journal_merge.h"
-#include "cli/paths/input_list.h"
-#include "cli/paths/shard.h"
 #include "cli/json.h"
 #include "cli/log.h"
+#include "cli/paths/input_list.h"
+#include "cli/paths/shard.h"
+#include "cli/report/journal_merge.h"
 #include "imgio/imgio.h"
 
 #include <ctype.h>

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/paths/path_conflicts.h"
 #include "cli/args/batch_options.h"
+#include "cli/paths/path_conflicts.h"
 #include "cli/stop.h"
 
 /* The inputs that may have lines in an earlier report, sorted. */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/log.h"
 #include "cli/run/memory_budget.h"
 #include "cli/stop.h"
-#include "cli/log.h"
 #include "kernels/parallel.h"
 
 /* Number of finished items per thread that may wait for delivery. It is enough for the small images

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/session.h"
-#include "cli/run/plans.h"
+#include "cli/args/rules.h"
 #include "cli/log.h"
 #include "cli/process.h"
+#include "cli/run/plans.h"
 #include "cli/run/ready.h"
-#include "cli/args/rules.h"
+#include "cli/run/session.h"
 #include "cli/run/timing.h"
 #include "imgio/coded.h"
 #include "kernels/parallel.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "cli/run/engine.h"
 #include "cli/args/chain.h"
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
+#include "cli/run/engine.h"
 #include "cli/run/watch.h"
 #include "filters/pipeline.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/process.h"
 #include "cli/args/level_check.h"
+#include "cli/process.h"
 #include "cli/run/ready.h"
 #include "cli/text.h"
 #include "filters/rows.h"

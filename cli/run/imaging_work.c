@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/paths/names.h"
-#include "cli/log.h"
-#include "cli/process.h"
 #include "cli/args/level_check.h"
-#include "cli/run/ready.h"
-#include "cli/run/other_colours.h"
+#include "cli/log.h"
+#include "cli/paths/names.h"
 #include "cli/paths/output.h"
+#include "cli/process.h"
+#include "cli/run/other_colours.h"
+#include "cli/run/ready.h"
 #include "cli/run/timing.h"
 #include "imgio/bits.h"
-#include "imgio/geo.h"
+#include "imgio/metadata/geo.h"
 #include "imgio/nodata.h"
 #include "kernels/parallel.h"
 #include "kernels/ways.h"

@@ -4,8 +4,8 @@
 
 #include "cli/args/chain.h"
 #include "cli/hash.h"
-#include "cli/run/other_colours.h"
 #include "cli/paths/output.h"
+#include "cli/run/other_colours.h"
 #include "cli/run/paste_sources.h"
 
 static const void *params_of(const struct gi_chain_step *step)

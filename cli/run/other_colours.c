@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/run/other_colours.h"
 #include "filters/regions/paste.h"
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 
 #include <string.h>
 

@@ -9,10 +9,10 @@
 #include <strings.h>
 
 #include "cli/csv.h"
-#include "cli/paths/crop_names.h"
-#include "cli/run/other_colours.h"
 #include "cli/json.h"
 #include "cli/lines.h"
+#include "cli/paths/crop_names.h"
+#include "cli/run/other_colours.h"
 #include "imgio/npy.h"
 
 enum { PLACE_MAX = (1 << 24) - 1 /* largest coordinate, up to which floats hold all integers */ };

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/run/engine.h"
-#include "cli/process.h"
 #include "cli/log.h"
+#include "cli/process.h"
+#include "cli/run/engine.h"
 
 /* Milliseconds between two lines, on a terminal and elsewhere. */
 static const long TERMINAL_MS = 200, PLAIN_MS = 2000;

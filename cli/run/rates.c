@@ -1,8 +1,8 @@
 /* Stores the rates of devices in a JSON object, which maps names of devices to objects of numbers.
  * SPDX-License-Identifier: MIT */
-#include "cli/run/rates.h"
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/run/rates.h"
 #include "imgio/imgio.h"
 #include "kernels/kernels.h"
 

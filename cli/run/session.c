@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/backoff.h"
 #include "cli/run/rates.h"
 #include "cli/run/session_device.h"
 #include "cli/run/session_estimate.h"
 #include "cli/run/timing.h"
-#include "cli/log.h"
 #include "kernels/kernels.h"
 #include "kernels/ways.h"
 

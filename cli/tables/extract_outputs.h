@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cli/command.h"
-#include "imgio/imgio.h"
 #include "filters/regions/extract.h"
+#include "imgio/imgio.h"
 
 enum gi_table_format { GI_TABLE_CSV, GI_TABLE_JSON, GI_TABLE_JSONL };
 

@@ -2,8 +2,8 @@
  * millions.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
-#include "cli/tables/extract_outputs.h"
 #include "cli/json.h"
+#include "cli/tables/extract_outputs.h"
 #include "cli/tables/number.h"
 #include "imgio/imgio.h"
 

@@ -1,8 +1,8 @@
 /* Prints the histogram as text: a table of statistics, then counts or bars.
  * SPDX-License-Identifier: MIT */
-#include "cli/tables/histogram_text.h"
-#include "cli/plot/plot.h"
 #include "cli/args/reporter.h"
+#include "cli/plot/plot.h"
+#include "cli/tables/histogram_text.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,11 +10,11 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/scratch_file.h"
-#include "cli/tables/columns.h"
 #include "cli/json.h"
 #include "cli/log.h"
+#include "cli/scratch_file.h"
 #include "cli/stop.h"
+#include "cli/tables/columns.h"
 #include "cli/text.h"
 #include "imgio/npy.h"
 

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
-#include "imgio/png/png_quick.h"
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/png/png_parts.h"
+#include "imgio/png/png_quick.h"
 
 #include <libdeflate.h>
 #include <limits.h>

@@ -2,9 +2,9 @@
  * that are safe to copy (clause 14.2) are carried to the output. Of the others, which depend on the
  * pixels, only sBIT and bKGD are carried.
  * SPDX-License-Identifier: MIT */
-#include "imgio/png/png_parts.h"
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
+#include "imgio/png/png_parts.h"
 #include "imgio/png/png_strips.h"
 #include "imgio/png/png_text.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "imgio/png/deflate_join.h"
 #include "imgio/pieces.h"
+#include "imgio/png/deflate_join.h"
 #include "imgio/png/png_filter.h"
 #include "imgio/png/png_runs.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 
 /* Returns whether this type of chunk has a text, XMP or a description of colour. */
 bool gi_png_is_text(const void *type);

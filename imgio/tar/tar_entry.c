@@ -1,7 +1,7 @@
 /* Reads and changes the metadata of a tar's member.
  * SPDX-License-Identifier: MIT */
-#include "imgio/tar/tar_entry.h"
 #include "imgio/tar/tar.h"
+#include "imgio/tar/tar_entry.h"
 
 #include <stdlib.h>
 

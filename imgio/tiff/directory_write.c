@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "imgio/integer.h"
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 
 enum {
     UNIT_NONE = 1,

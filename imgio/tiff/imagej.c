@@ -3,7 +3,7 @@
  * shape of an array. ImageJ writes stacks in this form if they exceed 4 GB, and tifffile writes all
  * its ImageJ stacks in this form, and others if it is asked to (truncate).
  * SPDX-License-Identifier: MIT */
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/tiff/tiff.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * (Adobe's Supplement 1 to TIFF 6.0). DNG and the raw files of cameras have a small version in the
  * page, and pyramids have small versions in the SubIFDs.
  * SPDX-License-Identifier: MIT */
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/tiff/tags.h"
 #include "imgio/tiff/tiff.h"
 

@@ -2,7 +2,7 @@
  * integers, integers of 32 bits and floats. Files may have strips or tiles, may be planar, and may
  * have any compression that libtiff supports.
  * SPDX-License-Identifier: MIT */
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/tiff/tiff_reader.h"
 
 #include <stdio.h>

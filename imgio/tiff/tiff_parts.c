@@ -2,8 +2,8 @@
  * becomes metadata, is carried, or is named as lost. SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
-#include "imgio/metadata.h"
-#include "imgio/photoshop.h"
+#include "imgio/metadata/metadata.h"
+#include "imgio/metadata/photoshop.h"
 #include "imgio/tiff/directories.h"
 #include "imgio/tiff/tiff.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "imgio/icc.h"
+#include "imgio/metadata/icc.h"
 #include "imgio/tiff/tiff.h"
 
 #if GI_HAVE_TIFF

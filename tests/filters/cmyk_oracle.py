@@ -1,6 +1,6 @@
 """CMYK images with an ICC profile against Pillow's conversion by lcms2; the profile is made here.
 
-Sources: imgio/icc* imgio/jpeg*
+Sources: imgio/metadata/icc* imgio/jpeg/jpeg*
 """
 import io
 import os

@@ -2,7 +2,7 @@
 messages, report and output files. A GPU decodes them if there is one; the CPU is forced to.
 GPUIMG_TEST_JPEGS=2000 damages half as many files.
 
-Sources: imgio/jpeg_coded.c cli/run/imaging* cli/run/session* codec filters/coded.c
+Sources: imgio/jpeg/jpeg_coded.c cli/run/imaging* cli/run/session* codec filters/coded.c
 """
 import json
 import os

@@ -1,6 +1,6 @@
 """What `gpuimg info` prints about photographs, and the size that EXIF and XMP name in results, in files composed here.
 
-Sources: imgio/facts* imgio/xmp* imgio/iptc* imgio/tiff/tags* imgio/metadata_fit* cli/commands/info_facts*
+Sources: imgio/metadata/facts* imgio/metadata/xmp* imgio/metadata/iptc* imgio/tiff/tags* imgio/metadata/metadata_fit* cli/commands/info_facts*
 """
 import csv
 import json

@@ -1,7 +1,7 @@
 """resize --fast: the size equals the full decoder's result, the samples are close to it, and they equal Pillow's
 draft mode, which uses the same libjpeg-turbo at the same scale, followed by a resize.
 
-Sources: filters/geometry/resize.c imgio/jpeg*
+Sources: filters/geometry/resize.c imgio/jpeg/jpeg*
 """
 from _common import Checks, need, np, read
 

@@ -1,7 +1,7 @@
 """GeoTIFF's position follows pixels that an operation moves, or is dropped: each pixel of the result, which tells where it
 came from, must have the model coordinates that it had in the input (OGC 19-008r4, 7.1 and Annex B.6).
 
-Sources: imgio/geo* filters/plan* filters/geometry/layout* filters/geometry/crop* filters/geometry/pad* filters/geometry/shift* imgio/window.c
+Sources: imgio/metadata/geo* filters/plan* filters/geometry/layout* filters/geometry/crop* filters/geometry/pad* filters/geometry/shift* imgio/window.c
 """
 import os
 

@@ -1,6 +1,6 @@
 """--linear: filters in linear light against numpy and scipy in double precision.
 
-Sources: imgio/linear_light* convolution
+Sources: imgio/metadata/linear_light* convolution
 """
 import os
 import struct

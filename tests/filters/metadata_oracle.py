@@ -1,6 +1,6 @@
 """Metadata in and out of every format, against files that are composed and parsed here byte by byte.
 
-Sources: imgio/metadata* imgio/exif* imgio/icc*
+Sources: imgio/metadata/metadata* imgio/metadata/exif* imgio/metadata/icc*
 """
 import json
 import os

@@ -11,7 +11,7 @@ To add a format, write a class with these members and put it into FORMATS:
                 ("density", x, y) without a unit, ("iptc", bytes), ("photoshop", resources)
 Each Part has the item that an output may hold (None: no output may hold it) and the words that name it.
 
-Sources: imgio/parts* imgio/losses* imgio/png/png_parts* imgio/webp_parts* imgio/gif_parts* imgio/pnm_parts* imgio/bmp_parts* imgio/bmp_write.c imgio/tga_parts* imgio/hdr.c imgio/pfm.c imgio/jpeg_segments* imgio/tiff/tiff_parts* cli/commands/info_parts*
+Sources: imgio/parts* imgio/losses* imgio/png/png_parts* imgio/webp/webp_parts* imgio/gif/gif_parts* imgio/pnm/pnm_parts* imgio/bmp/bmp_parts* imgio/bmp/bmp_write.c imgio/tga/tga_parts* imgio/hdr.c imgio/pnm/pfm.c imgio/jpeg/jpeg_segments* imgio/tiff/tiff_parts* cli/commands/info_parts*
 """
 import collections
 import json

@@ -1,6 +1,6 @@
 """Every segment of a JPEG arrives in a JPEG, is dropped for a stated reason, or is named: files composed and parsed here.
 
-Sources: imgio/jpeg_segments* imgio/photoshop*
+Sources: imgio/jpeg/jpeg_segments* imgio/metadata/photoshop*
 """
 import os
 import shutil

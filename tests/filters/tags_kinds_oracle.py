@@ -2,7 +2,7 @@
 of 8 to 32 bits, BigTIFF and both byte orders, through invert, crop and resize into every kind of format. TAGS=N sets the number
 of files.
 
-Sources: imgio/tiff/tiff_parts* imgio/tiff/directory_write* imgio/tiff/complaints* imgio/losses* imgio/geo*
+Sources: imgio/tiff/tiff_parts* imgio/tiff/directory_write* imgio/tiff/complaints* imgio/losses* imgio/metadata/geo*
 """
 import os
 import random

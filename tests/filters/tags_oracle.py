@@ -1,6 +1,6 @@
 """Every tag of a TIFF arrives in a TIFF, as EXIF and IPTC in other formats, or is named: files composed and parsed here.
 
-Sources: imgio/tiff/tiff_parts* imgio/tiff/directories* imgio/tiff/directory_write* imgio/tiff/tags* imgio/photoshop* imgio/iptc* imgio/pages.c
+Sources: imgio/tiff/tiff_parts* imgio/tiff/directories* imgio/tiff/directory_write* imgio/tiff/tags* imgio/metadata/photoshop* imgio/metadata/iptc* imgio/pages.c
 """
 import os
 import struct

@@ -1,14 +1,14 @@
 /* Fuzzes the readers and editors of EXIF blocks, XMP and IPTC.
- * Sources: imgio/exif* imgio/facts* imgio/xmp* imgio/iptc* imgio/tiff/tags*
- * SPDX-License-Identifier: MIT */
+ * Sources: imgio/metadata/exif* imgio/metadata/facts* imgio/metadata/xmp* imgio/metadata/iptc*
+ * imgio/tiff/tags* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "imgio/exif.h"
-#include "imgio/facts.h"
-#include "imgio/iptc.h"
-#include "imgio/xmp.h"
+#include "imgio/metadata/exif.h"
+#include "imgio/metadata/facts.h"
+#include "imgio/metadata/iptc.h"
+#include "imgio/metadata/xmp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 

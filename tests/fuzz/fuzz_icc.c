@@ -1,13 +1,13 @@
 /* Fuzzes the reading of ICC profiles with lcms2 for --linear and CMYK. The first byte selects
  * transfer curves (of gray or of colour) or CMYK inks (in 8 or 16 bits, inverted or not).
- * Sources: imgio/icc*
+ * Sources: imgio/metadata/icc*
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "imgio/icc.h"
+#include "imgio/metadata/icc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 

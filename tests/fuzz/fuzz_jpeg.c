@@ -1,11 +1,11 @@
 /* Fuzzes JPEGs that stay coded, with the primitive that decodes their scans. It must refuse the
  * file or give the samples and the warning of libjpeg-turbo.
- * Sources: imgio/jpeg* codec kernels/jpeg_decode.h
+ * Sources: imgio/jpeg/jpeg* codec kernels/jpeg_decode.h
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 
 #include "imgio/coded.h"
-#include "imgio/exif.h"
+#include "imgio/metadata/exif.h"
 #include "imgio/imgio.h"
 #include "kernels/codec.h"
 #include "kernels/kernels.h"

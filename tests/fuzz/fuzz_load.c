@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/pages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);

@@ -1,6 +1,6 @@
 /* Fuzzes the readers of sequential inputs: streams of images, Y4M and tars. The first byte selects
- * the reader. Sources: imgio/image_stream* imgio/pnm_stream* imgio/y4m* imgio/tar imgio/reader*
- * SPDX-License-Identifier: MIT */
+ * the reader. Sources: imgio/image_stream* imgio/pnm/pnm_stream* imgio/y4m/y4m* imgio/tar
+ * imgio/reader* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "imgio/image_stream.h"
 #include "imgio/tar/tar.h"
-#include "imgio/y4m.h"
+#include "imgio/y4m/y4m.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 

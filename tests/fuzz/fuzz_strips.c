@@ -1,6 +1,6 @@
 /* Fuzzes JPEGs that are decoded in strips. The image and the messages must be equal to those of a
  * single decoder.
- * Sources: imgio/jpeg*
+ * Sources: imgio/jpeg/jpeg*
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "jpeg_device.h"
 
-#include "imgio/exif.h"
+#include "imgio/metadata/exif.h"
 
 #include "kernels/kernels.h"
 

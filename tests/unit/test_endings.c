@@ -1,7 +1,7 @@
 /* The result of a pipeline leaves the device as the scan of a JPEG or the strips of a PNG if the
  * caller can use these and the device encodes; otherwise as samples, also if the frame of the JPEG
  * is not one that the device takes.
- * Sources: filters/pipeline.c filters/coded.c imgio/jpeg_write imgio/save imgio/png/png_strips
+ * Sources: filters/pipeline.c filters/coded.c imgio/jpeg/jpeg_write imgio/save imgio/png/png_strips
  * SPDX-License-Identifier: MIT */
 #include <zlib.h>
 

@@ -5,7 +5,7 @@
 #include "imgio_util.h"
 
 #include "imgio/codecs.h"
-#include "imgio/exif.h"
+#include "imgio/metadata/exif.h"
 
 enum { BLOCKS_MAX = 8 };
 

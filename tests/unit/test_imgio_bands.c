@@ -1,7 +1,7 @@
 /* Files of several bands: TIFFs of 2 to 13 samples per pixel that libtiff writes, arrays and PAM. A
  * caller that does not take bands gets an error that says how to choose some; others get every
  * sample.
- * Sources: imgio/bands imgio/tiff imgio/npy imgio/pnm_header imgio/pages
+ * Sources: imgio/bands imgio/tiff imgio/npy imgio/pnm/pnm_header imgio/pages
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 

@@ -1,6 +1,6 @@
 /* Reads BMP files, for which bmptopnm is the oracle where it reads them correctly. Files of the BMP
  * Suite that show the same picture are oracles of each other.
- * Sources: imgio/bmp.c imgio/integer.h
+ * Sources: imgio/bmp/bmp.c imgio/integer.h
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 

@@ -1,7 +1,7 @@
 /* A file that changes between two readings of its bytes never makes a decoder read or write outside
  * its memory: it is decoded as it was, or refused. What is no image is not read to its end.
- * Sources: imgio/source* imgio/formats.c imgio/png/png_quick.c imgio/png/png_text.c imgio/bmp.c
- *   imgio/tga.c imgio/pnm* imgio/pfm.c imgio/npy.c imgio/tiff/tiff.c imgio/tiff/pages.c
+ * Sources: imgio/source* imgio/formats.c imgio/png/png_quick.c imgio/png/png_text.c imgio/bmp/bmp.c
+ *   imgio/tga/tga.c imgio/pnm/pnm* imgio/pnm/pfm.c imgio/npy.c imgio/tiff/tiff.c imgio/tiff/pages.c
  *   imgio/tiff/extent.c imgio/tiff/imagej.c imgio/pages.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"

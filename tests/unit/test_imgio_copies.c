@@ -1,13 +1,13 @@
 /* When a system call or an allocation fails while streams, videos, tars or images with much
  * metadata are copied, the result is an error or a complete copy.
- * Sources: imgio/pnm_stream* imgio/y4m* imgio/tar imgio/metadata*
+ * Sources: imgio/pnm/pnm_stream* imgio/y4m/y4m* imgio/tar imgio/metadata/metadata*
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "imgio_folder.h"
 
-#include "imgio/pnm_stream.h"
+#include "imgio/pnm/pnm_stream.h"
 #include "imgio/tar/tar.h"
-#include "imgio/y4m.h"
+#include "imgio/y4m/y4m.h"
 
 static char *from, *to;
 static struct gi_image picture;

@@ -1,13 +1,13 @@
 /* In EXIF blocks made by hand, gpuimg resets or removes certain tags and leaves all other bytes
  * unchanged.
- * Sources: imgio/exif* imgio/orientation.c
+ * Sources: imgio/metadata/exif* imgio/metadata/orientation.c
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
 #include "cases.h"
-#include "imgio/exif.h"
+#include "imgio/metadata/exif.h"
 
 /* Sizes from TIFF 6.0, section 2. A block is the header and one directory of two entries: Make
  * (0x010f), and `tag`, which is a SHORT. */

@@ -1,6 +1,6 @@
 /* Reads GIF files that are made here code by code, and files written by netpbm. Also, netpbm reads
  * the files that we write.
- * Sources: imgio/gif.c
+ * Sources: imgio/gif/gif.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 

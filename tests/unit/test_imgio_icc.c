@@ -1,14 +1,14 @@
 /* Hostile ICC profiles, which are cut, flipped or given numbers that are too large, give increasing
  * curves, a conversion or an error when they are read for --linear or, for CMYK, by lcms2. This
  * takes little memory.
- * Sources: imgio/icc*
+ * Sources: imgio/metadata/icc*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "imgio/icc.h"
+#include "imgio/metadata/icc.h"
 
 enum { SAMPLES = 511, WIDTH = 9, PROFILES_MAX = 32, HANGS_S = 30, MEMORY_KIB = 64 << 10 };
 

@@ -1,10 +1,10 @@
 /* Reads JPEG files, for which djpeg is the oracle, and CMYK files and damaged files, which are made
  * here.
- * Sources: imgio/jpeg*
+ * Sources: imgio/jpeg/jpeg*
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 
-#include "imgio/exif.h"
+#include "imgio/metadata/exif.h"
 #include "jpeg_cases.h"
 
 /* Parses a raw 8-bit PGM or PPM, as djpeg writes it. */

@@ -1,6 +1,6 @@
 /* JPEG files with stray bytes between markers, with data after the image, and with all segments
  * that are read.
- * Sources: imgio/jpeg*
+ * Sources: imgio/jpeg/jpeg*
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 

@@ -1,10 +1,10 @@
 /* JPEG files that are decoded in strips give the same images, messages and failures as a single
  * decoder (which test_imgio_jpeg.c compares with djpeg).
- * Sources: imgio/jpeg*
+ * Sources: imgio/jpeg/jpeg*
  * SPDX-License-Identifier: MIT */
 #include "jpeg_cases.h"
 
-#include "imgio/jpeg_strips.h"
+#include "imgio/jpeg/jpeg_strips.h"
 
 /* The largest size that malloc() has been asked for. */
 static size_t largest;

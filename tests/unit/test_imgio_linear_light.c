@@ -1,11 +1,11 @@
 /* Converts samples to linear light and back by the transfer curve that PNG's chunks declare.
- * Sources: imgio/linear_light*
+ * Sources: imgio/metadata/linear_light*
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <math.h>
 
-#include "imgio/linear_light.h"
+#include "imgio/metadata/linear_light.h"
 
 /* The string literal and its length. The literal may contain zeros. */
 #define BYTES(text) text, sizeof text - 1

@@ -1,12 +1,12 @@
 /* Metadata: PNG's colour chunks, the orientation and the thumbnails in XMP, and malformed text
  * chunks of PNG.
- * Sources: imgio/metadata* imgio/png/png_text* imgio/orientation.c
+ * Sources: imgio/metadata/metadata* imgio/png/png_text* imgio/metadata/orientation.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <zlib.h>
 
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 
 /* An image with sRGB's gamma and primaries counts as sRGB, even if only the chunks for gamma and
  * primaries declare this (PNG specification, third edition, 11.3.2). */

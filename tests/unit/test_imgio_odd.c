@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/reader.h"
 #include "imgio/source.h"
 

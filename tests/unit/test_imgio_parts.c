@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 
 static void add(struct gi_metadata *metadata, enum gi_part_kind kind, void *bytes, size_t n,
                 const char *name)

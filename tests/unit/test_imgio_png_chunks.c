@@ -5,7 +5,7 @@
 
 #include <libdeflate.h>
 
-#include "imgio/metadata.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/png/png_quick.h"
 
 static void put32(unsigned char *to, uint32_t v)

@@ -1,5 +1,5 @@
 /* PNM, PAM and PFM: netpbm is the oracle for the corpus; all other files are made by hand.
- * Sources: imgio/pnm* imgio/pfm.c
+ * Sources: imgio/pnm/pnm* imgio/pnm/pfm.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 

@@ -1,6 +1,6 @@
 /* Streams of concatenated PNM images are read from files, and from pipes that deliver one byte at a
  * time.
- * Sources: imgio/pnm_stream* imgio/reader* imgio/pieces*
+ * Sources: imgio/pnm/pnm_stream* imgio/reader* imgio/pieces*
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "imgio/pnm_stream.h"
+#include "imgio/pnm/pnm_stream.h"
 
 /* Bytes that are written to a pipe in small portions. */
 struct trickle {

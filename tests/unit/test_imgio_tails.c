@@ -1,7 +1,7 @@
 /* Files of every format that are cut by one byte or more are refused, or read with a warning if
  * partial images are allowed. So are a JPEG whose ICC profile lacks a part, and short profiles.
- * Sources: imgio/gif.c imgio/webp.c imgio/bmp.c imgio/tga.c imgio/jpeg.c imgio/formats.c
- * imgio/tiff/pages.c SPDX-License-Identifier: MIT */
+ * Sources: imgio/gif/gif.c imgio/webp/webp.c imgio/bmp/bmp.c imgio/tga/tga.c imgio/jpeg/jpeg.c
+ * imgio/formats.c imgio/tiff/pages.c SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 
 enum { PROFILE = 200000 }; /* bytes, of which a JPEG's marker can hold 65,519 */

@@ -1,7 +1,7 @@
 /* Reads TGA files, for all of which stb_image is the oracle. Files of the corpus that show the same
  * picture are also oracles of each other. Files with unusual origins, run lengths and palettes are
  * made here.
- * Sources: imgio/tga.c
+ * Sources: imgio/tga/tga.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 

@@ -1,6 +1,6 @@
 /* Reading and writing with several threads gives the same bytes as with one thread, and a failure
  * leaves no thread and no file behind.
- * Sources: imgio/png imgio/jpeg* imgio/save.c
+ * Sources: imgio/png imgio/jpeg/jpeg* imgio/save.c
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 

@@ -1,6 +1,6 @@
 /* WebP that is written without loss is read back unchanged, dwebp reads our files, and we read
  * files that cwebp writes.
- * Sources: imgio/webp.c imgio/library*
+ * Sources: imgio/webp/webp.c imgio/library*
  * SPDX-License-Identifier: MIT */
 #include "imgio/image_stream.h"
 #include "imgio_folder.h"

@@ -1,11 +1,11 @@
 /* Y4M videos with headers of all kinds are read and written, with samples of 8 to 16 bits in
  * planes.
- * Sources: imgio/y4m*
+ * Sources: imgio/y4m/y4m*
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 
 #include "imgio/buffer.h"
-#include "imgio/y4m.h"
+#include "imgio/y4m/y4m.h"
 
 /* Opens a reader of these bytes. */
 static struct gi_reader *open_bytes(const void *bytes, size_t n)

@@ -1,6 +1,6 @@
 /* The primitive jpeg_decode gives the samples of libjpeg-turbo for JPEGs of all samplings,
  * qualities, restart intervals and kinds of Huffman tables, and refuses damaged scans.
- * Sources: codec imgio/jpeg_coded.c imgio/coded.h kernels/jpeg_decode.h
+ * Sources: codec imgio/jpeg/jpeg_coded.c imgio/coded.h kernels/jpeg_decode.h
  * SPDX-License-Identifier: MIT */
 #include "jpeg_device.h"
 #include "primitives.h"

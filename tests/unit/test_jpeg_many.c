@@ -2,7 +2,7 @@
  * the status and the warning of libjpeg-turbo from jpeg_decode, or are refused. `make test-jpegs`
  * makes 2,000 files and damages 1,000, `make test` fewer. Prints the time of files whose
  * subsequences never synchronise.
- * Sources: codec imgio/jpeg_coded.c imgio/coded.h kernels/jpeg_decode.h
+ * Sources: codec imgio/jpeg/jpeg_coded.c imgio/coded.h kernels/jpeg_decode.h
  * SPDX-License-Identifier: MIT */
 #include "jpeg_device.h"
 

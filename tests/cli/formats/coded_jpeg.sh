@@ -1,7 +1,7 @@
 #!/bin/bash
 # JPEGs that reach the chain as coded scans give the bytes, the messages and the reports of JPEGs that libjpeg-turbo decodes.
 # Usage: coded_jpeg.sh GPUIMG
-# Sources: imgio/jpeg_coded.c cli/run/imaging cli/run/session codec filters/coded.c
+# Sources: imgio/jpeg/jpeg_coded.c cli/run/imaging cli/run/session codec filters/coded.c
 . "$(dirname "$0")/../lib.sh"
 
 # The CPU decodes coded scans only if it is forced to.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A JPEG whose scan a device encodes has the same bytes as the file that libjpeg-turbo encodes: every quality class, gray and
 # colour, with and without restart markers, with metadata, in batches and in tars. Without a GPU, the CPU's primitive encodes.
-# Sources: imgio/jpeg_write imgio/save filters/pipeline cli/run/imaging_work kernels/cpu/codec kernels/cuda/codec
+# Sources: imgio/jpeg/jpeg_write imgio/save filters/pipeline cli/run/imaging_work kernels/cpu/codec kernels/cuda/codec
 . "$(dirname "$0")/../lib.sh"
 picture=$tests/../../testdata/picture.png
 # The devices, as words of a command: the CPU, which encodes scans only if its way is forced, and a GPU.

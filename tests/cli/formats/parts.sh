@@ -1,7 +1,7 @@
 #!/bin/bash
 # Parts of a file that are neither samples nor metadata take the same way through every kind of command: one file, a batch, a
 # tar, a stream, an image of many; --strip removes them; a change of the colour space drops what describes the old one.
-# Sources: imgio/parts* imgio/losses* imgio/y4m.c cli/run/common_metadata* filters/color/color.c filters/color/channels.c
+# Sources: imgio/parts* imgio/losses* imgio/y4m/y4m.c cli/run/common_metadata* filters/color/color.c filters/color/channels.c
 . "$(dirname "$0")/../lib.sh"
 needs=python3
 command -v $needs >/dev/null || { skip "no $needs"; finish; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A chain that begins with a crop reads only the strips, tiles and rows that have pixels of the rectangle: the samples are those of
 # the whole image, whatever the file's layout, and a file of 4.4 GB takes little memory. Usage: rectangles.sh GPUIMG
-# Sources: imgio/window* imgio/tiff/part* imgio/tiff/pixels* imgio/npy* imgio/pfm* imgio/pnm* filters/geometry/crop*
+# Sources: imgio/window* imgio/tiff/part* imgio/tiff/pixels* imgio/npy* imgio/pnm/pfm* imgio/pnm/pnm* filters/geometry/crop*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Y4M video: chroma is colour. Frames become images and images frames; ffmpeg and numpy say what they have to be.
-# Sources: cli/inputs/video cli/inputs/video_frames imgio/y4m_rgb cli/commands/pages
+# Sources: cli/inputs/video cli/inputs/video_frames imgio/y4m/y4m_rgb cli/commands/pages
 . "$(dirname "$0")/../lib.sh"
 python=${PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
 if ! "$python" -c 'import PIL, numpy' 2>/dev/null; then

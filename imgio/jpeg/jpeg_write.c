@@ -1,0 +1,358 @@
+/* Writes JPEG through libjpeg-turbo, in strips that several threads encode. Each strip is encoded
+ * as a separate JPEG, whose entropy-coded part becomes a restart interval of the result. At the
+ * restart markers between these parts the coder starts anew (ITU-T T.81, B.2.1), so the decoded
+ * pixels equal those of a single encoder.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/jpeg/jpeg_write.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include "imgio/jpeg/jpeg_markers.h"
+#include "imgio/jpeg/jpeg_segments.h"
+#include "imgio/pieces.h"
+
+enum {
+    APP_EXIF = JPEG_APP0 + 1,
+    EXIF_HEAD = 6,        /* "Exif\0\0" */
+    FULL_COLOUR = 90,     /* quality from which chroma is not subsampled */
+    INTERVAL_MAX = 65535, /* MCUs between two restart markers */
+    SOI_NBYTES = 2,
+    EOI_NBYTES = 2,
+    OUT_NBYTES = 1 << 16, /* initial capacity of a strip's output */
+};
+
+/* The keywords that PNG defines (third edition, 11.3.3.1). */
+const char *const gi_jpeg_keywords[] = {"Title",         "Author",     "Description", "Copyright",
+                                        "Software",      "Disclaimer", "Warning",     "Source",
+                                        "Creation Time", NULL};
+
+struct writer {
+    struct gi_sink *sink; /* NULL if only a frame is made */
+    const struct gi_image *image;
+    const struct gi_metadata *metadata; /* or NULL */
+    int quality;
+    bool full_colour;
+    int strip_rows, nstrips;
+    /* restart interval, in MCUs, which is the length of a strip; 0 if there is only one strip */
+    unsigned interval;
+};
+
+/* Encoder of one strip. libjpeg's callback receives a pointer to `base`, the first member. */
+struct encoder {
+    struct jpeg_error_mgr base;
+    struct jpeg_compress_struct jpeg;
+    jmp_buf jump;
+    struct gi_err *err;
+    enum gi_status status;
+    struct jpeg_destination_mgr out;
+    unsigned char *bytes;
+    size_t room, nbytes; /* nbytes: set once the strip is finished */
+};
+
+static void on_error(j_common_ptr jpeg)
+{
+    struct encoder *e = (struct encoder *)jpeg->err;
+    char text[JMSG_LENGTH_MAX];
+    jpeg->err->format_message(jpeg, text);
+    if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
+        e->status = gi_fail(e->err, GI_E_MEMORY, "out of memory");
+    else
+        e->status = gi_fail(e->err, GI_E_UNSUPPORTED, "can't be written as JPEG: %s", text);
+    longjmp(e->jump, 1);
+}
+
+/* libjpeg's output manager that writes to memory. libjpeg's own jpeg_mem_dest() would leak the
+ * buffer if memory ran out. */
+static void grow_output(struct encoder *e, size_t room)
+{
+    unsigned char *bytes = realloc(e->bytes, room);
+    if (!bytes)
+        ERREXIT1(&e->jpeg, JERR_OUT_OF_MEMORY, 0);
+    e->out.next_output_byte = bytes + e->room;
+    e->out.free_in_buffer = room - e->room;
+    e->bytes = bytes;
+    e->room = room;
+}
+
+static void start_output(j_compress_ptr jpeg)
+{
+    grow_output((struct encoder *)jpeg->err, OUT_NBYTES);
+}
+
+static boolean on_full_buffer(j_compress_ptr jpeg)
+{
+    struct encoder *e = (struct encoder *)jpeg->err;
+    grow_output(e, 2 * e->room);
+    return TRUE;
+}
+
+static void end_output(j_compress_ptr jpeg)
+{
+    struct encoder *e = (struct encoder *)jpeg->err;
+    e->nbytes = e->room - e->out.free_in_buffer;
+}
+
+static void set_density(j_compress_ptr jpeg, const struct gi_metadata *metadata)
+{
+    if (metadata->dpi_x < 1 || metadata->dpi_x >= 65535 || metadata->dpi_y < 1 ||
+        metadata->dpi_y >= 65535)
+        return;
+    jpeg->density_unit = metadata->no_unit ? 0 : 1; /* no unit, or inch */
+    jpeg->X_density = (UINT16)(metadata->dpi_x + 0.5);
+    jpeg->Y_density = (UINT16)(metadata->dpi_y + 0.5);
+}
+
+static void write_segment(j_compress_ptr jpeg, int marker, const void *head, size_t head_nbytes,
+                          const void *bytes, size_t nbytes)
+{
+    if (nbytes > GI_JPEG_METADATA_MAX - head_nbytes)
+        return;
+    jpeg_write_m_header(jpeg, marker, (unsigned)(head_nbytes + nbytes));
+    for (size_t i = 0; i < head_nbytes; i++)
+        jpeg_write_m_byte(jpeg, ((const unsigned char *)head)[i]);
+    for (size_t i = 0; i < nbytes; i++)
+        jpeg_write_m_byte(jpeg, ((const unsigned char *)bytes)[i]);
+}
+
+/* Writes a text as a JPEG comment that begins with the text's keyword, because comments have no
+ * field for a keyword. */
+static void write_text(j_compress_ptr jpeg, const struct gi_text *text)
+{
+    char head[256] = "";
+    if (strcmp(text->keyword, "Comment") != 0)
+        snprintf(head, sizeof head, "%.200s: ", text->keyword);
+    write_segment(jpeg, JPEG_COM, head, strlen(head), text->text, strlen(text->text));
+}
+
+static void write_metadata(j_compress_ptr jpeg, const struct gi_metadata *metadata)
+{
+    if (metadata->exif)
+        write_segment(jpeg, APP_EXIF, "Exif\0", EXIF_HEAD, metadata->exif, metadata->exif_nbytes);
+    if (metadata->xmp)
+        write_segment(jpeg, APP_EXIF, GI_XMP_HEAD, sizeof GI_XMP_HEAD, metadata->xmp,
+                      metadata->xmp_nbytes);
+    if (metadata->icc)
+        jpeg_write_icc_profile(jpeg, metadata->icc, (unsigned)metadata->icc_nbytes);
+    gi_jpeg_write_parts(jpeg, metadata);
+    for (int i = 0; i < metadata->ntexts; i++)
+        write_text(jpeg, &metadata->texts[i]);
+}
+
+/* Sets the tables and sampling factors of a JPEG of `rows` rows of the image. */
+static void begin(struct encoder *e, const struct writer *w, int rows)
+{
+    j_compress_ptr jpeg = &e->jpeg;
+    jpeg_create_compress(jpeg);
+    e->out = (struct jpeg_destination_mgr){.init_destination = start_output,
+                                           .empty_output_buffer = on_full_buffer,
+                                           .term_destination = end_output};
+    jpeg->dest = &e->out;
+    jpeg->image_width = (JDIMENSION)w->image->width;
+    jpeg->image_height = (JDIMENSION)rows;
+    jpeg->input_components = w->image->channels;
+    jpeg->in_color_space = w->image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(jpeg);
+    jpeg_set_quality(jpeg, w->quality, TRUE);
+    jpeg->restart_interval = w->interval;
+    if (w->full_colour)
+        jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;
+}
+
+/* Encodes rows y0 to y1 - 1 as a separate JPEG, into e->bytes. */
+static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, int y1)
+{
+    j_compress_ptr jpeg = &e->jpeg;
+    const struct gi_metadata *metadata = y0 ? NULL : w->metadata;
+    if (setjmp(e->jump))
+        return e->status;
+    begin(e, w, y1 - y0);
+    if (metadata)
+        set_density(jpeg, metadata);
+    jpeg_start_compress(jpeg, TRUE);
+    if (metadata)
+        write_metadata(jpeg, metadata);
+    while (jpeg->next_scanline < jpeg->image_height) {
+        JSAMPROW row = gi_row(w->image, y0 + (int)jpeg->next_scanline);
+        jpeg_write_scanlines(jpeg, &row, 1);
+    }
+    jpeg_finish_compress(jpeg);
+    return GI_OK;
+}
+
+static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
+                                 struct gi_err *err)
+{
+    const struct writer *w = self;
+    struct encoder e = {.err = err};
+    int y0 = number * w->strip_rows;
+    int y1 = number == w->nstrips - 1 ? w->image->height : y0 + w->strip_rows;
+    e.jpeg.err = jpeg_std_error(&e.base);
+    e.base.error_exit = on_error;
+    enum gi_status status = encode(&e, w, y0, y1);
+    jpeg_destroy_compress(&e.jpeg);
+    if (status) {
+        free(e.bytes);
+        return status;
+    }
+    *strip = (struct gi_piece){.bytes = e.bytes, .nbytes = e.nbytes};
+    return GI_OK;
+}
+
+/* Returns the length of a strip's head, which ends where the entropy-coded part begins. Sets the
+ * height and width in the head's frame header to those of the whole image. libjpeg wrote the head,
+ * which consists of markers with lengths, the last of them SOS. */
+static size_t take_head(unsigned char *bytes, const struct gi_image *image)
+{
+    size_t at = SOI_NBYTES;
+    for (int marker = 0; marker != GI_JPEG_SOS;) {
+        marker = bytes[at + 1];
+        if (marker >= GI_JPEG_SOF0 && marker <= GI_JPEG_SOF2) {
+            unsigned char *size = bytes + at + GI_JPEG_SOF_HEIGHT;
+            size[0] = (unsigned char)(image->height >> 8);
+            size[1] = (unsigned char)image->height;
+            size[2] = (unsigned char)(image->width >> 8);
+            size[3] = (unsigned char)image->width;
+        }
+        at += 2 + (size_t)(bytes[at + 2] << 8 | bytes[at + 3]);
+    }
+    return at;
+}
+
+static enum gi_status write_strip(void *self, const struct gi_piece *strip, int number,
+                                  struct gi_err *err)
+{
+    const struct writer *w = self;
+    unsigned char *bytes = strip->bytes, *end = bytes + strip->nbytes;
+    size_t head = take_head(bytes, w->image);
+    if (number > 0) { /* a restart marker replaces the strip's head */
+        bytes += head - 2;
+        bytes[0] = 0xff;
+        bytes[1] = (unsigned char)(GI_JPEG_RST0 + (number - 1) % 8);
+    }
+    if (number < w->nstrips - 1)
+        end -= EOI_NBYTES;
+    return gi_sink_write(w->sink, bytes, (size_t)(end - bytes), err);
+}
+
+/* Divides the image into strips of whole MCUs. */
+static void choose_strips(struct writer *w)
+{
+    const struct gi_image *image = w->image;
+    int side = image->channels == 3 && !w->full_colour ? 2 * DCTSIZE : DCTSIZE; /* rows of an MCU */
+    int across = 1 + (image->width - 1) / side;
+    int rows = gi_piece_rows(gi_row_nbytes(image), image->height) / side;
+    rows = rows < 1 ? 1 : rows > INTERVAL_MAX / across ? INTERVAL_MAX / across : rows;
+    w->strip_rows = rows * side;
+    w->nstrips = 1 + (image->height - 1) / w->strip_rows;
+    w->interval = w->nstrips > 1 ? (unsigned)(rows * across) : 0;
+}
+
+static struct writer writer_of(const struct gi_image *image, const struct gi_save_options *options)
+{
+    struct writer w = {.image = image, .quality = options->quality};
+    w.full_colour = w.quality >= FULL_COLOUR && image->channels == 3;
+    choose_strips(&w);
+    return w;
+}
+
+/* ---- scans that were encoded before ---- */
+
+static void take_table(struct gi_jpeg_huffman *table, const JHUFF_TBL *from)
+{
+    memcpy(table->counts, from->bits + 1, sizeof table->counts);
+    memcpy(table->values, from->huffval, sizeof table->values);
+}
+
+/* Copies what libjpeg would write. Tables 0 and 1 are those of luma and chroma. */
+static void take_frame(struct gi_jpeg_frame *frame, const struct jpeg_compress_struct *jpeg)
+{
+    *frame = (struct gi_jpeg_frame){.width = (int)jpeg->image_width,
+                                    .height = (int)jpeg->image_height,
+                                    .ncomponents = jpeg->num_components,
+                                    .ycc = jpeg->jpeg_color_space == JCS_YCbCr,
+                                    .restart_interval = jpeg->restart_interval};
+    for (int c = 0; c < jpeg->num_components; c++) {
+        const jpeg_component_info *info = &jpeg->comp_info[c];
+        frame->components[c] = (struct gi_jpeg_component){
+            (uint8_t)info->h_samp_factor, (uint8_t)info->v_samp_factor, (uint8_t)info->quant_tbl_no,
+            (uint8_t)info->dc_tbl_no, (uint8_t)info->ac_tbl_no};
+    }
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < DCTSIZE2; k++)
+            frame->quantization[i][k] = jpeg->quant_tbl_ptrs[i]->quantval[k];
+        take_table(&frame->dc[i], jpeg->dc_huff_tbl_ptrs[i]);
+        take_table(&frame->ac[i], jpeg->ac_huff_tbl_ptrs[i]);
+    }
+}
+
+static enum gi_status make_frame(struct encoder *e, struct gi_jpeg_frame *frame,
+                                 const struct writer *w)
+{
+    if (setjmp(e->jump))
+        return e->status;
+    begin(e, w, w->image->height);
+    take_frame(frame, &e->jpeg);
+    return GI_OK;
+}
+
+bool gi_jpeg_frame_of(struct gi_jpeg_frame *frame, const struct gi_image *image,
+                      const struct gi_save_options *options)
+{
+    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
+        return false;
+    const struct writer w = writer_of(image, options);
+    struct encoder e = {.err = NULL};
+    e.jpeg.err = jpeg_std_error(&e.base);
+    e.base.error_exit = on_error;
+    enum gi_status status = make_frame(&e, frame, &w);
+    jpeg_destroy_compress(&e.jpeg);
+    return !status;
+}
+
+/* Writes the head of a JPEG, then the scan. The head is that of an image of one pixel with the same
+ * settings, in which only the size differs. */
+static enum gi_status write_scan(const struct writer *w, const struct gi_jpeg_scan *scan,
+                                 struct gi_err *err)
+{
+    unsigned char pixel[GI_MAX_CHANNELS] = {0}, end[EOI_NBYTES] = {0xff, JPEG_EOI};
+    const struct gi_image one = {.data = pixel,
+                                 .stride = sizeof pixel,
+                                 .width = 1,
+                                 .height = 1,
+                                 .channels = w->image->channels};
+    struct writer head = *w;
+    struct gi_piece piece;
+    head.image = &one;
+    head.nstrips = 1;
+    enum gi_status status = make_strip(&head, &piece, 0, NULL, err);
+    if (status)
+        return status;
+    status = gi_sink_write(w->sink, piece.bytes, take_head(piece.bytes, w->image), err);
+    free(piece.bytes);
+    if (!status)
+        status = gi_sink_write(w->sink, scan->bytes, scan->nbytes, err);
+    return status ? status : gi_sink_write(w->sink, end, sizeof end, err);
+}
+
+enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
+                              const struct gi_metadata *metadata,
+                              const struct gi_save_options *options, struct gi_err *err)
+{
+    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
+        return gi_fail(err, GI_E_UNSUPPORTED, "is %d x %d pixels; JPEG holds at most %ld a side",
+                       image->width, image->height, (long)JPEG_MAX_DIMENSION);
+    struct writer w = writer_of(image, options);
+    w.sink = sink;
+    w.metadata = metadata;
+    if (options->encoded)
+        return write_scan(&w, &options->encoded->scan, err);
+    struct gi_pieces pieces = {
+        .self = &w, .n = w.nstrips, .make = make_strip, .write = write_strip};
+    return gi_pieces_run(&pieces, options->parallel, err);
+}

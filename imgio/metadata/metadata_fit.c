@@ -1,0 +1,53 @@
+/* Makes the metadata that are written with an image.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+#include "imgio/metadata/exif.h"
+#include "imgio/metadata/metadata.h"
+#include "imgio/metadata/xmp.h"
+
+#include <stdlib.h>
+
+static enum gi_status copy_block(void **block, size_t nbytes, struct gi_err *err)
+{
+    void *copy = *block ? gi_memory_copy(*block, nbytes) : NULL;
+    bool starved = *block && !copy;
+    *block = copy;
+    return starved ? gi_fail(err, GI_E_MEMORY, "out of memory: EXIF or XMP") : GI_OK;
+}
+
+static enum gi_status set_xmp_size(struct gi_metadata *fitted, int width, int height,
+                                   struct gi_err *err)
+{
+    static const char *const names[][2] = {{"exif:PixelXDimension", "exif:PixelYDimension"},
+                                           {"tiff:ImageWidth", "tiff:ImageLength"}};
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < 4 && !status; i++)
+        status = gi_xmp_set_integer(&fitted->xmp, &fitted->xmp_nbytes, names[i / 2][i % 2],
+                                    (unsigned)(i % 2 ? height : width), err);
+    return status;
+}
+
+enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi_metadata *metadata,
+                                     const struct gi_image *image, int orientation,
+                                     struct gi_err *err)
+{
+    bool turned = orientation >= 5;
+    int width = turned ? image->height : image->width;
+    int height = turned ? image->width : image->height;
+    *fitted = metadata ? *metadata : (struct gi_metadata){0};
+    enum gi_status exif = copy_block(&fitted->exif, fitted->exif_nbytes, err);
+    enum gi_status status = copy_block(&fitted->xmp, fitted->xmp_nbytes, err);
+    status = exif ? exif : status;
+    gi_exif_set_size(fitted->exif, fitted->exif_nbytes, width, height);
+    if (!status)
+        status = set_xmp_size(fitted, width, height, err);
+    if (!status && orientation > 1)
+        status = gi_exif_orient(&fitted->exif, &fitted->exif_nbytes, orientation, err);
+    return status;
+}
+
+void gi_metadata_free_fitted(struct gi_metadata *fitted)
+{
+    free(fitted->exif);
+    free(fitted->xmp);
+}

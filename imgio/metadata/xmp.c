@@ -1,0 +1,170 @@
+/* Reads and changes properties in an XMP packet.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/metadata/xmp.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static const char *skip_spaces(const char *at, const char *end)
+{
+    while (at < end && is_space(*at))
+        at++;
+    return at;
+}
+
+/* Finds the next value of the property, from *at on. The value is the text from *from to *to, which
+ * for an element contains the elements inside it. Moves *at behind the value. */
+static bool find(const char **from, const char **to, const char **at, const char *start,
+                 const char *end, const char *name)
+{
+    size_t n = strlen(name);
+    const char *found;
+    while ((found = memmem(*at, (size_t)(end - *at), name, n))) {
+        const char *p = skip_spaces(found + n, end), *close;
+        bool element = found > start && found[-1] == '<';
+        *at = found + n;
+        if (found == start || p == end)
+            continue;
+        if (is_space(found[-1]) && *p == '=') {
+            p = skip_spaces(p + 1, end);
+            if (p == end || (*p != '"' && *p != '\'') ||
+                !(close = memchr(p + 1, *p, (size_t)(end - p - 1))))
+                continue;
+            *from = p + 1;
+        } else if (element && (p > found + n || *p == '>')) {
+            const char *open = memchr(p, '>', (size_t)(end - p));
+            char tag[80];
+            int length = snprintf(tag, sizeof tag, "</%s", name);
+            if (!open || open[-1] == '/' ||
+                !(close = memmem(open, (size_t)(end - open), tag, (size_t)length)))
+                continue;
+            *from = open + 1;
+        } else {
+            continue;
+        }
+        *to = *at = close;
+        return true;
+    }
+    return false;
+}
+
+/* Decodes the reference at *at, which begins with '&', to UTF-8. Returns the end of what was
+ * written to `to`, at most 4 bytes and no more than the reference is long. Unknown references are
+ * copied. */
+static char *put_reference(char *to, const char **at, const char *end)
+{
+    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+    static const unsigned char leads[] = {0, 0xc0, 0xe0,
+                                          0xf0}; /* by the number of bytes that follow */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if ((size_t)(end - *at) >= n && memcmp(*at, names[i], n) == 0) {
+            *to = "&<>\"'"[i];
+            *at += n;
+            return to + 1;
+        }
+    }
+    const char *p = *at + 1;
+    bool hex = end - p > 2 && p[0] == '#' && p[1] == 'x';
+    unsigned long v = 0, base = hex ? 16 : 10;
+    if (end - p > 1 && *p == '#')
+        for (p += hex ? 2 : 1; p < end && v < 0x110000; p++) {
+            unsigned digit = *p >= '0' && *p <= '9' ? (unsigned)(*p - '0')
+                             : hex && (*p | 0x20) >= 'a' && (*p | 0x20) <= 'f'
+                                 ? (unsigned)((*p | 0x20) - 'a' + 10)
+                                 : 16;
+            if (digit >= base)
+                break;
+            v = v * base + digit;
+        }
+    if (p == end || *p != ';' || v < 0x20 || v >= 0x110000 || (v >= 0xd800 && v < 0xe000)) {
+        *to = *(*at)++;
+        return to + 1;
+    }
+    *at = p + 1;
+    if (v < 0x80) {
+        *to++ = (char)v;
+        return to;
+    }
+    int more = v < 0x800 ? 1 : v < 0x10000 ? 2 : 3;
+    *to++ = (char)(leads[more] | v >> 6 * more);
+    for (int i = more - 1; i >= 0; i--)
+        *to++ = (char)(0x80 | (v >> 6 * i & 0x3f));
+    return to;
+}
+
+char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name)
+{
+    const char *from, *to, *at = xmp, *start = xmp;
+    if (!xmp || !find(&from, &to, &at, start, start + nbytes, name))
+        return NULL;
+    bool alternatives = memmem(from, (size_t)(to - from), "<rdf:Alt", 8) != NULL;
+    char *text = malloc(2 * (size_t)(to - from) + 1), *out = text;
+    bool joins = false, done = false;
+    while (text && from < to && !done) {
+        const char *tag = memchr(from, '<', (size_t)(to - from)), *end = tag ? tag : to;
+        from = skip_spaces(from, end);
+        while (end > from && is_space(end[-1]))
+            end--;
+        if (from < end && joins) {
+            memcpy(out, "; ", 2);
+            out += 2;
+        }
+        joins = joins || from < end;
+        done = alternatives && from < end;
+        while (from < end)
+            if (*from == '&')
+                out = put_reference(out, &from, end);
+            else
+                *out++ = *from++;
+        from = tag ? memchr(tag, '>', (size_t)(to - tag)) : NULL;
+        from = from ? from + 1 : to;
+    }
+    if (text)
+        *out = '\0';
+    if (text && !*text) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+enum gi_status gi_xmp_set_integer(void **xmp, size_t *nbytes, const char *name, unsigned value,
+                                  struct gi_err *err)
+{
+    char digits[16];
+    size_t n = (size_t)snprintf(digits, sizeof digits, "%u", value), start = 0;
+    const char *from, *to;
+    while (*xmp) {
+        char *packet = *xmp;
+        const char *at = packet + start, *end = packet + *nbytes;
+        if (!find(&from, &to, &at, packet, end, name))
+            break;
+        from = skip_spaces(from, to);
+        size_t head = (size_t)(from - packet), old = 0;
+        while (from + old < to && from[old] >= '0' && from[old] <= '9')
+            old++;
+        start = head + n;
+        if (!old) {
+            start = (size_t)(at - packet);
+            continue;
+        }
+        char *made = malloc(*nbytes - old + n);
+        if (!made)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: XMP");
+        memcpy(made, packet, head);
+        memcpy(made + head, digits, n);
+        memcpy(made + head + n, packet + head + old, *nbytes - head - old);
+        *nbytes += n - old;
+        free(packet);
+        *xmp = made;
+    }
+    return GI_OK;
+}
