@@ -68,8 +68,10 @@ static __device__ __noinline__ void remap_anywhere(float *f, const struct remap_
     float above[CHANNELS] = {}; /* LINEAR: of the first row */
     for (int c = 0; c < CHANNELS; c++)
         f[c] = 0;
+#pragma unroll 1
     for (int j = 0; j < TAPS; j++) {
         float r[CHANNELS] = {};
+#pragma unroll 1
         for (int i = 0; i < TAPS; i++) {
             float v[CHANNELS];
             inside |= remap_fetch<T, CHANNELS>(v, args, x + i - BEFORE, y + j - BEFORE);
