@@ -244,7 +244,8 @@ static enum gi_status by_words(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_CHANNELS(args.from, regroup_launch<CHANNELS>(cu, &args, err));
 }
 
-/* Time of each way in us on an H100, 8192 x 8192, 8-bit RGB. Reversed: words 137, pieces 203. */
+/* Time of each way in us on an H100, 8192 x 8192, 8-bit RGB. Reversed: words 137, pieces 203.
+ * words costs 16 of the 28 kernels. */
 const struct gi_permute_channels_way gi_cuda_permute_channels_ways[GI_WAYS_MAX] = {
     {{"words", "channels of one image"}, regroup_takes, by_words},
     {{"pieces", "everything"}, NULL, by_pieces},
