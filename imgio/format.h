@@ -22,6 +22,7 @@ struct gi_decode {
     int orientation;
     struct gi_rounding rounding; /* of samples that the decoder reads as 32-bit floats */
     bool coded; /* set by a decoder whose image stays coded: gi_decode_alloc() then only checks */
+    bool followed;     /* another file of an image is behind this one (gi_decode_add_rest()) */
     bool profile_used; /* the ICC profile converted inks, and is not kept */
     int shrink;        /* factor by which the decoder reduces each side; 0 means 1 */
     /* rectangle of the stored picture that is read; a width of 0 means the whole picture */

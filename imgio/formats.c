@@ -1,6 +1,7 @@
 /* The table of formats, and the part of loading that is the same for all formats.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/image_next.h"
 #include "imgio/integer.h"
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/geo.h"
@@ -300,26 +301,47 @@ static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
     return gi_orientation_apply(decode->image, orientation, err);
 }
 
-static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
+/* Finds the format of the image to be read, and chooses its bytes if several are one behind the
+ * other. */
+static enum gi_status find_format(const struct gi_format **out, struct gi_decode *decode,
+                                  struct gi_err *err)
 {
-    const struct gi_format *format = probe(decode->bytes, decode->nbytes);
+    bool separate = gi_image_follows(decode->bytes, decode->nbytes, NULL);
+    if (separate && decode->options->image) {
+        enum gi_status status =
+            gi_image_choose(&decode->bytes, &decode->nbytes, decode->options->image, err);
+        if (status)
+            return status;
+    }
+    const struct gi_format *format = *out = probe(decode->bytes, decode->nbytes);
     if (!format)
         return fail_unknown(decode->bytes, decode->nbytes, err);
     decode->info->format = format->info.name;
     if (!format->decode)
         return gi_fail(err, GI_E_UNSUPPORTED, "is a %s file, and this build of gpuimg has no %s",
                        format->info.name, format->info.missing);
-    if (decode->options->image > 1 && !format->list)
+    if (decode->options->image > 1 && !format->list && !separate)
         return gi_fail(err, GI_E_UNSUPPORTED, "of a %s file the first image can be read: want [0]",
                        format->info.name);
+    return GI_OK;
+}
+
+static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
+{
+    const struct gi_format *format;
+    enum gi_status status = find_format(&format, decode, err);
+    if (status)
+        return status;
     decode->info->detail = "";
     decode->info->images = 1;
     decode->info->nbytes = decode->nbytes;
-    enum gi_status status = format->reads_by ? gi_library_load(format->reads_by, err) : GI_OK;
+    status = format->reads_by ? gi_library_load(format->reads_by, err) : GI_OK;
     if (!status)
         status = format->decode(decode, err);
     if (!status && format->parts)
         format->parts(decode);
+    if (!status)
+        status = gi_decode_settle_rest(decode, err);
     if (!status && decode->metadata->starved)
         status = gi_fail(err, GI_E_MEMORY, "out of memory for its metadata");
     if (!status)

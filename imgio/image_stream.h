@@ -25,11 +25,6 @@ enum gi_status gi_image_stream_goes_on(bool *image, struct gi_reader *reader, st
 enum gi_status gi_image_stream_next(struct gi_buffer *buffer, bool *end, struct gi_reader *reader,
                                     const struct gi_limits *limits, struct gi_err *err);
 
-/* For files: sets *more to whether another image follows the PNG, JPEG or WebP that begins next,
- * without taking or decoding it. It does not follow what is damaged, and not a JPEG with an index
- * (gi_image_stream_has_index()). Errors: GI_E_IO. */
-enum gi_status gi_image_stream_has_more(bool *more, struct gi_reader *reader, struct gi_err *err);
-
 /* Returns whether the PNG, JPEG or WebP that gi_image_stream_next() has read ends as its format
  * says, and not where it is damaged. */
 bool gi_image_stream_is_whole(const unsigned char *bytes, size_t nbytes);

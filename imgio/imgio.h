@@ -112,8 +112,9 @@ struct gi_file_info {
     int orientation;       /* EXIF orientation, 1 to 8, already applied to the image; 1 if none */
     double dpi_x, dpi_y;   /* 0 if unknown */
     struct gi_bands bands; /* `n` is 0 unless gi_load_options.bands is set */
-    /* Number of pages of a TIFF that are not smaller versions or masks of other pages. 1 in other
-     * formats. 0 if the number is unknown because the TIFF is damaged. */
+    /* Number of pages of a TIFF that are not smaller versions or masks of other pages, or of PNG,
+     * JPEG, WebP and PNM images that are one behind the other; 1 in other formats. 0 if the number
+     * is unknown because the TIFF is damaged. Set after an error too if that is its reason. */
     int images;
     uint64_t nbytes;         /* of the file */
     struct gi_nodata nodata; /* if gi_load_options.hide_nodata is set */

@@ -1,6 +1,7 @@
 /* Reads the images of a file that stays open.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/image_next.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/pages.h"
 #include "imgio/source.h"
@@ -23,6 +24,7 @@ struct gi_pages {
     /* number of selected images, and of images that are not smaller versions or masks of others */
     int n, own;
     bool all, joined;
+    bool separate; /* each image is a file of its own, one behind the other */
     struct gi_band_choice bands;
     /* what the file holds besides the selected images, if these are all of its pages */
     int others;       /* smaller versions and masks */
@@ -245,14 +247,46 @@ static enum gi_status add_rest(struct gi_metadata *metadata, const struct gi_pag
     return metadata->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: parts of a file") : GI_OK;
 }
 
+/* Lists the images that are one behind the other, if there are several. The bytes behind the last
+ * one belong to it. */
+static enum gi_status list_separate(struct gi_pages *pages, struct gi_err *err)
+{
+    enum { IMAGES_MAX = 1 << 20 };
+    const struct gi_file_bytes file = {.at = pages->bytes, .nbytes = pages->nbytes};
+    struct gi_image_list *list = &pages->list;
+    uint64_t next = 0;
+    enum gi_status status = gi_image_next(&next, &file, 0, err);
+    pages->separate = !status && next;
+    for (size_t at = 0; !status && pages->separate && at < pages->nbytes;) {
+        bool full = list->all % 64 == 0;
+        struct gi_image_place *grown =
+            full ? realloc(list->images, ((size_t)list->all + 64) * sizeof *grown) : list->images;
+        if (!grown)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a list of images");
+        list->images = grown;
+        if (list->all == IMAGES_MAX)
+            return gi_fail(err, GI_E_LIMIT, "holds more than %d images", IMAGES_MAX);
+        size_t end = next ? (size_t)next : pages->nbytes;
+        grown[list->all] = (struct gi_image_place){
+            .own = true, .file_at = at, .file_end = end, .file_first = list->all};
+        list->all++;
+        at = end;
+        if (next)
+            status = gi_image_next(&next, &file, at, err);
+    }
+    return status;
+}
+
 /* Lists the images, and warns of images that are left out. */
 static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selection *selection,
                                  const struct gi_load_options *options, struct gi_err *warning,
                                  struct gi_err *err)
 {
     const struct gi_format *format = format_of(pages->bytes, pages->nbytes);
-    if (!format || !format->list)
-        return select_pages(pages, selection, err);
+    if (!format || !format->list) {
+        enum gi_status status = list_separate(pages, err);
+        return status ? status : select_pages(pages, selection, err);
+    }
     enum gi_status status = format->list(&pages->list, pages->bytes, pages->nbytes, err);
     int first = pages->list.all;
     if (!status && pages->joined)
@@ -380,6 +414,11 @@ bool gi_pages_are_all(const struct gi_pages *pages)
     return pages->all;
 }
 
+bool gi_pages_are_separate(const struct gi_pages *pages)
+{
+    return pages->separate;
+}
+
 const char *gi_pages_file(const struct gi_pages *pages)
 {
     return pages->file;
@@ -402,7 +441,7 @@ enum gi_status gi_pages_load(struct gi_image *image, struct gi_metadata *metadat
     size_t file_at = 0, file_end = pages->nbytes;
     if (pages->list.images) {
         const struct gi_image_place *place = &pages->list.images[number];
-        one.image = 1 + number - place->file_first;
+        one.image = pages->separate ? 0 : 1 + number - place->file_first;
         one.offset = place->offset;
         one.skip = place->skip;
         file_at = place->file_at;

@@ -1,5 +1,6 @@
-/* Files of several images that are opened once. These are TIFFs, whose images are their pages. A
- * file of another format has one image.
+/* Files of several images that are opened once. These are TIFFs, whose images are their pages, and
+ * files of PNG, JPEG, WebP, PNM and PAM one behind the other. A file of another format has one
+ * image.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -35,6 +36,8 @@ bool gi_pages_starts(const void *bytes, size_t nbytes);
 int gi_pages_n(const struct gi_pages *pages);
 /* Returns whether the selected pages are all pages of one file. */
 bool gi_pages_are_all(const struct gi_pages *pages);
+/* Returns whether the images are files of their own, one behind the other. */
+bool gi_pages_are_separate(const struct gi_pages *pages);
 /* Returns the path of the file, without brackets. */
 const char *gi_pages_file(const struct gi_pages *pages);
 /* Returns the number that selected page i has in the file, from 0, as in "scan.tif[3]". */

@@ -1,6 +1,7 @@
 /* Parts of a file that no member of struct gi_metadata describes (imgio/parts.h).
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/image_next.h"
 #include "imgio/parts.h"
 
 #include <stdarg.h>
@@ -105,6 +106,29 @@ void gi_decode_add_trailing(struct gi_decode *decode, uint64_t end)
                            "%llu byte%s after the end",
                            (unsigned long long)(decode->nbytes - (size_t)end),
                            decode->nbytes - (size_t)end == 1 ? "" : "s");
+}
+
+void gi_decode_add_rest(struct gi_decode *decode, uint64_t end)
+{
+    if (end < decode->nbytes)
+        decode->followed =
+            gi_image_follows(decode->bytes + end, decode->nbytes - (size_t)end, NULL);
+    if (!decode->followed)
+        gi_decode_add_trailing(decode, end);
+}
+
+enum gi_status gi_decode_settle_rest(struct gi_decode *decode, struct gi_err *err)
+{
+    if (!decode->followed)
+        return GI_OK;
+    int n = decode->info->images = gi_image_count(decode->bytes, decode->nbytes);
+    if (decode->options->header_only)
+        return GI_OK;
+    if (n > 1)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "holds %d images, and one is wanted: [0] to [%d] after the name", n, n - 1);
+    gi_decode_add_images(decode, "images after the first", GI_MORE_IMAGES);
+    return GI_OK;
 }
 
 void gi_parts_remove(struct gi_parts *parts, bool (*which)(const struct gi_part *part))

@@ -102,6 +102,14 @@ void gi_decode_add_spare_bits(struct gi_decode *decode, const struct gi_spare_bi
 /* Adds the bytes from offset `end` to the end of the file, if there are any. */
 void gi_decode_add_trailing(struct gi_decode *decode, uint64_t end);
 
+/* As gi_decode_add_trailing(), for PNG, JPEG, WebP, PNM and PAM. If an image of these formats
+ * follows at `end`, after white space if there is any, sets decode->followed instead. */
+void gi_decode_add_rest(struct gi_decode *decode, uint64_t end);
+
+/* If decode->followed: counts the images, which is an error unless only the header was asked for.
+ * Errors: GI_E_UNSUPPORTED. */
+enum gi_status gi_decode_settle_rest(struct gi_decode *decode, struct gi_err *err);
+
 /* Frees the parts for which `which` returns true; all if `which` is NULL. */
 void gi_parts_remove(struct gi_parts *parts, bool (*which)(const struct gi_part *part));
 

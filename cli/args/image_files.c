@@ -254,11 +254,6 @@ enum gi_status gi_cli_check_bands(const struct gi_io_params *io, struct gi_err *
     return read_bands(&choice, io->bands, err);
 }
 
-static bool is_pnm(const char *format)
-{
-    return gi_text_is_one_of("pbm pgm ppm pnm pam", format, strlen(format));
-}
-
 enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
                               struct gi_file_info *info, const char *path,
                               const struct gi_io_params *io, const struct gi_loading *loading,
@@ -305,15 +300,16 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
                                 &options, &warning, err);
     else
         status = gi_load(image, metadata, info, path, &options, &warning, err);
+    /* The number of an image can't be behind "-". */
+    if (status == GI_E_UNSUPPORTED && info->images > 1 && strcmp(path, "-") == 0)
+        gi_fail(err, status, "standard input: holds %d images, and one is wanted", info->images);
     if (status)
         return status;
-    bool more = warning.status == GI_E_UNSUPPORTED && loading->alone && is_pnm(info->format);
     if (info->axes && !loading->again && !io->header_only)
         gi_cli_tell("%s: array with %s: %d x %d pixels of %d channels", path, info->axes,
                     image->width, image->height, image->channels);
     if (*warning.text && !image->coded && !loading->again)
-        gi_cli_warn("%s%s", warning.text,
-                    more ? "; use {index:03} in the name of the output for all" : "");
+        gi_cli_warn("%s", warning.text);
     status = io->header_only ? GI_OK : convert(image, path, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);

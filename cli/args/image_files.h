@@ -67,9 +67,6 @@ struct gi_loading {
     const struct gi_pages *pages;
     int page;
     bool together; /* passed to gi_load_options */
-    /* The image is the only input and becomes one file. If it is a PNM file of several images, the
-     * warning says how all of them become files. */
-    bool alone;
     /* A JPEG may stay coded, as gi_load_options.coded says, if it is not converted here. The caller
      * prints the warning of such an image (struct gi_coded) once it is decoded. */
     bool coded;

@@ -44,7 +44,15 @@ static enum gi_status say_table(const char *input, const struct gi_io_params *io
     struct gi_pages *pages = NULL;
     struct gi_err fault;
     int n = 0;
-    if (status != GI_E_UNSUPPORTED || strcmp(input, "-") == 0)
+    if (status != GI_E_UNSUPPORTED)
+        return status;
+    if (strcmp(input, "-") == 0 && strstr(err->text, "one is wanted")) {
+        *err = (struct gi_err){0};
+        return gi_fail(err, status,
+                       "standard input: holds several images: want --table FILE, with rows for "
+                       "each");
+    }
+    if (strcmp(input, "-") == 0)
         return status;
     if (gi_pages_open(&pages, input, &options, NULL, &fault) == GI_OK)
         n = gi_pages_n(pages);

@@ -71,7 +71,7 @@ static enum gi_status has_pages(bool *several, const char *path, const struct gi
 {
     struct gi_pages *pages;
     struct gi_err fault;
-    enum gi_status status = gi_cli_open_pages(&pages, path, io, &fault);
+    enum gi_status status = gi_cli_open_pages(&pages, path, io, true, &fault);
     *several = !status && pages && gi_pages_n(pages) > 1;
     gi_pages_close(&pages, NULL);
     return unless_known(status, &fault, err);
@@ -99,9 +99,9 @@ static enum gi_status add_files(struct pairs *pairs, char **names, struct gi_err
 {
     struct gi_batch_files *files = &pairs->files;
     struct gi_pages **pages = pairs->pages;
-    enum gi_status status = gi_cli_open_pages(&pages[0], names[0], &pairs->io, err);
+    enum gi_status status = gi_cli_open_pages(&pages[0], names[0], &pairs->io, true, err);
     if (!status)
-        status = gi_cli_open_pages(&pages[1], names[1], &pairs->io, err);
+        status = gi_cli_open_pages(&pages[1], names[1], &pairs->io, true, err);
     int n = pages[0] ? gi_pages_n(pages[0]) : 1, other = pages[1] ? gi_pages_n(pages[1]) : 1;
     if (!status && n != other)
         status = gi_fail(err, GI_E_USAGE, "%s has %d page%s, %s %d: want as many, or [0] after one",

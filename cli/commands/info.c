@@ -185,8 +185,8 @@ static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
     io.header_only = !own->check && !own->hash;
     if (own->check && !loading->pages)
         status = loading->bytes ? gi_cli_open_pages_memory(&pages, loading->bytes, loading->nbytes,
-                                                           path, &io, err)
-                                : gi_cli_open_pages(&pages, path, &io, err);
+                                                           path, &io, true, err)
+                                : gi_cli_open_pages(&pages, path, &io, true, err);
     if (pages) {
         all.pages = pages;
         for (all.page = gi_pages_n(pages) - 1; all.page > 0 && !status; all.page--) {

@@ -33,7 +33,8 @@ struct gi_batch_files {
     int threads;             /* of the CPU */
     bool times;              /* the times of the stages are measured */
     size_t next;
-    struct gi_page_cursor cursor;   /* of gi_source_file_pages; its `named` is set by the command */
+    struct gi_page_cursor cursor;   /* of gi_source_file_pages; commands set `named` and
+                                     `tells_joined` */
     struct gi_source source;        /* the inputs */
     struct gi_tar_source tars;      /* the inputs are the images in these tars */
     struct gi_tar_pairs *tar_pairs; /* of pairs: the images are in these tars */

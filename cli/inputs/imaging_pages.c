@@ -6,6 +6,7 @@
 #include "cli/inputs/page_cursor.h"
 #include "cli/paths/names.h"
 #include "cli/run/imaging.h"
+#include "cli/text.h"
 
 /* The outputs of the pages. */
 struct outputs {
@@ -13,7 +14,7 @@ struct outputs {
     struct gi_item *item;
     struct gi_bundle *bundle;      /* of a file per page; NULL: one file */
     struct gi_sink *sink;          /* of one file */
-    struct gi_page_writer *writer; /* into it */
+    struct gi_page_writer *writer; /* into it; NULL: PNM, one image behind the other */
 };
 
 /* Takes the result of a page. */
@@ -26,7 +27,12 @@ static enum gi_status put(struct outputs *outputs, const struct gi_image *image,
             gi_imaging_save(outputs->imaging, item, image, metadata, NULL, true, err);
         void *bytes = item->made.bytes;
         item->made.bytes = NULL;
-        return status ? status : gi_page_writer_add(outputs->writer, bytes, item->made.nbytes, err);
+        if (!status && outputs->writer)
+            return gi_page_writer_add(outputs->writer, bytes, item->made.nbytes, err);
+        if (!status)
+            status = gi_sink_write(outputs->sink, bytes, item->made.nbytes, err);
+        free(bytes);
+        return status;
     }
     char *path = gi_naming_page(item->line.output, number);
     enum gi_status status = path ? gi_imaging_save_part(outputs->imaging, item, image, metadata,
@@ -62,14 +68,15 @@ static enum gi_status process(struct outputs *outputs, struct gi_pages *pages, i
     return status;
 }
 
-/* Returns whether the output is a TIFF. */
-static bool goes_to_pages(const struct gi_imaging *imaging, const struct gi_item *item)
+/* Returns whether the output is a TIFF, or one of PNM and PAM if `pnm` is true. */
+static bool goes_to(bool pnm, const struct gi_imaging *imaging, const struct gi_item *item)
 {
     const char *wanted =
         item->source.format ? item->source.format : gi_imaging_options(imaging)->io->format;
     const char *output = item->line.output ? item->line.output : item->line.input;
     const char *format = gi_save_format(output, wanted);
-    return format && strcmp(format, "tiff") == 0;
+    return format &&
+           gi_text_is_one_of(pnm ? "pbm pgm ppm pnm pam" : "tiff", format, strlen(format));
 }
 
 static enum gi_status open_output(struct outputs *outputs, const struct gi_pages *pages,
@@ -79,15 +86,17 @@ static enum gi_status open_output(struct outputs *outputs, const struct gi_pages
     enum gi_status status;
     if (item->line.in_parts)
         return gi_bundle_new(&outputs->bundle, false, err);
-    if (!goes_to_pages(outputs->imaging, item))
+    bool tiff = goes_to(false, outputs->imaging, item);
+    if (!tiff && !goes_to(true, outputs->imaging, item))
         return gi_fail(err, GI_E_UNSUPPORTED,
-                       "%s: has %d pages, and %s holds one image: want a TIFF%s", item->line.input,
-                       gi_pages_n(pages), item->line.output,
+                       "%s: has %d %s, and %s holds one image: want a TIFF%s", item->line.input,
+                       gi_pages_n(pages), gi_pages_are_separate(pages) ? "images" : "pages",
+                       item->line.output ? item->line.output : "the result",
                        into_memory ? "" : ", or --out with {page} in it");
     status = into_memory ? gi_sink_open_memory(&outputs->sink, item->line.input, err)
                          : gi_sink_open(&outputs->sink, item->line.output,
                                         gi_imaging_options(outputs->imaging)->io->no_clobber, err);
-    return status ? status : gi_page_writer_new(&outputs->writer, outputs->sink, 0, err);
+    return status || !tiff ? status : gi_page_writer_new(&outputs->writer, outputs->sink, 0, err);
 }
 
 static enum gi_status end_output(struct outputs *outputs, bool into_memory, struct gi_err *err)
@@ -95,7 +104,7 @@ static enum gi_status end_output(struct outputs *outputs, bool into_memory, stru
     struct gi_item *item = outputs->item;
     if (outputs->bundle)
         return gi_bundle_commit(&outputs->bundle, err);
-    enum gi_status status = gi_page_writer_end(outputs->writer, err);
+    enum gi_status status = outputs->writer ? gi_page_writer_end(outputs->writer, err) : GI_OK;
     if (!status && into_memory)
         status = gi_sink_take(&outputs->sink, &item->made.bytes, &item->made.nbytes, err);
     else if (!status)
@@ -104,18 +113,28 @@ static enum gi_status end_output(struct outputs *outputs, bool into_memory, stru
     return status;
 }
 
+bool gi_imaging_found_joined(const struct gi_item *item, const struct gi_file_info *info,
+                             enum gi_status status, struct gi_err *err)
+{
+    if (status != GI_E_UNSUPPORTED || info->images < 2 || item->source.pages)
+        return false;
+    *err = (struct gi_err){0};
+    return true;
+}
+
 enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
-                                bool *taken, struct gi_err *err)
+                                bool joined, bool *taken, struct gi_err *err)
 {
     const struct gi_io_params *io = gi_imaging_options(imaging)->io;
     struct outputs outputs = {.imaging = imaging, .item = item};
     struct gi_pages *pages = NULL;
     enum gi_status status = GI_OK;
+    joined = joined || item->line.in_parts;
     if (!item->source.pages)
         status = item->source.bytes
                      ? gi_cli_open_pages_memory(&pages, item->source.bytes, item->source.nbytes,
-                                                item->line.input, io, err)
-                     : gi_cli_open_pages(&pages, item->line.input, io, err);
+                                                item->line.input, io, joined, err)
+                     : gi_cli_open_pages(&pages, item->line.input, io, joined, err);
     *taken = item->line.in_parts || (pages && gi_pages_n(pages) > 1);
     if (!status && *taken)
         status = open_output(&outputs, pages, into_memory, err);

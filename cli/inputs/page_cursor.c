@@ -11,24 +11,41 @@
 
 #include "cli/log.h"
 #include "cli/text.h"
+#include "imgio/image_next.h"
 
-/* Returns whether the first `n` characters of the path end in the suffix of a known format other
- * than TIFF, so that the file holds one image. Such files are not opened here, because their
- * content is checked when they are read. */
-static bool has_other_suffix(const char *path, size_t n)
+/* Returns whether the first `n` characters of the path end in the suffix of a known format of which
+ * a file holds one image. If `joined` is false, a file of any format other than TIFF does. Such
+ * files are not opened here, because their content is checked when they are read. */
+static bool has_other_suffix(const char *path, size_t n, bool joined)
 {
+    static const char single[] = "y4m pfm gif bmp hdr npy tga";
     const struct gi_format_info *format;
     const char *dot = memrchr(path, '.', n);
     size_t length = dot ? (size_t)(path + n - dot) - 1 : 0;
     for (int i = 0; length && (format = gi_format_at(i)); i++)
         if (gi_text_is_one_of(format->suffixes, dot + 1, length))
-            return strcmp(format->name, "tiff") != 0;
+            return joined ? gi_text_is_one_of(single, format->name, strlen(format->name))
+                          : strcmp(format->name, "tiff") != 0;
     return false;
 }
 
-/* Returns false if the file certainly does not begin like a file of several images. If it can't be
- * examined, the opening of its pages tells why. */
-static bool may_start(const char *path, size_t n)
+/* Returns whether several images are in the file, one behind the other. */
+static bool are_joined(const char *file)
+{
+    struct gi_file_bytes bytes = {0};
+    struct gi_reader *reader;
+    uint64_t next = 0;
+    if (gi_reader_open(&reader, file, NULL))
+        return false;
+    bytes.reader = reader;
+    bool joined = gi_image_next(&next, &bytes, 0, NULL) == GI_OK && next;
+    gi_reader_close(&reader);
+    return joined;
+}
+
+/* Returns false if the file certainly does not have several images. With `joined`, these may be one
+ * behind the other. If it can't be examined, the opening of its pages tells why. */
+static bool may_start(const char *path, size_t n, bool joined)
 {
     char *file = strcmp(path, "-") ? strndup(path, n) : NULL;
     unsigned char bytes[16];
@@ -38,14 +55,14 @@ static bool may_start(const char *path, size_t n)
     ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof bytes);
     if (fd >= 0)
         close(fd);
+    bool starts = got < 0 || gi_pages_starts(bytes, (size_t)got) ||
+                  (joined && gi_image_follows(bytes, (size_t)got, NULL) && are_joined(file));
     free(file);
-    if (strcmp(path, "-") == 0 || (known && !S_ISREG(st.st_mode)))
-        return false;
-    return got < 0 || gi_pages_starts(bytes, (size_t)got);
+    return starts && strcmp(path, "-") != 0 && (!known || S_ISREG(st.st_mode));
 }
 
 static enum gi_status open_pages(struct gi_pages **pages, const char *path,
-                                 const struct gi_io_params *io, struct gi_err *warning,
+                                 const struct gi_io_params *io, bool joined, struct gi_err *warning,
                                  struct gi_err *err)
 {
     const struct gi_load_options options = {.limits = io->limits,
@@ -53,16 +70,16 @@ static enum gi_status open_pages(struct gi_pages **pages, const char *path,
     struct gi_selection selection;
     size_t n = gi_path_file(path, &selection);
     *pages = NULL;
-    return has_other_suffix(path, n) || !may_start(path, n)
+    return has_other_suffix(path, n, joined) || !may_start(path, n, joined)
                ? GI_OK
                : gi_pages_open(pages, path, &options, warning, err);
 }
 
 enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path,
-                                 const struct gi_io_params *io, struct gi_err *err)
+                                 const struct gi_io_params *io, bool joined, struct gi_err *err)
 {
     struct gi_err warning = {0};
-    enum gi_status status = open_pages(pages, path, io, &warning, err);
+    enum gi_status status = open_pages(pages, path, io, joined, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
     return status;
@@ -70,13 +87,13 @@ enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path,
 
 enum gi_status gi_cli_open_pages_memory(struct gi_pages **pages, const void *bytes, size_t nbytes,
                                         const char *name, const struct gi_io_params *io,
-                                        struct gi_err *err)
+                                        bool joined, struct gi_err *err)
 {
     const struct gi_load_options options = {.limits = io->limits,
                                             .allow_partial = io->allow_partial};
     struct gi_err warning = {0};
     *pages = NULL;
-    if (!gi_pages_starts(bytes, nbytes))
+    if (!gi_pages_starts(bytes, nbytes) && !(joined && gi_image_follows(bytes, nbytes, NULL)))
         return GI_OK;
     enum gi_status status =
         gi_pages_open_memory(pages, bytes, nbytes, false, name, &options, &warning, err);
@@ -97,6 +114,14 @@ static bool expands(const struct gi_page_cursor *cursor, const struct gi_input *
     if (cursor->named)
         gi_path_file(input->path, &selection);
     return !input->why && selection.several;
+}
+
+/* Returns whether images that are one behind the other in the input are taken from here. */
+static bool takes_joined(const struct gi_page_cursor *cursor, const struct gi_input *input)
+{
+    struct gi_selection selection;
+    gi_path_file(input->path, &selection);
+    return !cursor->tells_joined || selection.several;
 }
 
 /* Takes the next page of the open file. */
@@ -134,7 +159,8 @@ static enum gi_status open_next(struct gi_page_cursor *cursor, const struct gi_i
         cursor->pages = counted->pages;
         counted->pages = NULL;
     } else if (counted ? counted->n > 0 : expands(cursor, input)) {
-        status = gi_cli_open_pages(&cursor->pages, input->path, cursor->io, fault);
+        status = gi_cli_open_pages(&cursor->pages, input->path, cursor->io,
+                                   takes_joined(cursor, input), fault);
     }
     int n = cursor->pages ? gi_pages_n(cursor->pages) : 0;
     if (status || !counted || n == counted->n)
@@ -188,7 +214,8 @@ static enum gi_status count_pages(struct gi_page_count *counted,
                                   bool keep, struct gi_err *err)
 {
     struct gi_err fault, warning = {0};
-    enum gi_status status = open_pages(&counted->pages, input->path, cursor->io, &warning, &fault);
+    enum gi_status status = open_pages(&counted->pages, input->path, cursor->io,
+                                       takes_joined(cursor, input), &warning, &fault);
     if (status && status != GI_E_MEMORY) {
         counted->fault = malloc(sizeof fault);
         if (!counted->fault)

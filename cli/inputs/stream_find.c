@@ -77,12 +77,15 @@ static enum gi_status fail_for_one(const struct gi_stream *stream, const char *o
                    named ? ", or the first alone, as " : "", named ? name : "", named ? "[0]" : "");
 }
 
-/* Finds out whether a file has several of PNG, JPEG and WebP, one behind the other. */
-static enum gi_status find_coded_in_file(struct gi_stream *stream, const char *output,
-                                         enum target target, bool *more, struct gi_err *err)
+/* Finds out whether a file has several images, one behind the other. */
+static enum gi_status find_in_file(struct gi_stream *stream, const char *output, enum target target,
+                                   bool *more, struct gi_err *err)
 {
-    enum gi_status status = gi_image_stream_has_more(more, stream->reader, err);
-    if (!status && *more && target == ONE_IMAGE)
+    const struct gi_file_bytes file = {.reader = stream->reader};
+    uint64_t next;
+    enum gi_status status = gi_image_next(&next, &file, 0, err);
+    *more = !status && next;
+    if (*more && target == ONE_IMAGE)
         return fail_for_one(stream, output, true, err);
     *more = *more || (!status && target != ONE_IMAGE && (stream->single || target == FILES));
     return status;
@@ -111,6 +114,28 @@ static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *o
     bool single = stream->single || target == FILES;
     *more = *more || (!status && single && target != ONE_IMAGE);
     return status || over || *more ? status : check_rest(stream, err);
+}
+
+/* Refuses a pipe of several PNM images whose output can't hold them. Decoding reports all other
+ * faults. */
+static enum gi_status check_pnm_in_pipe(struct gi_stream *stream, const char *output,
+                                        struct gi_err *err)
+{
+    enum { NEXT_NBYTES = 64 };
+    const unsigned char *bytes;
+    size_t nbytes;
+    bool end;
+    enum gi_status status =
+        gi_pnm_next(&stream->first, &end, stream->reader, &stream->io.limits, err);
+    if (status && status != GI_E_IO && status != GI_E_MEMORY) {
+        *err = (struct gi_err){0};
+        return GI_OK;
+    }
+    if (!status)
+        status = gi_reader_peek(stream->reader, &bytes, &nbytes, NEXT_NBYTES, err);
+    return !status && gi_image_follows(bytes, nbytes, NULL)
+               ? fail_for_one(stream, output, false, err)
+               : status;
 }
 
 /* Sets standard input back to the position of the first byte of its file, so that it can be read
@@ -230,10 +255,13 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
     if (!status && file && selection.given && selection.last >= 0) /* one image is chosen */
         return GI_OK;
     if (!status && gi_image_stream_starts(bytes, nbytes))
-        return file ? find_coded_in_file(stream, output, target, found, err)
+        return file ? find_in_file(stream, output, target, found, err)
                     : find_coded_in_pipe(stream, output, target, found, err);
-    if (status || target == ONE_IMAGE || !gi_pnm_starts(bytes, nbytes))
+    if (status || !gi_pnm_starts(bytes, nbytes))
         return status;
+    if (target == ONE_IMAGE)
+        return file ? find_in_file(stream, output, target, found, err)
+                    : check_pnm_in_pipe(stream, output, err);
     if (file && (stream->single || target == FILES))
         *found = true;
     else if (file)
@@ -287,7 +315,7 @@ static bool may_have_several(const char *path)
     ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, standard ? lseek(fd, 0, SEEK_CUR) : 0);
     if (fd >= 0 && !standard)
         close(fd);
-    return n > 0 && (gi_pages_starts(bytes, (size_t)n) || gi_image_stream_starts(bytes, (size_t)n));
+    return n > 0 && (gi_pages_starts(bytes, (size_t)n) || gi_image_follows(bytes, (size_t)n, NULL));
 }
 
 static enum gi_status new_stream(struct gi_stream **out, const char *input, const char *output,

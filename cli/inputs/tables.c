@@ -35,10 +35,11 @@ static bool is_json(const char *name)
     return dot && strcasecmp(dot, ".json") == 0;
 }
 
-static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi_item *item,
-                               struct gi_err *err)
+/* Makes the table of the item. *joined becomes true if several images are in its file, one behind
+ * the other. */
+static enum gi_status analyse(const struct tables *tables, struct gi_imaging *imaging,
+                              struct gi_item *item, bool *joined, struct gi_err *err)
 {
-    const struct tables *tables = self;
     const struct gi_source *source = tables->source;
     struct gi_image image = {0};
     struct gi_file_info info = {0};
@@ -50,10 +51,71 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
     enum gi_status status =
         source->kind->take ? source->kind->take(source->self, item, &image, err)
                            : gi_imaging_load_for_chain(imaging, item, &image, NULL, &info, err);
+    *joined =
+        source->kind == &gi_source_file_pages && gi_imaging_found_joined(item, &info, status, err);
     if (!status)
         status = gi_imaging_analyse(imaging, item, &image, &info, &table, err);
     gi_image_free(&image);
     return status;
+}
+
+/* Makes the item, or a new item behind it, that of image i of its file. */
+static enum gi_status take_image(struct gi_item **taken, struct gi_item *item,
+                                 struct gi_pages *pages, int i, struct gi_err *err)
+{
+    struct gi_item *one = i ? gi_item_new() : item;
+    char *name = NULL;
+    if (!one || asprintf(&name, "%s[%d]", gi_pages_file(pages), gi_pages_number(pages, i)) < 0)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: an image");
+    if (i)
+        one->turn = item->turn;
+    one->source.place = item->source.place;
+    one->source.rule = item->source.rule;
+    one->source.pages = gi_pages_share(pages);
+    one->source.page = i;
+    free(one->line.input);
+    one->line.input = name;
+    *taken = one;
+    return GI_OK;
+}
+
+/* Makes the tables of all images of the item's file. An image that fails does so alone. */
+static enum gi_status analyse_joined(const struct tables *tables, struct gi_imaging *imaging,
+                                     struct gi_item *item, struct gi_err *err)
+{
+    struct gi_pages *pages = NULL;
+    struct gi_item *last = item;
+    enum gi_status status = gi_cli_open_pages(&pages, item->line.input, &tables->io, true, err),
+                   first = GI_OK;
+    if (!status && !pages)
+        status = gi_fail(err, GI_E_IO, "%s: the file changed while it was read", item->line.input);
+    for (int i = 0; !status && i < gi_pages_n(pages); i++) {
+        struct gi_item *one = NULL;
+        bool joined;
+        status = take_image(&one, item, pages, i, err);
+        if (status)
+            break;
+        enum gi_status made = analyse(tables, imaging, one, &joined, i ? &one->line.err : err);
+        if (i) {
+            one->line.status = made;
+            item->turn.reserved = one->turn.reserved;
+            one->turn.reserved = 0;
+            last = last->rest = one;
+        } else {
+            first = made;
+        }
+    }
+    gi_pages_close(&pages, NULL);
+    return status ? status : first;
+}
+
+static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_err *err)
+{
+    const struct tables *tables = self;
+    bool joined;
+    enum gi_status status = analyse(tables, imaging, item, &joined, err);
+    return joined ? analyse_joined(tables, imaging, item, err) : status;
 }
 
 static enum gi_status put(void *self, struct gi_item *item, struct gi_err *err)
@@ -199,8 +261,10 @@ static enum gi_status open_inputs(struct tables *tables, const struct gi_batch_j
     if (!status && tables->totals && !files->params->table)
         status = gi_fail(err, GI_E_USAGE, "--total: want --table");
     bool pages = !files->params->tar && !tables->stream;
-    if (pages && table_of(files->params))
+    if (pages && table_of(files->params)) {
         files->source.kind = &gi_source_file_pages;
+        files->cursor.tells_joined = true;
+    }
     tables->imaging.rules = files->rules;
     tables->imaging.images = pages ? files->n : 0;
     tables->imaging.times = files->times;

@@ -201,6 +201,7 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
         gi_cli_log("%s", item->line.err.text);
     pthread_mutex_lock(&engine->lock);
     count(&engine->tally, item);
+    engine->tally.n += engine->tally.n && item->rest;
     engine->full |= full;
     if (status || (last && engine->work.ordered))
         break_locked(engine, status ? &err : NULL);
@@ -212,8 +213,8 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
 /* Delivers one item, unless the engine is broken, and frees it. Called with `delivering` held. */
 static void deliver(struct gi_engine *engine, struct gi_item *item)
 {
-    if (!is_broken(engine))
-        deliver_item(engine, item);
+    for (struct gi_item *one = item; one && !is_broken(engine); one = one->rest)
+        deliver_item(engine, one);
     pthread_mutex_lock(&engine->lock);
     engine->reserved -= item->turn.reserved;
     engine->delivered++;

@@ -260,7 +260,6 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
                                  .pages = item->source.pages,
                                  .page = item->source.page,
                                  .together = item->source.together,
-                                 .alone = imaging->options.one && item->line.output,
                                  .coded = coded,
                                  .hide_nodata =
                                      for_chain && gi_imaging_hides(gi_imaging_chain(imaging, item)),

@@ -158,13 +158,19 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
                                   struct gi_image *image, const struct gi_file_info *info,
                                   const struct gi_imaging_table *table, struct gi_err *err);
 
+/* Returns whether loading the item failed because several images are in its file, one behind the
+ * other. Clears *err then. */
+bool gi_imaging_found_joined(const struct gi_item *item, const struct gi_file_info *info,
+                             enum gi_status status, struct gi_err *err);
+
 /* If the input of the item has several pages, or the name of its output has {page} in it
- * (item->line.in_parts), processes all pages, one at a time. The results are the pages of a TIFF,
- * or one file per page, of which either all or none appear. *taken tells whether this function has
- * processed the item (cli/inputs/imaging_pages.c). Errors: as gi_imaging_file(), GI_E_UNSUPPORTED
- * if the output holds one image. */
+ * (item->line.in_parts), processes all pages, one at a time. With `joined`, the images that are one
+ * behind the other in a file are its pages. The results are the pages of a TIFF,
+ * images of PNM one behind the other, or one file per page, of which either all or none appear.
+ * *taken tells whether this function has processed the item (cli/inputs/imaging_pages.c). Errors:
+ * as gi_imaging_file(), GI_E_UNSUPPORTED if the output holds one image. */
 enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
-                                bool *taken, struct gi_err *err);
+                                bool joined, bool *taken, struct gi_err *err);
 /* Load, filter and save an item, from file to file or from memory to memory. They can be used as
  * gi_work_on.run, with the imaging as `self`. Results of analyses go to the paths that their steps
  * name. If images come one at a time, item->line.output may be NULL: then only these results are

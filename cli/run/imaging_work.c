@@ -426,12 +426,16 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
     if (!options->one && !into_memory)
         status = check_existing(item, &io, err);
     if (!status && !options->one)
-        status = gi_imaging_pages(imaging, item, into_memory, &taken, err);
+        status = gi_imaging_pages(imaging, item, into_memory, false, &taken, err);
     if (!status && options->one && !into_memory)
         status = gi_imaging_rows(imaging, item, &taken, err);
     if (status || taken)
         return status;
     status = make(imaging, item, wanted, &results, err);
+    if (!options->one && gi_imaging_found_joined(item, &results.info, status, err)) {
+        results_free(&results);
+        return gi_imaging_pages(imaging, item, into_memory, true, &taken, err);
+    }
     if (!status && options->one)
         status = gi_ways_forced_ran(err);
     if (!status && tables)

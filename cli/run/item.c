@@ -18,20 +18,20 @@ struct gi_item *gi_item_new(void)
 
 void gi_item_free(struct gi_item **out)
 {
-    struct gi_item *item = *out;
+    for (struct gi_item *item = *out, *rest; item; item = rest) {
+        rest = item->rest;
+        if (item->source.untag)
+            item->source.untag(item->source.tag);
+        free(item->line.input);
+        free(item->line.output);
+        free(item->source.bytes);
+        gi_pages_close(&item->source.pages, NULL);
+        free(item->made.bytes);
+        free(item->made.part);
+        gi_line_free_parts(&item->line);
+        free(item);
+    }
     *out = NULL;
-    if (!item)
-        return;
-    if (item->source.untag)
-        item->source.untag(item->source.tag);
-    free(item->line.input);
-    free(item->line.output);
-    free(item->source.bytes);
-    gi_pages_close(&item->source.pages, NULL);
-    free(item->made.bytes);
-    free(item->made.part);
-    gi_line_free_parts(&item->line);
-    free(item);
 }
 
 void gi_item_refuse(struct gi_item *item, const struct gi_input *input)

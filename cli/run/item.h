@@ -51,13 +51,18 @@ struct gi_item {
         bool last;
     } made;
 
+    /* Items of the other images that the work has found in the input, each with the next one here;
+     * owned here. They are delivered after this item, in this order. */
+    struct gi_item *rest;
+
     /* The names, sizes, times and outcome, for the report. Names and parts are owned here, except
      * `beside` and `other`. If `pass` is set, nothing is computed, and deliver() gets the item
      * unchanged. */
     struct gi_line line;
 };
 
-/* Makes an empty item. gi_item_free() frees it and sets *item to NULL. NULL: out of memory. */
+/* Makes an empty item. gi_item_free() frees it with item->rest, and sets *item to NULL. NULL: out
+ * of memory. */
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
 

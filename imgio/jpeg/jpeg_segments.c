@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "imgio/codecs.h"
+#include "imgio/image_stream.h"
 #include "imgio/jpeg/jpeg_markers.h"
 #include "imgio/jpeg/jpeg_write.h"
 #include "imgio/metadata/metadata.h"
@@ -197,21 +198,24 @@ static size_t walk_segments(struct walk *walk)
     return decode->nbytes;
 }
 
-/* Names what follows the image: further images, as in stereo, gain map and concatenated files, and
- * the video of a motion photo. Zeros do not count. */
-static void add_rest(struct gi_decode *decode, size_t at)
+/* Names what follows the image: further images that belong to it, as in stereo and gain map files,
+ * or are files of their own, and the video of a motion photo. Zeros do not count. */
+static void add_rest(struct gi_decode *decode, size_t end)
 {
     const unsigned char *bytes = decode->bytes;
+    size_t at = end;
     while (at < decode->nbytes && bytes[at] == 0)
         at++;
     size_t n = decode->nbytes - at;
-    if (n >= 3 && memcmp(bytes + at, "\xff\xd8\xff", 3) == 0)
+    bool image = n >= 3 && memcmp(bytes + at, "\xff\xd8\xff", 3) == 0;
+    bool own = image && (at > end || gi_image_stream_has_index(bytes, end));
+    if (own)
         gi_decode_add_images(decode, "images after the first", GI_MORE_IMAGES);
     if (n && memmem(bytes + at, n, "ftyp", 4))
         gi_decode_add_images(decode, "the video of a motion photo",
                              "holds a video, which is not kept");
-    else if (n < 3 || memcmp(bytes + at, "\xff\xd8\xff", 3) != 0)
-        gi_decode_add_trailing(decode, at);
+    else if (!own)
+        gi_decode_add_rest(decode, at);
 }
 
 void gi_jpeg_parts(struct gi_decode *decode)

@@ -194,7 +194,6 @@ static void add_frames(const struct walk *walk)
 
 void gi_png_parts(struct gi_decode *decode)
 {
-    static const char signature[] = "\x89PNG\r\n\x1a\n";
     const unsigned char *bytes = decode->bytes;
     struct walk walk = {.decode = decode, .still = true};
     size_t at = HEAD;
@@ -213,10 +212,7 @@ void gi_png_parts(struct gi_decode *decode)
         at += n + FRAME;
     }
     add_frames(&walk);
-    if (decode->nbytes - at >= HEAD && memcmp(bytes + at, signature, HEAD) == 0)
-        gi_decode_add_images(decode, "images after the first", GI_MORE_IMAGES);
-    else
-        gi_decode_add_trailing(decode, at);
+    gi_decode_add_rest(decode, at);
 }
 
 enum gi_holding gi_png_holds(const struct gi_part *part, const struct gi_image *written)

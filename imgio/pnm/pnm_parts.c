@@ -1,6 +1,7 @@
 /* Accounts for the parts of PBM, PGM, PPM and PAM that are no samples.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/image_next.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/pnm/pnm_parts.h"
 
@@ -102,10 +103,11 @@ void gi_pnm_rest(struct gi_decode *decode, struct gi_pnm_cursor in)
     gi_pnm_skip_space(&next);
     while (spaces.at < spaces.end && gi_pnm_is_space(*spaces.at))
         spaces.at++;
-    if (gi_pnm_starts(next.at, (size_t)(next.end - next.at)))
+    if (gi_pnm_starts(next.at, (size_t)(next.end - next.at)) &&
+        !gi_image_follows(in.at, (size_t)(in.end - in.at), NULL)) /* but behind a comment */
         gi_decode_add_images(decode, "images after the first", GI_MORE_IMAGES);
     else if (spaces.at < spaces.end)
-        gi_decode_add_trailing(decode, (uint64_t)(in.at - decode->bytes));
+        gi_decode_add_rest(decode, (uint64_t)(in.at - decode->bytes));
 }
 
 bool gi_pnm_is_comment(const struct gi_text *text)

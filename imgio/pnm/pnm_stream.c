@@ -8,6 +8,7 @@ enum {
     /* memory for a raster grows in steps of this size, because the header may be wrong */
     STEP_NBYTES = 32 << 20,
     GLANCE_NBYTES = 16 << 10,
+    HEAD_NBYTES = 96 << 10, /* of a file, for a header with long comments */
 };
 
 /* Appends `nbytes` that gi_reader_peek() has returned, and takes these bytes from `reader`. */
@@ -153,56 +154,66 @@ enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader
                : take_raw(buffer, reader, (size_t)raster, err);
 }
 
-/* For files: moves *at, an offset in bytes, past a plain raster. Consumes nothing. */
-static enum gi_status pass_plain(uint64_t *at, const struct gi_reader *reader, uint64_t samples,
+/* Moves *at past a plain raster. */
+static enum gi_status pass_plain(uint64_t *at, const struct gi_file_bytes *file, uint64_t samples,
                                  bool bits, struct gi_err *err)
 {
     struct count count = {.left = samples, .bits = bits};
     unsigned char bytes[GLANCE_NBYTES];
     enum gi_status status = GI_OK;
     for (size_t got = 1; !status && got && count.left;) {
-        status = gi_reader_glance(reader, bytes, sizeof bytes, *at, &got, err);
+        status = gi_file_bytes_copy(file, bytes, sizeof bytes, *at, &got, err);
         *at += count_samples(&count, bytes, got);
     }
     return status;
 }
 
-/* For files: sets *more to whether anything except white space follows at offset `at`. */
-static enum gi_status goes_on(bool *more, const struct gi_reader *reader, uint64_t at,
-                              struct gi_err *err)
+enum gi_status gi_pnm_find_end(uint64_t *end, const struct gi_file_bytes *file, uint64_t at,
+                               struct gi_err *err)
 {
+    unsigned char bytes[HEAD_NBYTES];
+    struct gi_pnm_header head = {0};
+    size_t got;
+    *end = 0;
+    enum gi_status status = gi_file_bytes_copy(file, bytes, GLANCE_NBYTES, at, &got, err);
+    struct gi_pnm_cursor in = {bytes, bytes + got};
+    if (status || !gi_pnm_starts(bytes, got))
+        return status;
+    enum gi_status known = gi_pnm_read_header(&in, &head, NULL);
+    if (known && in.at == in.end && got == GLANCE_NBYTES) {
+        status = gi_file_bytes_copy(file, bytes, sizeof bytes, at, &got, err);
+        in = (struct gi_pnm_cursor){bytes, bytes + got};
+        known = status ? status : gi_pnm_read_header(&in, &head, NULL);
+    }
+    uint64_t raster;
+    if (known || __builtin_mul_overflow((uint64_t)head.height, gi_pnm_row_nbytes(&head), &raster))
+        return status; /* decoding the image reports the fault */
+    at += (uint64_t)(in.at - bytes);
+    if (gi_pnm_is_plain(&head))
+        status = pass_plain(&at, file, (uint64_t)head.width * head.height * head.channels,
+                            head.magic == '1', err);
+    else if (__builtin_add_overflow(at, raster, &at))
+        at = 0;
+    *end = at;
+    return status;
+}
+
+enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_err *err)
+{
+    const struct gi_file_bytes file = {.reader = reader};
     unsigned char bytes[GLANCE_NBYTES];
-    enum gi_status status = GI_OK;
+    uint64_t at;
     size_t got, n;
+    *more = false;
+    enum gi_status status = gi_pnm_find_end(&at, &file, 0, err);
+    if (status || !at)
+        return status;
     do {
-        status = gi_reader_glance(reader, bytes, sizeof bytes, at, &got, err);
+        status = gi_file_bytes_copy(&file, bytes, sizeof bytes, at, &got, err);
         for (n = 0; n < got && gi_pnm_is_space(bytes[n]);)
             n++;
         at += n;
     } while (got && n == got);
     *more = n < got;
     return status;
-}
-
-enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_err *err)
-{
-    const unsigned char *bytes;
-    size_t nbytes;
-    struct gi_pnm_header head = {0};
-    *more = false;
-    enum gi_status status = gi_reader_peek(reader, &bytes, &nbytes, GI_READER_AHEAD, err);
-    if (status || !gi_pnm_starts(bytes, nbytes))
-        return status;
-    struct gi_pnm_cursor in = {bytes, bytes + nbytes};
-    uint64_t raster;
-    if (gi_pnm_read_header(&in, &head, NULL) ||
-        __builtin_mul_overflow((uint64_t)head.height, gi_pnm_row_nbytes(&head), &raster))
-        return GI_OK; /* decoding the image reports the fault */
-    uint64_t at = (uint64_t)(in.at - bytes);
-    if (gi_pnm_is_plain(&head))
-        status = pass_plain(&at, reader, (uint64_t)head.width * head.height * head.channels,
-                            head.magic == '1', err);
-    else
-        at += raster;
-    return status ? status : goes_on(more, reader, at, err);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "imgio/buffer.h"
+#include "imgio/image_next.h"
 #include "imgio/imgio.h"
 #include "imgio/reader.h"
 
@@ -20,3 +21,8 @@ enum gi_status gi_pnm_is_over(bool *over, struct gi_reader *reader, struct gi_er
 /* For files: sets *more to whether anything except white space follows the next image, whether that
  * is an image or not. Consumes nothing. Errors: GI_E_IO. */
 enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_err *err);
+
+/* Sets *end to the offset behind the raster of the image that begins at offset `at`, even if the
+ * file ends before, or to 0 if its header is damaged. Errors: GI_E_IO. */
+enum gi_status gi_pnm_find_end(uint64_t *end, const struct gi_file_bytes *file, uint64_t at,
+                               struct gi_err *err);

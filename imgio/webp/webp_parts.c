@@ -106,10 +106,7 @@ void gi_webp_parts(struct gi_decode *decode)
     limit -= limit == end ? length % 2 : 0; /* the padding */
     if (at < limit)
         add_rest(decode, bytes + at, limit - at);
-    if (end < decode->nbytes && gi_webp_probe(bytes + end, decode->nbytes - (size_t)end))
-        gi_decode_add_images(decode, "images after the first", GI_MORE_IMAGES);
-    else
-        gi_decode_add_trailing(decode, end);
+    gi_decode_add_rest(decode, end);
 }
 
 enum gi_holding gi_webp_holds(const struct gi_part *part, const struct gi_image *written)

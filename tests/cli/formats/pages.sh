@@ -29,7 +29,7 @@ expect_error 2 'compare: in.tif: holds 3 pages, and one is wanted: \[0] to \[2] 
 expect_error 1 'subtract: --with: in.tif: holds 3 pages, and one is wanted: *' subtract page.pgm made.pgm --with in.tif
 expect_error 2 'compare: in.tif\[0-1]: are several images, and one is wanted: \[0] after the name' compare 'in.tif[0-1]' page.pgm
 expect_error 1 'convert: in.tif\[3]: holds 3 pages: want \[0] to \[2]' convert 'in.tif[3]' made.pgm
-expect_error 1 'convert: page.pgm\[1]: of a pgm file the first image can be read: want \[0]' convert 'page.pgm[1]' made.pgm
+expect_error 1 'convert: page.pgm\[1]: holds one image: want \[0]' convert 'page.pgm[1]' made.pgm
 expect_error 1 'convert: in.tif\[-1]: No such file*' convert 'in.tif[-1]' made.pgm
 expect 0 gpuimg convert 'page.pgm[0]' made.pgm
 rm made.pgm

@@ -120,7 +120,7 @@ expect_error 2 'blur: --report -: is where the images go, want a file' blur thre
 expect_error 2 'blur: --report ./three.pgm: is the input too, want another file' blur three.pgm made.pgm --report ./three.pgm
 expect_error 2 'blur: --report ./made.pgm: is the output too, want another file' blur three.pgm made.pgm --report ./made.pgm
 expect_error 2 'blur: --report: is for many images: want --out-dir, --out or --tar too, or a stream of PNM or Y4M into one' \
-    blur three.pgm made.png --report made.jsonl
+    blur a.pgm made.png --report made.jsonl
 expect_error 2 'channels: --report: is for many images: want --out-dir or --out too' channels split a.pgm made.pgm --report made.jsonl
 expect_error 2 'blur: --resume: is for many images: *' blur three.pgm made.pgm --report made.jsonl --resume
 expect_error 2 'histogram: --resume: is for files, and three.pgm is a stream of images' histogram three.pgm --table made.csv --report made.jsonl --resume

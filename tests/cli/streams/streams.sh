@@ -45,21 +45,21 @@ cat grays.pgm | gpuimg blur - pgm:- >got
 same "by a prefix" got want
 gpuimg blur <(cat grays.pgm) - --format pgm >got
 same "from a pipe with a name" got want
-expect 0 gpuimg blur grays.pgm out.png
-check "if only one image is read, a warning says so" grep -qx 'gpuimg: warning: blur: grays.pgm: holds more images; only the first is read; use {index:03} in the name of the output for all' err
-expect 0 gpuimg blur grays.pgm 'out-%03d.png'
-check "printf's form of a number is no field, and the warning names the field" grep -qF 'only the first is read; use {index:03} in' err
-expect 0 bash -c '"$0" blur - piped.png <grays.pgm' "$GPUIMG"
-check "the same warning for standard input" grep -qF 'only the first is read; use {index:03} in' err
+rest=' in its name, -, a TIFF or a file of PNM'
+expect_error 2 "blur: made.png: png holds one image, and more come through grays.pgm: want {index:03}$rest, or the first alone, as grays.pgm\[0]" blur grays.pgm made.png
+expect_error 2 "blur: made-%03d.png: * want {index:03}$rest, *" blur grays.pgm 'made-%03d.png' # printf's form of a number is no field
+for way in 'blur - made.png <grays.pgm' 'cat grays.pgm | "$0" blur - made.png'; do
+    [[ $way == cat* ]] || way="\"\$0\" $way"
+    expect 2 bash -c "$way" "$GPUIMG"
+    check "$way: refused" test "$(<err)" = "gpuimg: blur: made.png: png holds one image, and more come through standard input: want {index:03}$rest"
+    check "$way: no file" test ! -e made.png
+done
 gpuimg blur a.pgm want-1.png
 gpuimg blur b.pgm want-2.png
 expect 0 gpuimg blur grays.pgm 'all-{index:03}.png'
 same "the first of all" all-001.png want-1.png
 same "the second of all" all-002.png want-2.png
-expect 0 gpuimg stats grays.pgm
-check "where there is no output, the warning does not name {index}" grep -qx 'gpuimg: warning: stats: grays.pgm: holds more images; only the first is read' err
-expect 0 gpuimg add a.pgm added.png --with grays.pgm
-check "nor for a further input" grep -qx 'gpuimg: warning: add: grays.pgm: holds more images; only the first is read' err
+expect_error 1 'add: --with: grays.pgm: holds 2 images, and one is wanted: \[0] to \[1] after the name' add a.pgm made.png --with grays.pgm
 
 for f in a b; do gpuimg convert $f.pgm - --format pgm --depth 16; done >want
 cat grays.pgm | gpuimg convert --depth 16 - - >got
