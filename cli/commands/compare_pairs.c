@@ -11,7 +11,6 @@
 #include "cli/args/device_options.h"
 #include "cli/args/rules.h"
 #include "cli/commands/compare_pairs.h"
-#include "cli/inputs/file_batch.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/inputs/pair_list.h"
 #include "cli/inputs/tar_pairs.h"
@@ -23,7 +22,7 @@
 
 struct pairs {
     struct gi_batch_files files; /* `list` has the first image of each pair */
-    struct gi_table_writer *writer;
+    struct gi_text_batch table;
     const struct gi_compare_params *wishes;
     struct gi_io_params io;
     struct gi_image mask;      /* of --ignore */
@@ -151,7 +150,7 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
                  : p->files_from ? gi_pairs_read(files, err)
                  : folders       ? gi_pairs_of_folders(files, operands, err)
                                  : add_files(pairs, operands, err);
-    if (!status && !files->list.n)
+    if (!status && !files->in.list.n)
         status = gi_fail(err, GI_E_USAGE, "no pairs of images%s",
                          files->rules ? " that --only and --except choose" : "");
     if (!status && (folders || p->files_from))
@@ -269,25 +268,6 @@ static void count(struct pairs *pairs, const struct gi_item *item)
         gi_cli_log("%s", why);
 }
 
-static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_params *p,
-                                 struct gi_err *err)
-{
-    static const char *const texts[] = {"b", NULL};
-    struct gi_table_writer_options table = {
-        .path = p->table ? p->table : "-", .first = "a", .texts = texts};
-    table.tar = p->tar ? "tar" : NULL;
-    enum gi_status status = gi_table_writer_format_of(&table.format, table.path, err);
-    if (strcmp(table.path, "-") == 0 && pairs->io.quiet)
-        table.path = "/dev/null";
-    pairs->json = table.format == GI_TABLE_WRITER_JSONL ||
-                  (strcmp(table.path, "-") == 0 && pairs->wishes->format == 1);
-    if (pairs->json)
-        table.format = GI_TABLE_WRITER_JSONL;
-    if (strcmp(table.path, "-") == 0 && isatty(STDOUT_FILENO))
-        pairs->json_flags = JSON_ENSURE_ASCII; /* as in gi_json_print() */
-    return status ? status : gi_table_writer_new(&pairs->writer, &table, err);
-}
-
 /* If pairs failed, prints how many there are of each outcome. */
 static void print_outcomes(const struct pairs *pairs)
 {
@@ -315,8 +295,18 @@ static enum gi_status judge_all(struct pairs *pairs, enum gi_status status, stru
 static enum gi_status check(void *self, struct gi_err *err)
 {
     struct pairs *pairs = self;
-    enum gi_status status = gi_text_batch_check(pairs->files.params, err);
-    return status ? status : gi_batch_check(&pairs->files, err);
+    struct gi_table_writer_options *table = &pairs->table.table;
+    enum gi_status status = gi_text_batch_check(&pairs->table, err);
+    bool to_stdout = strcmp(table->path, "-") == 0;
+    if (to_stdout && pairs->io.quiet)
+        table->path = "/dev/null";
+    pairs->json = table->format == GI_TABLE_WRITER_JSONL ||
+                  (to_stdout && !pairs->io.quiet && pairs->wishes->format == 1);
+    if (pairs->json)
+        table->format = GI_TABLE_WRITER_JSONL;
+    if (to_stdout && !pairs->io.quiet && isatty(STDOUT_FILENO))
+        pairs->json_flags = JSON_ENSURE_ASCII; /* as in gi_json_print() */
+    return status;
 }
 
 static enum gi_status open(void *self, struct gi_imaging *imaging, struct gi_err *err)
@@ -326,23 +316,23 @@ static enum gi_status open(void *self, struct gi_imaging *imaging, struct gi_err
                                                  pairs->wishes, &pairs->io, err);
     if (!status)
         status = gi_junit_new(&pairs->junit, pairs->wishes->junit, err);
-    if (!status && pairs->files.named)
+    if (!status && pairs->files.out.named)
         status = gi_batch_places(&pairs->files, err);
-    return status ? status : open_table(pairs, pairs->files.params, err);
+    return status ? status : gi_text_batch_open(&pairs->table, imaging, err);
 }
 
 static enum gi_status take(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct pairs *pairs = self;
     count(pairs, item);
-    return gi_text_batch_put(pairs->writer, &pairs->files.source, item, err);
+    return gi_text_batch_put(&pairs->table, item, err);
 }
 
 /* Judges all pairs. */
 static enum gi_status end(void *self, enum gi_status status, struct gi_err *err)
 {
     struct pairs *pairs = self;
-    status = gi_table_writer_end(&pairs->writer, status, err);
+    status = gi_text_batch_end(&pairs->table, status, err);
     if (!pairs->files.params->tar && !pairs->io.quiet)
         print_outcomes(pairs);
     return judge_all(pairs, status, err);
@@ -352,6 +342,7 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
                             int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *p = params[GI_SET_PAIRS];
+    static const char *const texts[] = {"b", NULL};
     static const struct gi_target_kind table = {
         .ordered = true, .check = check, .open = open, .put = take, .end = end};
     struct pairs pairs = {.params = params,
@@ -362,19 +353,22 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     const struct gi_batch_job job = {
         .command = command, .params = params, .batch = p, .text = p->tar ? "compare --tar" : NULL};
     struct gi_imaging_options options = {.io = &pairs.io, .device = device};
-    *files = (struct gi_batch_files){.params = p,
-                                     .unit = "pairs",
-                                     .times = p->report,
-                                     .threads = gi_thread_count(device->threads),
-                                     .junit = pairs.wishes->junit,
-                                     .naming = {.folder = pairs.wishes->diff, .suffix = ".png"},
-                                     .named = pairs.wishes->diff != NULL,
-                                     .source = {.kind = &gi_source_files, .self = files}};
+    *files =
+        (struct gi_batch_files){.params = p,
+                                .unit = "pairs",
+                                .junit = pairs.wishes->junit,
+                                .out = {.naming = {.folder = pairs.wishes->diff, .suffix = ".png"},
+                                        .named = pairs.wishes->diff != NULL},
+                                .source = {.kind = &gi_source_files, .self = files}};
+    pairs.table = (struct gi_text_batch){
+        .files = files,
+        .source = &files->source,
+        .table = {.path = p->table ? p->table : "-", .first = "a", .texts = texts}};
     pairs.io.quality = GI_DEFAULT_QUALITY; /* of the pictures of --diff */
     pairs.io.compression = GI_DEFAULT_COMPRESSION;
     enum gi_status status = read_names(&pairs, p, operands, noperands, err);
-    options.images = p->tar ? 0 : files->n;
-    options.times = files->times;
+    options.images = p->tar ? 0 : files->in.n;
+    options.times = p->report != NULL;
     const struct gi_target target = {&table, &pairs};
     const struct gi_item_work work = {.imaging = &options, .self = &pairs, .run = run_item};
     if (!status)

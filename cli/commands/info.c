@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 #include "cli/commands/info_facts.h"
 #include "cli/commands/info_parts.h"
-#include "cli/inputs/file_batch.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/inputs/text_batch.h"
 #include "cli/json.h"
@@ -261,11 +260,9 @@ static enum gi_status print_file(const char *path, const struct info_params *own
 /* The run of the command on many files. */
 struct infos {
     struct gi_batch_files files;
-    struct gi_table_writer *writer; /* NULL: the texts go to standard output */
+    struct gi_text_batch target;
     const struct info_params *own;
     const struct gi_io_params *input;
-    enum gi_table_writer_format format; /* format of the table */
-    const char *texts[4 + GI_FACTS];    /* its columns of text */
 };
 
 static void on_shape(void *arg, const struct gi_image *shape)
@@ -316,8 +313,8 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item,
                           const struct gi_image *image, const struct gi_metadata *metadata,
                           const struct gi_file_info *info, struct gi_err *err)
 {
-    bool table = infos->writer != NULL;
-    if (table && infos->format != GI_TABLE_WRITER_JSONL) {
+    bool table = infos->target.writer != NULL;
+    if (table && infos->target.table.format != GI_TABLE_WRITER_JSONL) {
         struct gi_sink *sink = NULL;
         enum gi_status status = gi_sink_open_memory(&sink, item->line.input, err);
         if (!status)
@@ -376,58 +373,24 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
     return status;
 }
 
-static enum gi_status check_texts(void *self, struct gi_err *err)
-{
-    struct infos *infos = self;
-    const struct gi_batch_params *p = infos->files.params;
-    enum gi_status status = gi_text_batch_check(p, err);
-    if (!status)
-        status = gi_batch_check(&infos->files, err);
-    return status || !p->table ? status : gi_table_writer_format_of(&infos->format, p->table, err);
-}
-
-static enum gi_status open_texts(void *self, struct gi_imaging *imaging, struct gi_err *err)
-{
-    struct infos *infos = self;
-    const struct gi_batch_params *p = infos->files.params;
-    const struct gi_table_writer_options table = {.path = p->table,
-                                                  .format = infos->format,
-                                                  .tar = p->tar ? "tar" : NULL,
-                                                  .first = "file",
-                                                  .texts = infos->texts};
-    return p->table ? gi_table_writer_new(&infos->writer, &table, err) : GI_OK;
-}
-
-static enum gi_status put_text(void *self, struct gi_item *item, struct gi_err *err)
-{
-    struct infos *infos = self;
-    return gi_text_batch_put(infos->writer, &infos->files.source, item, err);
-}
-
-static enum gi_status end_texts(void *self, enum gi_status status, struct gi_err *err)
-{
-    struct infos *infos = self;
-    return gi_text_batch_end(&infos->writer, status, err);
-}
-
 static enum gi_status run_many(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
-    static const struct gi_target_kind texts = {.ordered = true,
-                                                .check = check_texts,
-                                                .open = open_texts,
-                                                .put = put_text,
-                                                .end = end_texts};
-    struct infos infos = {
-        .own = params[SET_OWN], .input = params[SET_INPUT], .texts = {"format", "detail", "hash"}};
+    const char *texts[4 + GI_FACTS] = {"format", "detail", "hash"};
     for (int i = 0, n = 3; i < GI_FACTS; i++)
         if (!gi_fact_is_number(i))
-            infos.texts[n++] = gi_fact_name(i);
+            texts[n++] = gi_fact_name(i);
+    struct infos infos = {.own = params[SET_OWN], .input = params[SET_INPUT]};
     struct gi_batch_files *files = &infos.files;
     const struct gi_batch_job job = {.command = self, .params = params};
-    const struct gi_target target = {&texts, &infos};
+    const struct gi_target target = {&gi_target_texts, &infos.target};
     enum gi_status status = gi_batch_open(files, &job, operands, noperands, err);
-    const struct gi_item_work work = {.threads = files->threads, .self = &infos, .run = run_item};
+    const struct gi_item_work work = {
+        .threads = gi_thread_count(0), .self = &infos, .run = run_item};
+    infos.target = (struct gi_text_batch){
+        .files = files,
+        .source = &files->source,
+        .table = {.path = files->params->table, .first = "file", .texts = texts}};
     files->cursor.named = true;
     if (!files->params->tar)
         files->source.kind = &gi_source_file_pages;

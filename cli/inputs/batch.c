@@ -34,6 +34,11 @@ static void summarize(const struct gi_source *source, const struct gi_batch_para
           (unsigned long long)tally->failed);
 }
 
+bool gi_batch_times(const struct gi_batch_params *params)
+{
+    return params->report || gi_progress_shows(params->progress);
+}
+
 enum gi_status gi_batch_failed(const struct gi_tally *tally, struct gi_err *err)
 {
     *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};

@@ -39,6 +39,9 @@ struct gi_item_work {
                           struct gi_err *err);
 };
 
+/* Returns whether the stages of the work are timed, for the report or the progress line. */
+bool gi_batch_times(const struct gi_batch_params *params);
+
 /* For gi_source_kind.conclude. Returns the status of a batch in which items have failed, and sets
  * the error. */
 enum gi_status gi_batch_failed(const struct gi_tally *tally, struct gi_err *err);

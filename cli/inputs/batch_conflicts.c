@@ -37,9 +37,9 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
  * inputs. */
 static const char *input_of(const struct gi_batch_files *files, size_t index)
 {
-    const struct gi_list *more = files->others.n ? &files->others : &files->beside;
-    return index < files->list.n ? files->list.inputs[index].path
-                                 : more->inputs[index - files->list.n].path;
+    const struct gi_list *more = files->in.others.n ? &files->in.others : &files->in.beside;
+    return index < files->in.list.n ? files->in.list.inputs[index].path
+                                    : more->inputs[index - files->in.list.n].path;
 }
 
 /* Reports a conflict between files, at least one of which an option named. */
@@ -65,7 +65,7 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
 {
     if (a->kind != GI_PATH_OUTPUT || (b->kind != GI_PATH_OUTPUT && b->kind != GI_PATH_INPUT))
         return fail_option(files, a, b, err);
-    char *output = gi_naming_output(&files->naming, &files->list, a->index);
+    char *output = gi_naming_output(&files->out.naming, &files->in.list, a->index);
     const char *one = input_of(files, a->index), *other = input_of(files, b->index);
     enum gi_status status =
         b->kind == GI_PATH_INPUT
@@ -86,13 +86,13 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
 static enum gi_status add_outputs(const struct gi_batch_files *files, struct gi_paths *paths,
                                   size_t i, struct gi_err *err)
 {
-    bool many = files->results == GI_BATCH_A_FILE_A_CHANNEL;
-    struct gi_naming naming = files->naming;
+    bool many = files->out.results == GI_BATCH_A_FILE_A_CHANNEL;
+    struct gi_naming naming = files->out.naming;
     enum gi_status status = GI_OK;
     for (int c = 0; c < (many ? GI_NAMING_CHANNELS : 1) && !status; c++) {
         if (many)
             naming.channel = gi_naming_channels[c];
-        char *output = gi_naming_output(&naming, &files->list, i);
+        char *output = gi_naming_output(&naming, &files->in.list, i);
         if (!output)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         status = gi_paths_add(paths, GI_PATH_OUTPUT, i, output, err);
@@ -107,9 +107,9 @@ static enum gi_status add_folders(const struct gi_batch_files *files, struct gi_
                                   bool above, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    for (size_t i = 0; i < files->list.n && !status; i++) {
-        char *output = gi_naming_output(&files->naming, &files->list, i), *inside = NULL;
-        if (files->list.inputs[i].why || (output && strlen(output) >= PATH_MAX)) {
+    for (size_t i = 0; i < files->in.list.n && !status; i++) {
+        char *output = gi_naming_output(&files->out.naming, &files->in.list, i), *inside = NULL;
+        if (files->in.list.inputs[i].why || (output && strlen(output) >= PATH_MAX)) {
             free(output);
             continue;
         }
@@ -154,7 +154,7 @@ static enum gi_status check_inside(const struct gi_batch_files *files, const cha
     enum gi_status status = add_folders(files, &paths, false, err);
     if (!status && report)
         status = gi_paths_add_folder(&paths, GI_PATH_REPORT, 0, report, err);
-    for (size_t i = 0; i < files->list.n + files->beside.n && !status && !report; i++)
+    for (size_t i = 0; i < files->in.list.n + files->in.beside.n && !status && !report; i++)
         status = gi_paths_add_folder(&paths, GI_PATH_INPUT, i, input_of(files, i), err);
     if (!status && gi_paths_conflict(&paths, false, &a, &b))
         status = fail_clash(files, &a, &b, err);
@@ -186,16 +186,16 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
     const char *image;
     for (int i = 0; !status && (image = gi_rules_image(files->rules, files->chain, i)); i++)
         status = gi_paths_add(&paths, GI_PATH_IMAGE, (size_t)i, image, err);
-    for (size_t i = 0; i < files->list.n && !status; i++) {
-        if (files->named && !files->list.inputs[i].why)
+    for (size_t i = 0; i < files->in.list.n && !status; i++) {
+        if (files->out.named && !files->in.list.inputs[i].why)
             status = add_outputs(files, &paths, i, err);
         if (!status)
-            status = gi_paths_add(&paths, GI_PATH_INPUT, i, files->list.inputs[i].path, err);
+            status = gi_paths_add(&paths, GI_PATH_INPUT, i, files->in.list.inputs[i].path, err);
     }
-    for (size_t i = files->list.n; i < files->list.n + files->others.n + files->beside.n && !status;
-         i++)
+    for (size_t i = files->in.list.n;
+         i < files->in.list.n + files->in.others.n + files->in.beside.n && !status; i++)
         status = gi_paths_add(&paths, GI_PATH_INPUT, i, input_of(files, i), err);
-    if (!status && files->results == GI_BATCH_A_FOLDER)
+    if (!status && files->out.results == GI_BATCH_A_FOLDER)
         status = check_folders(files, err);
     if (!status && gi_paths_conflict(&paths, false, &a, &b))
         status = fail_clash(files, &a, &b, err);

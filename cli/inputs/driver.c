@@ -35,7 +35,7 @@ static enum gi_status check_names(void *self, struct gi_err *err)
 {
     const struct images *images = self;
     struct gi_batch_files *files = images->files;
-    return gi_batch_names(files, files->results != GI_BATCH_A_FOLDER, files->io->format, err);
+    return gi_batch_names(files, files->out.results != GI_BATCH_A_FOLDER, files->io->format, err);
 }
 
 static enum gi_status make_folders(void *self, struct gi_imaging *imaging, struct gi_err *err)
@@ -57,8 +57,8 @@ static enum gi_status run_files(const struct gi_batch_job *job, char **operands,
                                                .rules = files.rules,
                                                .io = files.io,
                                                .device = gi_batch_device(job),
-                                               .images = files.n,
-                                               .times = files.times};
+                                               .images = files.in.n,
+                                               .times = gi_batch_times(files.params)};
     const struct gi_item_work work = {.imaging = &options, .self = &images, .run = work_on};
     if (!status)
         status = gi_batch(&files.source, &target, &work, job, err);

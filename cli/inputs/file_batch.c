@@ -10,39 +10,36 @@
 #include "cli/inputs/tar_pairs.h"
 #include "cli/log.h"
 #include "cli/paths/output.h"
-#include "cli/run/progress.h"
 #include "imgio/imgio.h"
 
-/* Takes this task's share of the list. Shards and {index} use positions in the sorted list, so that
- * the tasks agree even if they get the inputs in different orders. */
-static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *err)
+enum gi_status gi_batch_share(struct gi_batch_inputs *in, struct gi_err *err)
 {
-    files->n = files->list.n;
-    if (!files->shard.n)
+    size_t n = 0;
+    in->n = in->list.n;
+    if (!in->shard.n)
         return GI_OK;
-    gi_list_sort(&files->list);
-    files->share = gi_list_sorted(&files->list, err);
-    if (!files->share)
-        return GI_E_MEMORY;
-    files->n = 0;
-    for (size_t i = 0; i < files->list.n; i++)
-        if (gi_shard_takes(&files->shard, i))
-            files->share[files->n++] = files->share[i];
+    in->share = calloc(in->n + 1, sizeof *in->share);
+    if (!in->share)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu inputs", in->n);
+    for (size_t i = 0; i < in->n; i++)
+        if (gi_shard_takes(&in->shard, i))
+            in->share[n++] = &in->list.inputs[i];
+    in->n = n;
     return GI_OK;
 }
 
 /* Returns the position in the whole list of this task's i-th input. */
 static size_t place_of(const struct gi_batch_files *files, size_t i)
 {
-    return files->share ? (size_t)(files->share[i] - files->list.inputs) : i;
+    return files->in.share ? (size_t)(files->in.share[i] - files->in.list.inputs) : i;
 }
 
 /* Returns whether input i needs no work: an earlier run has finished it, or --no-clobber keeps its
  * output. With a report, which says what became of each input, the latter is an error instead. */
 static bool is_done(const struct gi_batch_files *files, size_t i, const char *output)
 {
-    const struct gi_input *input = &files->list.inputs[i];
-    bool skips = files->skips_existing && !files->a_file_a_page && !input->why;
+    const struct gi_input *input = &files->in.list.inputs[i];
+    bool skips = files->out.skips_existing && !files->out.a_file_a_page && !input->why;
     return gi_report_has(&files->report, input->path, output) ||
            (skips && gi_output_exists(output));
 }
@@ -53,9 +50,9 @@ static enum gi_status name_beside(struct gi_batch_files *files, const struct gi_
 {
     const struct gi_naming naming = {.template = work->beside, .option = work->beside_option};
     enum gi_status status = gi_naming_check(&naming, err);
-    for (size_t i = 0; i < files->list.n && !status; i++) {
-        char *path = gi_naming_output(&naming, &files->list, i);
-        status = path ? gi_list_add(&files->beside, path, err)
+    for (size_t i = 0; i < files->in.list.n && !status; i++) {
+        char *path = gi_naming_output(&naming, &files->in.list, i);
+        status = path ? gi_list_add(&files->in.beside, path, err)
                       : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         free(path);
     }
@@ -66,51 +63,51 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                              char **operands, int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
-    const struct gi_device_params *device = gi_batch_device(job);
     *files = (struct gi_batch_files){.params = p,
                                      .chain = job->chain,
-                                     .naming = {.folder = p->out_dir,
-                                                .template = p->out,
-                                                .suffix = p->suffix,
-                                                .pages = !job->work && !p->tar,
-                                                .page = -1},
+                                     .io = gi_batch_io(job),
+                                     .out.naming = {.folder = p->out_dir,
+                                                    .template = p->out,
+                                                    .suffix = p->suffix,
+                                                    .pages = !job->work && !p->tar,
+                                                    .page = -1},
                                      .source = {.kind = &gi_source_files, .self = files}};
-    files->threads = gi_thread_count(device ? device->threads : 0);
-    files->io = gi_batch_io(job);
     if (job->work)
-        files->results = job->work->results;
-    if (files->results == GI_BATCH_A_FILE_A_CHANNEL)
-        files->naming.channel = "";
-    files->skips_existing =
-        files->results == GI_BATCH_A_FILE && !p->report && gi_batch_is_no_clobber(job);
-    files->times = p->report || gi_progress_shows(p->progress);
+        files->out.results = job->work->results;
+    if (files->out.results == GI_BATCH_A_FILE_A_CHANNEL)
+        files->out.naming.channel = "";
+    files->out.skips_existing =
+        files->out.results == GI_BATCH_A_FILE && !p->report && gi_batch_is_no_clobber(job);
     if (p->resume && !p->report)
         return gi_fail(err, GI_E_USAGE, "--resume: want --report with the earlier run's report");
-    enum gi_status status = gi_shard_read(&files->shard, p->shard, err);
+    enum gi_status status = gi_shard_read(&files->in.shard, p->shard, err);
     bool standard = job->takes_stdin && noperands == 1 && strcmp(operands[0], "-") == 0;
     if (!status)
         status = gi_rules_new(&files->rules, job, err);
     if (!status && standard && !p->tar && files->rules)
         status =
             gi_fail(err, GI_E_USAGE, "-: has no name that --only, --except or --for can match");
-    files->list.matcher = p->tar ? NULL : gi_rules_matcher(files->rules);
+    files->in.list.matcher = p->tar ? NULL : gi_rules_matcher(files->rules);
     if (!status && p->tar)
-        status = gi_tar_list(&files->list, p, operands, noperands, err);
+        status = gi_tar_list(&files->in.list, p, operands, noperands, err);
     else if (!status)
-        status = standard ? gi_list_add(&files->list, "-", err)
-                          : gi_list_operands(&files->list, operands, noperands, p->recursive, err);
+        status = standard
+                     ? gi_list_add(&files->in.list, "-", err)
+                     : gi_list_operands(&files->in.list, operands, noperands, p->recursive, err);
     if (!status && p->files_from)
-        status = gi_list_from(&files->list, p->files_from, p->null, p->recursive, err);
+        status = gi_list_from(&files->in.list, p->files_from, p->null, p->recursive, err);
     if (!status)
-        status = gi_list_check(&files->list, err);
+        status = gi_list_check(&files->in.list, err);
+    if (!status && files->in.shard.n)
+        gi_list_sort(&files->in.list);
     if (!status)
-        status = take_share(files, err);
+        status = gi_batch_share(&files->in, err);
     if (!status && job->work && job->work->beside)
         status = name_beside(files, job->work, err);
     if (status || !p->tar)
         return status;
     files->tars = (struct gi_tar_source){
-        .params = p, .inputs = &files->list, .shard = files->shard, .rules = files->rules};
+        .params = p, .inputs = &files->in.list, .shard = files->in.shard, .rules = files->rules};
     files->source = (struct gi_source){.kind = &gi_source_tars, .self = &files->tars};
     return gi_tar_source_new(&files->tars, files->io, err);
 }
@@ -121,40 +118,41 @@ void gi_batch_close(struct gi_batch_files *files)
     gi_tar_source_free(&files->tars);
     gi_tar_pairs_free(&files->tar_pairs);
     gi_page_cursor_close(&files->cursor);
-    free(files->share);
-    gi_list_free(&files->list);
-    gi_list_free(&files->others);
-    gi_list_free(&files->beside);
+    free(files->in.share);
+    gi_list_free(&files->in.list);
+    gi_list_free(&files->in.others);
+    gi_list_free(&files->in.beside);
     gi_rules_free(&files->rules);
 }
 
 enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
                              const struct gi_item *item, const char *channel, struct gi_err *err)
 {
-    struct gi_naming naming = files->naming;
+    struct gi_naming naming = files->out.naming;
     naming.channel = channel;
-    *path = gi_naming_output(&naming, &files->list, item->source.place);
-    return *path ? gi_naming_folder(&files->naming, &files->list, item->source.place, *path, err)
+    *path = gi_naming_output(&naming, &files->in.list, item->source.place);
+    return *path ? gi_naming_folder(&files->out.naming, &files->in.list, item->source.place, *path,
+                                    err)
                  : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 
 enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
                               struct gi_err *err)
 {
-    files->named = true;
-    files->a_file_a_page = images && gi_naming_has_page(&files->naming);
-    if (!files->naming.suffix && image_format)
-        files->naming.suffix = image_format;
+    files->out.named = true;
+    files->out.a_file_a_page = images && gi_naming_has_page(&files->out.naming);
+    if (!files->out.naming.suffix && image_format)
+        files->out.naming.suffix = image_format;
     if (!files->params->out_dir && !files->params->out)
         return gi_fail(err, GI_E_USAGE, "want --out-dir or --out for the results");
-    enum gi_status status = gi_naming_check(&files->naming, err);
-    for (size_t i = 0; i < files->list.n && !status && images; i++) {
-        if (files->list.inputs[i].why)
+    enum gi_status status = gi_naming_check(&files->out.naming, err);
+    for (size_t i = 0; i < files->in.list.n && !status && images; i++) {
+        if (files->in.list.inputs[i].why)
             continue;
-        char *output = gi_naming_output(&files->naming, &files->list, i);
+        char *output = gi_naming_output(&files->out.naming, &files->in.list, i);
         status = output ? gi_save_check(output, image_format, err)
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        status = gi_cli_missing_first(status, &files->list.inputs[i].path, 1, err);
+        status = gi_cli_missing_first(status, &files->in.list.inputs[i].path, 1, err);
         free(output);
     }
     return status ? status : gi_batch_check(files, err);
@@ -162,31 +160,32 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
 
 enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)
 {
-    return gi_naming_folders(&files->naming, &files->list, err);
+    return gi_naming_folders(&files->out.naming, &files->in.list, err);
 }
 
 /* Returns the next input that an earlier run has not finished and that is not skipped. */
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_batch_files *files = self;
-    for (*more = false; files->next < files->n && !*more; files->next++) {
-        size_t i = place_of(files, files->next);
-        const char *input = files->list.inputs[i].path;
+    for (*more = false; files->in.next < files->in.n && !*more; files->in.next++) {
+        size_t i = place_of(files, files->in.next);
+        const char *input = files->in.list.inputs[i].path;
         free(item->line.output);
-        item->line.output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
-        if (files->named && !item->line.output)
+        item->line.output =
+            files->out.named ? gi_naming_output(&files->out.naming, &files->in.list, i) : NULL;
+        if (files->out.named && !item->line.output)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        if (files->named && is_done(files, i, item->line.output))
+        if (files->out.named && is_done(files, i, item->line.output))
             continue;
-        item->line.other = files->others.n ? files->others.inputs[i].path : NULL;
-        item->line.beside = files->beside.n ? files->beside.inputs[i].path : NULL;
+        item->line.other = files->in.others.n ? files->in.others.inputs[i].path : NULL;
+        item->line.beside = files->in.beside.n ? files->in.beside.inputs[i].path : NULL;
         item->source.place = i;
-        item->source.rule = files->list.inputs[i].rule;
-        item->line.in_parts = files->results != GI_BATCH_A_FILE || files->a_file_a_page;
+        item->source.rule = files->in.list.inputs[i].rule;
+        item->line.in_parts = files->out.results != GI_BATCH_A_FILE || files->out.a_file_a_page;
         item->line.input = strdup(input);
         if (!item->line.input)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        gi_item_refuse(item, &files->list.inputs[i]);
+        gi_item_refuse(item, &files->in.list.inputs[i]);
         *more = true;
     }
     return GI_OK;
@@ -202,7 +201,7 @@ static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
 static char *output_of(void *arg, size_t input)
 {
     const struct gi_batch_files *files = arg;
-    return gi_naming_output(&files->naming, &files->list, input);
+    return gi_naming_output(&files->out.naming, &files->in.list, input);
 }
 
 enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct gi_batch_job *job,
@@ -211,18 +210,18 @@ enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct 
     const struct gi_batch_params *p = files->params;
     struct gi_list pairs = {0};
     char *text = gi_rules_text(files->rules, job->text ? job->text : job->command->name, false);
-    bool share = files->share && !files->others.n;
+    bool share = files->in.share && !files->in.others.n;
     struct gi_report_options options = {.path = p->report,
                                         .command = job->command,
                                         .params = job->params,
                                         .text = text,
-                                        .inputs = files->others.n ? &pairs : &files->list,
-                                        .head = {.files = files->list.n,
-                                                 .shard = files->shard,
+                                        .inputs = files->in.others.n ? &pairs : &files->in.list,
+                                        .head = {.files = files->in.list.n,
+                                                 .shard = files->in.shard,
                                                  .with = gi_rules_hash(files->rules, job->chain)},
                                         .once = "inputs",
-                                        .share = share ? files->share : NULL,
-                                        .nshare = files->n,
+                                        .share = share ? files->in.share : NULL,
+                                        .nshare = files->in.n,
                                         .resume = p->resume,
                                         .output = output_of,
                                         .arg = files};
@@ -253,10 +252,10 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
 static uint64_t count_skipped(const struct gi_batch_files *files)
 {
     uint64_t n = 0;
-    bool any = files->named && (files->params->resume || files->skips_existing);
-    for (size_t i = 0; any && i < files->n; i++) {
+    bool any = files->out.named && (files->params->resume || files->out.skips_existing);
+    for (size_t i = 0; any && i < files->in.n; i++) {
         size_t place = place_of(files, i);
-        char *output = gi_naming_output(&files->naming, &files->list, place);
+        char *output = gi_naming_output(&files->out.naming, &files->in.list, place);
         n += output && is_done(files, place, output);
         free(output);
     }
@@ -268,7 +267,7 @@ static enum gi_status open_files(struct gi_source *source, const struct gi_batch
 {
     struct gi_batch_files *files = source->self;
     enum gi_status status = gi_batch_files_report(files, job, err);
-    source->n = files->n;
+    source->n = files->in.n;
     source->skipped = status ? 0 : count_skipped(files);
     return status;
 }
@@ -279,10 +278,10 @@ static enum gi_status open_pages(struct gi_source *source, const struct gi_batch
     struct gi_batch_files *files = source->self;
     size_t n = 0;
     enum gi_status status = gi_batch_files_report(files, job, err);
-    files->cursor.list = &files->list;
+    files->cursor.list = &files->in.list;
     files->cursor.io = files->io;
-    files->cursor.share = files->share;
-    files->cursor.n = files->n;
+    files->cursor.share = files->in.share;
+    files->cursor.n = files->in.n;
     if (!status)
         status = gi_page_cursor_count(&n, &files->cursor, err);
     source->n = n;

@@ -9,33 +9,41 @@
 #include "cli/paths/shard.h"
 #include "cli/report/report.h"
 
-/* A batch while it runs. */
+/* The inputs, and those of this task. */
+struct gi_batch_inputs {
+    struct gi_list list;
+    struct gi_list others; /* the second image of each pair; empty if inputs are no pairs */
+    struct gi_list beside; /* one further input per entry of `list`; empty if there are none */
+    struct gi_shard shard;
+    struct gi_input **share; /* the inputs of the shard; NULL if it is the whole list */
+    size_t n;                /* number of inputs in the share */
+    size_t next;
+};
+
+/* The outputs. */
+struct gi_batch_outputs {
+    struct gi_naming naming; /* naming.channel is "" if there is an output per channel */
+    enum gi_batch_results results;
+    bool named;          /* items have outputs */
+    bool skips_existing; /* inputs whose output exists are skipped (--no-clobber) */
+    bool a_file_a_page;  /* there is an output per page of an input */
+};
+
+/* A batch of files while it runs. */
 struct gi_batch_files {
     const struct gi_batch_params *params;
     const struct gi_chain *chain; /* NULL: none */
     struct gi_rules *rules;       /* owned here; NULL: all inputs take the chain */
     const struct gi_io_params *io;
-    struct gi_list list;
-    struct gi_list others; /* the second image of each pair; empty if inputs are no pairs */
-    struct gi_list beside; /* one further input per entry of `list`; empty if there are none */
-    enum gi_batch_results results;
-    bool skips_existing; /* inputs whose output exists are skipped (--no-clobber) */
-    bool a_file_a_page;  /* there is an output per page of an input */
+    struct gi_batch_inputs in;
+    struct gi_batch_outputs out;
     /* The file that --junit names, for the command compare; NULL if there is none. */
     const char *junit;
-    const char *unit;        /* what messages count: "pairs"; NULL: "files" */
-    struct gi_naming naming; /* naming.channel is "" if there is an output per channel */
-    bool named;              /* items have outputs */
+    const char *unit; /* what messages count: "pairs"; NULL: "files" */
     struct gi_report report;
-    struct gi_shard shard;
-    struct gi_input **share; /* the inputs of the shard; NULL if it is the whole list */
-    size_t n;                /* number of inputs in the share */
-    int threads;             /* of the CPU */
-    bool times;              /* the times of the stages are measured */
-    size_t next;
+    struct gi_source source;        /* the inputs */
     struct gi_page_cursor cursor;   /* of gi_source_file_pages; commands set `named` and
                                      `tells_joined` */
-    struct gi_source source;        /* the inputs */
     struct gi_tar_source tars;      /* the inputs are the images in these tars */
     struct gi_tar_pairs *tar_pairs; /* of pairs: the images are in these tars */
 };
@@ -45,6 +53,11 @@ struct gi_batch_files {
 enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch_job *job,
                              char **operands, int noperands, struct gi_err *err);
 void gi_batch_close(struct gi_batch_files *files);
+
+/* Takes this task's share of the list, which is sorted if there are shards: they and {index} use
+ * positions in the sorted list, so that the tasks agree even if they get the inputs in different
+ * orders. Errors: GI_E_MEMORY. */
+enum gi_status gi_batch_share(struct gi_batch_inputs *in, struct gi_err *err);
 
 /* gi_batch_names() checks the names of the outputs before any work. `images` says whether the
  * outputs are images; if `image_format` is not NULL, they have this format. gi_batch_places() makes

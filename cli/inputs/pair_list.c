@@ -14,8 +14,8 @@
 enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const char *b,
                            struct gi_err *err)
 {
-    enum gi_status status = gi_list_add(&files->list, a, err);
-    return status ? status : gi_list_add(&files->others, b, err);
+    enum gi_status status = gi_list_add(&files->in.list, a, err);
+    return status ? status : gi_list_add(&files->in.others, b, err);
 }
 
 /* Adds the pair of a line of two names with a tab between, or, with -0, of two lines. */
@@ -98,7 +98,7 @@ static enum gi_status add_place(struct gi_batch_files *files, char **folders, co
                                 ? gi_pair_add(files, names[0], names[1], err)
                                 : gi_fail(err, GI_E_MEMORY, "out of memory: names");
     if (!status) /* its place in the tree is kept by --diff */
-        files->list.inputs[files->list.n - 1].root = strlen(names[0]) - strlen(place);
+        files->in.list.inputs[files->in.list.n - 1].root = strlen(names[0]) - strlen(place);
     free(names[0]);
     free(names[1]);
     return status;
@@ -125,9 +125,10 @@ enum gi_status gi_pairs_name(struct gi_list *names, const struct gi_batch_files 
                              struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    for (size_t i = 0; i < files->others.n && !status; i++) {
+    for (size_t i = 0; i < files->in.others.n && !status; i++) {
         char *both;
-        if (asprintf(&both, "%s\t%s", files->list.inputs[i].path, files->others.inputs[i].path) < 0)
+        if (asprintf(&both, "%s\t%s", files->in.list.inputs[i].path,
+                     files->in.others.inputs[i].path) < 0)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
         status = gi_list_add(names, both, err);
         free(both);
@@ -150,16 +151,16 @@ static int by_names(const void *x, const void *y)
  * orders. */
 static enum gi_status sort(struct gi_batch_files *files, struct gi_err *err)
 {
-    size_t n = files->list.n;
+    size_t n = files->in.list.n;
     struct pair *pairs = calloc(n, sizeof *pairs);
     if (!pairs)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu pairs", n);
     for (size_t i = 0; i < n; i++)
-        pairs[i] = (struct pair){files->list.inputs[i], files->others.inputs[i]};
+        pairs[i] = (struct pair){files->in.list.inputs[i], files->in.others.inputs[i]};
     qsort(pairs, n, sizeof *pairs, by_names);
     for (size_t i = 0; i < n; i++) {
-        files->list.inputs[i] = pairs[i].a;
-        files->others.inputs[i] = pairs[i].b;
+        files->in.list.inputs[i] = pairs[i].a;
+        files->in.others.inputs[i] = pairs[i].b;
     }
     free(pairs);
     return GI_OK;
@@ -167,17 +168,8 @@ static enum gi_status sort(struct gi_batch_files *files, struct gi_err *err)
 
 enum gi_status gi_pairs_share(struct gi_batch_files *files, struct gi_err *err)
 {
-    enum gi_status status = gi_shard_read(&files->shard, files->params->shard, err);
-    files->n = files->list.n;
-    if (status || !files->shard.n)
-        return status;
-    status = sort(files, err);
-    files->share = status ? NULL : calloc(files->n + 1, sizeof *files->share);
-    if (!status && !files->share)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu pairs", files->n);
-    files->n = 0;
-    for (size_t i = 0; i < files->list.n && !status; i++)
-        if (gi_shard_takes(&files->shard, i))
-            files->share[files->n++] = &files->list.inputs[i];
-    return status;
+    enum gi_status status = gi_shard_read(&files->in.shard, files->params->shard, err);
+    if (!status && files->in.shard.n)
+        status = sort(files, err);
+    return status ? status : gi_batch_share(&files->in, err);
 }

@@ -15,18 +15,18 @@ void gi_stream_free(struct gi_stream **out)
     *out = NULL;
     if (!stream)
         return;
-    gi_page_writer_free(&stream->writer);
-    gi_sink_abandon(&stream->sink);
+    gi_page_writer_free(&stream->out.writer);
+    gi_sink_abandon(&stream->out.sink);
     gi_page_cursor_close(&stream->cursor);
     gi_list_free(&stream->list);
     gi_report_close(&stream->report);
     for (int i = 0; i < GI_Y4M_PLANES; i++)
-        gi_image_free(&stream->planes[i]);
-    for (int i = 0; stream->chroma_params && i < stream->chain->n; i++)
-        free(stream->chroma_params[i]);
-    free(stream->chroma_params);
+        gi_image_free(&stream->video.planes[i]);
+    for (int i = 0; stream->video.chroma_params && i < stream->chain->n; i++)
+        free(stream->video.chroma_params[i]);
+    free(stream->video.chroma_params);
     gi_reader_close(&stream->reader);
-    free(stream->first.at);
+    free(stream->pipe.first.at);
     free(stream);
 }
 
@@ -64,7 +64,7 @@ static void take_next(struct gi_stream *stream, struct gi_buffer *buffer, bool *
                       struct gi_err *fault)
 {
     bool image = true;
-    if (stream->coded && !gi_pnm_is_over(end, stream->reader, fault) && !*end)
+    if (stream->pipe.coded && !gi_pnm_is_over(end, stream->reader, fault) && !*end)
         gi_image_stream_goes_on(&image, stream->reader, fault);
     if (*end || fault->status)
         return;
@@ -84,13 +84,13 @@ static void take_next(struct gi_stream *stream, struct gi_buffer *buffer, bool *
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_stream *stream = self;
-    struct gi_buffer buffer = stream->first;
+    struct gi_buffer buffer = stream->pipe.first;
     struct gi_err fault = {0};
     bool end = false;
     *more = !stream->ended;
     if (stream->ended)
         return GI_OK;
-    stream->first = (struct gi_buffer){0};
+    stream->pipe.first = (struct gi_buffer){0};
     if (!buffer.at)
         take_next(stream, &buffer, &end, &fault);
     item->source.bytes = buffer.at;
@@ -98,7 +98,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     if (!gi_stream_has(stream, item, end, &fault, more))
         return GI_OK;
     gi_engine_reserve(item, buffer.nbytes); /* one image is read ahead of it */
-    stream->coded = gi_image_stream_starts(buffer.at, buffer.nbytes);
+    stream->pipe.coded = gi_image_stream_starts(buffer.at, buffer.nbytes);
     enum gi_status status = gi_stream_name_output(stream, item, (int)stream->taken++, err);
     return status ? status : gi_stream_name(stream, item, "image", err);
 }
@@ -113,7 +113,7 @@ enum gi_status gi_stream_open(struct gi_source *source, const struct gi_batch_jo
 {
     struct gi_stream *stream = source->self;
     const struct gi_batch_params *p = params_of(job);
-    const char *file = stream->target ? gi_output_file(stream->output) : NULL;
+    const char *file = stream->target ? gi_output_file(stream->out.path) : NULL;
     struct gi_list list = {0};
     const struct gi_report_options options = {
         .path = p->report,
@@ -122,7 +122,7 @@ enum gi_status gi_stream_open(struct gi_source *source, const struct gi_batch_jo
         .text = job->text,
         .inputs = stream->input ? &list : &stream->list,
         .head = {.files = stream->input ? 1 : stream->list.n}};
-    stream->imaging = imaging;
+    stream->video.allocator = gi_imaging_allocator(imaging);
     if (!p->report)
         return GI_OK;
     enum gi_status status = stream->input ? gi_list_add(&list, stream->input, err) : GI_OK;
@@ -199,14 +199,14 @@ static const struct gi_source_kind images = {
 
 struct gi_source gi_stream_source(struct gi_stream *stream)
 {
-    bool planes = stream->is_video && !stream->by_frame;
-    return (struct gi_source){.kind = planes             ? &gi_source_planes
-                                      : stream->by_frame ? &gi_source_frames
-                                      : stream->is_paged ? &pages
-                                                         : &images,
+    bool planes = stream->is_video && !stream->video.by_frame;
+    return (struct gi_source){.kind = planes                   ? &gi_source_planes
+                                      : stream->video.by_frame ? &gi_source_frames
+                                      : stream->is_paged       ? &pages
+                                                               : &images,
                               .self = stream,
                               .n = stream->expected,
-                              .items = planes ? stream->video.nplanes : 1};
+                              .items = planes ? stream->video.head.nplanes : 1};
 }
 
 /* Checks that all steps of the chain are operations from image to image. The chain may be NULL. */
@@ -236,8 +236,7 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
                                                .io = &stream->io,
                                                .device = gi_batch_device(job),
                                                .images = stream->expected,
-                                               .times = params->report ||
-                                                        gi_progress_shows(params->progress)};
+                                               .times = gi_batch_times(params)};
     stream->chain = job->chain;
     enum gi_status status = check_chain(job->chain, err);
     if (!status && stream->is_video)
@@ -245,8 +244,8 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
     const struct gi_target target = {stream->target, stream};
     const struct gi_item_work work = {.imaging = &options,
                                       .self = stream,
-                                      .run = stream->by_frame   ? gi_video_frame_work
-                                             : stream->is_video ? gi_video_work
+                                      .run = stream->video.by_frame ? gi_video_frame_work
+                                             : stream->is_video     ? gi_video_work
                                              : stream->target == &gi_target_frames
                                                  ? gi_video_image_work
                                                  : work_on_image};

@@ -42,10 +42,10 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
 {
     bool end;
     enum gi_status status =
-        gi_pnm_next(&stream->first, &end, stream->reader, &stream->io.limits, err);
+        gi_pnm_next(&stream->pipe.first, &end, stream->reader, &stream->io.limits, err);
     if (!status)
         status = gi_pnm_is_over(&end, stream->reader, err);
-    *more = !status && (!end || stream->single || stream->target == &gi_target_files);
+    *more = !status && (!end || stream->pipe.single || stream->target == &gi_target_files);
     return status;
 }
 
@@ -53,14 +53,14 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
  * images there that belong to it. */
 static enum gi_status check_rest(struct gi_stream *stream, struct gi_err *err)
 {
-    const struct gi_buffer *image = &stream->first;
+    const struct gi_buffer *image = &stream->pipe.first;
     if (gi_image_stream_has_index(image->at, image->nbytes) ||
         !gi_image_stream_is_whole(image->at, image->nbytes))
         return GI_OK;
     if (stream->io.strict)
         return gi_fail(err, GI_E_FORMAT, GI_STREAM_NO_IMAGE, gi_reader_name(stream->reader), 1ULL);
     gi_cli_warn(GI_STREAM_NO_IMAGE, gi_reader_name(stream->reader), 1ULL);
-    stream->rest_named = true;
+    stream->pipe.rest_named = true;
     return GI_OK;
 }
 
@@ -87,7 +87,7 @@ static enum gi_status find_in_file(struct gi_stream *stream, const char *output,
     *more = !status && next;
     if (*more && target == ONE_IMAGE)
         return fail_for_one(stream, output, true, err);
-    *more = *more || (!status && target != ONE_IMAGE && (stream->single || target == FILES));
+    *more = *more || (!status && target != ONE_IMAGE && (stream->pipe.single || target == FILES));
     return status;
 }
 
@@ -98,7 +98,7 @@ static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *o
 {
     bool end, over;
     enum gi_status status =
-        gi_image_stream_next(&stream->first, &end, stream->reader, &stream->io.limits, err);
+        gi_image_stream_next(&stream->pipe.first, &end, stream->reader, &stream->io.limits, err);
     if (status == GI_E_LIMIT) { /* gi_load() reads on, and says it */
         *err = (struct gi_err){0};
         return GI_OK;
@@ -107,11 +107,11 @@ static enum gi_status find_coded_in_pipe(struct gi_stream *stream, const char *o
         status = gi_pnm_is_over(&over, stream->reader, err);
     if (!status)
         status = gi_image_stream_goes_on(more, stream->reader, err);
-    if (gi_image_stream_has_index(stream->first.at, stream->first.nbytes))
+    if (gi_image_stream_has_index(stream->pipe.first.at, stream->pipe.first.nbytes))
         *more = false;
     if (!status && *more && target == ONE_IMAGE)
         return fail_for_one(stream, output, false, err);
-    bool single = stream->single || target == FILES;
+    bool single = stream->pipe.single || target == FILES;
     *more = *more || (!status && single && target != ONE_IMAGE);
     return status || over || *more ? status : check_rest(stream, err);
 }
@@ -126,7 +126,7 @@ static enum gi_status check_pnm_in_pipe(struct gi_stream *stream, const char *ou
     size_t nbytes;
     bool end;
     enum gi_status status =
-        gi_pnm_next(&stream->first, &end, stream->reader, &stream->io.limits, err);
+        gi_pnm_next(&stream->pipe.first, &end, stream->reader, &stream->io.limits, err);
     if (status && status != GI_E_IO && status != GI_E_MEMORY) {
         *err = (struct gi_err){0};
         return GI_OK;
@@ -143,14 +143,14 @@ static enum gi_status check_pnm_in_pipe(struct gi_stream *stream, const char *ou
 static void rewind_input(const struct gi_stream *stream)
 {
     if (strcmp(stream->input, "-") == 0)
-        lseek(STDIN_FILENO, stream->start, SEEK_SET);
+        lseek(STDIN_FILENO, stream->pipe.start, SEEK_SET);
 }
 
 /* Reads the rest of a pipe, because the pages of a TIFF can be anywhere in it. */
 static enum gi_status take_all(struct gi_stream *stream, struct gi_err *err)
 {
     enum { STEP_NBYTES = 1 << 20 };
-    struct gi_buffer *all = &stream->first;
+    struct gi_buffer *all = &stream->pipe.first;
     size_t got = 1;
     enum gi_status status = GI_OK;
     while (!status && got) {
@@ -202,12 +202,12 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
     if (!status && file)
         status = gi_pages_open(pages, input, &options, &warning, err);
     else if (!status)
-        status = gi_pages_open_memory(pages, stream->first.at, stream->first.nbytes, true, name,
-                                      &options, &warning, err);
+        status = gi_pages_open_memory(pages, stream->pipe.first.at, stream->pipe.first.nbytes, true,
+                                      name, &options, &warning, err);
     if (status)
         return status;
     int n = gi_pages_n(*pages);
-    *found = n > 1 || target == FILES || (stream->single && target != ONE_IMAGE);
+    *found = n > 1 || target == FILES || (stream->pipe.single && target != ONE_IMAGE);
     if (!*found) /* the decoder warns of what else the file holds */
         return gi_pages_close(pages, err);
     if (*warning.text)
@@ -235,10 +235,10 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
         return status;
     if (gi_y4m_starts(bytes, nbytes)) {
         stream->is_video = *found = target != ONE_IMAGE;
-        stream->to_video = target == Y4M || target == EITHER;
+        stream->video.to_video = target == Y4M || target == EITHER;
         if (target == PAGES)
             stream->io.format = "tiff";
-        return stream->to_video || target == ONE_IMAGE
+        return stream->video.to_video || target == ONE_IMAGE
                    ? GI_OK
                    : gi_cli_check_way(input, output, &stream->io, NULL, err);
     }
@@ -262,7 +262,7 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
     if (target == ONE_IMAGE)
         return file ? find_in_file(stream, output, target, found, err)
                     : check_pnm_in_pipe(stream, output, err);
-    if (file && (stream->single || target == FILES))
+    if (file && (stream->pipe.single || target == FILES))
         *found = true;
     else if (file)
         return gi_pnm_has_more(found, stream->reader, err);
@@ -276,8 +276,8 @@ static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *i
     struct gi_ahead *ahead = malloc(sizeof *ahead);
     if (!ahead)
         return gi_fail(err, GI_E_MEMORY, "out of memory: an input");
-    *ahead = (struct gi_ahead){stream->first, stream->reader, stream->rest_named};
-    stream->first = (struct gi_buffer){0};
+    *ahead = (struct gi_ahead){stream->pipe.first, stream->reader, stream->pipe.rest_named};
+    stream->pipe.first = (struct gi_buffer){0};
     stream->reader = NULL;
     io->ahead = ahead;
     return GI_OK;
@@ -327,7 +327,7 @@ static enum gi_status new_stream(struct gi_stream **out, const char *input, cons
         return gi_fail(err, GI_E_MEMORY, "out of memory: a stream");
     stream->io = *io;
     stream->input = input;
-    stream->output = output ? output : "-";
+    stream->out.path = output ? output : "-";
     stream->target = !output           ? NULL
                      : target == FILES ? &gi_target_files
                      : target == PAGES ? &gi_target_pages
@@ -354,9 +354,9 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
         return status;
     stream->io = *io;
     stream->io.format = target == Y4M ? NULL : "tiff";
-    stream->output = output;
+    stream->out.path = output;
     stream->target = target == Y4M ? &gi_target_frames : &gi_target_pages;
-    stream->rate = rate;
+    stream->out.rate = rate;
     stream->is_paged = true;
     stream->list = *list;
     *list = (struct gi_list){0};
@@ -382,11 +382,11 @@ static enum gi_status find(struct gi_stream **out, const char *input, const char
     status = new_stream(out, input, output, io, target, err);
     struct gi_stream *stream = *out;
     if (!status && file && strcmp(path, "-") == 0)
-        stream->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+        stream->pipe.start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     if (!status)
         status = gi_reader_open(&stream->reader, path, err);
     if (!status) {
-        stream->single = single;
+        stream->pipe.single = single;
         status = look(stream, input, output, target, file, &found, err);
     }
     if (!status && file && (!found || stream->is_paged))

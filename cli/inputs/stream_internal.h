@@ -24,45 +24,58 @@ extern const struct gi_target_kind gi_target_files;
 extern const struct gi_target_kind gi_target_frames; /* frames of Y4M, which are made of RGB */
 extern const struct gi_target_kind gi_target_planes; /* planes of Y4M */
 
-struct gi_stream {
-    struct gi_io_params io;
-    const char *input, *output; /* operands; for tables the output is "-" */
-    bool single;                /* a single PNM image is a stream too */
+/* A stream of images behind one another. */
+struct gi_stream_pipe {
+    bool single; /* a single PNM image is a stream too */
     /* If standard input is a file, the position where the input began. */
     off_t start;
-    struct gi_reader *reader;            /* NULL: the images come from files */
-    const struct gi_target_kind *target; /* NULL: tables are made */
-    bool is_video;
-    bool to_video;    /* the input is a Y4M video, and a video or tables are made from it */
-    bool by_frame;    /* the frames of the video are processed as RGB, not plane by plane */
-    bool luma_only;   /* only the luma of the video is processed, and chroma becomes neutral */
-    const char *rate; /* frames per second of a new video; NULL: 25 */
-    bool is_paged;    /* the images are those of `cursor` */
-    struct gi_page_cursor cursor; /* over `list`, which is for names too */
-    struct gi_list list;
-    uint64_t expected; /* number of images; 0: unknown */
-    bool coded;        /* the last image taken is PNG, JPEG or WebP */
     /* the first image if it was already taken, or a whole TIFF from a pipe. */
     struct gi_buffer first;
     bool rest_named; /* a warning has named the bytes behind the only image */
-    uint64_t taken;  /* images or frames taken so far */
+    bool coded;      /* the last image taken is PNG, JPEG or WebP */
+};
 
-    struct gi_y4m video, made;           /* Y4M: headers of input and output */
-    uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: bytes that the chain needs for each plane */
-    int plane;                           /* next plane */
-    /* Y4M: an entry per step, the parameters for chroma, NULL if they are those of luma; or NULL */
+/* A Y4M video. */
+struct gi_stream_video {
+    struct gi_y4m head, made;            /* headers of input and output */
+    uint64_t made_nbytes[GI_Y4M_PLANES]; /* bytes that the chain needs for each plane */
+    bool to_video;                       /* a video or tables are made from it */
+    bool by_frame;                       /* its frames are processed as RGB, not plane by plane */
+    bool luma_only; /* only its luma is processed, and chroma becomes neutral */
+    int plane;      /* next plane */
+    const struct gi_allocator *allocator; /* of planes */
+    /* An entry per step, the parameters for chroma, NULL if they are those of luma; or NULL */
     void **chroma_params;
+    /* The frame being delivered: its planes, the line before it, its line of the report. */
+    struct gi_image planes[GI_Y4M_PLANES];
+    char line[GI_Y4M_LINE_MAX];
+    struct gi_line frame;
+};
 
-    const struct gi_chain *chain;
-    struct gi_imaging *imaging;
+/* The output of a stream. */
+struct gi_stream_output {
+    const char *path; /* operand; for tables "-" */
+    const char *rate; /* frames per second of a new video; NULL: 25 */
     struct gi_sink *sink;
-    struct gi_page_writer *writer;
-    struct gi_image planes[GI_Y4M_PLANES]; /* Y4M: planes of the frame being delivered */
-    char line[GI_Y4M_LINE_MAX];            /* the line before that frame */
-    bool ended;                            /* no more can be read */
+    struct gi_page_writer *writer; /* of pages */
+};
 
+struct gi_stream {
+    struct gi_io_params io;
+    const struct gi_chain *chain;
+    const char *input;                   /* operand; NULL: the images come from files */
+    const struct gi_target_kind *target; /* NULL: tables are made */
+    struct gi_reader *reader;            /* NULL: the images come from files */
+    bool is_video, is_paged;             /* is_paged: the images are those of `cursor` */
+    struct gi_stream_pipe pipe;
+    struct gi_stream_video video;
+    struct gi_stream_output out;
+    struct gi_page_cursor cursor; /* over `list`, which is for names too */
+    struct gi_list list;
+    uint64_t expected;       /* number of images; 0: unknown */
+    uint64_t taken;          /* images or frames taken so far */
+    bool ended;              /* no more can be read */
     struct gi_report report; /* report->whole is the line of the stream */
-    struct gi_line frame;    /* Y4M: line of the frame being delivered, for the report */
 };
 
 void gi_stream_free(struct gi_stream **stream);

@@ -13,15 +13,15 @@ enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *i
 {
     const uint64_t index = stream->taken - 1;
     const struct gi_naming naming = {
-        .template = stream->output, .pages = true, .page = page, .index = &index};
+        .template = stream->out.path, .pages = true, .page = page, .index = &index};
     item->line.output = stream->target == &gi_target_files
                             ? gi_naming_output(&naming, &stream->list, item->source.place)
-                            : strdup(stream->output);
+                            : strdup(stream->out.path);
     if (!item->line.output)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
     bool coded = item->source.bytes != NULL;
     /* From standard input to standard output: each image keeps its format. */
-    if (coded && !gi_save_format(stream->output, stream->io.format)) {
+    if (coded && !gi_save_format(stream->out.path, stream->io.format)) {
         const char *name = gi_format_of(item->source.bytes, item->source.nbytes)->name;
         item->source.format = strcmp(name, "pbm") == 0 ? "pgm" : name;
     }
@@ -31,7 +31,8 @@ enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *i
 enum gi_status gi_stream_open_sink(void *self, struct gi_imaging *imaging, struct gi_err *err)
 {
     struct gi_stream *stream = self;
-    return gi_sink_open(&stream->sink, gi_output_file(stream->output), stream->io.no_clobber, err);
+    return gi_sink_open(&stream->out.sink, gi_output_file(stream->out.path), stream->io.no_clobber,
+                        err);
 }
 
 enum gi_status gi_stream_end_sink(void *self, enum gi_status status, struct gi_err *err)
@@ -39,7 +40,7 @@ enum gi_status gi_stream_end_sink(void *self, enum gi_status status, struct gi_e
     struct gi_stream *stream = self;
     if (!status && gi_stop_signal()) /* an incomplete output is not committed */
         return GI_E_IO;
-    return status ? status : gi_sink_commit(&stream->sink, stream->io.durable, err);
+    return status ? status : gi_sink_commit(&stream->out.sink, stream->io.durable, err);
 }
 
 static enum gi_status put_joined(void *self, struct gi_item *item, struct gi_err *err)
@@ -47,8 +48,9 @@ static enum gi_status put_joined(void *self, struct gi_item *item, struct gi_err
     struct gi_stream *stream = self;
     if (item->line.status)
         return GI_OK;
-    enum gi_status status = gi_sink_write(stream->sink, item->made.bytes, item->made.nbytes, err);
-    return status ? status : gi_sink_flush(stream->sink, err);
+    enum gi_status status =
+        gi_sink_write(stream->out.sink, item->made.bytes, item->made.nbytes, err);
+    return status ? status : gi_sink_flush(stream->out.sink, err);
 }
 
 const struct gi_target_kind gi_target_joined = {
@@ -60,7 +62,7 @@ static enum gi_status open_pages(void *self, struct gi_imaging *imaging, struct 
 {
     struct gi_stream *stream = self;
     enum gi_status status = gi_stream_open_sink(stream, imaging, err);
-    return status ? status : gi_page_writer_new(&stream->writer, stream->sink, 0, err);
+    return status ? status : gi_page_writer_new(&stream->out.writer, stream->out.sink, 0, err);
 }
 
 static enum gi_status put_page(void *self, struct gi_item *item, struct gi_err *err)
@@ -70,14 +72,14 @@ static enum gi_status put_page(void *self, struct gi_item *item, struct gi_err *
     if (item->line.status)
         return GI_OK;
     item->made.bytes = NULL;
-    return gi_page_writer_add(stream->writer, bytes, item->made.nbytes, err);
+    return gi_page_writer_add(stream->out.writer, bytes, item->made.nbytes, err);
 }
 
 static enum gi_status end_pages(void *self, enum gi_status status, struct gi_err *err)
 {
     struct gi_stream *stream = self;
     if (!status && !gi_stop_signal())
-        status = gi_page_writer_end(stream->writer, err);
+        status = gi_page_writer_end(stream->out.writer, err);
     return gi_stream_end_sink(stream, status, err);
 }
 
@@ -90,7 +92,7 @@ static enum gi_status check_naming(void *self, struct gi_imaging *imaging, struc
 {
     const struct gi_stream *stream = self;
     const struct gi_naming naming = {
-        .template = stream->output, .pages = true, .option = "the output"};
+        .template = stream->out.path, .pages = true, .option = "the output"};
     return gi_naming_check(&naming, err);
 }
 

@@ -20,11 +20,10 @@ struct tables {
     const struct gi_chain *chain;
     int last; /* number of the last step, the analysis */
     struct gi_io_params io;
-    struct gi_stream *stream; /* the images come from this stream; NULL if they come from files */
-    struct gi_source *source; /* of the stream or the files */
+    struct gi_stream *stream;   /* the images come from this stream; NULL if they come from files */
+    struct gi_source *source;   /* of the stream or the files */
+    struct gi_text_batch table; /* without a writer: one table per image */
     struct gi_imaging_options imaging;
-    struct gi_table_writer *writer;     /* NULL: one table per image */
-    enum gi_table_writer_format format; /* of it */
     bool totals; /* the table ends with a part that describes all images together */
     struct gi_total *total;
 };
@@ -43,10 +42,10 @@ static enum gi_status analyse(const struct tables *tables, struct gi_imaging *im
     const struct gi_source *source = tables->source;
     struct gi_image image = {0};
     struct gi_file_info info = {0};
-    struct gi_imaging_table table = {.into_memory = tables->writer != NULL};
+    struct gi_imaging_table table = {.into_memory = tables->table.writer != NULL};
     const char *tar;
-    table.json =
-        table.into_memory ? tables->format == GI_TABLE_WRITER_JSONL : is_json(item->line.output);
+    table.json = table.into_memory ? tables->table.table.format == GI_TABLE_WRITER_JSONL
+                                   : is_json(item->line.output);
     gi_batch_row(source, item, &tar, &table.file);
     enum gi_status status =
         source->kind->take ? source->kind->take(source->self, item, &image, err)
@@ -122,7 +121,7 @@ static enum gi_status put(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tables *tables = self;
     const struct gi_reporter *reporter = tables->chain->steps[tables->last].reporter;
-    enum gi_status status = gi_text_batch_put(tables->writer, tables->source, item, err);
+    enum gi_status status = gi_text_batch_put(&tables->table, item, err);
     if (!status && item->made.part && !item->line.status)
         status = reporter->add_total(&tables->total, item->made.part, err);
     return status;
@@ -159,10 +158,10 @@ static enum gi_status check_outputs(const struct gi_batch_files *files, bool arr
                                     struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    for (size_t i = 0; i < files->list.n && !status; i++) {
-        if (files->list.inputs[i].why)
+    for (size_t i = 0; i < files->in.list.n && !status; i++) {
+        if (files->in.list.inputs[i].why)
             continue;
-        char *output = gi_naming_output(&files->naming, &files->list, i);
+        char *output = gi_naming_output(&files->out.naming, &files->in.list, i);
         const char *dot = output ? strrchr(output, '.') : NULL;
         if (!output)
             status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
@@ -179,7 +178,7 @@ static enum gi_status check_each(void *self, struct gi_err *err)
 {
     struct tables *tables = self;
     struct gi_batch_files *files = &tables->files;
-    enum gi_status status = gi_tables_suffix(&files->naming.suffix, writes_arrays(tables), err);
+    enum gi_status status = gi_tables_suffix(&files->out.naming.suffix, writes_arrays(tables), err);
     if (!status)
         status = gi_batch_names(files, false, NULL, err);
     return status ? status : check_outputs(files, writes_arrays(tables), err);
@@ -205,25 +204,13 @@ static enum gi_status check_table(void *self, struct gi_err *err)
                        p->resume    ? "--resume"
                        : p->out_dir ? "--out-dir"
                                     : "--out");
-    enum gi_status status = gi_text_batch_check(p, err);
-    if (!status)
-        status = gi_table_writer_format_of(&tables->format, table_of(p), err);
-    return status ? status : gi_batch_check(&tables->files, err);
+    return gi_text_batch_check(&tables->table, err);
 }
 
 static enum gi_status open_table(void *self, struct gi_imaging *imaging, struct gi_err *err)
 {
-    static const char *const texts[] = {"channel", NULL}; /* of stats */
     struct tables *tables = self;
-    const struct gi_batch_params *p = tables->files.params;
-    const struct gi_table_writer_options options = {
-        .path = table_of(p),
-        .format = tables->format,
-        .tar = p->tar ? "tar" : NULL,
-        .first = "file",
-        .texts = texts,
-        .no_clobber = gi_chain_no_clobber(&tables->chain->steps[tables->last])};
-    return gi_table_writer_new(&tables->writer, &options, err);
+    return gi_text_batch_open(&tables->table, imaging, err);
 }
 
 /* Finds out whether the only input is a stream of images. All images of a stream have one table
@@ -256,8 +243,9 @@ static enum gi_status open_inputs(struct tables *tables, const struct gi_batch_j
         const struct gi_chain *chain = gi_rules_chain(files->rules, i, NULL);
         status = check_output(&chain->steps[chain->n - 1], err);
     }
-    if (!status && !files->params->tar && own.takes_stdin && noperands == 1 && files->list.n == 1)
-        status = find_stream(tables, files->list.inputs[0].path, err);
+    if (!status && !files->params->tar && own.takes_stdin && noperands == 1 &&
+        files->in.list.n == 1)
+        status = find_stream(tables, files->in.list.inputs[0].path, err);
     if (!status && tables->totals && !files->params->table)
         status = gi_fail(err, GI_E_USAGE, "--total: want --table");
     bool pages = !files->params->tar && !tables->stream;
@@ -266,8 +254,8 @@ static enum gi_status open_inputs(struct tables *tables, const struct gi_batch_j
         files->cursor.tells_joined = true;
     }
     tables->imaging.rules = files->rules;
-    tables->imaging.images = pages ? files->n : 0;
-    tables->imaging.times = files->times;
+    tables->imaging.images = pages ? files->in.n : 0;
+    tables->imaging.times = gi_batch_times(files->params);
     return status;
 }
 
@@ -282,17 +270,17 @@ static enum gi_status end_table(void *self, enum gi_status status, struct gi_err
     enum gi_status made = GI_OK;
     if (tables->total)
         made = step->reporter->take_total(&tables->total, step->args.params[GI_SET_STEP_FILTER],
-                                          tables->format == GI_TABLE_WRITER_JSONL, &text,
-                                          &table.nbytes, &fault);
+                                          tables->table.table.format == GI_TABLE_WRITER_JSONL,
+                                          &text, &table.nbytes, &fault);
     table.text = text;
     if (text && !made && (!status || !*err->text)) {
         table.tar = tables->files.params->tar ? "" : NULL;
-        made = gi_table_writer_add(tables->writer, &table, &fault);
+        made = gi_table_writer_add(tables->table.writer, &table, &fault);
     }
     free(text);
     if (made && !status)
         *err = fault;
-    return gi_table_writer_end(&tables->writer, status ? status : made, err);
+    return gi_text_batch_end(&tables->table, status ? status : made, err);
 }
 
 /* Writes a tar with an array or a table for each image. */
@@ -314,13 +302,20 @@ static const struct gi_target_kind a_table_each = {.check = check_each, .open = 
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err)
 {
-    void *const *params = job->params;
-    const struct gi_batch_params *p = gi_batch_params_of(job->command, params);
+    static const char *const texts[] = {"channel", NULL}; /* of stats */
+    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
     struct tables tables = {
         .chain = job->chain, .last = job->chain->n - 1, .io = *gi_batch_io(job)};
     tables.imaging = (struct gi_imaging_options){
         .chain = job->chain, .io = &tables.io, .device = gi_batch_device(job)};
     tables.source = &tables.files.source;
+    tables.table = (struct gi_text_batch){
+        .files = &tables.files,
+        .source = tables.source,
+        .table = {.path = table_of(p),
+                  .first = "file",
+                  .texts = texts,
+                  .no_clobber = gi_chain_no_clobber(&job->chain->steps[tables.last])}};
     const struct gi_chain_step *last = &job->chain->steps[tables.last];
     tables.totals = last->reporter->wants_total &&
                     last->reporter->wants_total(last->args.params[GI_SET_STEP_FILTER]);

@@ -128,8 +128,9 @@ void gi_tar_pairs_free(struct gi_tar_pairs **pairs)
 static const struct gi_input *tar_of(const struct gi_tar_pairs *pairs, int side)
 {
     const struct gi_batch_files *files = pairs->files;
-    size_t i = files->share ? (size_t)(files->share[pairs->at] - files->list.inputs) : pairs->at;
-    return &(side ? &files->others : &files->list)->inputs[i];
+    size_t i =
+        files->in.share ? (size_t)(files->in.share[pairs->at] - files->in.list.inputs) : pairs->at;
+    return &(side ? &files->in.others : &files->in.list)->inputs[i];
 }
 
 static bool skip_none(void *arg, size_t shard)
@@ -384,7 +385,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
 {
     struct gi_tar_pairs *pairs = self;
     enum gi_status status = GI_OK;
-    if (!pairs->open && pairs->at < pairs->files->n)
+    if (!pairs->open && pairs->at < pairs->files->in.n)
         status = open_tars(pairs, err);
     *more = pairs->open && !status;
     for (bool made = !*more; !made && !status;) {
@@ -454,7 +455,7 @@ static enum gi_status conclude_batch(void *self, const struct gi_tally *tally,
                                      enum gi_status status, struct gi_err *err)
 {
     struct gi_tar_pairs *pairs = self;
-    if (!status && !pairs->files->shard.n)
+    if (!status && !pairs->files->in.shard.n)
         gi_matcher_warn(gi_rules_matcher(pairs->files->rules));
     return gi_source_files.conclude(pairs->files, tally, status, err);
 }

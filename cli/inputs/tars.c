@@ -16,7 +16,6 @@
 #include "cli/paths/path_conflicts.h"
 #include "cli/paths/shard.h"
 #include "cli/run/imaging.h"
-#include "cli/run/progress.h"
 #include "cli/text.h"
 
 struct tars {
@@ -221,27 +220,20 @@ static enum gi_status end(void *self, enum gi_status status, struct gi_err *err)
     return status;
 }
 
-/* Makes the array or the table of a member. */
-static enum gi_status analyse(struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err)
-{
-    const struct gi_tar_tag *tag = item->source.tag;
-    struct gi_imaging_table table = {.file = tag->name,
-                                     .into_memory = true,
-                                     .json = gi_text_has_suffix(item->line.output, "json")};
-    struct gi_image image = {0};
-    struct gi_file_info info = {0};
-    enum gi_status status = gi_imaging_load_for_chain(imaging, item, &image, NULL, &info, err);
-    if (!status)
-        status = gi_imaging_analyse(imaging, item, &image, &info, &table, err);
-    gi_image_free(&image);
-    return status;
-}
-
+/* Makes the image, the array or the table of a member. */
 static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_err *err)
 {
     const struct tars *tars = self;
-    return tars->analyses ? analyse(imaging, item, err) : gi_imaging_memory(imaging, item, err);
+    const struct gi_tar_tag *tag = item->source.tag;
+    struct gi_imaging_table table = {.file = tag->name, .into_memory = true};
+    struct gi_image image = {0};
+    struct gi_file_info info = {0};
+    if (!tars->analyses)
+        return gi_imaging_memory(imaging, item, err);
+    table.json = gi_text_has_suffix(item->line.output, "json");
+    enum gi_status status = gi_imaging_load_for_chain(imaging, item, &image, NULL, &info, err);
+    return status ? status : gi_imaging_analyse(imaging, item, &image, &info, &table, err);
 }
 
 static const struct gi_target_kind tar = {.ordered = true, .put = put, .end = end};
@@ -267,8 +259,7 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
                                                .rules = tars.source.rules,
                                                .io = &tars.io,
                                                .device = gi_batch_device(job),
-                                               .times =
-                                                   p->report || gi_progress_shows(p->progress)};
+                                               .times = gi_batch_times(p)};
     struct gi_source source = {.kind = &gi_source_tars, .self = &tars.source};
     const struct gi_target target = {&tar, &tars};
     const struct gi_item_work work = {.imaging = &options, .self = &tars, .run = run_item};

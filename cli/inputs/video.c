@@ -33,32 +33,33 @@ static enum gi_status subsample(struct gi_stream *stream, const struct gi_pipeli
                                 bool *fits, struct gi_err *err)
 {
     const struct gi_chain *chain = stream->chain;
-    const struct gi_y4m *video = &stream->video;
-    stream->chroma_params = calloc((size_t)chain->n, sizeof *stream->chroma_params);
-    for (int i = 0; stream->chroma_params && i < chain->n; i++) {
+    const struct gi_y4m *video = &stream->video.head;
+    stream->video.chroma_params = calloc((size_t)chain->n, sizeof *stream->video.chroma_params);
+    for (int i = 0; stream->video.chroma_params && i < chain->n; i++) {
         const struct gi_filter *filter = chain->steps[i].filter;
         const struct gi_plan *plan = gi_pipeline_plan(luma, i);
         if (!filter->subsample)
             continue;
         void *params = malloc(filter->params_nbytes);
-        stream->chroma_params[i] = params;
+        stream->video.chroma_params[i] = params;
         if (!params)
             return gi_fail(err, GI_E_MEMORY, "out of memory: parameters of a plane");
         memcpy(params, chain->steps[i].args.params[GI_SET_STEP_FILTER], filter->params_nbytes);
         if (!plan || !filter->subsample(params, plan, 1 << video->shift_x, 1 << video->shift_y))
             *fits = false;
     }
-    return stream->chroma_params ? GI_OK
-                                 : gi_fail(err, GI_E_MEMORY, "out of memory: parameters of planes");
+    return stream->video.chroma_params
+               ? GI_OK
+               : gi_fail(err, GI_E_MEMORY, "out of memory: parameters of planes");
 }
 
 /* Gives the steps the parameters of this plane. */
 static void use_plane(struct gi_ready *ready, const struct gi_stream *stream, int plane)
 {
-    bool chroma = stream->chroma_params && is_chroma(&stream->video, plane);
+    bool chroma = stream->video.chroma_params && is_chroma(&stream->video.head, plane);
     for (int i = 0; chroma && i < ready->chain->n; i++)
-        if (stream->chroma_params[i])
-            ready->steps[i].params = stream->chroma_params[i];
+        if (stream->video.chroma_params[i])
+            ready->steps[i].params = stream->video.chroma_params[i];
 }
 
 /* Returns whether each step that has parameters of its own for chroma gets a plane of chroma that
@@ -69,9 +70,9 @@ static bool is_subsampled(const struct gi_stream *stream, const struct gi_pipeli
     for (int i = 0; i < stream->chain->n; i++) {
         const struct gi_plan *of_luma = gi_pipeline_plan(luma, i),
                              *of_chroma = gi_pipeline_plan(chroma, i);
-        if (!stream->chroma_params[i] || !of_luma || !of_chroma)
+        if (!stream->video.chroma_params[i] || !of_luma || !of_chroma)
             continue;
-        struct gi_y4m video = stream->video;
+        struct gi_y4m video = stream->video.head;
         video.width = of_luma->sources[0].width;
         video.height = of_luma->sources[0].height;
         struct gi_image want = gi_y4m_plane(&video, 1);
@@ -88,7 +89,7 @@ static enum gi_status plan_plane(struct gi_stream *stream, struct gi_image *resu
                                  struct gi_ready *ready, int plane, struct gi_pipeline **luma,
                                  bool *fits, struct gi_err *err)
 {
-    struct gi_image shape = gi_y4m_plane(&stream->video, plane);
+    struct gi_image shape = gi_y4m_plane(&stream->video.head, plane);
     struct gi_pipeline *pipeline;
     int failed = -1;
     use_plane(ready, stream, plane);
@@ -99,10 +100,10 @@ static enum gi_status plan_plane(struct gi_stream *stream, struct gi_image *resu
                                                                   ready->steps[failed].filter->name)
                                                   : status;
     *result = gi_pipeline_result(pipeline);
-    stream->made_nbytes[plane] = gi_pipeline_nbytes(pipeline);
-    if (plane == 0 && !stream->luma_only && is_chroma(&stream->video, 1))
+    stream->video.made_nbytes[plane] = gi_pipeline_nbytes(pipeline);
+    if (plane == 0 && !stream->video.luma_only && is_chroma(&stream->video.head, 1))
         status = subsample(stream, pipeline, fits, err);
-    else if (is_chroma(&stream->video, plane))
+    else if (is_chroma(&stream->video.head, plane))
         *fits = is_subsampled(stream, *luma, pipeline);
     if (plane == 0)
         *luma = pipeline;
@@ -122,19 +123,19 @@ static enum gi_status plan_plane(struct gi_stream *stream, struct gi_image *resu
 static enum gi_status plan_video(struct gi_stream *stream, struct gi_ready *ready, bool *fits,
                                  struct gi_err *err)
 {
-    const struct gi_y4m *video = &stream->video;
+    const struct gi_y4m *video = &stream->video.head;
     struct gi_image result = {0};
     struct gi_pipeline *luma = NULL;
     enum gi_status status = GI_OK;
-    stream->made = *video;
-    for (int i = 0; i < (stream->luma_only ? 1 : video->nplanes) && !status && *fits; i++) {
+    stream->video.made = *video;
+    for (int i = 0; i < (stream->video.luma_only ? 1 : video->nplanes) && !status && *fits; i++) {
         struct gi_err fault = {0};
         status = plan_plane(stream, &result, ready, i, &luma, fits, &fault);
         if (!status && i == 0) {
-            stream->made.width = result.width;
-            stream->made.height = result.height;
+            stream->video.made.width = result.width;
+            stream->video.made.height = result.height;
         }
-        struct gi_image want = gi_y4m_plane(&stream->made, i);
+        struct gi_image want = gi_y4m_plane(&stream->video.made, i);
         bool differs = result.width != want.width || result.height != want.height;
         if (i > 0 && status != GI_E_MEMORY && (status || differs)) {
             *fits = false;
@@ -143,8 +144,8 @@ static enum gi_status plan_video(struct gi_stream *stream, struct gi_ready *read
         if (status)
             *err = fault;
     }
-    if (!stream->luma_only)
-        gi_y4m_keep_matrix(&stream->made, video);
+    if (!stream->video.luma_only)
+        gi_y4m_keep_matrix(&stream->video.made, video);
     gi_pipeline_free(&luma);
     return status;
 }
@@ -152,11 +153,11 @@ static enum gi_status plan_video(struct gi_stream *stream, struct gi_ready *read
 enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
 {
     const struct gi_io_params *io = &stream->io;
-    const char *refused = io->depth && stream->to_video ? "--depth"
-                          : io->work_depth              ? "--work-depth"
-                          : io->bands                   ? "--bands"
-                                                        : NULL;
-    bool is_luma = stream->luma_only && io->gray != GI_GRAY_MEAN; /* --gray changes nothing */
+    const char *refused = io->depth && stream->video.to_video ? "--depth"
+                          : io->work_depth                    ? "--work-depth"
+                          : io->bands                         ? "--bands"
+                                                              : NULL;
+    bool is_luma = stream->video.luma_only && io->gray != GI_GRAY_MEAN; /* --gray changes nothing */
     if (refused)
         return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
                        refused);
@@ -164,7 +165,7 @@ enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
         return gi_fail(err, GI_E_USAGE,
                        "--gray: is not for Y4M video: leave it out, or begin with the step convert "
                        "--gray, as in gpuimg run 'convert --gray | blur'");
-    return gi_y4m_read_head(&stream->video, stream->reader, &io->limits, err);
+    return gi_y4m_read_head(&stream->video.head, stream->reader, &io->limits, err);
 }
 
 /* Plans the chain for planes. If chroma can't be planned, or its result would not fit that of luma,
@@ -172,8 +173,8 @@ enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
 static enum gi_status begin_planes(struct gi_stream *stream, struct gi_err *err)
 {
     struct gi_ready ready;
-    struct gi_image luma = gi_y4m_plane(&stream->video, 0);
-    struct gi_file_info info = {.maxval = (1u << stream->video.bits) - 1};
+    struct gi_image luma = gi_y4m_plane(&stream->video.head, 0);
+    struct gi_file_info info = {.maxval = (1u << stream->video.head.bits) - 1};
     bool fits = true;
     enum gi_status status = gi_ready_make(&ready, stream->chain, err);
     if (!status)
@@ -186,16 +187,17 @@ static enum gi_status begin_planes(struct gi_stream *stream, struct gi_err *err)
     if (!fits) {
         gi_cli_warn("%s: the sizes of luma and chroma would not fit, so its frames go through as "
                     "RGB, which rounds samples, %d x %d pixels of luma",
-                    gi_reader_name(stream->reader), stream->made.width, stream->made.height);
-        stream->made = (struct gi_y4m){0};
-        stream->by_frame = true;
+                    gi_reader_name(stream->reader), stream->video.made.width,
+                    stream->video.made.height);
+        stream->video.made = (struct gi_y4m){0};
+        stream->video.by_frame = true;
     }
     return GI_OK;
 }
 
 enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
 {
-    if (!stream->chain && stream->to_video)
+    if (!stream->chain && stream->video.to_video)
         return gi_fail(
             err, GI_E_UNSUPPORTED,
             "%s: is a Y4M video, which goes through operations alone: want one of them, as in "
@@ -205,13 +207,13 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
     enum gi_status status = gi_video_read_head(stream, err);
     if (status)
         return status;
-    if (!stream->by_frame)
+    if (!stream->video.by_frame)
         status = begin_planes(stream, err);
     if (status)
         return status;
-    if (stream->to_video)
-        stream->target = stream->by_frame ? &gi_target_frames : &gi_target_planes;
-    if (stream->video.interlaced)
+    if (stream->video.to_video)
+        stream->target = stream->video.by_frame ? &gi_target_frames : &gi_target_planes;
+    if (stream->video.head.interlaced)
         gi_cli_warn("%s: is interlaced, and goes frame by frame, both fields as one",
                     gi_reader_name(stream->reader));
     return GI_OK;
@@ -221,22 +223,23 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
 static enum gi_status read_plane(struct gi_stream *stream, struct plane *plane,
                                  struct gi_item *item, bool *end, struct gi_err *err)
 {
-    struct gi_image shape = gi_y4m_plane(&stream->video, stream->plane);
+    struct gi_image shape = gi_y4m_plane(&stream->video.head, stream->video.plane);
     enum gi_status status = GI_OK;
     *end = false;
-    if (stream->plane == 0) {
+    if (stream->video.plane == 0) {
         status = gi_y4m_read_frame(plane->line, end, stream->reader, err);
         stream->taken += !status && !*end;
     }
     if (status || *end)
         return status;
-    gi_engine_reserve(item, gi_image_nbytes(&shape) + stream->made_nbytes[stream->plane]);
-    status = gi_image_alloc_from(&plane->image, gi_imaging_allocator(stream->imaging), shape.width,
-                                 shape.height, 1, shape.type, err);
+    gi_engine_reserve(item,
+                      gi_image_nbytes(&shape) + stream->video.made_nbytes[stream->video.plane]);
+    status = gi_image_alloc_from(&plane->image, stream->video.allocator, shape.width, shape.height,
+                                 1, shape.type, err);
     if (!status)
         status = gi_y4m_read_plane(&plane->image, stream->reader, err);
-    plane->number = stream->plane;
-    stream->plane = (stream->plane + 1) % stream->video.nplanes;
+    plane->number = stream->video.plane;
+    stream->video.plane = (stream->video.plane + 1) % stream->video.head.nplanes;
     return status;
 }
 
@@ -271,9 +274,9 @@ static enum gi_status take_plane(void *self, struct gi_item *item, struct gi_ima
     item->line.input_nbytes = gi_image_nbytes(image);
     item->line.shape = *image;
     item->line.shape.data = NULL;
-    if (gi_y4m_widen(image, stream->video.bits, err))
+    if (gi_y4m_widen(image, stream->video.head.bits, err))
         return gi_err_prefix(err, "%s", item->line.input);
-    if (stream->video.nplanes == 1)
+    if (stream->video.head.nplanes == 1)
         return GI_OK;
     if (asprintf(&name, "%s %s", item->line.input, names[plane->number]) < 0)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
@@ -292,7 +295,7 @@ static enum gi_status replace_chroma(struct gi_stream *stream, struct gi_item *i
         gi_image_alloc(&plane->image, shape->width, shape->height, 1, shape->type, err);
     if (status)
         return status;
-    gi_y4m_fill_neutral(&plane->image, plane->number, stream->video.bits);
+    gi_y4m_fill_neutral(&plane->image, plane->number, stream->video.head.bits);
     item->line.output_nbytes = gi_image_nbytes(&plane->image);
     return GI_OK;
 }
@@ -305,11 +308,11 @@ enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_i
     struct gi_image made = {0};
     struct gi_ready ready;
     item->line.input_nbytes = gi_image_nbytes(&plane->image);
-    enum gi_status status = gi_y4m_widen(&plane->image, stream->video.bits, err);
+    enum gi_status status = gi_y4m_widen(&plane->image, stream->video.head.bits, err);
     if (status)
         return gi_err_prefix(err, "%s", item->line.input);
-    struct gi_image want = gi_y4m_plane(&stream->made, plane->number);
-    if (stream->luma_only && plane->number)
+    struct gi_image want = gi_y4m_plane(&stream->video.made, plane->number);
+    if (stream->video.luma_only && plane->number)
         return replace_chroma(stream, item, &want, err);
     status = gi_ready_make(&ready, stream->chain, err);
     if (!status)
@@ -325,7 +328,7 @@ enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_i
                          plane->number, made.width, made.height, want.width, want.height);
     if (status)
         return gi_err_prefix(err, "%s", item->line.input);
-    gi_y4m_narrow(&plane->image, stream->video.bits);
+    gi_y4m_narrow(&plane->image, stream->video.head.bits);
     item->line.output_nbytes = gi_image_nbytes(&plane->image);
     return GI_OK;
 }
@@ -333,20 +336,20 @@ enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_i
 /* Writes a frame after all of its planes have been delivered. */
 static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
 {
-    enum gi_status status = gi_sink_printf(stream->sink, err, "%s\n", stream->line);
-    for (int i = 0; i < stream->video.nplanes; i++) {
+    enum gi_status status = gi_sink_printf(stream->out.sink, err, "%s\n", stream->video.line);
+    for (int i = 0; i < stream->video.head.nplanes; i++) {
         if (!status)
-            status = gi_y4m_write_plane(stream->sink, &stream->planes[i], err);
-        gi_image_free(&stream->planes[i]);
+            status = gi_y4m_write_plane(stream->out.sink, &stream->video.planes[i], err);
+        gi_image_free(&stream->video.planes[i]);
     }
-    return status ? status : gi_sink_flush(stream->sink, err);
+    return status ? status : gi_sink_flush(stream->out.sink, err);
 }
 
 static enum gi_status open_planes(void *self, struct gi_imaging *imaging, struct gi_err *err)
 {
     struct gi_stream *stream = self;
     enum gi_status status = gi_stream_open_sink(stream, imaging, err);
-    return status ? status : gi_y4m_write_head(stream->sink, &stream->made, err);
+    return status ? status : gi_y4m_write_head(stream->out.sink, &stream->video.made, err);
 }
 
 /* Keeps the planes of a frame until the last plane arrives, so that no part of an incomplete frame
@@ -358,10 +361,10 @@ static enum gi_status put_plane(void *self, struct gi_item *item, struct gi_err 
     if (item->line.status)
         return GI_OK;
     if (plane->number == 0)
-        memcpy(stream->line, plane->line, sizeof stream->line);
-    stream->planes[plane->number] = plane->image;
+        memcpy(stream->video.line, plane->line, sizeof stream->video.line);
+    stream->video.planes[plane->number] = plane->image;
     plane->image = (struct gi_image){0};
-    return plane->number + 1 == stream->video.nplanes ? write_frame(stream, err) : GI_OK;
+    return plane->number + 1 == stream->video.head.nplanes ? write_frame(stream, err) : GI_OK;
 }
 
 const struct gi_target_kind gi_target_planes = {
@@ -374,16 +377,16 @@ static enum gi_status note_plane(void *self, struct gi_item *item, struct gi_err
     struct gi_stream *stream = self;
     const struct plane *plane = item->source.tag;
     const struct gi_line *line = &item->line;
-    struct gi_line *frame = &stream->frame;
+    struct gi_line *frame = &stream->video.frame;
     if (!stream->target)
         return gi_stream_note(stream, item, err);
     if (plane->number == 0)
-        *frame = (struct gi_line){.shape = gi_y4m_plane(&stream->video, 0)};
+        *frame = (struct gi_line){.shape = gi_y4m_plane(&stream->video.head, 0)};
     frame->input = line->input;
-    frame->shape.channels = stream->video.nplanes;
+    frame->shape.channels = stream->video.head.nplanes;
     gi_line_add(frame, line);
     item->made.last = line->status != GI_OK;
-    return line->status || plane->number + 1 == stream->video.nplanes
+    return line->status || plane->number + 1 == stream->video.head.nplanes
                ? gi_stream_note_line(stream, frame, err)
                : GI_OK;
 }

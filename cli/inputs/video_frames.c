@@ -66,15 +66,15 @@ void gi_video_choose(struct gi_stream *stream)
         luma = luma || planes == GI_PLANES_LUMA;
         rgb = rgb || planes == GI_PLANES_RGB || needs_frame(&chain->steps[i]);
     }
-    stream->luma_only = stream->to_video && luma;
-    stream->by_frame = !stream->to_video || (!luma && rgb);
+    stream->video.luma_only = stream->video.to_video && luma;
+    stream->video.by_frame = !stream->video.to_video || (!luma && rgb);
 }
 
 /* Reads the next frame; *end becomes true if there is none. */
 static enum gi_status read_frame(struct gi_stream *stream, struct frame *frame,
                                  struct gi_item *item, bool *end, struct gi_err *err)
 {
-    const struct gi_y4m *video = &stream->video;
+    const struct gi_y4m *video = &stream->video.head;
     enum gi_status status = gi_y4m_read_frame(frame->line, end, stream->reader, err);
     if (status || *end)
         return status;
@@ -116,12 +116,12 @@ static enum gi_status encode(const struct gi_stream *stream, struct gi_item *ite
     struct gi_image planes[GI_Y4M_PLANES] = {{0}};
     struct gi_sink *sink = NULL;
     enum gi_status status = GI_OK;
-    frame->made = stream->video;
+    frame->made = stream->video.head;
     frame->made.width = image->width;
     frame->made.height = image->height;
     if (!stream->is_video)
         status = gi_y4m_new_head(&frame->made, image->width, image->height,
-                                 gi_colour_channels(image) == 1, stream->rate, err);
+                                 gi_colour_channels(image) == 1, stream->out.rate, err);
     if (!status)
         status = gi_y4m_from_image(planes, image, &frame->made, err);
     if (!status)
@@ -144,12 +144,12 @@ static enum gi_status take_image(const struct gi_stream *stream, struct gi_item 
 {
     struct frame *frame = item->source.tag;
     enum gi_status status = GI_OK;
-    for (int i = 0; i < stream->video.nplanes && !status; i++) {
+    for (int i = 0; i < stream->video.head.nplanes && !status; i++) {
         item->line.input_nbytes += gi_image_nbytes(&frame->planes[i]);
-        status = gi_y4m_widen(&frame->planes[i], stream->video.bits, err);
+        status = gi_y4m_widen(&frame->planes[i], stream->video.head.bits, err);
     }
     if (!status)
-        status = gi_y4m_to_image(image, frame->planes, &stream->video, err);
+        status = gi_y4m_to_image(image, frame->planes, &stream->video.head, err);
     free_planes(frame->planes);
     item->line.shape = *image;
     item->line.shape.data = NULL;
@@ -163,7 +163,7 @@ enum gi_status gi_video_frame_work(void *self, struct gi_imaging *imaging, struc
     struct gi_image image = {0};
     struct gi_metadata metadata = {0};
     const struct frame *frame = item->source.tag;
-    gi_y4m_metadata(&metadata, &stream->video);
+    gi_y4m_metadata(&metadata, &stream->video.head);
     gi_y4m_frame_metadata(&metadata, frame->line);
     enum gi_status status = take_image(stream, item, &image, err);
     struct gi_file_info info = {.bits = 8, .maxval = (unsigned)gi_type_full_scale(image.type)};
@@ -223,10 +223,10 @@ static enum gi_status put_frame(void *self, struct gi_item *item, struct gi_err 
     enum gi_status status = GI_OK;
     if (item->line.status)
         return GI_OK;
-    const struct gi_y4m *made = &stream->made, *own = &frame->made;
+    const struct gi_y4m *made = &stream->video.made, *own = &frame->made;
     if (!made->width) {
-        stream->made = *own;
-        status = gi_y4m_write_head(stream->sink, made, err);
+        stream->video.made = *own;
+        status = gi_y4m_write_head(stream->out.sink, made, err);
     } else if (own->width != made->width || own->height != made->height ||
                own->nplanes != made->nplanes) {
         return gi_fail(err, GI_E_UNSUPPORTED,
@@ -235,8 +235,8 @@ static enum gi_status put_frame(void *self, struct gi_item *item, struct gi_err 
                        made->width, made->height, made->nplanes == 1 ? ", gray" : "");
     }
     if (!status)
-        status = gi_sink_write(stream->sink, item->made.bytes, item->made.nbytes, err);
-    return status ? status : gi_sink_flush(stream->sink, err);
+        status = gi_sink_write(stream->out.sink, item->made.bytes, item->made.nbytes, err);
+    return status ? status : gi_sink_flush(stream->out.sink, err);
 }
 
 const struct gi_target_kind gi_target_frames = {
