@@ -53,6 +53,7 @@ static struct {
     pthread_t *threads; /* array of threads_room entries; of its nthreads threads nidle wait */
     int nthreads, threads_room, nidle;
     bool quit;
+    atomic_bool watched; /* not protected: runs of one thread are listed too */
     struct scratch kept[SCRATCH_KEPT];
 } workers = {.life = PTHREAD_MUTEX_INITIALIZER,
              .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -247,7 +248,8 @@ static void scratch_keep(struct scratch scratch)
     free(scratch.data);
 }
 
-/* Does the caller's part of a run that workers may join, and waits for the workers. */
+/* Does the caller's part of a run in the list, which workers may join, and waits for the workers.
+ */
 static void run_with_workers(struct run *run)
 {
     pthread_cond_init(&run->left, NULL);
@@ -284,13 +286,18 @@ enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void 
             return status;
     }
     run.scratch = scratch.data;
-    if (run.threads == 1)
+    if (run.threads == 1 && !(njobs > 1 && atomic_load(&workers.watched)))
         work(&run, 0);
     else
         run_with_workers(&run);
     if (scratch_nbytes)
         scratch_keep(scratch);
     return GI_OK;
+}
+
+void gi_pool_watch(bool watched)
+{
+    atomic_store(&workers.watched, watched);
 }
 
 double gi_pool_part_started(void)

@@ -36,8 +36,10 @@ enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void 
 
 /* Returns the part, 0 to 1, of the jobs that have been started of a run that is under way, for a
  * line of progress. If there are several runs it is one with the most jobs. Returns -1 if there is
- * none, or only runs of one thread. */
+ * none. Runs of one thread count only while gi_pool_watch() is set to true, because to list them
+ * takes a lock. */
 double gi_pool_part_started(void);
+void gi_pool_watch(bool watched);
 
 /* Returns the share as struct gi_parallel, which imgio takes. The struct is valid as long as the
  * share. */

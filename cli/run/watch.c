@@ -22,7 +22,8 @@ static bool tell(void *arg, double seconds, char *line, size_t nbytes)
         snprintf(size, sizeof size, " of %.3g megapixels", 1e-6 * (double)npixels);
     if (started >= 0)
         snprintf(part, sizeof part, ", %.0f %%", 100 * started);
-    snprintf(line, nbytes, "1 image%s, %.0f s, now %s%s", size, seconds, now, part);
+    /* A narrow terminal shows only the beginning. */
+    snprintf(line, nbytes, "now %s%s, %.0f s, 1 image%s", now, part, seconds, size);
     return true;
 }
 
@@ -30,10 +31,12 @@ void gi_watch_start(struct gi_watch *watch, bool forced)
 {
     *watch = (struct gi_watch){.now = "decode"};
     watch->progress = gi_progress_start(forced, tell, watch);
+    gi_pool_watch(watch->progress != NULL);
 }
 
 void gi_watch_end(struct gi_watch *watch)
 {
+    gi_pool_watch(false);
     gi_progress_end(&watch->progress);
 }
 

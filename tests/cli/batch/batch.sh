@@ -237,7 +237,7 @@ told() { # told NAME LINE COMMAND...
     local name=$1 line=$2
     shift 2
     slow "$@" --progress >"$name.out" 2>"$name.err" || echo "exit status $?" >>"$name.err"
-    grep -q . "$name.err" && ! grep -qvxE "gpuimg: $1: $line, [0-9]+ s, now [a-z]+" "$name.err" || touch "$name.bad"
+    grep -q . "$name.err" && ! grep -qvxE "gpuimg: $1: now [a-z]+(, [0-9]+ %)?, [0-9]+ s, $line" "$name.err" || touch "$name.bad"
 }
 told filter "$one" invert - one.png &
 told convert "$one" convert - one.ppm &

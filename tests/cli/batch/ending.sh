@@ -108,8 +108,26 @@ check "extract: no line in a log" test ! -s err
 
 # ---- a single image that takes long: the part that is done ----
 pgm large.pgm 1500 1500
-timeout 5.5 "$GPUIMG" nlmeans large.pgm made.pgm --search 41 --threads 2 --progress >out 2>err
-check "the part done of a single image" grep -qE '^gpuimg: nlmeans: 1 image of 2.25 megapixels, [0-9]+ s, now [a-z]+, [0-9]+ %$' err
+for t in 1 2; do
+    timeout 5.5 "$GPUIMG" nlmeans large.pgm made.pgm --search 41 --threads $t --progress >out 2>err
+    check "the part done of a single image, by threads: $t" grep -qE '^gpuimg: nlmeans: now [a-z]+, [0-9]+ %, [0-9]+ s, 1 image of 2.25 megapixels$' err
+    python3 - "$GPUIMG" nlmeans large.pgm made.pgm --search 41 --threads $t >shown <<'END'
+import fcntl, os, pty, struct, sys, termios, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+end, text = time.time() + 5.5, b""
+while time.time() < end and b"%" not in text:
+    try:
+        text += os.read(fd, 1000)
+    except OSError: # the program has ended
+        break
+os.kill(pid, 9)
+sys.stdout.buffer.write(text)
+END
+    check "and on a terminal of 40 columns, by threads: $t" grep -qaE 'now [a-z]+, [0-9]+ %, [0-9]+ s' shown
+done
 
 # ---- warnings ----
 expect 0 gpuimg convert alpha1.png alpha2.png alpha3.png --out-dir jpegs --suffix jpg --threads 1
