@@ -322,7 +322,7 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
 {
     const struct output_params *output = arg;
     struct gi_histogram_params *p = params;
-    p->fit = output->format == FORMAT_TEXT;
+    p->fit = true; /* tables of many images have the same bins for all */
     const char *const outputs[] = {to, output->plot, NULL}, *const inputs[] = {input, NULL};
     enum gi_status status = output->plot ? gi_plot_check(output->plot, err) : GI_OK;
     if (!status)

@@ -458,8 +458,10 @@ static const struct gi_option options[] = {
      .help =
          "Lower end of the first bin and upper end of the last, as sample values, both "
          "included. By default these are 0 and full scale, or for float images the smallest "
-         "and the largest finite sample. A text of a 16-bit image, and a plot beside it, end at "
-         "the full scale of the bits that its samples need"},
+         "and the largest finite sample. For a single image of 16 bits the "
+         "end is the full scale of the bits that its samples need: 4095 if they have 12 bits. With "
+         "--table and other options for many images it is 65535 for all, so that their bins "
+         "compare"},
     {GI_OPTION("percentiles", REALS, struct gi_histogram_params, percentiles),
      .default_text = "1,5,25,75,95,99", .min = 0, .max = 100, .metavar = "P[,P...]",
      .help = "Percentiles to print besides the median"},

@@ -14,7 +14,7 @@ struct gi_histogram_params {
     struct gi_reals percentiles;
     bool luminance;
     bool opaque; /* leave out pixels whose alpha is not > 0 */
-    /* For a histogram to look at: without `range`, the bins of a 16-bit image end at the smallest
+    /* For a histogram of one image: without `range`, the bins of a 16-bit image end at the smallest
      * 2^k
      * - 1, from 255 on, that no sample exceeds, because many such images hold samples of 10 to 14
      * bits. */
