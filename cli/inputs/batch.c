@@ -152,7 +152,9 @@ enum gi_status gi_batch(struct gi_source *source, const struct gi_target *target
         status = to->end(target->self, status, err);
     if (source->kind->close)
         status = source->kind->close(source->self, status, err);
-    if (gi_cli_tears_down())
+    if (work->kept)
+        *work->kept = running.imaging;
+    else if (gi_cli_tears_down())
         gi_imaging_free(&running.imaging);
     return status;
 }

@@ -33,6 +33,9 @@ struct gi_item_work {
      * the target may change them. */
     const struct gi_imaging_options *imaging;
     int threads;
+    /* If this is not NULL, *kept becomes the devices, which the caller closes, because images in
+     * their memory outlive the batch. */
+    struct gi_imaging **kept;
     void *self;
     /* Many threads may call this at once. An error makes only this item fail. */
     enum gi_status (*run)(void *self, struct gi_imaging *imaging, struct gi_item *item,

@@ -190,7 +190,8 @@ enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
                                                .times = job->report != NULL};
     struct gi_source source = {.kind = &images, .self = job, .n = job->n};
     const struct gi_target target = {&one_image, job};
-    const struct gi_item_work work = {.imaging = &job->devices, .self = job, .run = load};
+    const struct gi_item_work work = {
+        .imaging = &job->devices, .kept = &job->decoding, .self = job, .run = load};
     return status ? status : gi_batch(&source, &target, &work, &batch, err);
 }
 
@@ -199,6 +200,8 @@ void gi_n_to_one_close(struct gi_n_to_one *job)
     gi_page_cursor_close(&job->cursor);
     gi_list_free(&job->list);
     gi_metadata_free(&job->metadata);
-    if (gi_cli_tears_down())
-        gi_imaging_free(&job->computing);
+    if (!gi_cli_tears_down())
+        return;
+    gi_imaging_free(&job->computing);
+    gi_imaging_free(&job->decoding);
 }

@@ -56,6 +56,7 @@ struct gi_n_to_one {
     const struct gi_io_params *io;
     struct gi_report lines;
     struct gi_imaging_options devices;
+    struct gi_imaging *decoding;
     /* The watch of `computing`; it shows nothing, because the engine shows progress. */
     struct gi_watch watch;
     struct gi_page_cursor cursor;

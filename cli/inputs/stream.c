@@ -20,8 +20,6 @@ void gi_stream_free(struct gi_stream **out)
     gi_page_cursor_close(&stream->cursor);
     gi_list_free(&stream->list);
     gi_report_close(&stream->report);
-    for (int i = 0; i < GI_Y4M_PLANES; i++)
-        gi_image_free(&stream->video.planes[i]);
     for (int i = 0; stream->video.chroma_params && i < stream->chain->n; i++)
         free(stream->video.chroma_params[i]);
     free(stream->video.chroma_params);

@@ -367,8 +367,17 @@ static enum gi_status put_plane(void *self, struct gi_item *item, struct gi_err 
     return plane->number + 1 == stream->video.head.nplanes ? write_frame(stream, err) : GI_OK;
 }
 
+/* Frees the planes of an incomplete frame while the devices whose memory has them are open. */
+static enum gi_status end_planes(void *self, enum gi_status status, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    for (int i = 0; i < GI_Y4M_PLANES; i++)
+        gi_image_free(&stream->video.planes[i]);
+    return gi_stream_end_sink(stream, status, err);
+}
+
 const struct gi_target_kind gi_target_planes = {
-    .ordered = true, .open = open_planes, .put = put_plane, .end = gi_stream_end_sink};
+    .ordered = true, .open = open_planes, .put = put_plane, .end = end_planes};
 
 /* Adds a plane to the line of its frame in the report. Writes this line after the last plane. In a
  * table each plane is an image. */
