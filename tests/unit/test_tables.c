@@ -10,7 +10,10 @@
 
 #include "test.h"
 #include "imgio/npy.h"
+#include "cli/json.h"
+#include "cli/tables/cells.h"
 #include "cli/tables/number.h"
+#include "cli/text.h"
 #include "cli/plot/overlay.h"
 
 static void check_real(double value, const char *want)
@@ -40,6 +43,50 @@ TEST(test_numbers)
     check_real(1.0 / 3, "0.333333333333");
     check_real(NAN, "null");
     check_real(-INFINITY, "null");
+}
+
+/* A row with every type of column, and one whose values are missing. */
+TEST(test_cells)
+{
+    struct row {
+        char name[16];
+        const char *text;
+        int whole;
+        uint64_t large;
+        bool flag;
+        double real;
+    } rows[] = {{"red", "a, \"b\"", 7, UINT64_MAX, true, 0.1}, {"blue", NULL, -1, 0, false, NAN}};
+    const struct gi_column columns[] = {
+        GI_COLUMN("name", NULL, NAME, struct row, name),
+        GI_COLUMN("text", NULL, TEXT, struct row, text),
+        GI_COLUMN("whole", NULL, INT, struct row, whole),
+        GI_COLUMN("large", NULL, WHOLE, struct row, large),
+        GI_COLUMN("flag", NULL, BOOL, struct row, flag),
+        GI_COLUMN("real_part", "dB", REAL, struct row, real),
+    };
+    const struct gi_cell_style csv = {0, "", 0, 0}, line = {3, "-", 14, 5};
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    gi_cells_csv_names(out, columns, 6);
+    for (int i = 0; i < 2; i++) {
+        putc('\n', out);
+        gi_cells_csv(out, columns, 6, &csv, &rows[i]);
+    }
+    putc('\n', out);
+    gi_cells_line(out, &columns[5], &line, rows, sizeof *rows, 2);
+    json_t *object = json_object();
+    gi_cells_json(object, columns, 3, &rows[1]);
+    gi_cells_json(object, columns + 4, 2, &rows[0]);
+    gi_json_print_for(-1, out, object, 0, NULL);
+    char *text = gi_text_close(out, &memory);
+    assert_string_equal(text,
+                        "name,text,whole,large,flag,real_part\n"
+                        "red,\"a, \"\"b\"\"\",7,18446744073709551615,1,0.1\n"
+                        "blue,,,0,0,\n"
+                        "real part, dB   0.1    -\n"
+                        "{\"name\": \"blue\", \"text\": null, \"whole\": null, \"flag\": true, "
+                        "\"real_part\": 0.10000000000000001}\n");
+    free(text);
 }
 
 /* Every float is unchanged after printing and parsing. */
