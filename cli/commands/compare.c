@@ -5,6 +5,7 @@
 #include "cli/tables/compare_junit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
@@ -54,53 +55,34 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Prints one row of the text, with a value for the whole image and then a value per channel.
- * `offset` is the offset of this value, a double, in struct gi_difference. */
-static void print_row(const char *name, const struct gi_comparison *comparison, size_t offset)
-{
-    printf("%-*s", CELL + 4, name);
-    for (int c = -1; c < comparison->nchannels; c++) {
-        const struct gi_difference *d = c < 0 ? &comparison->all : &comparison->channels[c];
-        if (c >= 0 && comparison->nchannels == 1)
-            break;
-        double value = *(const double *)(const void *)((const char *)d + offset);
-        if (isnan(value)) /* printf() would print the sign of NaN */
-            printf("%*s", CELL, "nan");
-        else
-            printf("%*.6g", CELL, value);
-    }
-    putchar('\n');
-}
+const struct gi_column gi_compare_columns[GI_COMPARE_COLUMNS] = {
+    GI_COLUMN("samples", NULL, WHOLE, struct gi_difference, samples),
+    GI_COLUMN("differing", NULL, WHOLE, struct gi_difference, differing),
+    GI_COLUMN("max_difference", NULL, REAL, struct gi_difference, max),
+    GI_COLUMN("mse", NULL, REAL, struct gi_difference, mse),
+    GI_COLUMN("psnr", "dB", REAL, struct gi_difference, psnr),
+    GI_COLUMN("ssim", NULL, REAL, struct gi_difference, ssim),
+};
 
+/* Prints a line for each column after the first, with a value for the whole image and then a value
+ * per channel. */
 static void print_text(const struct gi_comparison *comparison, const struct gi_image *a,
                        char **names)
 {
+    const struct gi_cell_style style = {6, "nan", CELL + 4, CELL};
+    int nchannels = comparison->nchannels > 1 ? comparison->nchannels : 0;
+    struct gi_difference all[1 + GI_MAX_CHANNELS] = {comparison->all};
+    memcpy(all + 1, comparison->channels, sizeof comparison->channels);
     gi_print_safe(stdout, names[0]);
     fputs(" and ", stdout);
     gi_print_safe(stdout, names[1]);
     printf(": %d x %d, %d channel%s, compared as %s\n\n%-*s%*s", a->width, a->height, a->channels,
            a->channels == 1 ? "" : "s", gi_type_word(comparison->type), CELL + 4, "", CELL, "all");
-    for (int c = 0; c < comparison->nchannels && comparison->nchannels > 1; c++)
+    for (int c = 0; c < nchannels; c++)
         printf("%*s", CELL, gi_channel_name(a, c));
     putchar('\n');
-    printf("%-*s%*llu", CELL + 4, "differing", CELL, (unsigned long long)comparison->all.differing);
-    for (int c = 0; c < comparison->nchannels && comparison->nchannels > 1; c++)
-        printf("%*llu", CELL, (unsigned long long)comparison->channels[c].differing);
-    putchar('\n');
-    print_row("max difference", comparison, offsetof(struct gi_difference, max));
-    print_row("mse", comparison, offsetof(struct gi_difference, mse));
-    print_row("psnr, dB", comparison, offsetof(struct gi_difference, psnr));
-    print_row("ssim", comparison, offsetof(struct gi_difference, ssim));
-}
-
-static void add_json(json_t *object, const struct gi_difference *difference)
-{
-    json_object_set_new(object, "samples", json_integer((json_int_t)difference->samples));
-    json_object_set_new(object, "differing", json_integer((json_int_t)difference->differing));
-    json_object_set_new(object, "max_difference", gi_json_real(difference->max));
-    json_object_set_new(object, "mse", gi_json_real(difference->mse));
-    json_object_set_new(object, "psnr", gi_json_real(difference->psnr));
-    json_object_set_new(object, "ssim", gi_json_real(difference->ssim));
+    for (int i = 1; i < GI_COMPARE_COLUMNS; i++)
+        gi_cells_line(stdout, &gi_compare_columns[i], &style, all, sizeof *all, 1 + nchannels);
 }
 
 json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
@@ -113,11 +95,11 @@ json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_
     json_object_set_new(object, "height", json_integer(a->height));
     json_object_set_new(object, "depth",
                         json_integer((json_int_t)(8 * gi_type_nbytes(comparison->type))));
-    add_json(object, &comparison->all);
+    gi_cells_json(object, gi_compare_columns, GI_COMPARE_COLUMNS, &comparison->all);
     for (int c = 0; c < comparison->nchannels; c++) {
         json_t *channel = json_object();
         json_object_set_new(channel, "name", json_string(gi_channel_name(a, c)));
-        add_json(channel, &comparison->channels[c]);
+        gi_cells_json(channel, gi_compare_columns, GI_COMPARE_COLUMNS, &comparison->channels[c]);
         json_array_append_new(channels, channel);
     }
     json_object_set_new(object, "channels", channels);

@@ -19,6 +19,7 @@
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/tables/compare_junit.h"
+#include "cli/text.h"
 
 struct pairs {
     struct gi_batch_files files; /* `list` has the first image of each pair */
@@ -28,7 +29,7 @@ struct pairs {
     struct gi_image mask;      /* of --ignore */
     struct gi_pages *pages[2]; /* the files whose pages are compared, if both have several */
     bool json;
-    size_t json_flags;                    /* flags for jansson */
+    int reader;                           /* descriptor that JSON is printed for; -1: a file */
     size_t n, different, missing, failed; /* `failed` are errors other than a missing file */
     void *const *params;
     struct gi_junit *junit;
@@ -160,32 +161,17 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
     return status || !p->tar ? status : gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io, err);
 }
 
-/* Writes ",VALUE". NaN is written without the sign that C may print. */
-static enum gi_status put_real(struct gi_sink *sink, double value, struct gi_err *err)
+static void print_csv(FILE *out, const struct gi_comparison *comparison, const struct gi_image *a,
+                      const char *other, bool ok)
 {
-    return isnan(value) ? gi_sink_write(sink, ",nan", 4, err)
-                        : gi_sink_printf(sink, err, ",%.12g", value);
-}
-
-static enum gi_status put_csv(struct gi_sink *sink, const struct gi_comparison *comparison,
-                              const struct gi_image *a, const char *other, bool ok,
-                              struct gi_err *err)
-{
-    const struct gi_difference *all = &comparison->all;
-    const double reals[] = {all->max, all->mse, all->psnr, all->ssim};
-    static const char head[] = "b,ok,width,height,depth,samples,differing,max_difference,mse,psnr,"
-                               "ssim\n";
-    enum gi_status status = gi_sink_write(sink, head, sizeof head - 1, err);
-    if (!status)
-        status = gi_table_writer_field(sink, other, err);
-    if (!status)
-        status =
-            gi_sink_printf(sink, err, ",%d,%d,%d,%zu,%llu,%llu", ok, a->width, a->height,
-                           8 * gi_type_nbytes(comparison->type), (unsigned long long)all->samples,
-                           (unsigned long long)all->differing);
-    for (int i = 0; i < 4 && !status; i++)
-        status = put_real(sink, reals[i], err);
-    return status ? status : gi_sink_write(sink, "\n", 1, err);
+    const struct gi_cell_style style = {12, "nan", 0, 0};
+    fputs("b,ok,width,height,depth,", out);
+    gi_cells_csv_names(out, gi_compare_columns, GI_COMPARE_COLUMNS);
+    putc('\n', out);
+    gi_cells_csv_text(out, other);
+    fprintf(out, ",%d,%d,%d,%zu,", ok, a->width, a->height, 8 * gi_type_nbytes(comparison->type));
+    gi_cells_csv(out, gi_compare_columns, GI_COMPARE_COLUMNS, &style, &comparison->all);
+    putc('\n', out);
 }
 
 /* Stores the row of a pair in item->made.bytes. */
@@ -193,25 +179,23 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
                           const struct gi_comparison *comparison, const struct gi_image *a, bool ok,
                           struct gi_err *err)
 {
-    struct gi_sink *sink = NULL;
-    enum gi_status status = gi_sink_open_memory(&sink, item->line.input, err);
     const char *tar, *names[2] = {item->line.input, item->line.other};
-    char *text = NULL;
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    enum gi_status status = GI_OK;
     if (gi_batch_row(&pairs->files.source, item, &tar, &names[0]) && tar)
         names[1] = names[0]; /* two members with the same name */
-    if (!status && pairs->json) {
+    if (out && pairs->json) {
         json_t *object = gi_compare_json(comparison, a, names);
         json_object_set_new(object, "ok", json_boolean(ok));
-        text = gi_json_dump(object, JSON_REAL_PRECISION(17) | pairs->json_flags);
-        status = text ? gi_sink_printf(sink, err, "%s\n", text)
-                      : gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
-        free(text);
-    } else if (!status) {
-        status = put_csv(sink, comparison, a, names[1], ok, err);
+        status = gi_json_print_for(pairs->reader, out, object, 0, err);
+    } else if (out) {
+        print_csv(out, comparison, a, names[1], ok);
     }
-    if (!status)
-        status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
-    gi_sink_abandon(&sink);
+    item->made.bytes = gi_text_close(out, &memory);
+    item->made.nbytes = memory.nbytes;
+    if (!item->made.bytes && !status)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a line");
     return status;
 }
 
@@ -304,8 +288,7 @@ static enum gi_status check(void *self, struct gi_err *err)
                   (to_stdout && !pairs->io.quiet && pairs->wishes->format == 1);
     if (pairs->json)
         table->format = GI_TABLE_WRITER_JSONL;
-    if (to_stdout && !pairs->io.quiet && isatty(STDOUT_FILENO))
-        pairs->json_flags = JSON_ENSURE_ASCII; /* as in gi_json_print() */
+    pairs->reader = to_stdout && !pairs->io.quiet ? STDOUT_FILENO : -1;
     return status;
 }
 

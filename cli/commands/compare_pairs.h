@@ -7,6 +7,7 @@
 #include "cli/args/image_files.h"
 #include "cli/command.h"
 #include "cli/run/imaging.h"
+#include "cli/tables/cells.h"
 #include "filters/statistics/compare.h"
 
 /* The sets of options of the command. */
@@ -66,6 +67,10 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
                                        const char *path, void *const *params,
                                        const struct gi_io_params *io, int threads,
                                        struct gi_err *err);
+
+/* The columns of a struct gi_difference. */
+enum { GI_COMPARE_COLUMNS = 6 };
+extern const struct gi_column gi_compare_columns[GI_COMPARE_COLUMNS];
 
 /* Returns the object that --json prints. The object is incomplete if memory ran out (cli/json.h).
  * `a` is either of the images; its shape is printed. */
