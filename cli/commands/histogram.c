@@ -11,6 +11,7 @@
 #include "cli/plot/plot.h"
 #include "cli/process.h"
 #include "cli/tables/histogram_text.h"
+#include "cli/tables/table_file.h"
 #include "cli/text.h"
 
 #include <math.h>
@@ -18,10 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
-
 struct output_params {
-    int format;
+    int format; /* enum gi_table_format - GI_TABLE_TEXT */
     bool cumulative, log, bars, no_clobber;
     const char *plot;
 };
@@ -72,17 +71,9 @@ static json_t *channel_json(const struct gi_histogram_view *view, int c)
     json_object_set_new(object, "range",
                         json_pack("[o,o]", gi_json_real(channel->lo), gi_json_real(channel->hi)));
     json_object_set_new(object, "bins", bins);
-    json_object_set_new(object, "count", json_integer((json_int_t)channel->total));
-    /* The name of count before 0.1.0, for programs that read it. */
-    json_object_set_new(object, "total", json_integer((json_int_t)channel->total));
-    json_object_set_new(object, "nan", json_integer((json_int_t)channel->nan));
-    json_object_set_new(object, "mean", gi_json_real(channel->mean));
-    json_object_set_new(object, "stddev", gi_json_real(channel->stddev));
-    json_object_set_new(object, "min", gi_json_real(channel->min));
-    json_object_set_new(object, "max", gi_json_real(channel->max));
-    json_object_set_new(object, "median", gi_json_real(channel->median));
+    gi_cells_json(object, gi_histogram_columns, GI_HISTOGRAM_COLUMNS - 1, channel);
     json_object_set_new(object, "percentiles", percentiles_json(view, c));
-    json_object_set_new(object, "entropy", gi_json_real(channel->entropy));
+    gi_cells_json(object, gi_histogram_columns + GI_HISTOGRAM_COLUMNS - 1, 1, channel);
     return object;
 }
 
@@ -243,40 +234,14 @@ static void *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
     return histogram->channels = channels;
 }
 
-static enum gi_status print(FILE *out, const struct gi_histogram_view *view, int format,
-                            struct gi_err *err)
+/* Prints the view that is the result of `report`. */
+static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
+                            const struct gi_findings *report, struct gi_err *err)
 {
-    if (format == FORMAT_JSON)
-        return print_json(out, view, err);
-    if (format == FORMAT_CSV)
-        print_csv(out, view);
-    else
-        gi_histogram_text(out, view);
+    if (format == GI_TABLE_JSON)
+        return print_json(out, report->result, err);
+    (format == GI_TABLE_CSV ? print_csv : gi_histogram_text)(out, report->result);
     return GI_OK;
-}
-
-static enum gi_status print_to_sink(struct gi_sink *sink, const struct gi_histogram_view *view,
-                                    int format, struct gi_err *err)
-{
-    struct gi_text_memory memory;
-    FILE *out = gi_text_open(&memory);
-    enum gi_status status = out ? print(out, view, format, err) : GI_OK;
-    return gi_text_write(out, &memory, status, sink, err);
-}
-
-/* Prints to the file `to`. */
-static enum gi_status print_to_file(const char *to, const struct gi_histogram_view *view,
-                                    const struct output_params *output, struct gi_bundle *bundle,
-                                    struct gi_err *err)
-{
-    struct gi_sink *sink = NULL;
-    enum gi_status status = gi_bundle_open(bundle, &sink, to, output->no_clobber, err);
-    if (!status)
-        status = print_to_sink(sink, view, output->format, err);
-    if (!status)
-        status = gi_bundle_keep(bundle, &sink, false, err);
-    gi_sink_abandon(&sink);
-    return status;
 }
 
 static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
@@ -284,7 +249,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
     const struct gi_histogram_params *asked = report->params;
     const struct output_params *output = report->output;
     struct gi_histogram histogram = *(const struct gi_histogram *)report->result;
-    bool to_stdout = strcmp(report->to, "-") == 0;
+    bool to_stdout = !report->table && strcmp(report->to, "-") == 0;
     struct gi_histogram_view view = {
         .histogram = &histogram,
         .image = report->image,
@@ -301,16 +266,16 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
     void *copy = NULL;
     if (output->cumulative && !(copy = make_cumulative(&histogram, err)))
         return GI_E_MEMORY;
-    if (report->table) {
-        enum gi_status printed =
-            print_to_sink(report->table, &view, report->json ? FORMAT_JSON : FORMAT_CSV, err);
-        free(copy);
-        return printed;
-    }
-    enum gi_status status = output->plot ? draw(&view, output, report->bundle, err) : GI_OK;
+    const enum gi_table_format format = (enum gi_table_format)output->format + GI_TABLE_TEXT;
+    const struct gi_table_file_params file = {(int)format, output->no_clobber};
+    struct gi_findings viewed = *report;
+    viewed.result = &view;
+    viewed.output = &file;
+    enum gi_status status =
+        output->plot && !report->table ? draw(&view, output, report->bundle, err) : GI_OK;
     if (!status)
-        status = to_stdout ? print(stdout, &view, output->format, err)
-                           : print_to_file(report->to, &view, output, report->bundle, err);
+        status = to_stdout ? print(stdout, NULL, format, &viewed, err)
+                           : gi_table_file_write(&viewed, print, err);
     if (!status && to_stdout)
         status = gi_cli_flush(err); /* the text is printed before the image of a chain is written */
     free(copy);

@@ -25,53 +25,43 @@ double gi_histogram_edge(const struct gi_histogram *histogram, int i)
                : channel->lo + i * ((channel->hi - channel->lo) / histogram->nbins);
 }
 
-static void print_row(FILE *out, const struct gi_histogram_view *view, const char *name,
-                      size_t offset)
+#define COLUMN(as, kind, member) GI_COLUMN(as, NULL, kind, struct gi_histogram_channel, member)
+const struct gi_column gi_histogram_columns[GI_HISTOGRAM_COLUMNS] = {
+    COLUMN("count", WHOLE, total),    COLUMN("total", WHOLE, total), /* the name of count before
+                                                                        0.1.0, for programs that
+                                                                        read it */
+    COLUMN("nan", WHOLE, nan),        COLUMN("mean", REAL, mean),    COLUMN("stddev", REAL, stddev),
+    COLUMN("min", REAL, min),         COLUMN("max", REAL, max),      COLUMN("median", REAL, median),
+    COLUMN("entropy", REAL, entropy),
+};
+
+static void print_line(FILE *out, const struct gi_histogram_view *view, struct gi_column column,
+                       const char *name)
 {
-    fprintf(out, "%-*s", CELL, name);
-    for (int c = 0; c < view->histogram->nchannels; c++) {
-        double value;
-        memcpy(&value, (const char *)&view->histogram->channels[c] + offset, sizeof value);
-        if (isnan(value))
-            fprintf(out, "%*s", CELL, "-");
-        else
-            fprintf(out, "%*.6g", CELL, value);
-    }
-    putc('\n', out);
+    static const struct gi_cell_style style = {6, "-", CELL, CELL};
+    const struct gi_histogram *histogram = view->histogram;
+    column.name = name;
+    gi_cells_line(out, &column, &style, histogram->channels, sizeof *histogram->channels,
+                  histogram->nchannels);
 }
 
 static void print_statistics(FILE *out, const struct gi_histogram_view *view)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } rows[] = {
-        {"min", offsetof(struct gi_histogram_channel, min)},
-        {"max", offsetof(struct gi_histogram_channel, max)},
-        {"mean", offsetof(struct gi_histogram_channel, mean)},
-        {"stddev", offsetof(struct gi_histogram_channel, stddev)},
-        {"entropy", offsetof(struct gi_histogram_channel, entropy)},
-        {"median", offsetof(struct gi_histogram_channel, median)},
-    };
+    enum { COUNT, NANS = 2, MEAN, STDDEV, MIN, MAX, MEDIAN, ENTROPY }; /* of the columns */
+    static const int order[] = {COUNT, NANS, MIN, MAX, MEAN, STDDEV, ENTROPY, MEDIAN};
     const struct gi_histogram *histogram = view->histogram;
     bool nan = false;
-    fprintf(out, "%-*s", CELL, "count");
-    for (int c = 0; c < histogram->nchannels; c++) {
-        fprintf(out, "%*llu", CELL, (unsigned long long)histogram->channels[c].total);
+    for (int c = 0; c < histogram->nchannels; c++)
         nan = nan || histogram->channels[c].nan > 0;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const struct gi_column *column = &gi_histogram_columns[order[i]];
+        if (order[i] != NANS || nan)
+            print_line(out, view, *column, order[i] == NANS ? "NaN" : column->name);
     }
-    if (nan)
-        fprintf(out, "\n%-*s", CELL, "NaN");
-    for (int c = 0; c < histogram->nchannels && nan; c++)
-        fprintf(out, "%*llu", CELL, (unsigned long long)histogram->channels[c].nan);
-    putc('\n', out);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        print_row(out, view, rows[i].name, rows[i].offset);
     for (int i = 0; i < histogram->npercentiles; i++) {
         char name[32];
         snprintf(name, sizeof name, "p%g", view->percentiles[i]);
-        print_row(out, view, name,
-                  offsetof(struct gi_histogram_channel, percentiles) + (size_t)i * sizeof(double));
+        print_line(out, view, (struct gi_column)COLUMN("", REAL, percentiles[i]), name);
     }
 }
 

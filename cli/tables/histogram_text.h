@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cli/tables/cells.h"
 #include "filters/statistics/histogram.h"
 
 /* A histogram and the options for printing it. */
@@ -18,6 +19,11 @@ struct gi_histogram_view {
     bool log, bars;
     bool unicode, colour; /* abilities of the terminal */
 };
+
+/* The columns of a struct gi_histogram_channel except the percentiles, in the order of JSON, in
+ * which the percentiles precede the last. */
+enum { GI_HISTOGRAM_COLUMNS = 9 };
+extern const struct gi_column gi_histogram_columns[GI_HISTOGRAM_COLUMNS];
 
 /* Returns the lower end of bin i. If i is nbins, returns the upper end of the last bin. */
 double gi_histogram_edge(const struct gi_histogram *histogram, int i);
