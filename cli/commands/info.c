@@ -12,11 +12,13 @@
 #include "cli/json.h"
 #include "cli/log.h"
 #include "cli/process.h"
+#include "cli/tables/cells.h"
 #include "cli/text.h"
 
 #include "cli/hash.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,11 +41,68 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* Returns the 64-bit FNV-1a hash of the image as 16 digits. Hashes a text like "640x480x3 8-bit"
+/* A file, with all that is printed of it. */
+struct described {
+    struct gi_image image; /* of the header only the shape */
+    struct gi_metadata metadata;
+    struct gi_file_info info;
+    struct gi_facts facts;
+    int maxval; /* -1: none, the samples are floats or large integers */
+    bool is_float;
+    const char *detail;
+    double dpi[2], unitless[2]; /* NAN if unknown */
+    char hash[17];              /* 16 digits; "": not asked for */
+};
+
+#define COLUMN(name, kind, member) GI_COLUMN(name, NULL, kind, struct described, member)
+/* The columns of CSV before those of facts, and those after them. JSON has further members. */
+static const struct gi_column columns[] = {
+    COLUMN("format", TEXT, info.format),
+    COLUMN("width", INT, image.width),
+    COLUMN("height", INT, image.height),
+    COLUMN("channels", INT, image.channels),
+    COLUMN("bits", INT, info.bits),
+    COLUMN("maxval", INT, maxval),
+    COLUMN("float", BOOL, is_float),
+    COLUMN("detail", TEXT, detail),
+    COLUMN("images", INT, info.images),
+    COLUMN("orientation", INT, info.orientation),
+    COLUMN("dpi_x", REAL, dpi[0]),
+    COLUMN("dpi_y", REAL, dpi[1]),
+    COLUMN("icc_bytes", WHOLE, metadata.icc_nbytes),
+    COLUMN("exif_bytes", WHOLE, metadata.exif_nbytes),
+    COLUMN("xmp_bytes", WHOLE, metadata.xmp_nbytes),
+    COLUMN("texts", INT, metadata.ntexts),
+};
+static const struct gi_column last_columns[] = {COLUMN("bytes", WHOLE, info.nbytes),
+                                                COLUMN("hash", NAME, hash)};
+
+enum {
+    /* Numbers of columns, before which JSON has members of its own. */
+    BITS = 4,
+    ICC = 12,
+    TEXTS = 15,
+    FACTS = sizeof columns / sizeof *columns,
+    COLUMNS_MAX = FACTS + GI_FACTS + 2,
+};
+
+/* Fills in the columns. Returns their number. */
+static int find_columns(struct gi_column all[COLUMNS_MAX], bool hashes)
+{
+    memcpy(all, columns, sizeof columns);
+    for (int i = 0; i < GI_FACTS; i++)
+        all[FACTS + i] = gi_fact_is_number(i)
+                             ? (struct gi_column)COLUMN(gi_fact_name(i), REAL, facts.numbers[i])
+                             : (struct gi_column)COLUMN(gi_fact_name(i), TEXT, facts.texts[i]);
+    memcpy(all + FACTS + GI_FACTS, last_columns, sizeof last_columns);
+    return COLUMNS_MAX - !hashes;
+}
+
+/* Computes the 64-bit FNV-1a hash of the image as 16 digits. Hashes a text like "640x480x3 8-bit"
  * (or 16-bit, float, and " bands" behind it), and then the samples in raster order as little
  * endian. */
-static const char *hash_of(char digits[17], const struct gi_image *image,
-                           const struct gi_file_info *info)
+static void find_hash(char digits[17], const struct gi_image *image,
+                      const struct gi_file_info *info)
 {
     char shape[80];
     int n = snprintf(shape, sizeof shape, "%dx%dx%d %s%s", image->width, image->height,
@@ -52,7 +111,6 @@ static const char *hash_of(char digits[17], const struct gi_image *image,
     for (int y = 0; y < image->height; y++)
         hash = gi_hash(hash, gi_row(image, y), gi_row_nbytes(image));
     snprintf(digits, 17, "%016" PRIx64, hash);
-    return digits;
 }
 
 static const char *channel_names(char text[GI_BANDS_TEXT], const struct gi_image *image,
@@ -62,20 +120,41 @@ static const char *channel_names(char text[GI_BANDS_TEXT], const struct gi_image
     return info->bands.n ? gi_bands_text(text, &info->bands) : names[image->channels];
 }
 
-static bool is_float(const struct gi_file_info *info)
+/* Fills in what follows from the image, its metadata and `info`. */
+static void describe(struct described *file, bool hashes)
 {
-    return !info->maxval && !info->integers;
+    const struct gi_metadata *metadata = &file->metadata;
+    bool dpi = metadata->dpi_x > 0 && !metadata->no_unit;
+    gi_facts_find(&file->facts, metadata);
+    file->maxval = file->info.maxval ? (int)file->info.maxval : -1;
+    file->is_float = !file->info.maxval && !file->info.integers;
+    file->detail = file->info.detail;
+    file->dpi[0] = dpi ? metadata->dpi_x : NAN;
+    file->dpi[1] = dpi ? metadata->dpi_y : NAN;
+    file->unitless[0] = metadata->no_unit ? metadata->dpi_x : NAN;
+    file->unitless[1] = metadata->no_unit ? metadata->dpi_y : NAN;
+    if (hashes)
+        find_hash(file->hash, &file->image, &file->info);
 }
 
-static void print_text(FILE *out, const char *path, const struct gi_image *image,
-                       const struct gi_metadata *metadata, const struct gi_file_info *info,
-                       const struct gi_io_params *input, bool hashes)
+static void free_described(struct described *file)
 {
-    char bytes[32], digits[17], bands[GI_BANDS_TEXT];
+    gi_image_free(&file->image);
+    gi_metadata_free(&file->metadata);
+    gi_facts_free(&file->facts);
+}
+
+static void print_text(FILE *out, const char *path, const struct described *file,
+                       const struct gi_io_params *input)
+{
+    const struct gi_image *image = &file->image;
+    const struct gi_metadata *metadata = &file->metadata;
+    const struct gi_file_info *info = &file->info;
+    char bytes[32], bands[GI_BANDS_TEXT];
     gi_print_safe(out, path);
     fprintf(out, ": %s, %d x %d, %s, %d bit%s%s%s%s", info->format, image->width, image->height,
             channel_names(bands, image, info), info->bits, info->bits == 1 ? "" : "s",
-            is_float(info) ? " float" : "", *info->detail ? ", " : "", info->detail);
+            file->is_float ? " float" : "", *info->detail ? ", " : "", info->detail);
     unsigned full = (unsigned)gi_type_full_scale(image->type);
     if (info->maxval && info->maxval != full && input->work_depth == GI_DEPTH_SAME)
         fprintf(out, ", 0 to %u read as 0 to %u", info->maxval, full);
@@ -96,10 +175,10 @@ static void print_text(FILE *out, const char *path, const struct gi_image *image
     if (metadata->ntexts)
         fprintf(out, ", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
     gi_info_parts(out, metadata);
-    if (hashes)
-        fprintf(out, ", hash %s", hash_of(digits, image, info));
+    if (*file->hash)
+        fprintf(out, ", hash %s", file->hash);
     fprintf(out, ", %s", gi_text_nbytes((double)info->nbytes, bytes));
-    gi_info_print_facts(out, metadata);
+    gi_info_print_facts(out, &file->facts);
     fputc('\n', out);
 }
 
@@ -116,65 +195,34 @@ static json_t *channels_json(const struct gi_image *image, const struct gi_file_
     return all;
 }
 
-static json_t *texts_json(const struct gi_metadata *metadata)
-{
-    json_t *texts = json_array();
-    for (int i = 0; i < metadata->ntexts; i++) {
-        json_t *text = json_object();
-        json_object_set_new(text, "keyword", gi_json_text(metadata->texts[i].keyword));
-        json_object_set_new(text, "text", gi_json_text(metadata->texts[i].text));
-        json_array_append_new(texts, text);
-    }
-    return texts;
-}
-
 /* Returns the JSON of a file. `tar` is the tar that contains the file. It is NULL if there is none,
  * or if another function prints the tar. */
-static json_t *to_json(const char *tar, const char *path, const struct gi_image *image,
-                       const struct gi_metadata *metadata, const struct gi_file_info *info,
-                       bool hashes)
+static json_t *to_json(const char *tar, const char *path, const struct described *file)
 {
-    char digits[17];
-    bool dpi = metadata->dpi_x > 0 && !metadata->no_unit;
+    static const struct gi_column unitless[] = {COLUMN("unitless_x", REAL, unitless[0]),
+                                                COLUMN("unitless_y", REAL, unitless[1])};
+    struct gi_column all[COLUMNS_MAX];
+    int n = find_columns(all, *file->hash);
     json_t *object = json_object();
     if (tar)
         gi_json_set_name(object, "tar", tar);
     gi_json_set_name(object, "file", path);
-    json_object_set_new(object, "format", gi_json_text(info->format));
-    json_object_set_new(object, "width", json_integer(image->width));
-    json_object_set_new(object, "height", json_integer(image->height));
-    json_object_set_new(object, "channels", json_integer(image->channels));
-    json_object_set_new(object, "names", channels_json(image, info));
-    json_object_set_new(object, "bits", json_integer(info->bits));
-    json_object_set_new(object, "maxval", info->maxval ? json_integer(info->maxval) : json_null());
-    json_object_set_new(object, "float", json_boolean(is_float(info)));
-    json_object_set_new(object, "detail", gi_json_text(info->detail));
-    json_object_set_new(object, "images", json_integer(info->images));
-    json_object_set_new(object, "orientation", json_integer(info->orientation));
-    json_object_set_new(object, "dpi_x", dpi ? gi_json_real(metadata->dpi_x) : json_null());
-    json_object_set_new(object, "dpi_y", dpi ? gi_json_real(metadata->dpi_y) : json_null());
-    json_object_set_new(object, "unitless_x",
-                        metadata->no_unit ? gi_json_real(metadata->dpi_x) : json_null());
-    json_object_set_new(object, "unitless_y",
-                        metadata->no_unit ? gi_json_real(metadata->dpi_y) : json_null());
-    json_object_set_new(object, "icc_bytes", json_integer((json_int_t)metadata->icc_nbytes));
-    json_object_set_new(object, "exif_bytes", json_integer((json_int_t)metadata->exif_nbytes));
-    json_object_set_new(object, "xmp_bytes", json_integer((json_int_t)metadata->xmp_nbytes));
-    json_object_set_new(object, "texts", texts_json(metadata));
-    json_object_set_new(object, "parts", gi_info_parts_json(metadata));
-    gi_info_json_facts(object, metadata);
-    json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
-    if (hashes)
-        json_object_set_new(object, "hash", json_string(hash_of(digits, image, info)));
+    gi_cells_json(object, all, BITS, file);
+    json_object_set_new(object, "names", channels_json(&file->image, &file->info));
+    gi_cells_json(object, all + BITS, ICC - BITS, file);
+    gi_cells_json(object, unitless, 2, file);
+    gi_cells_json(object, all + ICC, TEXTS - ICC, file);
+    json_object_set_new(object, "texts", gi_info_texts_json(&file->metadata));
+    json_object_set_new(object, "parts", gi_info_parts_json(&file->metadata));
+    gi_cells_json(object, all + FACTS, n - FACTS, file);
     return object;
 }
 
 /* Loads the part of an input that is printed. This is the header, or with --check the image. If
  * --check was given and the file has several images, decodes all of them and returns the first. */
-static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
-                           struct gi_file_info *info, const char *path,
-                           const struct info_params *own, const struct gi_io_params *input,
-                           const struct gi_loading *loading, struct gi_err *err)
+static enum gi_status load(struct described *file, const char *path, const struct info_params *own,
+                           const struct gi_io_params *input, const struct gi_loading *loading,
+                           struct gi_err *err)
 {
     struct gi_io_params io = *input;
     struct gi_loading all = *loading;
@@ -189,16 +237,18 @@ static enum gi_status load(struct gi_image *image, struct gi_metadata *metadata,
     if (pages) {
         all.pages = pages;
         for (all.page = gi_pages_n(pages) - 1; all.page > 0 && !status; all.page--) {
-            status = gi_cli_load_by(image, NULL, NULL, path, &io, &all, err);
+            status = gi_cli_load_by(&file->image, NULL, NULL, path, &io, &all, err);
             if (status)
                 gi_err_prefix(err, "page [%d]", gi_pages_number(pages, all.page));
             else
-                gi_image_free(image);
+                gi_image_free(&file->image);
         }
     }
     if (!status)
-        status = gi_cli_load_by(image, metadata, info, path, &io, &all, err);
+        status = gi_cli_load_by(&file->image, &file->metadata, &file->info, path, &io, &all, err);
     gi_pages_close(&pages, NULL);
+    if (!status)
+        describe(file, own->hash);
     return status;
 }
 
@@ -207,9 +257,7 @@ static enum gi_status print_image(const char *path, const struct gi_pages *pages
                                   const struct info_params *own, const struct gi_io_params *input,
                                   struct gi_err *err)
 {
-    struct gi_image image;
-    struct gi_metadata metadata = {0};
-    struct gi_file_info info = {0};
+    struct described file = {0};
     struct gi_pool *pool;
     if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
         return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
@@ -218,17 +266,15 @@ static enum gi_status print_image(const char *path, const struct gi_pages *pages
         return status;
     struct gi_parallel parallel = gi_pool_lend(pool);
     struct gi_loading loading = {.parallel = &parallel, .pages = pages, .page = page};
-    status = load(&image, &metadata, &info, path, own, input, &loading, err);
+    status = load(&file, path, own, input, &loading, err);
     gi_pool_free(&pool);
     if (status)
         return status;
     if (own->json)
-        status =
-            gi_json_print(stdout, to_json(NULL, path, &image, &metadata, &info, own->hash), 0, err);
+        status = gi_json_print(stdout, to_json(NULL, path, &file), 0, err);
     else
-        print_text(stdout, path, &image, &metadata, &info, input, own->hash);
-    gi_image_free(&image);
-    gi_metadata_free(&metadata);
+        print_text(stdout, path, &file, input);
+    free_described(&file);
     return status;
 }
 
@@ -272,71 +318,42 @@ static void on_shape(void *arg, const struct gi_image *shape)
         gi_engine_reserve(item, gi_image_nbytes(shape));
 }
 
-static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image,
-                              const struct gi_metadata *metadata, const struct gi_file_info *info,
-                              bool hashes, struct gi_err *err)
+static void print_csv(FILE *out, struct described *file)
 {
-    char maxval[16] = "", dpi[64] = ",", digits[17] = "", bands[GI_BANDS_TEXT], detail[160];
-    snprintf(detail, sizeof detail, "%s%s%s",
-             info->bands.n ? gi_bands_text(bands, &info->bands) : "",
-             info->bands.n && *info->detail ? ", " : "", info->detail);
-    if (info->maxval)
-        snprintf(maxval, sizeof maxval, "%u", info->maxval);
-    if (metadata->dpi_x > 0 && !metadata->no_unit)
-        snprintf(dpi, sizeof dpi, "%.12g,%.12g", metadata->dpi_x, metadata->dpi_y);
-    enum gi_status status = gi_sink_printf(
-        sink, err,
-        "format,width,height,channels,bits,maxval,float,detail,images,orientation,dpi_x,dpi_y,"
-        "icc_bytes,exif_bytes,xmp_bytes,texts");
-    if (!status)
-        status = gi_info_csv_names(sink, err);
-    if (!status)
-        status = gi_sink_printf(sink, err, ",bytes%s\n%s,%d,%d,%d,%d,%s,%d,", hashes ? ",hash" : "",
-                                info->format, image->width, image->height, image->channels,
-                                info->bits, maxval, is_float(info));
-    if (!status)
-        status = gi_table_writer_field(sink, detail, err);
-    if (!status)
-        status = gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d", info->images,
-                                info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
-                                metadata->xmp_nbytes, metadata->ntexts);
-    if (!status)
-        status = gi_info_csv_facts(sink, metadata, err);
-    if (!status)
-        status = gi_sink_printf(sink, err, ",%" PRIu64 "%s%s\n", (uint64_t)info->nbytes,
-                                hashes ? "," : "", hashes ? hash_of(digits, image, info) : "");
-    return status;
+    static const struct gi_cell_style style = {12, "", 0, 0};
+    struct gi_column all[COLUMNS_MAX];
+    char bands[GI_BANDS_TEXT], detail[160];
+    int n = find_columns(all, *file->hash);
+    if (file->info.bands.n) {
+        snprintf(detail, sizeof detail, "%s%s%s", gi_bands_text(bands, &file->info.bands),
+                 *file->detail ? ", " : "", file->detail);
+        file->detail = detail;
+    }
+    gi_cells_csv_names(out, all, n);
+    putc('\n', out);
+    gi_cells_csv(out, all, n, &style, file);
+    putc('\n', out);
 }
 
 /* Stores the text about one file in item->made.bytes. */
-static enum gi_status put(const struct infos *infos, struct gi_item *item,
-                          const struct gi_image *image, const struct gi_metadata *metadata,
-                          const struct gi_file_info *info, struct gi_err *err)
+static enum gi_status put(const struct infos *infos, struct gi_item *item, struct described *file,
+                          struct gi_err *err)
 {
     bool table = infos->target.writer != NULL;
-    if (table && infos->target.table.format != GI_TABLE_WRITER_JSONL) {
-        struct gi_sink *sink = NULL;
-        enum gi_status status = gi_sink_open_memory(&sink, item->line.input, err);
-        if (!status)
-            status = put_csv(sink, image, metadata, info, infos->own->hash, err);
-        if (!status)
-            status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
-        gi_sink_abandon(&sink);
-        return status;
-    }
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
     if (!out)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a line");
     enum gi_status status = GI_OK;
-    if (table || infos->own->json) {
-        const char *tar, *file;
-        gi_batch_row(&infos->files.source, item, &tar, &file);
-        status = gi_json_print_for(
-            table ? -1 : STDOUT_FILENO, out,
-            to_json(table ? NULL : tar, file, image, metadata, info, infos->own->hash), 0, err);
+    if (table && infos->target.table.format != GI_TABLE_WRITER_JSONL) {
+        print_csv(out, file);
+    } else if (table || infos->own->json) {
+        const char *tar, *name;
+        gi_batch_row(&infos->files.source, item, &tar, &name);
+        status = gi_json_print_for(table ? -1 : STDOUT_FILENO, out,
+                                   to_json(table ? NULL : tar, name, file), 0, err);
     } else
-        print_text(out, item->line.input, image, metadata, info, infos->input, infos->own->hash);
+        print_text(out, item->line.input, file, infos->input);
     item->made.bytes = gi_text_close(out, &memory);
     item->made.nbytes = memory.nbytes;
     if (!item->made.bytes && !status)
@@ -348,9 +365,7 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
                                struct gi_err *err)
 {
     const struct infos *infos = self;
-    struct gi_image image;
-    struct gi_metadata metadata = {0};
-    struct gi_file_info info = {0};
+    struct described file = {0};
     struct gi_shape_listener listener = {.tell = on_shape, .arg = item};
     bool decodes = infos->own->check || infos->own->hash;
     struct gi_loading loading = {.bytes = item->source.bytes,
@@ -360,26 +375,25 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
                                  .listener = decodes ? &listener : NULL};
     gi_item_note_input(item);
     double start = gi_now_ms();
-    enum gi_status status =
-        load(&image, &metadata, &info, item->line.input, infos->own, infos->input, &loading, err);
+    enum gi_status status = load(&file, item->line.input, infos->own, infos->input, &loading, err);
     item->line.ms[GI_STAGE_DECODE] = gi_now_ms() - start;
     if (status)
         return status;
-    item->line.shape = image;
+    item->line.shape = file.image;
     item->line.shape.data = NULL;
-    status = put(infos, item, &image, &metadata, &info, err);
-    gi_image_free(&image);
-    gi_metadata_free(&metadata);
+    status = put(infos, item, &file, err);
+    free_described(&file);
     return status;
 }
 
 static enum gi_status run_many(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
-    const char *texts[4 + GI_FACTS] = {"format", "detail", "hash"};
-    for (int i = 0, n = 3; i < GI_FACTS; i++)
-        if (!gi_fact_is_number(i))
-            texts[n++] = gi_fact_name(i);
+    struct gi_column all[COLUMNS_MAX];
+    const char *texts[COLUMNS_MAX + 1] = {NULL};
+    for (int i = 0, n = 0, ncolumns = find_columns(all, true); i < ncolumns; i++)
+        if (all[i].type == GI_COLUMN_TEXT || all[i].type == GI_COLUMN_NAME)
+            texts[n++] = all[i].name;
     struct infos infos = {.own = params[SET_OWN], .input = params[SET_INPUT]};
     struct gi_batch_files *files = &infos.files;
     const struct gi_batch_job job = {.command = self, .params = params};

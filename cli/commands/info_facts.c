@@ -1,12 +1,10 @@
-/* Prints the facts about a photograph as text, JSON and CSV.
+/* Prints the facts about a photograph as text.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/info_facts.h"
 
 #include <math.h>
 
-#include "cli/json.h"
 #include "cli/log.h"
-#include "cli/tables/table_writer.h"
 
 static void print_exposure(FILE *out, const double *numbers)
 {
@@ -30,13 +28,11 @@ static void print_exposure(FILE *out, const double *numbers)
         fprintf(out, "%s%.4g mm", separator, focal);
 }
 
-void gi_info_print_facts(FILE *out, const struct gi_metadata *metadata)
+void gi_info_print_facts(FILE *out, const struct gi_facts *facts)
 {
-    struct gi_facts facts;
-    gi_facts_find(&facts, metadata);
-    const double *numbers = facts.numbers;
+    const double *numbers = facts->numbers;
     for (int i = 0; i < GI_FACTS; i++) {
-        const char *text = facts.texts[i];
+        const char *text = facts->texts[i];
         if (i == GI_FACT_EXPOSURE_TIME)
             print_exposure(out, numbers);
         if (i == GI_FACT_LATITUDE && isfinite(numbers[i]) && isfinite(numbers[GI_FACT_LONGITUDE]))
@@ -48,41 +44,4 @@ void gi_info_print_facts(FILE *out, const struct gi_metadata *metadata)
         fprintf(out, "\n  %s: ", gi_fact_name(i));
         gi_print_safe(out, text);
     }
-    gi_facts_free(&facts);
-}
-
-void gi_info_json_facts(json_t *object, const struct gi_metadata *metadata)
-{
-    struct gi_facts facts;
-    gi_facts_find(&facts, metadata);
-    for (int i = 0; i < GI_FACTS; i++)
-        json_object_set_new(object, gi_fact_name(i),
-                            gi_fact_is_number(i) ? gi_json_real(facts.numbers[i])
-                                                 : gi_json_text(facts.texts[i]));
-    gi_facts_free(&facts);
-}
-
-enum gi_status gi_info_csv_names(struct gi_sink *sink, struct gi_err *err)
-{
-    enum gi_status status = GI_OK;
-    for (int i = 0; i < GI_FACTS && !status; i++)
-        status = gi_sink_printf(sink, err, ",%s", gi_fact_name(i));
-    return status;
-}
-
-enum gi_status gi_info_csv_facts(struct gi_sink *sink, const struct gi_metadata *metadata,
-                                 struct gi_err *err)
-{
-    struct gi_facts facts;
-    enum gi_status status = GI_OK;
-    gi_facts_find(&facts, metadata);
-    for (int i = 0; i < GI_FACTS && !status; i++) {
-        status = gi_sink_write(sink, ",", 1, err);
-        if (!status && facts.texts[i])
-            status = gi_table_writer_field(sink, facts.texts[i], err);
-        else if (!status && isfinite(facts.numbers[i]))
-            status = gi_sink_printf(sink, err, "%.12g", facts.numbers[i]);
-    }
-    gi_facts_free(&facts);
-    return status;
 }

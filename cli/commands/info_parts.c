@@ -80,3 +80,15 @@ json_t *gi_info_parts_json(const struct gi_metadata *metadata)
     }
     return parts;
 }
+
+json_t *gi_info_texts_json(const struct gi_metadata *metadata)
+{
+    json_t *texts = json_array();
+    for (int i = 0; i < metadata->ntexts; i++) {
+        json_t *text = json_object();
+        json_object_set_new(text, "keyword", gi_json_text(metadata->texts[i].keyword));
+        json_object_set_new(text, "text", gi_json_text(metadata->texts[i].text));
+        json_array_append_new(texts, text);
+    }
+    return texts;
+}

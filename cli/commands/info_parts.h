@@ -13,3 +13,5 @@ void gi_info_parts(FILE *out, const struct gi_metadata *metadata);
 
 /* Returns all parts of the file besides its samples as an array. */
 json_t *gi_info_parts_json(const struct gi_metadata *metadata);
+/* Returns the array of the texts. */
+json_t *gi_info_texts_json(const struct gi_metadata *metadata);

@@ -221,7 +221,7 @@ static double find_number(const struct exif *e, const struct gi_metadata *metada
     char *text = isfinite(v) ? NULL : other_text(metadata, fact);
     v = text ? parse_number(text) : v;
     free(text);
-    return v;
+    return isfinite(v) ? v : NAN;
 }
 
 void gi_facts_find(struct gi_facts *facts, const struct gi_metadata *metadata)
