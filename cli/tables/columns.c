@@ -54,9 +54,7 @@ static void shorten(char *text)
         memcpy(text, rounded, strlen(rounded) + 1);
 }
 
-/* Copies the next field of the CSV at *from (RFC 4180) to `to`, and moves *from past its comma or
- * newline. Returns the end of the copy; *last tells whether the row ends. */
-static char *take_field(char *to, const char **from, const char *end, bool *last)
+char *gi_columns_take_field(char *to, const char **from, const char *end, bool *last)
 {
     const char *at = *from;
     for (bool quoted = false; at < end; at++) {
@@ -91,7 +89,7 @@ static bool parse(struct table *table, const char *csv, size_t nbytes)
         const char **row = table->fields + table->nrows * table->ncolumns;
         for (bool last = false; !last; n++) {
             char *field = to;
-            to = take_field(to, &at, end, &last) + 1;
+            to = gi_columns_take_field(to, &at, end, &last) + 1;
             shorten(field);
             if (!table->nrows || n < table->ncolumns)
                 row[n] = field;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "imgio/imgio.h"
@@ -11,6 +12,10 @@
  * are left out. Columns that do not fit in `width` characters follow in further blocks, which
  * repeat the columns of text at the beginning. Errors: GI_E_MEMORY, GI_E_IO, GI_E_PIPE. */
 enum gi_status gi_columns_print(const char *csv, size_t nbytes, int width, struct gi_err *err);
+
+/* Copies the next field of the CSV at *from (RFC 4180) to `to`, without its quotes, and moves *from
+ * past its comma or newline. Returns the end of the copy; *last tells whether the row ends. */
+char *gi_columns_take_field(char *to, const char **from, const char *end, bool *last);
 
 /* Prints the CSV in a sink in memory, in the width of the terminal that standard output is, and
  * sets *sink to NULL. Errors: as above, and those of gi_sink_take(). */

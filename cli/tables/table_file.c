@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli/paths/output.h"
 #include "cli/text.h"
@@ -31,18 +30,14 @@ const struct gi_option gi_table_file_options[] = {
 static enum gi_status pick_format(enum gi_table_format *format, const char *path, int asked,
                                   struct gi_err *err)
 {
-    static const char *const suffixes[] = {
-        [GI_TABLE_TEXT] = ".txt", [GI_TABLE_CSV] = ".csv", [GI_TABLE_JSON] = ".json"};
-    const char *dot = strrchr(path, '.');
     *format = (enum gi_table_format)asked;
     if (asked != GI_TABLE_AUTO)
         return GI_OK;
-    *format = strcmp(path, "-") == 0 ? GI_TABLE_TEXT
-              : gi_npy_is(path)      ? GI_TABLE_NPY
-                                     : GI_TABLE_AUTO;
-    for (int i = GI_TABLE_TEXT; i <= GI_TABLE_JSON && *format == GI_TABLE_AUTO && dot; i++)
-        if (strcasecmp(dot, suffixes[i]) == 0)
-            *format = (enum gi_table_format)i;
+    *format = strcmp(path, "-") == 0 || gi_text_has_suffix(path, "txt") ? GI_TABLE_TEXT
+              : gi_text_has_suffix(path, "csv")                         ? GI_TABLE_CSV
+              : gi_text_has_suffix(path, "json")                        ? GI_TABLE_JSON
+              : gi_npy_is(path)                                         ? GI_TABLE_NPY
+                                                                        : GI_TABLE_AUTO;
     if (*format == GI_TABLE_AUTO)
         return gi_fail(err, GI_E_USAGE,
                        "%s: want a name that ends in .csv, .json, .npy or .txt, or --format", path);

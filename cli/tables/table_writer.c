@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "cli/json.h"
 #include "cli/log.h"
 #include "cli/scratch_file.h"
 #include "cli/stop.h"
+#include "cli/tables/cells.h"
 #include "cli/tables/columns.h"
 #include "cli/text.h"
 #include "imgio/npy.h"
@@ -44,16 +44,11 @@ struct gi_table_writer {
 enum gi_status gi_table_writer_format_of(enum gi_table_writer_format *format, const char *path,
                                          struct gi_err *err)
 {
-    static const char *const suffixes[] = {".csv", ".jsonl", ".npy"};
-    const char *dot = strrchr(path, '.');
-    *format = GI_TABLE_WRITER_CSV;
-    if (strcmp(path, "-") == 0)
+    *format = gi_text_has_suffix(path, "jsonl") ? GI_TABLE_WRITER_JSONL
+              : gi_npy_is(path)                 ? GI_TABLE_WRITER_NPY
+                                                : GI_TABLE_WRITER_CSV;
+    if (strcmp(path, "-") == 0 || gi_text_has_suffix(path, "csv jsonl npy"))
         return GI_OK;
-    for (int i = 0; dot && i < 3; i++)
-        if (strcasecmp(dot, suffixes[i]) == 0) {
-            *format = (enum gi_table_writer_format)i;
-            return GI_OK;
-        }
     return gi_fail(err, GI_E_USAGE, "--table %s: want a name that ends in .csv, .jsonl or .npy",
                    path);
 }
@@ -222,25 +217,11 @@ enum gi_status gi_table_writer_end(struct gi_table_writer **out, enum gi_status 
     return status;
 }
 
-enum gi_status gi_table_writer_field(struct gi_sink *sink, const char *text, struct gi_err *err)
+/* Returns the end of a row, which is the first newline that is not in quotes, or `end`. */
+static const char *row_end(const char *at, const char *end)
 {
-    if (!strpbrk(text, ",\"\n\r"))
-        return gi_sink_write(sink, text, strlen(text), err);
-    enum gi_status status = gi_sink_write(sink, "\"", 1, err);
-    for (; *text && !status; text++)
-        status = gi_sink_printf(sink, err, *text == '"' ? "\"\"" : "%c", *text);
-    return status ? status : gi_sink_write(sink, "\"", 1, err);
-}
-
-/* Returns the end of a field, or if `row` is true the end of a row. This is the first separator
- * that is not in quotes, or `end` if there is none. */
-static const char *csv_end(const char *at, const char *end, bool row)
-{
-    for (bool quoted = false; at < end; at++) {
+    for (bool quoted = false; at < end && (quoted || *at != '\n'); at++)
         quoted ^= *at == '"';
-        if (!quoted && (*at == '\n' || (!row && *at == ',')))
-            break;
-    }
     return at;
 }
 
@@ -252,20 +233,6 @@ static bool put_text(FILE *rows, struct table_writer_column *column, const char 
     return fwrite(&length, sizeof length, 1, rows) == 1 && fwrite(text, 1, length, rows) == length;
 }
 
-/* Stores the CSV field [at, end) without its quotes. */
-static bool put_field(FILE *rows, struct table_writer_column *column, const char *at,
-                      const char *end)
-{
-    char text[GI_TABLE_WRITER_TEXT_MAX];
-    bool quoted = at < end && *at == '"';
-    size_t n = 0;
-    for (at += quoted, end -= quoted; at < end && n < sizeof text; at++) {
-        at += quoted && *at == '"'; /* skips the first of two quotes */
-        text[n++] = *at;
-    }
-    return put_text(rows, column, text, n);
-}
-
 /* Stores one row for NumPy, with the names first and then the other columns. An empty field becomes
  * NaN. */
 static enum gi_status put_row(struct gi_table_writer *writer,
@@ -274,20 +241,23 @@ static enum gi_status put_row(struct gi_table_writer *writer,
 {
     const char *const names[] = {table->tar, table->file};
     size_t i = 0;
-    bool good = true;
+    bool good = true, last;
+    char *field = malloc((size_t)(end - row) + 1);
+    if (!field)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     for (int k = 0; k < 2; k++)
         if (names[k])
             good &= put_text(writer->rows, &writer->columns[i++], names[k], strlen(names[k]));
     for (; i < writer->ncolumns; i++) {
-        const char *stop = csv_end(row, end, false);
+        struct table_writer_column *column = &writer->columns[i];
+        size_t n = (size_t)(gi_columns_take_field(field, &row, end, &last) - field);
         char *parsed;
-        double value = writer->columns[i].text ? 0 : strtod(row, &parsed);
-        if (!writer->columns[i].text && parsed == row)
-            value = NAN;
-        good &= writer->columns[i].text ? put_field(writer->rows, &writer->columns[i], row, stop)
-                                        : fwrite(&value, sizeof value, 1, writer->rows) == 1;
-        row = stop + (stop < end);
+        double value = strtod(field, &parsed);
+        value = parsed == field ? NAN : value;
+        good &= column->text ? put_text(writer->rows, column, field, n)
+                             : fwrite(&value, sizeof value, 1, writer->rows) == 1;
     }
+    free(field);
     writer->nrows++;
     return good ? GI_OK : gi_scratch_file_fail(err);
 }
@@ -375,9 +345,14 @@ static enum gi_status put_name(struct gi_table_writer *writer, const char *name,
     char *safe = writer->terminal ? make_safe(name, strlen(name)) : NULL;
     if (writer->terminal && !safe)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
-    enum gi_status status = gi_table_writer_field(writer->sink, safe ? safe : name, err);
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    if (out) {
+        gi_cells_csv_text(out, safe ? safe : name);
+        putc(',', out);
+    }
     free(safe);
-    return status ? status : gi_sink_write(writer->sink, ",", 1, err);
+    return gi_text_write(out, &memory, GI_OK, writer->sink, err);
 }
 
 /* Writes a CSV row after the names. */
@@ -407,7 +382,7 @@ enum gi_status gi_table_writer_add(struct gi_table_writer *writer,
     size_t n = newline ? (size_t)(newline - text) : table->nbytes;
     enum gi_status status = check_head(writer, table, n, err);
     for (const char *at = text + n + 1; at < end && !status; at += n + 1) {
-        n = (size_t)(csv_end(at, end, true) - at);
+        n = (size_t)(row_end(at, end) - at);
         status = writer->rows ? put_row(writer, table, at, at + n, err)
                               : put_csv(writer, table, at, n, err);
     }

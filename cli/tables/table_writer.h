@@ -53,6 +53,3 @@ enum { GI_TABLE_WRITER_TEXT_MAX = 4096 };
  * gi_sink_write(). */
 enum gi_status gi_table_writer_add(struct gi_table_writer *writer,
                                    const struct gi_table_writer_table *table, struct gi_err *err);
-
-/* Writes a field of CSV, in quotes if necessary (RFC 4180). Errors: as gi_sink_write(). */
-enum gi_status gi_table_writer_field(struct gi_sink *sink, const char *text, struct gi_err *err);
