@@ -27,7 +27,7 @@ struct gi_device {
 struct gi_queue {
     const struct gi_kernels *k;
     struct gi_device *device;
-    struct gi_way_log *ways; /* log of the ways that are forced and that ran (kernels/ways.h) */
+    struct gi_ways_run *ways; /* the ways that are forced and those that ran (kernels/ways.h) */
 };
 
 struct gi_open_options {

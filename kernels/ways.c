@@ -1,4 +1,4 @@
-/* Chooses the way that runs, and keeps the forced ways and the log of the ways that ran.
+/* Chooses the way that runs, and keeps the forced ways and the ways that ran.
  * SPDX-License-Identifier: MIT */
 #include "kernels/ways.h"
 #include "kernels/kernels.h"
@@ -10,7 +10,7 @@
 
 enum { FORCED_MAX = 32, USES_MAX = 64, TOTALS_MAX = 256 };
 
-struct gi_way_log {
+struct gi_ways_run {
     struct {
         const struct gi_ways *ways;
         int way;
@@ -109,12 +109,12 @@ static void add_to_totals(const struct gi_queue *queue, const struct gi_way_use 
 
 void gi_way_note(struct gi_queue *queue, const struct gi_ways *ways, int i)
 {
-    struct gi_way_log *log = queue->ways;
+    struct gi_ways_run *ran = queue->ways;
     struct gi_way_use one = {
         .primitive = ways->primitive, .way = gi_way_at(ways, i)->name, .runs = 1};
-    log->running = find_use(log->uses, &log->nuses, USES_MAX, one.primitive, one.way);
-    if (log->running)
-        log->running->runs++;
+    ran->running = find_use(ran->uses, &ran->nuses, USES_MAX, one.primitive, one.way);
+    if (ran->running)
+        ran->running->runs++;
     add_to_totals(queue, &one);
 }
 
@@ -268,15 +268,15 @@ static enum gi_status force_one(struct gi_queue *queue, const char *entry, struc
     const struct gi_ways *mine = gi_ways_find(own, primitive);
     int row = only_other ? -1 : find_way(mine, way);
     if (row >= 0) {
-        struct gi_way_log *log = queue->ways;
+        struct gi_ways_run *ran = queue->ways;
         int i = 0;
-        while (i < log->nforced && log->forced[i].ways != mine)
+        while (i < ran->nforced && ran->forced[i].ways != mine)
             i++;
         if (i == FORCED_MAX)
             return gi_fail(err, GI_E_USAGE, "GPUIMG_WAY=%s: too many", entry);
-        log->nforced += i == log->nforced;
-        log->forced[i].ways = mine;
-        log->forced[i].way = row;
+        ran->nforced += i == ran->nforced;
+        ran->forced[i].ways = mine;
+        ran->forced[i].way = row;
         return GI_OK;
     }
     if (only_other && !other)

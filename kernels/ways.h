@@ -96,7 +96,7 @@ enum gi_status gi_samples_check(const char *primitive, unsigned types, const str
                                 struct gi_err *err);
 
 /* For GI_WAYS_FUNCTION. gi_way_next() returns the table row to try after row i, or the first row if
- * i is -1. It returns -1 after the last row. gi_way_note() notes in the log that row i runs.
+ * i is -1. It returns -1 after the last row. gi_way_note() notes that row i runs.
  * gi_way_refuse() fails with GI_E_UNSUPPORTED, because the forced way does not take the work. */
 int gi_way_next(const struct gi_queue *queue, const struct gi_ways *ways, int i);
 void gi_way_note(struct gi_queue *queue, const struct gi_ways *ways, int i);

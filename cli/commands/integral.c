@@ -2,9 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/integral.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli/args/batch_options.h"
 #include "cli/args/device_options.h"
@@ -13,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/paths/output.h"
 #include "imgio/npy.h"
+#include "imgio/pnm/pfm.h"
 
 struct output_params {
     bool no_clobber;
@@ -23,12 +22,6 @@ static const struct gi_option output_options[] = {
      .help = "Never replace a file that exists"},
     {0},
 };
-
-static bool is_pfm(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && strcasecmp(dot, ".pfm") == 0;
-}
 
 static enum gi_status write_npy(struct gi_sink *sink, const struct gi_integral *integral,
                                 struct gi_err *err)
@@ -45,29 +38,12 @@ static enum gi_status write_npy(struct gi_sink *sink, const struct gi_integral *
     return status;
 }
 
-/* Writes rows from the bottom up, as PFM requires. */
 static enum gi_status write_pfm(struct gi_sink *sink, const struct gi_integral *integral,
                                 struct gi_err *err)
 {
     const struct gi_image *sums = &integral->sums;
-    size_t n = gi_row_samples(sums) / (size_t)integral->words;
-    float *row = malloc(n * sizeof *row);
-    char head[64];
-    int used = snprintf(head, sizeof head, "P%c\n%d %d\n%s\n", sums->channels == 1 ? 'f' : 'F',
-                        sums->width / integral->words, sums->height,
-                        GI_NPY_ORDER[0] == '<' ? "-1.0" : "1.0");
-    enum gi_status status = row ? gi_sink_write(sink, head, (size_t)used, err)
-                                : gi_fail(err, GI_E_MEMORY, "out of memory: a row");
-    for (int y = sums->height - 1; y >= 0 && !status; y--) {
-        const void *from = gi_row(sums, y);
-        for (size_t i = 0; i < n; i++)
-            row[i] = integral->is_float     ? (float)((const double *)from)[i]
-                     : integral->words == 1 ? (float)((const uint32_t *)from)[i]
-                                            : (float)((const uint64_t *)from)[i];
-        status = gi_sink_write(sink, row, n * sizeof *row, err);
-    }
-    free(row);
-    return status;
+    return gi_pfm_write(sink, sums->width / integral->words, sums->height, sums->channels,
+                        gi_integral_row, integral, err);
 }
 
 static enum gi_status save(const struct gi_findings *report, struct gi_err *err)
@@ -76,11 +52,11 @@ static enum gi_status save(const struct gi_findings *report, struct gi_err *err)
     const struct gi_integral *integral = report->result;
     struct gi_sink *sink = NULL;
     const char *path = report->to;
-    if (is_pfm(path) && integral->sums.channels != 1 && integral->sums.channels != 3)
+    if (gi_pfm_is(path) && integral->sums.channels != 1 && integral->sums.channels != 3)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: %d channels: PFM holds 1 or 3, .npy any", path,
                        integral->sums.channels);
     enum gi_status (*write)(struct gi_sink *, const struct gi_integral *, struct gi_err *) =
-        is_pfm(path) ? write_pfm : write_npy;
+        gi_pfm_is(path) ? write_pfm : write_npy;
     if (report->table)
         return write(report->table, integral, err);
     enum gi_status status = gi_bundle_open(report->bundle, &sink, path, output->no_clobber, err);
@@ -97,7 +73,7 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
 {
     const struct output_params *output = arg;
     const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
-    if (strcmp(to, "-") && !gi_npy_is(to) && !is_pfm(to))
+    if (strcmp(to, "-") && !gi_npy_is(to) && !gi_pfm_is(to))
         return gi_fail(err, GI_E_USAGE, "%s: want a name that ends in .npy or .pfm", to);
     enum gi_status status = gi_output_check_plain("OUTPUT", to, err);
     if (!status)

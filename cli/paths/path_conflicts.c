@@ -92,8 +92,8 @@ static bool is_too_long(const char *path)
     return strlen(path) >= PATH_MAX;
 }
 
-/* Examines the folder of `path`. */
-static bool look(struct gi_paths *paths, const char *path)
+/* Sets the folder of `paths`, and its key, to those of `path`. Returns false if memory ran out. */
+static bool enter_folder(struct gi_paths *paths, const char *path)
 {
     size_t n = (size_t)(name_in(path) - path);
     if (paths->folder && strlen(paths->folder) == n && strncmp(paths->folder, path, n) == 0)
@@ -162,7 +162,7 @@ enum gi_status gi_paths_add(struct gi_paths *paths, enum gi_path_kind kind, size
     path = kind == GI_PATH_OUTPUT ? gi_output_file(path) : path;
     size_t n = kind == GI_PATH_INPUT ? gi_path_file(path, &selection) : strlen(path);
     char *file = follow(strndup(path, n), &regular);
-    if (!file || !look(paths, file)) {
+    if (!file || !enter_folder(paths, file)) {
         free(file);
         return fail_memory(paths, err);
     }
@@ -177,8 +177,9 @@ enum gi_status gi_paths_add_folder(struct gi_paths *paths, enum gi_path_kind kin
 {
     if (is_too_long(path))
         return GI_OK;
-    return look(paths, path) ? add(paths, (struct gi_path){paths->folder_key, index, kind}, err)
-                             : fail_memory(paths, err);
+    return enter_folder(paths, path)
+               ? add(paths, (struct gi_path){paths->folder_key, index, kind}, err)
+               : fail_memory(paths, err);
 }
 
 void gi_paths_free(struct gi_paths *paths)

@@ -101,6 +101,17 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     return queue->k->download(queue, &integral->sums, &dst, NULL, err);
 }
 
+void gi_integral_row(float *row, int y, const void *self)
+{
+    const struct gi_integral *integral = self;
+    size_t n = gi_row_samples(&integral->sums) / (size_t)integral->words;
+    const void *sums = gi_row(&integral->sums, y);
+    for (size_t i = 0; i < n; i++)
+        row[i] = integral->is_float     ? (float)((const double *)sums)[i]
+                 : integral->words == 1 ? (float)((const uint32_t *)sums)[i]
+                                        : (float)((const uint64_t *)sums)[i];
+}
+
 static void result_free(void *result)
 {
     gi_image_free(&((struct gi_integral *)result)->sums);

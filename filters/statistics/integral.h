@@ -19,6 +19,9 @@ struct gi_integral {
     bool is_float; /* the sums are doubles */
 };
 
+/* Sets `row` to the sums of row y of a struct gi_integral, as floats. */
+void gi_integral_row(float *row, int y, const void *integral);
+
 /* Sums of an image of several bands, from those of its parts (filters/statistics/parts.h). */
 extern const struct gi_parts_join gi_integral_parts;
 

@@ -6,6 +6,8 @@
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
 #endif
 
+#include "imgio/pnm/pfm.h"
+
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
 
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { TOKEN_MAX = 32 };
 
@@ -116,18 +119,46 @@ static bool probe_pfm(const unsigned char *bytes, size_t nbytes)
            is_space(bytes[2]);
 }
 
+/* Writes the header. `scale` is its magnitude; its sign tells the byte order, that of this machine.
+ * NULL: 1. */
+static enum gi_status write_head(struct gi_sink *sink, int width, int height, int channels,
+                                 const struct gi_part *scale, struct gi_err *err)
+{
+    bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    return gi_sink_printf(sink, err, "P%c\n%d %d\n%s%.*s\n", channels == 3 ? 'F' : 'f', width,
+                          height, little_endian ? "-" : "", scale ? (int)scale->nbytes : 3,
+                          scale ? (char *)scale->bytes : "1.0");
+}
+
+bool gi_pfm_is(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ".pfm") == 0;
+}
+
+enum gi_status gi_pfm_write(struct gi_sink *sink, int width, int height, int channels,
+                            gi_pfm_row *make, const void *self, struct gi_err *err)
+{
+    size_t nbytes = (size_t)width * (size_t)channels * sizeof(float);
+    float *row = malloc(nbytes);
+    enum gi_status status = row ? write_head(sink, width, height, channels, NULL, err)
+                                : gi_fail(err, GI_E_MEMORY, "out of memory: a row");
+    for (int y = height; y-- > 0 && !status;) {
+        make(row, y, self);
+        status = gi_sink_write(sink, row, nbytes, err);
+    }
+    free(row);
+    return status;
+}
+
 static enum gi_status encode_pfm(struct gi_sink *sink, const struct gi_image *image,
                                  const struct gi_metadata *metadata,
                                  const struct gi_save_options *options, struct gi_err *err)
 {
-    /* The sign of the scale tells the byte order. */
-    bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     const struct gi_part *scale =
         metadata ? gi_parts_find(&metadata->parts, GI_PART_PFM_SCALE, 0) : NULL;
     enum gi_status status =
-        gi_sink_printf(sink, err, "P%c\n%d %d\n%s%.*s\n", image->channels == 3 ? 'F' : 'f',
-                       image->width, image->height, little_endian ? "-" : "",
-                       scale ? (int)scale->nbytes : 3, scale ? (char *)scale->bytes : "1.0");
+        write_head(sink, image->width, image->height, image->channels, scale, err);
     for (int y = image->height; y-- > 0 && !status;)
         status = gi_sink_write(sink, gi_row(image, y), gi_row_nbytes(image), err);
     return status;
