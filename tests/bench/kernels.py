@@ -58,9 +58,10 @@ def expand(rows, inputs, worst):
 
 
 def request_of(row, size, **more):
-    keys = ("work", "k", "type", "channels", "input", "alpha", "connectivity", "degrees", "interpolation", "to", "filter", "operation")
+    keys = ("work", "k", "type", "channels", "input", "alpha", "connectivity", "degrees", "interpolation", "to", "filter", "operation",
+            "by", "width", "height")
     to = {"to": max(1, int(row["part"] * size))} if "part" in row else {}
-    return {**{k: row[k] for k in keys if k in row}, **to, "width": size, "height": size, **more}
+    return {"width": size, "height": size, **{k: row[k] for k in keys if k in row}, **to, **more}
 
 
 def floor_us(answer):

@@ -43,6 +43,10 @@ check "the types of gray bytes are measured on the CPU, unless the result is of 
         .us > 0 or (.skipped | contains("want the input'"'"'s shape")))' o.json
 check "times and lower bounds are positive" \
     jq -e 'all(.results[] | select(.table == "cpu"); .us > 0 and .floor_us > 0 and .copy_rate > 0 and .fma_rate > 0)' o.json
+check "a row has a request with what it says" jq -en --slurpfile rows "$bench/rows.json" --slurpfile got o.json '
+    [$rows[0].gpu.rows[] | (del(.name, .target_us, .part, .input) | to_entries) as $wanted | .name as $name
+        | any($got[0].results[] | select(.table == "gpu" and .name == $name) | .request;
+            . as $request | all($wanted[]; $request[.key] == .value))] | length > 100 and all'
 check "the inputs include worst cases" test \
     "$(count '.results[] | select(.table == "cpu" and .request.input == "spiral")' o.json)" -gt 0
 
