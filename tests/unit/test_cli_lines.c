@@ -39,9 +39,9 @@ static enum gi_status read_pairs(size_t *n, const char *path, bool zero, struct 
     struct gi_batch_params params = {.files_from = (char *)path, .null = zero};
     struct gi_batch_files files = {.params = &params};
     enum gi_status status = gi_pairs_read(&files, err);
-    *n = files.others.n;
-    gi_list_free(&files.list);
-    gi_list_free(&files.others);
+    *n = files.in.others.n;
+    gi_list_free(&files.in.list);
+    gi_list_free(&files.in.others);
     return status;
 }
 
