@@ -163,7 +163,8 @@ static enum gi_status open_next(struct gi_page_cursor *cursor, const struct gi_i
                                    takes_joined(cursor, input), fault);
     }
     int n = cursor->pages ? gi_pages_n(cursor->pages) : 0;
-    if (status || !counted || n == counted->n)
+    /* A file of one image is opened as pages if its beginning could not be read for a moment. */
+    if (status || !counted || n == counted->n || (n <= 1 && counted->n <= 1))
         return status;
     gi_pages_close(&cursor->pages, NULL);
     return gi_fail(fault, GI_E_IO, "%s: the file changed after its pages were counted: %d, now %d",
