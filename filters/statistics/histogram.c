@@ -155,18 +155,14 @@ static void from_counts(struct gi_histogram_channel *channel, const uint64_t *co
     }
     double n = (double)channel->total, squares = 0;
     channel->mean = (double)sum / n;
-    for (int v = min; v <= max; v++)
+    for (int v = min; min >= 0 && v <= max; v++)
         squares += (double)counts[v] * (v - channel->mean) * (v - channel->mean);
     channel->stddev = sqrt(squares / n);
-    channel->min = min;
-    channel->max = max;
+    channel->min = min < 0 ? NAN : min; /* no sample is counted */
+    channel->max = min < 0 ? NAN : max;
     channel->entropy = entropy(counts, nvalues);
-    for (int i = 0; i <= p->percentiles.n; i++) {
-        double t;
-        uint64_t rank = gi_percentile_rank(&t, percent_at(p, i), channel->total);
-        int v = gi_counts_value(counts, rank);
-        *answer_at(channel, i) = gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
-    }
+    for (int i = 0; i <= p->percentiles.n; i++)
+        *answer_at(channel, i) = gi_counts_percentile(counts, channel->total, percent_at(p, i));
 }
 
 /* Returns the upper end of the bins, of nvalues possible values. */

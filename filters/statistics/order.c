@@ -52,12 +52,23 @@ double gi_between(double a, double b, double t)
     return t < 0.5 ? a + (b - a) * t : b - (b - a) * (1 - t);
 }
 
-int gi_counts_value(const uint64_t *counts, uint64_t rank)
+/* Returns the sample of rank `rank` (from 0) in ascending order. There are more than `rank`. */
+static int counts_value(const uint64_t *counts, uint64_t rank)
 {
     int v = 0;
     for (uint64_t seen = counts[0]; seen <= rank; seen += counts[v])
         v++;
     return v;
+}
+
+double gi_counts_percentile(const uint64_t *counts, uint64_t n, double percent)
+{
+    double t;
+    if (n == 0)
+        return NAN;
+    uint64_t rank = gi_percentile_rank(&t, percent, n);
+    int v = counts_value(counts, rank);
+    return gi_between(v, t > 0 ? counts_value(counts, rank + 1) : v, t);
 }
 
 struct gi_float_totals gi_float_totals(const uint64_t *high)

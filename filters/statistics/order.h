@@ -17,9 +17,8 @@ uint64_t gi_percentile_rank(double *t, double percent, uint64_t n);
 /* Interpolates between two values. The result is exact at the ends, and if the values are equal. */
 double gi_between(double a, double b, double t);
 
-/* Returns the sample of rank `rank` (from 0) in ascending order. counts[v] samples have the value
- * v, and there are more than `rank` samples. */
-int gi_counts_value(const uint64_t *counts, uint64_t rank);
+/* Returns a percentile of n samples, of which counts[v] have the value v, or NAN if n is 0. */
+double gi_counts_percentile(const uint64_t *counts, uint64_t n, double percent);
 
 /* The number of bins of GI_KEY_FLOAT_HIGH, and of GI_KEY_FLOAT_LOW. */
 enum { GI_KEY_HALF = 65536 };

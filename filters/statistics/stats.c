@@ -149,13 +149,9 @@ static void from_counts(struct gi_stats_channel *channel, const uint64_t *counts
             entropy -= (double)counts[v] / n * log2((double)counts[v] / n);
         }
     channel->entropy = entropy + 0.0;
-    for (int i = 0; i <= p->percentiles.n; i++) {
-        double t;
-        uint64_t rank = gi_percentile_rank(&t, gi_stats_percent(p, i), channel->count);
-        int v = gi_counts_value(counts, rank);
+    for (int i = 0; i <= p->percentiles.n; i++)
         *gi_stats_answer(channel, i) =
-            gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
-    }
+            gi_counts_percentile(counts, channel->count, gi_stats_percent(p, i));
 }
 
 static void from_ranks(struct gi_stats_channel *channel, const struct gi_rank *ranks,

@@ -133,17 +133,6 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                              err);
 }
 
-/* Returns a percentile of integers. */
-static double percentile(const uint64_t *counts, uint64_t n, double percent)
-{
-    double t;
-    if (!n) /* no pixel has data */
-        return 0;
-    uint64_t rank = gi_percentile_rank(&t, percent, n);
-    int v = gi_counts_value(counts, rank);
-    return gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
-}
-
 /* Returns a percentile of finite floats, or NAN if there are none. */
 static double percentile_of_floats(const struct gi_rank two[2], uint64_t n, double percent)
 {
@@ -170,12 +159,12 @@ static void find_ends(struct normalize_ends *ends, const struct gi_plan *plan,
         const struct gi_float_totals *totals = &state->totals[c];
         double value[2];
         for (int i = 0; i < 2; i++)
-            value[i] = src->type == GI_F32
-                           ? percentile_of_floats(&ranks[c * RANKS + 2 * i],
-                                                  totals->n - totals->minus_infinite -
-                                                      totals->plus_infinite,
-                                                  percent[i])
-                           : percentile(counts, gi_curve_total(counts, src->type), percent[i]);
+            value[i] =
+                src->type == GI_F32
+                    ? percentile_of_floats(
+                          &ranks[c * RANKS + 2 * i],
+                          totals->n - totals->minus_infinite - totals->plus_infinite, percent[i])
+                    : gi_counts_percentile(counts, gi_curve_total(counts, src->type), percent[i]);
         ends[c] =
             (struct normalize_ends){value[0], value[1], (double)gi_type_full_scale(src->type)};
     }

@@ -142,10 +142,21 @@ def test_cumulative():
     c.check("cumulative", got == np.cumsum(counts).tolist())
 
 
+def test_nothing_counted():
+    """An image without any counted sample has no statistics, as a float image of NaN has none."""
+    for kind in np.uint8, np.uint16:
+        got = measured(np.zeros((3, 5), kind), "--nodata", 0)["channels"][0]
+        c.check(f"nothing counted: {kind.__name__}", got["count"] == 0 and sum(got["bins"]) == 0)
+        for name in "mean", "stddev", "min", "max", "median", "entropy":
+            c.check(f"nothing counted: {kind.__name__}: no {name}", got[name] is None)
+        c.check(f"nothing counted: {kind.__name__}: percentiles", set(got["percentiles"].values()) == {None})
+
+
 test_integers()
 test_ranges()
 test_floats()
 test_odd_floats()
 test_luminance()
 test_cumulative()
+test_nothing_counted()
 c.end()

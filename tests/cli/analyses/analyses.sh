@@ -37,6 +37,23 @@ expect_stdout "bin,lo,hi,luminance
 1,20,40,2" gpuimg histogram rgb.ppm --bins 2 --range 0,40 --format csv --luminance --cumulative
 expect_stdout '{"file": "two.pgm", "width": 6, "height": 4, "depth": 8, "maxval": 255, "channels": [{"name": "gray", "range": [0.0, 255.0], "bins": [24, 0], "count": 24, "total": 24, "nan": 0, "mean": 18.75, "stddev": 34.194602400573885, "min": 0.0, "max": 90.0, "median": 0.0, "percentiles": {"p2.5": 0.0}, "entropy": 1.1241854163060885}]}' \
     gpuimg histogram two.pgm --bins 2 --percentiles 2.5 --format json
+printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x09\x00\x05\x00' >clear.pam
+expect_stdout "clear.pam: 2 x 1, 2 channels, 8-bit
+
+                    gray       alpha
+count                  0           0
+min                    -           -
+max                    -           -
+mean                   -           -
+stddev                 -           -
+entropy                -           -
+median                 -           -
+p50                    -           -
+
+values                          gray       alpha
+0 - 127                            0           0
+128 - 255                          0           0" gpuimg histogram clear.pam --opaque --bins 2 --percentiles 50
+expect 0 gpuimg histogram clear.pam --opaque --plot plot.png
 expect 0 gpuimg histogram two.pgm --bins 4 --bars
 check "ASCII bars" grep -q '|################' out
 expect 0 env LC_ALL=C.UTF-8 "$GPUIMG" histogram two.pgm --bins 4 --bars
