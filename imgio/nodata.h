@@ -30,5 +30,5 @@ bool gi_nodata_fits(const struct gi_nodata *nodata, enum gi_type type);
 
 /* Adds the tag, in the unit of nodata->type, unless there is one. */
 void gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata);
-/* Drops the tag, because it does not apply to the samples that are written. */
+/* Drops the tag, because the samples that are written have another unit. */
 void gi_nodata_drop(struct gi_metadata *metadata);

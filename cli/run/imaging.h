@@ -104,10 +104,10 @@ void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms);
 
 /* ---- the whole work on an item (cli/run/imaging_work.c) ---- */
 
-/* Adapts metadata of the image as `loaded` to the chain's result `made`, which need not have
- * samples, and to where the chain has moved the pixels. Errors: GI_E_MEMORY. */
+/* Adapts metadata of the file that `info` describes to the chain's result `made`, which need not
+ * have samples, and to where the chain has moved the pixels. Errors: GI_E_MEMORY. */
 enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_imaging *imaging,
-                                const struct gi_item *item, const struct gi_image *loaded,
+                                const struct gi_item *item, const struct gi_file_info *info,
                                 const struct gi_image *made, const struct gi_placement *placement,
                                 struct gi_err *err);
 /* Processes a large image from file to file in bands of rows, if the image is the only one, the

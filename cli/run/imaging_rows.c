@@ -221,8 +221,7 @@ static enum gi_status run(struct input *input, struct gi_item *item, bool *taken
         status = gi_cli_warn_or_fail(&ready->warnings[i], item->line.input, &io, err);
     if (!status && *taken) {
         struct gi_placement placement = gi_ready_placement(ready);
-        status = gi_imaging_adapt(metadata, input->imaging, item, &input->shape, &result,
-                                  &placement, err);
+        status = gi_imaging_adapt(metadata, input->imaging, item, info, &result, &placement, err);
         if (!status)
             status = gi_cli_check_way(item->line.input, item->line.output, &io, info, err);
         io.rows = &made;

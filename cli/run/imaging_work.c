@@ -267,16 +267,38 @@ static bool recolours(const struct gi_chain *chain)
     return false;
 }
 
+/* Returns the type as which the file's samples are read. */
+static enum gi_type stored_type(const struct gi_file_info *info)
+{
+    return !info->maxval ? GI_F32 : info->bits <= 8 ? GI_U8 : GI_U16;
+}
+
+/* Returns whether samples of type `of` are written in their unit, if the result is `made`. */
+static bool keeps_unit(enum gi_type of, const struct gi_image *made,
+                       const struct gi_metadata *metadata, const struct gi_file_info *info,
+                       const struct gi_io_params *io)
+{
+    bool loses = made->type < of; /* the value too may have been rounded */
+    if (loses || io->depth == GI_DEPTH_1 || io->compression == GI_COMPRESSION_G4)
+        return false;
+    if (io->depth)
+        return (int)of == io->depth - GI_DEPTH_8;
+    return of == (metadata->light ? stored_type(info) : made->type);
+}
+
 enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_imaging *imaging,
-                                const struct gi_item *item, const struct gi_image *loaded,
+                                const struct gi_item *item, const struct gi_file_info *info,
                                 const struct gi_image *made, const struct gi_placement *placement,
                                 struct gi_err *err)
 {
     static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6}; /* of EXIF orientations */
     const struct gi_io_params *io = gi_imaging_options(imaging)->io;
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
-    if (made->type != loaded->type || io->depth)
+    struct gi_nodata others = nodata_of_others(chain);
+    if (!keeps_unit(stored_type(info), made, metadata, info, io))
         gi_nodata_drop(metadata);
+    if (others.given && !io->nodata && keeps_unit(others.type, made, metadata, info, io))
+        gi_nodata_name(metadata, &others);
     if (chain && makes_image(chain))
         gi_geo_forget_statistics(metadata);
     if (chain)
@@ -332,16 +354,13 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
         status = compute_hidden(imaging, item, image, &results->metadata, &results->info, wanted,
                                 results->ending.coding_of ? &results->ending : NULL,
                                 &results->ready, err);
-    struct gi_nodata others = nodata_of_others(chain);
-    if (!status && wanted && others.given && others.type == image->type && !options->io->nodata)
-        gi_nodata_name(&results->metadata, &others);
     if (!status && wanted)
         warn_of_bits(item, options->io, results);
     if (!status && wanted && chain && chain->n)
         placement = gi_ready_placement(&results->ready);
     if (!status && wanted)
-        status =
-            gi_imaging_adapt(&results->metadata, imaging, item, &loaded, image, &placement, err);
+        status = gi_imaging_adapt(&results->metadata, imaging, item, &results->info, image,
+                                  &placement, err);
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image))
         status = drop_sizes(item, &results->metadata, options->io->strict, err);
     return status;

@@ -127,6 +127,28 @@ def option():
     check("another type", "42113" in result.stderr and 42113 not in parse(open("out.tif", "rb").read()))
 
 
+def depths():
+    """The tag is kept if samples are written in its unit, and dropped by name if not, or if they were rounded."""
+    for kind, own in (np.uint8, "8"), (np.uint16, "16"), (np.float32, "float"):
+        image = rng.integers(10, 250, (H, W)).astype(kind)
+        image[3:5] = 7
+        tiff("in.tif", image, b"7")
+        for depth in "8", "16", "float":
+            for words in (("--depth", depth), ("--work-depth", depth), ("--work-depth", depth, "--depth", own)):
+                if kind == np.float32 and depth != "float":
+                    continue
+                for command in ("convert",), ("invert",), ("run", "invert | invert"):
+                    result = c.result(*command, "in.tif", "out.tif", *words, "--quiet")
+                    check(f"{kind.__name__} {command} {words}: {result.stderr}", result.returncode == 0)
+                    tag = parse(open("out.tif", "rb").read()).get(42113)
+                    kept = own in (depth, words[-1]) and not (own == "16" and words[:2] == ("--work-depth", "8"))
+                    check(f"{kind.__name__} {command} {words}: tag {tag}", tag == ((2, b"7\0") if kept else None))
+                    named = "42113" in c.result(*command, "in.tif", "out.tif", *words).stderr
+                    check(f"{kind.__name__} {command} {words}: named", named == (not kept))
+                    if kept:
+                        check(f"{kind.__name__} {command} {words}: values", np.array_equal(load("out.tif")[3:5], image[3:5]))
+
+
 def counted():
     """Where such pixels count like others, that is said, and an error with --strict."""
     image = rng.integers(10, 255, (H, W)).astype(np.uint8)
@@ -144,5 +166,6 @@ counts()
 filters()
 colours()
 option()
+depths()
 counted()
 c.end()
