@@ -10,7 +10,7 @@
 #include "imgio/metadata/linear_light.h"
 #include "imgio/tiff/tags.h"
 
-enum { TAG_NODATA = 42113 };
+enum { TAG_NODATA = 42113, TEXT_LENGTH = 63 };
 
 static const struct gi_part *find_tag(const struct gi_metadata *metadata)
 {
@@ -27,21 +27,26 @@ static bool read_number(double *value, const char *text)
     return end != text && end[strspn(end, " ")] == '\0';
 }
 
+static bool read_tag(double *value, char text[TEXT_LENGTH + 1], const struct gi_part *part)
+{
+    size_t n = part->nbytes < TEXT_LENGTH ? part->nbytes : TEXT_LENGTH;
+    memcpy(text, part->bytes, n);
+    text[n] = '\0';
+    return read_number(value, text);
+}
+
 enum gi_status gi_nodata_find(struct gi_nodata *nodata, const char *text,
                               const struct gi_metadata *metadata, const struct gi_file_info *info,
                               const struct gi_image *image, struct gi_err *err)
 {
-    enum { LENGTH = 63 };
-    char of_file[LENGTH + 1] = "";
+    char of_file[TEXT_LENGTH + 1];
     const struct gi_part *part = find_tag(metadata);
     *nodata = (struct gi_nodata){0};
     if (text && strcmp(text, "none") == 0)
         return GI_OK;
     if (text && !read_number(&nodata->value, text))
         return gi_fail(err, GI_E_USAGE, "--nodata %s: want a number, nan or none", text);
-    if (!text && part)
-        memcpy(of_file, part->bytes, part->nbytes < LENGTH ? part->nbytes : LENGTH);
-    nodata->given = text || (part && read_number(&nodata->value, of_file));
+    nodata->given = text || (part && read_tag(&nodata->value, of_file, part));
     nodata->type = image->type;
     bool whole = !info->maxval || nodata->value == rint(nodata->value);
     if (info->maxval &&
@@ -180,7 +185,7 @@ enum gi_status gi_nodata_restore(struct gi_image *image, const struct gi_nodata 
     return status;
 }
 
-void gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata)
+bool gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata)
 {
     char text[32];
     int n = snprintf(text, sizeof text, "%.17g", nodata->value);
@@ -190,15 +195,39 @@ void gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata
                                  .place = GI_TAG_ASCII,
                                  .nbytes = (size_t)n + 1,
                                  .bytes = text};
-    if (!find_tag(metadata))
+    bool adds = !find_tag(metadata);
+    if (adds)
         gi_metadata_add_part(metadata, &part, "tag GDAL_NODATA");
+    return adds;
 }
 
-void gi_nodata_drop(struct gi_metadata *metadata)
+void gi_nodata_drop(struct gi_metadata *metadata, const char *why)
 {
     struct gi_part *part = (struct gi_part *)find_tag(metadata);
     if (!part)
         return;
     part->fate = GI_PART_DROPPED;
-    part->why = "samples have another type";
+    part->why = why;
+}
+
+void gi_nodata_scale(struct gi_metadata *metadata, uint32_t most, uint32_t full, bool inverted)
+{
+    struct gi_part *part = (struct gi_part *)find_tag(metadata);
+    char text[TEXT_LENGTH + 1];
+    double value;
+    bool is = part && read_tag(&value, text, part) && value == rint(value) && value >= 0;
+    if (!is || value > full)
+        return;
+    if (value > most) {
+        gi_nodata_drop(metadata, "no sample of the file can have its value");
+        return;
+    }
+    uint32_t v = ((uint32_t)value * full + most / 2) / most;
+    size_t nbytes = (size_t)snprintf(text, sizeof text, "%u", inverted ? full - v : v) + 1;
+    void *bytes = realloc(part->bytes, nbytes);
+    metadata->starved = metadata->starved || !bytes;
+    if (!bytes)
+        return;
+    part->bytes = memcpy(bytes, text, nbytes);
+    part->nbytes = nbytes;
 }

@@ -28,7 +28,10 @@ enum gi_status gi_nodata_restore(struct gi_image *image, const struct gi_nodata 
 /* Returns whether samples of the type can have the value. */
 bool gi_nodata_fits(const struct gi_nodata *nodata, enum gi_type type);
 
-/* Adds the tag, in the unit of nodata->type, unless there is one. */
-void gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata);
-/* Drops the tag, because the samples that are written have another unit. */
-void gi_nodata_drop(struct gi_metadata *metadata);
+/* Adds the tag, in the unit of nodata->type, unless there is one. Returns whether it did. */
+bool gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata);
+/* Drops the tag with the reason `why`, constant text. */
+void gi_nodata_drop(struct gi_metadata *metadata, const char *why);
+/* Converts the tag as a reader converts samples: from 0 to `most` to 0 to `full`, rounded, and then
+ * `inverted`. Drops it if it has a value that is no sample of the file, but one of the image. */
+void gi_nodata_scale(struct gi_metadata *metadata, uint32_t most, uint32_t full, bool inverted);

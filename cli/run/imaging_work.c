@@ -295,10 +295,10 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
     const struct gi_io_params *io = gi_imaging_options(imaging)->io;
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     struct gi_nodata others = nodata_of_others(chain);
-    if (!keeps_unit(stored_type(info), made, metadata, info, io))
-        gi_nodata_drop(metadata);
-    if (others.given && !io->nodata && keeps_unit(others.type, made, metadata, info, io))
-        gi_nodata_name(metadata, &others);
+    bool fits = others.given && !io->nodata && keeps_unit(others.type, made, metadata, info, io);
+    bool named = fits && gi_nodata_name(metadata, &others);
+    if (!named && !keeps_unit(stored_type(info), made, metadata, info, io))
+        gi_nodata_drop(metadata, "samples have another type");
     if (chain && makes_image(chain))
         gi_geo_forget_statistics(metadata);
     if (chain)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/nodata.h"
+
 enum {
     PIECE_MIN = 16 << 20, /* smallest limit of piece_nbytes() */
     PIECE_A_BYTE = 32,
@@ -72,6 +74,16 @@ static uint32_t scaled_sample(const struct gi_tiff_reader *r, const unsigned cha
     if (most != full)
         v = (v * full + most / 2) / most;
     return colour && r->photometric == PHOTOMETRIC_MINISWHITE ? full - v : v;
+}
+
+void gi_tiff_convert_nodata(const struct gi_tiff_reader *r)
+{
+    uint32_t full = r->type == GI_U8 ? 255 : 65535, most = (1u << r->bits % 32) - 1;
+    bool inverted = r->photometric == PHOTOMETRIC_MINISWHITE;
+    if (r->indexed || r->cmyk || r->ycbcr.across)
+        gi_nodata_drop(r->decode->metadata, "samples become other colours");
+    else if (r->type != GI_F32 && (most != full || inverted))
+        gi_nodata_scale(r->decode->metadata, most, full, inverted);
 }
 
 static void put(void *row, enum gi_type type, size_t at, uint32_t v)

@@ -453,6 +453,8 @@ static enum gi_status decode_tiff(struct gi_decode *decode, struct gi_err *err)
         gi_tiff.TIFFClose(r.file);
     if (!status)
         gi_tiff_add_parts(decode, offset);
+    if (!status)
+        gi_tiff_convert_nodata(&r);
     if (!status && !decode->options->image)
         gi_tiff_add_rest(decode);
     return status;

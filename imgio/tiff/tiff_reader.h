@@ -119,6 +119,8 @@ uint64_t gi_tiff_ycbcr_nbytes(const struct gi_tiff_ycbcr *how, uint32_t width, u
 void gi_tiff_put_ycbcr(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
                        uint32_t width, const unsigned char *blocks);
 
+/* Converts GDAL_NODATA as the samples are, or drops it if they become other colours. */
+void gi_tiff_convert_nodata(const struct gi_tiff_reader *r);
 /* Returns whether parts of the page can be read. Otherwise the whole page is read. */
 bool gi_tiff_has_parts(const struct gi_tiff_reader *r);
 /* Returns whether gi_tiff_copy_line() reads the lines of the page, so that those above a part need

@@ -149,6 +149,51 @@ def depths():
                         check(f"{kind.__name__} {command} {words}: values", np.array_equal(load("out.tif")[3:5], image[3:5]))
 
 
+def packed(path, image, bits, nodata, photometric, *more):
+    h, w = image.shape
+    digits = image[..., None] >> np.arange(bits - 1, -1, -1) & 1
+    data = np.packbits(digits.reshape(h, -1).astype(np.uint8), axis=1).tobytes()
+    if bits == 16:
+        data = image.astype("<u2").tobytes()
+    entries = [(256, 3, [w]), (257, 3, [h]), (258, 3, [bits]), (259, 3, [1]), (262, 3, [photometric]), (273, 4, [8]),
+               (277, 3, [1]), (278, 3, [h]), (279, 4, [len(data)]), *more, (42113, 2, nodata + b"\0")]
+    with open(path, "wb") as f:
+        f.write(compose(entries, "<", data=data))
+
+
+def converted():
+    """Where samples are scaled or inverted when they are read, the value is, too."""
+    for bits in 1, 2, 4, 8, 10, 12, 14, 16:
+        for photometric in 0, 1:
+            most, full = 2 ** bits - 1, 255 if bits <= 8 else 65535
+            image = rng.integers(0, most + 1, (H, W))
+            image[3:6] = value = most // 3 if photometric else most
+            scaled = (image * full + most // 2) // most
+            scaled = scaled if photometric else full - scaled
+            valid, name = image != value, f"{bits} bits, photometric {photometric}"
+            packed("in.tif", image, bits, str(value).encode(), photometric)
+            said = json.loads(c.result("stats", "in.tif", "--json").stdout)["channels"][0]
+            check(f"{name}: {said['count']}", said["count"] == valid.sum() and said["sum"] == scaled[valid].sum())
+            run("invert", "in.tif", "out.tif")
+            check(f"{name}: invert", np.array_equal(load("out.tif"), np.where(valid, full - scaled, scaled)))
+            tag = parse(open("out.tif", "rb").read())[42113][1]
+            check(f"{name}: tag {tag}", tag == b"%d\0" % scaled[3, 0])
+    packed("in.tif", image % 16, 4, b"100", 1)
+    result = run("invert", "in.tif", "out.tif")
+    check("no sample has it", "42113" in result.stderr and 42113 not in parse(open("out.tif", "rb").read()))
+
+
+def palette():
+    """Indices become colours, which the value does not name."""
+    image, table = rng.integers(0, 4, (H, W)), np.array([[9, 50, 1, 7], [9, 60, 2, 7], [9, 70, 3, 7]])
+    packed("in.tif", image, 8, b"9", 3, (320, 3, [257 * int(v) for v in np.pad(table, ((0, 0), (0, 252))).ravel()]))
+    result = run("invert", "in.tif", "out.tif")
+    check("palette: named", result.returncode == 0 and "42113" in result.stderr)
+    check("palette: all colours count", np.array_equal(load("out.tif"), 255 - table.T[image]))
+    check("palette: no tag", 42113 not in parse(open("out.tif", "rb").read()))
+    check("palette: --strict", c.result("invert", "in.tif", "out.tif", "--strict").returncode == 1)
+
+
 def counted():
     """Where such pixels count like others, that is said, and an error with --strict."""
     image = rng.integers(10, 255, (H, W)).astype(np.uint8)
@@ -167,5 +212,7 @@ filters()
 colours()
 option()
 depths()
+converted()
+palette()
 counted()
 c.end()
