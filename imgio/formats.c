@@ -360,8 +360,8 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
     return status;
 }
 
-/* Hides pixels without data before their samples are converted. */
-static enum gi_status hide_nodata(struct gi_decode *decode, struct gi_err *err)
+/* Finds or hides pixels without data before their samples are converted. */
+static enum gi_status treat_nodata(struct gi_decode *decode, struct gi_err *err)
 {
     struct gi_file_info *info = decode->info;
     struct gi_image *image = decode->image;
@@ -369,7 +369,9 @@ static enum gi_status hide_nodata(struct gi_decode *decode, struct gi_err *err)
         return GI_OK;
     enum gi_status status =
         gi_nodata_find(&info->nodata, decode->options->nodata, decode->metadata, info, image, err);
-    return status || !info->nodata.given || info->bands.n
+    if (!status && !decode->options->hide_nodata)
+        info->nodata.given = info->nodata.given && gi_nodata_is_in(image, &info->nodata);
+    return status || !info->nodata.given || info->bands.n || !decode->options->hide_nodata
                ? status
                : gi_nodata_hide(image, &info->nodata, err);
 }
@@ -398,8 +400,8 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     }
     *image = (struct gi_image){0};
     enum gi_status status = decode_bytes(&decode, err);
-    if (!status && options->hide_nodata)
-        status = hide_nodata(&decode, err);
+    if (!status && (options->hide_nodata || options->find_nodata))
+        status = treat_nodata(&decode, err);
     if (!status && options->linear && !options->header_only && image->type != GI_F32)
         status = gi_linear_light_decode(image, &own_metadata, options, err);
     if (status) {

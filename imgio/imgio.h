@@ -83,6 +83,7 @@ struct gi_load_options {
      * else the file names, unless the image has several bands. */
     bool hide_nodata;
     const char *nodata;
+    bool find_nodata; /* only finds the value, which is given if there are such pixels */
     /* A JPEG that the primitive jpeg_decode takes (kernels/codec.h) is not decoded: `data` of the
      * image stays NULL, and `coded` holds the file, with a copy of its bytes from `allocator`.
      * Damage in the scan is not noticed. Files that need more than that (linear light,
@@ -117,7 +118,7 @@ struct gi_file_info {
      * is unknown because the TIFF is damaged. Set after an error too if that is its reason. */
     int images;
     uint64_t nbytes;         /* of the file */
-    struct gi_nodata nodata; /* if gi_load_options.hide_nodata is set */
+    struct gi_nodata nodata; /* if gi_load_options.hide_nodata or find_nodata is set */
 };
 
 /* A text of the file (a title, a comment), in UTF-8. */

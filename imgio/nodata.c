@@ -116,6 +116,18 @@ static double value_in(enum gi_type type, const struct gi_nodata *nodata)
            (double)gi_type_full_scale(nodata->type);
 }
 
+bool gi_nodata_is_in(const struct gi_image *image, const struct gi_nodata *nodata)
+{
+    const struct gi_nodata own = {true, value_in(image->type, nodata), image->type};
+    size_t each = (size_t)image->channels;
+    size_t n = image->channels > GI_MAX_CHANNELS ? each : (size_t)gi_colour_channels(image);
+    for (int y = 0; y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i += each)
+            if (has_value(gi_row(image, y), i, n, image->type, &own))
+                return true;
+    return false;
+}
+
 enum gi_status gi_nodata_hide(struct gi_image *image, const struct gi_nodata *nodata,
                               struct gi_err *err)
 {

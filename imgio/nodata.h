@@ -13,6 +13,9 @@ enum gi_status gi_nodata_find(struct gi_nodata *nodata, const char *text,
                               const struct gi_metadata *metadata, const struct gi_file_info *info,
                               const struct gi_image *image, struct gi_err *err);
 
+/* Returns whether a pixel has no data. In an image of bands all samples must have the value. */
+bool gi_nodata_is_in(const struct gi_image *image, const struct gi_nodata *nodata);
+
 /* Makes alpha 0 where the host image has no data, and sets its mask. An image without alpha gets
  * one, which is hidden. `nodata` may be NULL: all pixels have data. Errors: GI_E_MEMORY; the image
  * is freed then. */

@@ -87,8 +87,10 @@ static const struct gi_choice strip_choices[] = {
                  "option decides. gpuimg info and -v tell what was taken"},                        \
         {GI_OPTION("nodata", TEXT, struct gi_io_params, nodata), .metavar = "VALUE",               \
          .help = "Value of pixels without data, or none; by default GDAL_NODATA of a TIFF. "       \
-                 "Operations and statistics ignore them; a filter that reaches data fills them "   \
-                 "from it, and the others keep the value. In an image with alpha they become "     \
+                 "Filters, stats and histogram ignore them; stack, compare and other "             \
+                 "measurements count them, with a warning. A filter that reaches data fills them " \
+                 "from it, and the others keep the value. A result that happens to be the value "  \
+                 "is taken for no data by the next command. In an image with alpha they become "   \
                  "transparent"},                                                                   \
         {GI_OPTION("quiet", FLAG, struct gi_io_params, quiet), .letter = 'q',                      \
          .help = "Print no warnings"},                                                             \
@@ -275,6 +277,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .linear = io->linear,
         .hide_nodata = loading->hide_nodata || io->hide_nodata,
         .nodata = io->nodata,
+        .find_nodata = loading->find_nodata,
         .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
     };
     const struct gi_image rgb = {.width = 1, .height = 1, .channels = 3, .type = GI_U8};

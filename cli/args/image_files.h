@@ -70,7 +70,7 @@ struct gi_loading {
     /* A JPEG may stay coded, as gi_load_options.coded says, if it is not converted here. The caller
      * prints the warning of such an image (struct gi_coded) once it is decoded. */
     bool coded;
-    bool hide_nodata;                         /* passed to gi_load_options */
+    bool hide_nodata, find_nodata;            /* passed to gi_load_options */
     bool bands;                               /* passed to gi_load_options */
     bool again;                               /* prints no warnings, because they were printed */
     const struct gi_parallel *parallel;       /* NULL: one thread */

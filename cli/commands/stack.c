@@ -293,6 +293,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
                                   .memory = memory / 2,
                                   .self = &stack,
                                   .bands = true,
+                                  .counts_nodata = true,
                                   .take = take,
                                   .finish = finish}};
     struct gi_list *list = &stack.job.list;

@@ -42,6 +42,7 @@ static enum gi_status load(void *self, struct gi_imaging *imaging, struct gi_ite
     item->source.tag = input;
     item->source.untag = free_input;
     item->source.takes_bands = job->bands;
+    item->source.counts_nodata = job->counts_nodata;
     enum gi_status status =
         gi_imaging_load(imaging, item, &input->image, &input->metadata, &info, err);
     struct gi_placement placement = {0};

@@ -34,8 +34,9 @@ struct gi_n_to_one {
     uint64_t memory;
     /* Runs on each image while other images are decoded; NULL: none. */
     const struct gi_chain *chain;
-    void *self; /* argument of the functions */
-    bool bands; /* take() gets images of several bands, which metadata->bands describes */
+    void *self;         /* argument of the functions */
+    bool counts_nodata; /* pixels without data count like others, which is warned of */
+    bool bands;         /* take() gets images of several bands, which metadata->bands describes */
     /* Takes the next image and its metadata. The image and the metadata are freed afterwards,
      * unless take() sets them to zero. An error makes the input fail. */
     enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,

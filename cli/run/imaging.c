@@ -8,6 +8,7 @@
 #include "cli/args/rules.h"
 #include "cli/log.h"
 #include "cli/process.h"
+#include "cli/run/counted_nodata.h"
 #include "cli/run/plans.h"
 #include "cli/run/ready.h"
 #include "cli/run/session.h"
@@ -231,26 +232,16 @@ static bool reports_samples(const struct gi_chain *chain)
            step->reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]);
 }
 
-bool gi_imaging_hides(const struct gi_chain *chain)
-{
-    for (int i = 0; chain && i < chain->n; i++) {
-        const struct gi_filter *filter = chain->steps[i].filter;
-        bool measures = !filter->run, masks = filter->masks_others || measures;
-        if ((chain->steps[i].nothers && !masks) || (measures && !filter->leaves_out_masked))
-            return false;
-    }
-    return chain && chain->n;
-}
-
 /* `for_chain`: the chain runs on the image, which may stay coded. */
 static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, struct gi_image *image,
                            struct gi_metadata *metadata, struct gi_file_info *info, bool for_chain,
                            struct gi_err *err)
 {
     double start = gi_now_ms();
+    const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     gi_item_note_input(item);
     bool coded = for_chain && !imaging->options.io->nodata && plans_of(imaging, item) &&
-                 !reports_samples(gi_imaging_chain(imaging, item)) &&
+                 !reports_samples(chain) &&
                  gi_session_decodes(imaging->devices, item->line.input_nbytes);
     struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture,
@@ -261,8 +252,9 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
                                  .page = item->source.page,
                                  .together = item->source.together,
                                  .coded = coded,
-                                 .hide_nodata =
-                                     for_chain && gi_imaging_hides(gi_imaging_chain(imaging, item)),
+                                 .hide_nodata = for_chain && gi_nodata_hidden_by(chain),
+                                 .find_nodata = for_chain ? gi_nodata_counted_by(chain)
+                                                          : item->source.counts_nodata,
                                  .bands = info && (for_chain || item->source.takes_bands),
                                  .parallel = &imaging->parallel,
                                  .listener = &listener,
@@ -270,6 +262,8 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
     show_stage(imaging, "decode");
     enum gi_status status =
         gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
+    if (!status && loading.find_nodata && info->nodata.given)
+        status = gi_nodata_warn(image, item->line.input, imaging->options.io, err);
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
     if (coded && (status || !image->coded))
         gi_session_not_coded(imaging->devices);
@@ -339,12 +333,15 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
                                        .pages = from ? from->pages : NULL,
                                        .page = from ? from->page : 0,
                                        .bands = bands != NULL,
+                                       .find_nodata = item->source.counts_nodata,
                                        .parallel = &imaging->parallel,
                                        .allocator = gi_imaging_allocator(imaging)};
     double start = gi_now_ms();
     if (!is_input)
         io.bands = NULL;
     enum gi_status status = gi_cli_load_by(image, metadata, &info, path, &io, &loading, err);
+    if (!status && info.nodata.given)
+        status = gi_nodata_warn(image, path, imaging->options.io, err);
     if (bands)
         *bands = info.bands;
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);

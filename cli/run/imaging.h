@@ -33,9 +33,6 @@ const struct gi_imaging_options *gi_imaging_options(const struct gi_imaging *ima
 /* Returns the chain of an item, by its rule. */
 const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging,
                                         const struct gi_item *item);
-/* Returns whether pixels without data are hidden while the chain runs: each step leaves masked
- * pixels out (enum gi_mask), also those of further images. */
-bool gi_imaging_hides(const struct gi_chain *chain);
 /* Returns whether the chain runs on the CPU, whatever the image. */
 bool gi_imaging_on_cpu(const struct gi_imaging *imaging);
 /* Returns the threads for the work within an image. */

@@ -12,6 +12,7 @@
 #include "cli/paths/names.h"
 #include "cli/paths/output.h"
 #include "cli/process.h"
+#include "cli/run/counted_nodata.h"
 #include "cli/run/other_colours.h"
 #include "cli/run/ready.h"
 #include "cli/run/timing.h"
@@ -61,28 +62,6 @@ static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
-/* Returns whether the chain makes another image. */
-static bool makes_image(const struct gi_chain *chain)
-{
-    for (int i = 0; i < chain->n; i++)
-        if (chain->steps[i].filter->run)
-            return true;
-    return false;
-}
-
-/* Tells that pixels without data count like others, which is an error with --strict. */
-static enum gi_status tell_of_nodata(const struct gi_io_params *io, const char *input,
-                                     struct gi_err *err)
-{
-    static const char words[] = "pixels without data count like others, because a step has a "
-                                "further image that is not an operand, or is another analysis "
-                                "than stats and histogram: want --nodata none";
-    if (io->strict)
-        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s", input, words);
-    gi_cli_warn_of(input, words);
-    return GI_OK;
-}
-
 /* Returns the value of the first further image that has one. */
 static struct gi_nodata nodata_of_others(const struct gi_chain *chain)
 {
@@ -105,13 +84,15 @@ static enum gi_status hide_late(struct gi_imaging *imaging, const struct gi_item
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     enum gi_status status =
         nodata->given ? GI_OK : gi_nodata_find(nodata, io->nodata, metadata, info, image, err);
-    bool hides = gi_imaging_hides(chain), own = nodata->given;
+    bool hides = gi_nodata_hidden_by(chain), own = nodata->given;
     if (!status && !own)
         *nodata = nodata_of_others(chain);
     if (!status && nodata->given && hides && (!own || !io->linear))
         return gi_nodata_hide(image, own ? nodata : NULL, err);
-    if (!status && nodata->given && makes_image(chain))
-        status = tell_of_nodata(io, item->line.input, err);
+    bool told = info->nodata.given && !gi_chain_makes_image(chain);
+    if (!status && nodata->given && !told &&
+        (gi_chain_makes_image(chain) || gi_nodata_is_in(image, nodata)))
+        status = gi_nodata_warn(image, item->line.input, io, err);
     if (status)
         gi_image_free(image);
     return status;
@@ -299,7 +280,7 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
     bool named = fits && gi_nodata_name(metadata, &others);
     if (!named && !keeps_unit(stored_type(info), made, metadata, info, io))
         gi_nodata_drop(metadata, "samples have another type");
-    if (chain && makes_image(chain))
+    if (chain && gi_chain_makes_image(chain))
         gi_geo_forget_statistics(metadata);
     if (chain)
         gi_other_colours_name(metadata, chain);

@@ -33,7 +33,9 @@ struct gi_item {
         struct gi_pages *pages;
         int page;
         bool takes_bands; /* gi_imaging_load() may load an image of bands */
-        bool together;    /* the pages become those of another file */
+        /* Pixels without data count like others, so that gi_imaging_load() warns of them. */
+        bool counts_nodata;
+        bool together; /* the pages become those of another file */
         /* The item is neither an image nor a member, but a message to deliver(). It does not count
          * as done. */
         bool mark;

@@ -1,6 +1,6 @@
 """Pixels without data (GDAL_NODATA, --nodata) keep their value, do not spread and do not count, against numpy.
 
-Sources: imgio/nodata*
+Sources: imgio/nodata* cli/run/counted_nodata*
 """
 import json
 import os
@@ -205,6 +205,24 @@ def counted():
         check(f"{words[0]}: --strict", c.result(*words, "--strict").returncode == 1)
         result = c.result(*words, "--nodata", "none")
         check(f"{words[0]}: --nodata none", result.returncode == 0 and "without data" not in result.stderr)
+    image[4, 5] = 7
+    tiff("in.tif", image, b"7")
+    tiff("other.tif", np.where(image == 7, 8, image), b"7")
+    for *words, end in (("stack", "IN", "other.tif", "out.tif"), ("stack", "other.tif", "IN", "out.tif"), ("palette", "IN", ""),
+                        ("extract", "IN", ""), ("integral", "IN", "sums.npy"), ("cumulative", "IN", "sums.npy"),
+                        ("compare", "IN", "other.tif", ""), ("compare", "other.tif", "IN", ""),
+                        ("palette", "--table", "out.csv", "IN", "other.tif", ""),
+                        ("extract", "--table", "out.csv", "IN", "other.tif", "")):
+        for name, more, told in (("in.tif", [], True), ("in.tif", ["--nodata", "none"], False), ("other.tif", [], False),
+                                 ("other.tif", ["--nodata", "8"], True)):
+            given = [name if w == "IN" else w for w in words] + ([end] if end else []) + more
+            result = c.result(*given)
+            check(f"{given}: {result.stderr}", result.returncode == (words[0] == "compare" and name == "in.tif"))
+            check(f"{given}: {result.stderr}", ("pixels without data count like others" in result.stderr) == told)
+            strict = c.result(*given, "--strict") if words[0] == "stack" else None
+            if not strict:  # commands that write no image have no such option
+                continue
+            check(f"{given}: --strict: {strict.stderr}", ("--strict: pixels without" in strict.stderr) == told)
 
 
 counts()
