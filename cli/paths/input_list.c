@@ -65,9 +65,12 @@ static bool is_image_name(const char *name)
     return false;
 }
 
-static int is_visible(const struct dirent *entry)
+/* Pipes, sockets and devices in a folder are no images, and to open one may wait for ever. */
+static int may_be_image(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.';
+    int type = entry->d_type;
+    return entry->d_name[0] != '.' && type != DT_FIFO && type != DT_SOCK && type != DT_CHR &&
+           type != DT_BLK;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -114,7 +117,7 @@ static enum gi_status add_folder(struct gi_list *list, const char *folder, size_
                                  struct gi_err *err)
 {
     struct dirent **entries;
-    int n = scandir(folder, &entries, is_visible, by_name);
+    int n = scandir(folder, &entries, may_be_image, by_name);
     if (n < 0)
         return add_unread(list, folder, root, errno, err);
     size_t length = strlen(folder);

@@ -36,8 +36,9 @@ struct gi_list {
 
 /* Adds the files that the operands name. If `recursive` is true, operands may be folders, and their
  * image files are added, sorted by name. Image files are files with the suffix of a format that can
- * be read, except hidden files. A folder that can't be read becomes an input that fails, unless the
- * machine failed. Errors: GI_E_USAGE for a folder without --recursive, GI_E_AGAIN, GI_E_MEMORY. */
+ * be read, except hidden files, pipes, sockets and devices. A folder that can't be read becomes an
+ * input that fails, unless the machine failed. Errors: GI_E_USAGE for a folder without --recursive,
+ * GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int n, bool recursive,
                                 struct gi_err *err);
 /* Adds the names in the file `path` ("-": standard input). The file has one name per line. If

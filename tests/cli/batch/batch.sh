@@ -179,8 +179,9 @@ mkdir many
 cp -r in/a.png in/d.jpg in/x many
 cp in/a.png $'many/com,"ma\n.png'
 readarray -d '' -t files < <(find many -type f -print0 | sort -z)
-expect 0 gpuimg info --recursive many
-check 'info of a folder equals info of its files' cmp out <(gpuimg info "${files[@]}")
+mkfifo many/pipe.png
+expect 0 timeout 60 "$GPUIMG" info --recursive many
+check 'info of a folder equals info of its files, and waits for no pipe' cmp out <(gpuimg info "${files[@]}")
 for kind in csv jsonl npy; do expect 0 gpuimg info --recursive many --table info.$kind; done
 gpuimg info --json "${files[@]}" >alone.jsonl
 cat >info.py <<'END'
