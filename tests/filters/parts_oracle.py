@@ -342,8 +342,6 @@ class Pnm:
                 made.append(Part(("text", "Comment", "behind"), "texts", b"# behind\n", 3, info=""))
             return made
         if rng.random() < 0.2:
-            made.append(Part(None, "images after the first", self.make([]), 2))
-        elif rng.random() < 0.2:
             made.append(Part(None, "9 bytes after the end", b"# no text", 2))
         elif rng.random() < 0.3:
             made.append(tail(rng))

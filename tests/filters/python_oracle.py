@@ -291,7 +291,9 @@ for chain in ("stats --to x.json", "stats | invert", "extract --labels x.png", "
 c.run("convert", c.path("in.ppm"), c.path("one.png"))
 picture = open(c.path("one.png"), "rb").read()
 open(c.path("two.png"), "wb").write(picture + picture)
-for name, number in (("one.png", 0), ("two.png", 1)):
+open(c.path("more.png"), "wb").write(picture + b"made up")
+refused("a file of two images", gpuimg.Error, "has 2 images", c.path("two.png"), "invert")
+for name, number in (("one.png", 0), ("more.png", 1)):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         gpuimg.run(c.path(name), "invert", program=c.program, options=CPU)
