@@ -4,6 +4,7 @@
 
 #include "cli/args/chain.h"
 #include "cli/hash.h"
+#include "cli/log.h"
 #include "cli/paths/output.h"
 #include "cli/run/other_colours.h"
 #include "cli/run/paste_sources.h"
@@ -31,15 +32,20 @@ static struct gi_io_params how_to_load(const struct gi_option *row, const struct
     return how;
 }
 
-/* For --strict: fails if a warning has named a part of the image that is not read. Metadata of
- * further images is not taken, and not named. */
-static enum gi_status check_parts(const struct gi_metadata *metadata, const char *path,
+/* Warns of bytes after the end of the image, which may be another image. With `strict`, they are an
+ * error, and so is each part of the image that is not read, of which the reader has warned.
+ * Metadata of further images is not taken, and not named. */
+static enum gi_status name_unread(const struct gi_metadata *metadata, const char *path, bool strict,
                                   struct gi_err *err)
 {
-    for (int i = 0; i < metadata->parts.n; i++)
-        if (metadata->parts.list[i].warned)
-            return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: not read: %s", path,
-                           metadata->parts.list[i].name);
+    for (int i = 0; i < metadata->parts.n; i++) {
+        const struct gi_part *part = &metadata->parts.list[i];
+        bool behind = part->kind == GI_PART_TRAILING;
+        if (strict && (part->warned || behind))
+            return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: not read: %s", path, part->name);
+        if (behind)
+            gi_cli_warn("%s: not read: %s", path, part->name);
+    }
     return GI_OK;
 }
 
@@ -58,8 +64,8 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
                                         &how, threads, NULL, err);
     step->other_bands[i] = info.bands;
     step->other_nodata[i] = info.nodata;
-    if (!status && io->strict)
-        status = check_parts(&metadata, path, err);
+    if (!status)
+        status = name_unread(&metadata, path, io->strict, err);
     if (row->picture)
         gi_other_colours_keep(&step->other_colours[i], &metadata);
     else

@@ -139,7 +139,12 @@ expect 1 gpuimg run 'invert | add --with gamma.png' plain.png made.png --strict
 check "a chain names colour chunks" grep -qF 'the colour (gAMA, cHRM, cICP) of --with (differs' err
 expect 1 gpuimg add plain.png made.png --with frames.png --strict
 check "--strict: what is not read of a further image" grep -qF -- '--with: frames.png: --strict: not read: 2 frames after the first' err
-expect 0 gpuimg add plain.png made.png --with both.png --strict
+{ cat plain.png; head -c 100 /dev/zero; cat plain.png; } >padded.png
+expect 0 gpuimg add plain.png made.png --with padded.png
+check "bytes behind a further image" grep -qxE 'gpuimg: warning: add: padded.png: not read: [0-9]+ bytes after the end' err
+rm -f made.png
+expect_error 1 'add: --with: padded.png: --strict: not read: *' add plain.png made.png --with padded.png --strict
+expect 0 gpuimg add plain.png made.png --with both.png --strict --strip
 expect 0 gpuimg mask plain.png made.png --with white.png --strict
 expect 0 gpuimg channels join a.bmp b.bmp made.png --order r2g2b
 check "channels join names another profile" grep -qF 'dropped: the ICC profile of 2 images' err
