@@ -15,6 +15,8 @@ struct gi_findings {
     const void *result; /* the filter's result, owned by the caller; must not be changed */
     /* The analysed image, or only its shape if wants_image() returns false. */
     const struct gi_image *image;
+    /* Metadata of the file, for copies of its pixels; NULL unless wants_image() returns true. */
+    const struct gi_metadata *metadata;
     unsigned maxval;          /* gi_cli_maxval() of the image */
     const char *file;         /* name of the input for messages: a path */
     const char *to;           /* path of the table; "-" is standard output */

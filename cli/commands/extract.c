@@ -220,6 +220,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
     struct sinks sinks = {0};
     struct gi_extract_view view = {.extract = report->result,
                                    .image = report->image,
+                                   .metadata = report->metadata,
                                    .file = report->file,
                                    .connectivity = asked->connectivity ? 8 : 4,
                                    .masked = asked->mask_image != NULL,

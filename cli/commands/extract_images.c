@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/paths/crop_names.h"
 #include "cli/paths/output.h"
+#include "cli/run/common_metadata.h"
 #include "cli/plot/overlay.h"
 #include "cli/tables/extract_outputs.h"
 
@@ -208,11 +209,15 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
         gi_bundle_folder(view->bundle, output->crops, output->force ? gi_crop_is_name : NULL, err);
     for (uint32_t i = 0; i < view->extract->n && !status; i++) {
         char path[GI_CROP_PATH_NBYTES];
+        struct gi_metadata shared = {0};
+        if (view->metadata)
+            gi_common_metadata_share(&shared, view->metadata, i == 0); /* all lose the same */
         struct gi_image crop =
             crop_of(view->image, &view->extract->regions[i], output->crop_margin);
         status = gi_crop_path(path, output->crops, i + 1, output->crop_format, err);
         if (!status)
-            status = gi_cli_save(&crop, NULL, path, &io, view->threads, err);
+            status = gi_cli_save(&crop, &shared, path, &io, view->threads, err);
+        gi_common_metadata_unshare(&shared);
     }
     return status;
 }

@@ -118,3 +118,27 @@ void gi_common_metadata_end(const struct gi_common_metadata *common, struct gi_m
                 kept, &(struct gi_part){.kind = GI_PART_METADATA, .fate = GI_PART_DROPPED},
                 "%s of %d image%s", kinds[i].name, kinds[i].n, kinds[i].n == 1 ? "" : "s");
 }
+
+void gi_common_metadata_share(struct gi_metadata *shared, const struct gi_metadata *metadata,
+                              bool name)
+{
+    struct gi_common_metadata common = {0};
+    *shared = (struct gi_metadata){.icc = metadata->icc,
+                                   .icc_nbytes = metadata->icc_nbytes,
+                                   .colour = metadata->colour,
+                                   .colour_nbytes = metadata->colour_nbytes,
+                                   .dpi_x = metadata->dpi_x,
+                                   .dpi_y = metadata->dpi_y,
+                                   .no_unit = metadata->no_unit};
+    if (name) {
+        compare(&common, shared, metadata);
+        gi_common_metadata_end(&common, shared);
+    }
+}
+
+void gi_common_metadata_unshare(struct gi_metadata *shared)
+{
+    shared->icc = NULL;
+    shared->colour = NULL;
+    gi_metadata_free(shared);
+}

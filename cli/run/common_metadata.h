@@ -16,5 +16,12 @@ struct gi_common_metadata {
 void gi_common_metadata_add(struct gi_common_metadata *common, struct gi_metadata *kept,
                             struct gi_metadata *metadata);
 
+/* Sets *shared to the profile, PNG's colour chunks and the resolution of an image, of which another
+ * image shows a part. `metadata` owns them. With `name`, gi_save() names the rest as dropped. The
+ * caller ends with gi_common_metadata_unshare(). */
+void gi_common_metadata_share(struct gi_metadata *shared, const struct gi_metadata *metadata,
+                              bool name);
+void gi_common_metadata_unshare(struct gi_metadata *shared);
+
 /* Adds what is not in the result to the parts of `kept`, so that gi_save() names it. */
 void gi_common_metadata_end(const struct gi_common_metadata *common, struct gi_metadata *kept);

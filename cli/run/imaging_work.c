@@ -204,6 +204,7 @@ struct results {
     struct gi_ready ready; /* set if there is a chain */
     struct gi_image image;
     struct gi_metadata metadata;
+    bool shows; /* a report copies pixels of the image */
     struct gi_file_info info;
     unsigned maxval; /* gi_cli_maxval() of the image as loaded */
     /* If a device has encoded the image, `image` has no samples. */
@@ -316,9 +317,10 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
     struct gi_image *image = &results->image;
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
-    struct gi_placement placement = {0}; /* where the chain moves the pixels */
+    struct gi_placement placement = {0};   /* where the chain moves the pixels */
+    bool keeps = wanted || results->shows; /* metadata */
     enum gi_status status = gi_imaging_load_for_chain(
-        imaging, item, image, wanted ? &results->metadata : NULL, &results->info, err);
+        imaging, item, image, keeps ? &results->metadata : NULL, &results->info, err);
     bool bands = !status && results->info.bands.n;
     struct gi_image loaded = *image;
     loaded.channels = gi_shown_channels(image);
@@ -337,9 +339,9 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
                                 &results->ready, err);
     if (!status && wanted)
         warn_of_bits(item, options->io, results);
-    if (!status && wanted && chain && chain->n)
+    if (!status && keeps && chain && chain->n)
         placement = gi_ready_placement(&results->ready);
-    if (!status && wanted)
+    if (!status && keeps)
         status = gi_imaging_adapt(&results->metadata, imaging, item, &results->info, image,
                                   &placement, err);
     if (!status && item->source.together && changes(options->io, &results->info, &loaded, image))
@@ -371,13 +373,25 @@ static bool has_tables(const struct gi_chain *chain)
     return false;
 }
 
+static bool shows_pixels(const struct gi_chain *chain)
+{
+    for (int i = 0; chain && i < chain->n; i++) {
+        const struct gi_chain_step *step = &chain->steps[i];
+        if (step->reporter && step->reporter->wants_image &&
+            step->reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]))
+            return true;
+    }
+    return false;
+}
+
 static enum gi_status write_tables(const struct gi_imaging_options *options,
                                    const struct gi_item *item, const struct results *results,
                                    struct gi_bundle *bundle, struct gi_err *err)
 {
     double start = gi_now_ms();
-    enum gi_status status = gi_ready_report(&results->ready, item->line.input, results->maxval,
-                                            gi_thread_count(options->device->threads), bundle, err);
+    enum gi_status status = gi_ready_report(
+        &results->ready, item->line.input, results->shows ? &results->metadata : NULL,
+        results->maxval, gi_thread_count(options->device->threads), bundle, err);
     gi_timing_add("report", gi_now_ms() - start);
     return status;
 }
@@ -419,6 +433,7 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
     struct gi_io_params io = *options->io;
     struct target target = {item, io};
     struct results results = {
+        .shows = shows_pixels(gi_imaging_chain(imaging, item)),
         .ending = {coding_of, &target, .on_cpu = ways && strstr(ways, "jpeg_encode:")}};
     enum gi_status status = GI_OK;
     if (item->source.format)

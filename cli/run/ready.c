@@ -132,8 +132,9 @@ struct gi_findings gi_ready_findings(const struct gi_ready *ready, int i, unsign
                                 .to = from->to};
 }
 
-enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, unsigned maxval,
-                               int threads, struct gi_bundle *bundle, struct gi_err *err)
+enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input,
+                               const struct gi_metadata *metadata, unsigned maxval, int threads,
+                               struct gi_bundle *bundle, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     for (int i = 0; i < ready->chain->n && !status; i++) {
@@ -142,6 +143,7 @@ enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, 
             continue;
         struct gi_findings findings = gi_ready_findings(ready, i, maxval);
         findings.file = input;
+        findings.metadata = metadata;
         findings.threads = threads;
         findings.bundle = bundle;
         status = from->reporter->write(&findings, err);

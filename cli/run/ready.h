@@ -36,6 +36,7 @@ struct gi_placement gi_ready_placement(const struct gi_ready *ready);
  * loaded. The caller sets the members for the place of the table. */
 struct gi_findings gi_ready_findings(const struct gi_ready *ready, int i, unsigned maxval);
 /* Writes the tables of the chain's analyses, after the image was processed, as files of `bundle`.
- * `input` is the name of the image. */
-enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, unsigned maxval,
-                               int threads, struct gi_bundle *bundle, struct gi_err *err);
+ * `input` is the name of the image, and `metadata` that of its file, or NULL. */
+enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input,
+                               const struct gi_metadata *metadata, unsigned maxval, int threads,
+                               struct gi_bundle *bundle, struct gi_err *err);

@@ -21,6 +21,7 @@ struct gi_extract_output {
 struct gi_extract_view {
     const struct gi_extract *extract;
     const struct gi_image *image;
+    const struct gi_metadata *metadata; /* of the image's file; NULL: none */
     const char *file;
     int connectivity;  /* 4 or 8 */
     bool masked;       /* a mask image was given instead of a threshold */

@@ -5,6 +5,7 @@ Sources: filters/regions/extract* filters/tone/otsu*
 import csv
 import io
 import json
+import shutil
 
 from _common import Checks, need, np, random_image, read, suffix, write
 
@@ -311,6 +312,26 @@ def test_nan():
     c.check("all NaN", got["regions"][0]["mean"] is None and got["regions"][0]["area"] == 1200)
 
 
+def test_metadata():
+    """Crops keep the profile and the resolution of the image; what else it has is named, once."""
+    from PIL import Image, ImageCms
+    pixels = np.zeros((40, 50, 3), np.uint8)
+    pixels[5:15, 5:15] = pixels[20:30, 20:40] = 200
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    exif = Image.Exif()
+    exif[271] = "a maker"
+    Image.fromarray(pixels).save(c.path("tagged.png"), icc_profile=profile, exif=exif.tobytes(), dpi=(300, 300))
+    for chain in (("extract",), ("run", "invert | extract --invert --crops " + c.path("cut"))):
+        out = ("tagged.csv",) if chain[0] == "extract" else ("tagged_out.png",)
+        said = c.result(*chain, c.path("tagged.png"), c.path(*out), *(("--crops", c.path("cut")) if len(chain) == 1 else ()))
+        for k in (1, 2):
+            cut = Image.open(c.path(f"cut/region-{k:06}.png"))
+            c.check(f"{chain[0]}: the profile of crop {k}", cut.info.get("icc_profile") == profile)
+            c.check(f"{chain[0]}: the resolution of crop {k}", abs(cut.info.get("dpi", (0,))[0] - 300) < 0.1)
+        c.check(f"{chain[0]}: EXIF is named once", said.returncode == 0 and said.stderr.count("dropped: EXIF of 1 image") == 1, said.stderr)
+        shutil.rmtree(c.path("cut"))
+
+
 test_otsu()
 test_levels()
 test_invert()
@@ -322,4 +343,5 @@ test_files()
 test_numbers()
 test_many()
 test_nan()
+test_metadata()
 c.end()
