@@ -1,6 +1,6 @@
 /* Operations on images in which alpha marks pixels without data (enum gi_mask): the result of an
  * operation that makes no alpha, such as a threshold, has that of its source, and in the result of
- * two images a pixel without data in one of them has none.
+ * two images, a pixel without data in one of them has none.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
