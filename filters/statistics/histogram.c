@@ -13,7 +13,6 @@
 
 #include "filters/statistics/opaque.h"
 #include "filters/statistics/order.h"
-#include "filters/tone/luma.h"
 #include "kernels/kernels.h"
 
 /* Order statistics of a channel: minimum and maximum of all samples, minimum and maximum of the
@@ -291,11 +290,13 @@ static enum gi_status measure_floats(struct gi_queue *queue, struct histogram_st
                   : queue->k->histogram(queue, state->counts + bins_at(n, p), band, &spec, err);
 }
 
-static enum gi_status measure_channels(struct gi_queue *queue, struct histogram_state *state,
-                                       int pass, const struct gi_image *band, int shown,
-                                       const struct gi_histogram_params *p, struct gi_err *err)
+static enum gi_status count(const struct gi_plan *plan, struct gi_queue *queue, void *arg, int pass,
+                            const struct gi_image *band, struct gi_err *err)
 {
+    const struct gi_histogram_params *p = plan->params;
+    struct histogram_state *state = arg;
     struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = values_of(band->type)};
+    int shown = shown_of(&plan->sources[0], p);
     return band->type == GI_F32 ? measure_floats(queue, state, pass, band, shown, p, err)
                                 : queue->k->histogram(queue, state->counts, band, &spec, err);
 }
@@ -303,26 +304,15 @@ static enum gi_status measure_channels(struct gi_queue *queue, struct histogram_
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *arg,
                               const struct gi_look *look, struct gi_err *err)
 {
-    const struct gi_image *band = look->srcs;
     const struct gi_histogram_params *p = plan->params;
     struct histogram_state *state = arg;
     const struct gi_image *src = &plan->sources[0];
-    struct gi_image judge, kept = *band;
-    bool opaque = gi_only_opaque(src, p->opaque);
-    enum gi_status status = opaque ? gi_keep_opaque(queue, &kept, band, err) : GI_OK;
-    if (status)
-        return status;
-    status = gi_judge_make(queue, &judge, &kept, p->luminance, err);
-    if (!status) {
-        status = measure_channels(queue, state, look->pass, &judge, shown_of(src, p), p, err);
-        gi_judge_release(queue, &judge, p->luminance);
-    }
-    if (opaque)
-        queue->k->release(queue, &kept);
-    uint64_t *counts = src->type == GI_F32 ? NULL : state->counts;
-    return status || !opaque || look->pass > 0
-               ? status
-               : gi_left_out(queue, &state->left_out, counts, channels_of(src, p), band, err);
+    const struct gi_opaque_counting how = {.opaque = gi_only_opaque(src, p->opaque),
+                                           .by_luma = p->luminance,
+                                           .count = count,
+                                           .counts = src->type == GI_F32 ? NULL : state->counts,
+                                           .left_out = &state->left_out};
+    return gi_count_opaque(plan, queue, state, look, &how, err);
 }
 
 /* Fills in one channel of floats. The backend counts an infinite sample as the finite minimum or

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "filters/tone/luma.h"
 #include "kernels/arithmetic.h"
 #include "kernels/color.h"
 #include "kernels/kernels.h"
@@ -61,4 +62,26 @@ enum gi_status gi_left_out(struct gi_queue *queue, uint64_t *n, uint64_t *counts
     for (int c = 0; counts && c < nchannels && !status; c++)
         counts[(size_t)c * nvalues] -= hidden;
     return status;
+}
+
+enum gi_status gi_count_opaque(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                               const struct gi_look *look, const struct gi_opaque_counting *how,
+                               struct gi_err *err)
+{
+    const struct gi_image *band = look->srcs;
+    struct gi_image judge, kept = *band;
+    uint64_t unused = 0, *left_out = how->left_out ? how->left_out : &unused;
+    enum gi_status status = how->opaque ? gi_keep_opaque(queue, &kept, band, err) : GI_OK;
+    if (status)
+        return status;
+    status = gi_judge_make(queue, &judge, &kept, how->by_luma, err);
+    if (!status) {
+        status = how->count(plan, queue, state, look->pass, &judge, err);
+        gi_judge_release(queue, &judge, how->by_luma);
+    }
+    if (how->opaque)
+        queue->k->release(queue, &kept);
+    if (status || !how->opaque || look->pass > 0 || !(how->counts || how->left_out))
+        return status;
+    return gi_left_out(queue, left_out, how->counts, how->by_luma ? 1 : band->channels, band, err);
 }

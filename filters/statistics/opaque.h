@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "filters/plan.h"
 #include "imgio/image.h"
 #include "kernels/device.h"
 
@@ -23,3 +24,21 @@ enum gi_status gi_keep_opaque(struct gi_queue *queue, struct gi_image *kept,
  * floats. Errors: those of the primitive reduce. */
 enum gi_status gi_left_out(struct gi_queue *queue, uint64_t *n, uint64_t *counts, int nchannels,
                            const struct gi_image *band, struct gi_err *err);
+
+/* How gi_count_opaque() counts the samples of a band. */
+struct gi_opaque_counting {
+    bool opaque;  /* leave out the pixels whose alpha is not > 0 */
+    bool by_luma; /* count the luma of the pixels */
+    /* Counts the samples of `judge`, which are those of the band or their luma. */
+    enum gi_status (*count)(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                            int pass, const struct gi_image *judge, struct gi_err *err);
+    /* The histograms that the first pass over integers fills, in the state. NULL for floats. */
+    uint64_t *counts;
+    uint64_t *left_out; /* the number of pixels left out is added here; NULL: not wanted */
+};
+
+/* Measures a band for a filter that evaluates it by its samples or their luma. Errors: those of the
+ * primitives and of count(). */
+enum gi_status gi_count_opaque(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                               const struct gi_look *look, const struct gi_opaque_counting *how,
+                               struct gi_err *err);

@@ -33,27 +33,21 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
+static enum gi_status count(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                            int pass, const struct gi_image *judge, struct gi_err *err)
+{
+    return gi_curve_count(queue, state, judge, err);
+}
+
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                               const struct gi_look *look, struct gi_err *err)
 {
-    const struct gi_image *band = look->srcs;
-    bool masked = plan->sources[0].mask;
-    uint64_t left_out = 0, *counts = state;
-    struct gi_image judge, kept = *band;
-    enum gi_status status = masked ? gi_keep_opaque(queue, &kept, band, err) : GI_OK;
-    if (status)
-        return status;
-    status = gi_judge_make(queue, &judge, &kept, by_luma(plan), err);
-    if (!status) {
-        status = gi_curve_count(queue, counts, &judge, err);
-        gi_judge_release(queue, &judge, by_luma(plan));
-    }
-    if (masked)
-        queue->k->release(queue, &kept);
-    return status || !masked || look->pass || band->type == GI_F32
-               ? status
-               : gi_left_out(queue, &left_out, counts, by_luma(plan) ? 1 : band->channels, band,
-                             err);
+    const struct gi_image *src = &plan->sources[0];
+    const struct gi_opaque_counting how = {.opaque = src->mask,
+                                           .by_luma = by_luma(plan),
+                                           .count = count,
+                                           .counts = src->type == GI_F32 ? NULL : state};
+    return gi_count_opaque(plan, queue, state, look, &how, err);
 }
 
 /* Computes the curve of a channel by OpenCV's steps, in float. Returns false if the channel has

@@ -94,10 +94,11 @@ static void ask(struct normalize_state *state, int channels, const struct gi_rea
     gi_ranks_find(state->ranks, channels * RANKS, state->counts);
 }
 
-static enum gi_status count(struct gi_queue *queue, struct normalize_state *state, int pass,
-                            const struct gi_image *band, const struct normalize_params *p,
-                            struct gi_err *err)
+static enum gi_status count(const struct gi_plan *plan, struct gi_queue *queue, void *arg, int pass,
+                            const struct gi_image *band, struct gi_err *err)
 {
+    const struct normalize_params *p = plan->params;
+    struct normalize_state *state = arg;
     int channels = band->channels;
     struct gi_histogram_spec spec = {.key = band->type == GI_F32 ? GI_KEY_FLOAT_HIGH : GI_KEY_VALUE,
                                      .nbins = values_of(band->type)};
@@ -110,27 +111,16 @@ static enum gi_status count(struct gi_queue *queue, struct normalize_state *stat
                           channels * RANKS, band, err);
 }
 
-static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *arg,
                               const struct gi_look *look, struct gi_err *err)
 {
-    const struct gi_image *band = look->srcs;
-    bool masked = plan->sources[0].mask;
-    uint64_t left_out = 0, *counts = ((struct normalize_state *)state)->counts;
-    struct gi_image judge, kept = *band;
-    enum gi_status status = masked ? gi_keep_opaque(queue, &kept, band, err) : GI_OK;
-    if (status)
-        return status;
-    status = gi_judge_make(queue, &judge, &kept, by_luma(plan), err);
-    if (!status) {
-        status = count(queue, state, look->pass, &judge, plan->params, err);
-        gi_judge_release(queue, &judge, by_luma(plan));
-    }
-    if (masked)
-        queue->k->release(queue, &kept);
-    return status || !masked || look->pass || band->type == GI_F32
-               ? status
-               : gi_left_out(queue, &left_out, counts, by_luma(plan) ? 1 : band->channels, band,
-                             err);
+    struct normalize_state *state = arg;
+    const struct gi_image *src = &plan->sources[0];
+    const struct gi_opaque_counting how = {.opaque = src->mask,
+                                           .by_luma = by_luma(plan),
+                                           .count = count,
+                                           .counts = src->type == GI_F32 ? NULL : state->counts};
+    return gi_count_opaque(plan, queue, state, look, &how, err);
 }
 
 /* Returns a percentile of finite floats, or NAN if there are none. */
