@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/channels_apart.h"
 #include "filters/filter.h"
-#include "kernels/color.h"
 #include "kernels/kernels.h"
 
 const struct gi_choice gi_alpha_choices[] = {
@@ -102,24 +102,6 @@ void gi_alpha_free(struct gi_alpha_parts *parts)
     free(parts);
 }
 
-/* Makes `part`, the image of the channels from `first` on. */
-static enum gi_status take(struct gi_queue *queue, struct gi_image *part,
-                           const struct gi_image *src, int first, int channels, struct gi_err *err)
-{
-    const struct gi_kernels *k = queue->k;
-    struct gi_permute_channels spec = {.nsources = 1};
-    for (int c = 0; c < channels; c++)
-        spec.from[c].channel = first + c;
-    enum gi_status status =
-        k->alloc(queue, part, src->width, src->height, channels, src->type, err);
-    if (status)
-        return status;
-    status = k->permute_channels(queue, part, src, &spec, err);
-    if (status)
-        k->release(queue, part);
-    return status;
-}
-
 /* Makes `dst`, the result of a plan for the source's channels from `first` on. */
 static enum gi_status run_part(const struct gi_plan *part, struct gi_queue *queue,
                                struct gi_image *dst, const struct gi_work *work, int first,
@@ -133,7 +115,7 @@ static enum gi_status run_part(const struct gi_plan *part, struct gi_queue *queu
     for (int j = 0; j < part->nsources; j++)
         srcs[j] = work->srcs[j];
     enum gi_status status =
-        all ? GI_OK : take(queue, &srcs[0], &work->srcs[0], first, channels, err);
+        all ? GI_OK : gi_channels_take(queue, &srcs[0], &work->srcs[0], first, channels, err);
     if (status)
         return status;
     status =
@@ -156,7 +138,6 @@ enum gi_status gi_alpha_run(const struct gi_plan *plan, struct gi_queue *queue,
     const struct gi_kernels *k = queue->k;
     const struct gi_alpha_parts *parts = plan->parts;
     struct gi_image made[2]; /* the colours; alpha, or the source */
-    struct gi_permute_channels join = {.nsources = 2};
     bool filtered = parts->alpha.filter;
     int last = work->dst->channels - 1;
     const struct gi_plan *colours = parts->colours.filter ? &parts->colours : plan;
@@ -166,13 +147,9 @@ enum gi_status gi_alpha_run(const struct gi_plan *plan, struct gi_queue *queue,
     made[1] = work->srcs[0];
     if (filtered)
         status = run_part(&parts->alpha, queue, &made[1], work, last, err);
-    for (int c = 0; c < last; c++)
-        join.from[c].channel = c;
-    join.from[last].source = 1;
-    join.from[last].channel = filtered ? 0 : last;
     bool both = filtered && !status;
     if (!status)
-        status = k->permute_channels(queue, work->dst, made, &join, err);
+        status = gi_channels_join_alpha(queue, work->dst, made, filtered ? 0 : last, err);
     k->release(queue, &made[0]);
     if (both)
         k->release(queue, &made[1]);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/masked.h"
 
+#include "filters/channels_apart.h"
 #include "filters/filter.h"
 #include "kernels/arithmetic.h"
-#include "kernels/color.h"
 #include "kernels/kernels.h"
 #include "kernels/tone.h"
 
@@ -39,22 +39,6 @@ void gi_masked_plan(struct gi_plan *plan)
         plan->scratch_nbytes += 2 * (size_t)gi_image_nbytes(&plan->result);
 }
 
-/* Makes `alpha`, a gray image: the last channel of an image. */
-static enum gi_status take_alpha(struct gi_queue *queue, struct gi_image *alpha,
-                                 const struct gi_image *image, struct gi_err *err)
-{
-    const struct gi_kernels *k = queue->k;
-    const struct gi_permute_channels spec = {.from = {{0, image->channels - 1}}, .nsources = 1};
-    enum gi_status status =
-        k->alloc(queue, alpha, image->width, image->height, 1, image->type, err);
-    if (status)
-        return status;
-    status = k->permute_channels(queue, alpha, image, &spec, err);
-    if (status)
-        k->release(queue, alpha);
-    return status;
-}
-
 /* Makes *alpha 0 where the alpha of `other` is not > 0. */
 static enum gi_status mask_by(struct gi_queue *queue, struct gi_image *alpha,
                               const struct gi_image *other, struct gi_err *err)
@@ -65,7 +49,7 @@ static enum gi_status mask_by(struct gi_queue *queue, struct gi_image *alpha,
     struct gi_arithmetic product = {.op = GI_ARITHMETIC_MULTIPLY,
                                     .other = &theirs,
                                     .factor = {1 / gi_type_full_scale(alpha->type)}};
-    enum gi_status status = take_alpha(queue, &theirs, other, err);
+    enum gi_status status = gi_channels_take(queue, &theirs, other, other->channels - 1, 1, err);
     if (status)
         return status;
     status = k->threshold(queue, &theirs, &theirs, &above_zero, err);
@@ -88,20 +72,15 @@ static enum gi_status finish(const struct gi_plan *plan, struct gi_queue *queue,
                              struct gi_err *err)
 {
     struct gi_image parts[2] = {*made};
-    struct gi_permute_channels join = {.nsources = 2};
-    int last = work->dst->channels - 1;
-    enum gi_status status =
-        take_alpha(queue, &parts[1], made->channels > last ? made : &work->srcs[0], err);
+    const struct gi_image *of = made->channels == work->dst->channels ? made : &work->srcs[0];
+    enum gi_status status = gi_channels_take(queue, &parts[1], of, of->channels - 1, 1, err);
     if (status)
         return status;
     for (int j = 1; j < plan->nsources && !status; j++)
         if (is_masked_by(plan, j))
             status = mask_by(queue, &parts[1], &work->srcs[j], err);
-    for (int c = 0; c < last; c++)
-        join.from[c].channel = c;
-    join.from[last].source = 1;
     if (!status)
-        status = queue->k->permute_channels(queue, work->dst, parts, &join, err);
+        status = gi_channels_join_alpha(queue, work->dst, parts, 0, err);
     queue->k->release(queue, &parts[1]);
     return status;
 }

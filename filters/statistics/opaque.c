@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "filters/channels_apart.h"
 #include "filters/tone/luma.h"
 #include "kernels/arithmetic.h"
 #include "kernels/color.h"
@@ -16,7 +17,6 @@ enum gi_status gi_keep_opaque(struct gi_queue *queue, struct gi_image *kept,
 {
     const struct gi_kernels *k = queue->k;
     struct gi_image alpha;
-    struct gi_permute_channels to_alpha = {.from = {{0, band->channels - 1}}, .nsources = 1};
     struct gi_permute_channels to_all = {.nsources = 1};
     /* For floats, alpha becomes infinity where it is > 0, and NaN where it is 0. The minimum of
      * this value and a sample is then the sample, or NaN. */
@@ -31,11 +31,9 @@ enum gi_status gi_keep_opaque(struct gi_queue *queue, struct gi_image *kept,
         k->alloc(queue, kept, band->width, band->height, band->channels, band->type, err);
     if (status)
         return status;
-    status = k->alloc(queue, &alpha, band->width, band->height, 1, band->type, err);
+    status = gi_channels_take(queue, &alpha, band, band->channels - 1, 1, err);
     if (!status) {
-        status = k->permute_channels(queue, &alpha, band, &to_alpha, err);
-        if (!status)
-            status = k->threshold(queue, &alpha, &alpha, &above_zero, err);
+        status = k->threshold(queue, &alpha, &alpha, &above_zero, err);
         if (!status && band->type == GI_F32)
             status = k->pointwise(queue, &alpha, &alpha, &infinite, err);
         if (!status)

@@ -1,7 +1,7 @@
 """--alpha of every operation that has its choices: under straight and keep the colours are those of the image without alpha, and
 alpha becomes what it becomes as a gray image, or stays; scipy says so for linear filters, and Pillow for resizing. Alone, in chains and
 at every level of the CPU; with borders of any colour, and guides. What weigh computes is in scipy_oracle, bilateral_oracle, nlmeans_oracle.
-Sources: filters/alpha filters/convolution filters/denoise filters/geometry
+Sources: filters/channels_apart filters/alpha filters/convolution filters/denoise filters/geometry
 """
 import json
 import os
