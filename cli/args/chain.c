@@ -298,6 +298,13 @@ bool gi_chain_ends_in_analysis(const struct gi_chain *chain)
     return last_reporter(chain) != NULL;
 }
 
+bool gi_chain_reports_samples(const struct gi_chain_step *step)
+{
+    const struct gi_reporter *reporter = step->reporter;
+    return reporter && reporter->wants_image &&
+           reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]);
+}
+
 bool gi_chain_makes_arrays(const struct gi_chain *chain)
 {
     const struct gi_reporter *last = last_reporter(chain);

@@ -70,6 +70,8 @@ bool gi_chain_ends_in_analysis(const struct gi_chain *chain);
  * each image. The other function returns whether this analysis has --no-clobber. */
 bool gi_chain_makes_arrays(const struct gi_chain *chain);
 bool gi_chain_no_clobber(const struct gi_chain_step *step);
+/* Returns whether the step is an analysis whose report reads the samples of the image. */
+bool gi_chain_reports_samples(const struct gi_chain_step *step);
 
 /* Makes the command that reads the words of a step of `filter`. The command has the options of the
  * operation, and for an analysis also the options of its output and --to. Returns false if a chain

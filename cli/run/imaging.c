@@ -227,9 +227,7 @@ static void show_stage(const struct gi_imaging *imaging, const char *name)
 /* Returns whether the chain is a single analysis whose report shows the image. */
 static bool reports_samples(const struct gi_chain *chain)
 {
-    const struct gi_chain_step *step = &chain->steps[0];
-    return chain->n == 1 && step->reporter && step->reporter->wants_image &&
-           step->reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]);
+    return chain->n == 1 && gi_chain_reports_samples(&chain->steps[0]);
 }
 
 /* `for_chain`: the chain runs on the image, which may stay coded. */

@@ -40,9 +40,7 @@ static const char *why_not(const struct gi_chain_step *step, const struct gi_ima
 {
     const struct gi_reporter *reporter = step->reporter;
     const void *params = step->args.params[GI_SET_STEP_FILTER];
-    if (reporter &&
-        (!reporter->parts ||
-         (reporter->wants_image && reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]))))
+    if (reporter && (!reporter->parts || gi_chain_reports_samples(step)))
         return "measures one image";
     if (reporter && reporter->parts->refuses)
         return reporter->parts->refuses(params, bands->alpha >= 0);

@@ -375,12 +375,9 @@ static bool has_tables(const struct gi_chain *chain)
 
 static bool shows_pixels(const struct gi_chain *chain)
 {
-    for (int i = 0; chain && i < chain->n; i++) {
-        const struct gi_chain_step *step = &chain->steps[i];
-        if (step->reporter && step->reporter->wants_image &&
-            step->reporter->wants_image(step->args.params[GI_SET_STEP_OUTPUT]))
+    for (int i = 0; chain && i < chain->n; i++)
+        if (gi_chain_reports_samples(&chain->steps[i]))
             return true;
-    }
     return false;
 }
 

@@ -70,12 +70,11 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, int part, struct
     enum gi_status status = ready_others(ready, i, part, err);
     if (status || !reporter)
         return status;
-    const void *output = from->args.params[GI_SET_STEP_OUTPUT];
     side->result = calloc(1, from->filter->result_nbytes);
     if (!side->result)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a result");
     side->shape = &ready->inputs[i];
-    if (reporter->wants_image && reporter->wants_image(output))
+    if (gi_chain_reports_samples(from))
         side->copy_out = &ready->inputs[i];
     return GI_OK;
 }
