@@ -2,12 +2,9 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/page_cursor.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/log.h"
 #include "cli/text.h"
@@ -29,36 +26,34 @@ static bool has_other_suffix(const char *path, size_t n, bool joined)
     return false;
 }
 
-/* Returns whether several images are in the file, one behind the other. */
-static bool are_joined(const char *file)
+/* Returns whether the file begins like one of several images. With `joined`, these may be one
+ * behind the other. Also true if it can't be examined: the opening of its pages tells why. */
+static bool starts(const char *file, bool joined)
 {
-    struct gi_file_bytes bytes = {0};
     struct gi_reader *reader;
+    unsigned char bytes[16];
     uint64_t next = 0;
+    size_t got;
     if (gi_reader_open(&reader, file, NULL))
-        return false;
-    bytes.reader = reader;
-    bool joined = gi_image_next(&next, &bytes, 0, NULL) == GI_OK && next;
+        return true;
+    const struct gi_file_bytes all = {.reader = reader};
+    bool yes = gi_reader_glance(reader, bytes, sizeof bytes, 0, &got, NULL) ||
+               gi_pages_starts(bytes, got) ||
+               (joined && gi_image_follows(bytes, got, NULL) &&
+                (gi_image_next(&next, &all, 0, NULL) || next));
     gi_reader_close(&reader);
-    return joined;
+    return yes;
 }
 
-/* Returns false if the file certainly does not have several images. With `joined`, these may be one
- * behind the other. If it can't be examined, the opening of its pages tells why. */
+/* Returns false if the file certainly does not have several images. */
 static bool may_start(const char *path, size_t n, bool joined)
 {
     char *file = strcmp(path, "-") ? strndup(path, n) : NULL;
-    unsigned char bytes[16];
     struct stat st;
     bool known = file && stat(file, &st) == 0;
-    int fd = known && S_ISREG(st.st_mode) ? open(file, O_RDONLY | O_CLOEXEC) : -1;
-    ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof bytes);
-    if (fd >= 0)
-        close(fd);
-    bool starts = got < 0 || gi_pages_starts(bytes, (size_t)got) ||
-                  (joined && gi_image_follows(bytes, (size_t)got, NULL) && are_joined(file));
+    bool may = strcmp(path, "-") != 0 && (!known || (S_ISREG(st.st_mode) && starts(file, joined)));
     free(file);
-    return starts && strcmp(path, "-") != 0 && (!known || S_ISREG(st.st_mode));
+    return may;
 }
 
 static enum gi_status open_pages(struct gi_pages **pages, const char *path,
@@ -163,8 +158,7 @@ static enum gi_status open_next(struct gi_page_cursor *cursor, const struct gi_i
                                    takes_joined(cursor, input), fault);
     }
     int n = cursor->pages ? gi_pages_n(cursor->pages) : 0;
-    /* A file of one image is opened as pages if its beginning could not be read for a moment. */
-    if (status || !counted || n == counted->n || (n <= 1 && counted->n <= 1))
+    if (status || !counted || n == counted->n)
         return status;
     gi_pages_close(&cursor->pages, NULL);
     return gi_fail(fault, GI_E_IO, "%s: the file changed after its pages were counted: %d, now %d",
