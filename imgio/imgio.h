@@ -106,8 +106,8 @@ struct gi_file_info {
      * for float. */
     unsigned maxval;
     bool integers; /* the file's samples are integers, which were read as floats of equal value */
-    /* Of an array, which of its axes is taken for the channels, and why, if another reading of its
-     * shape is usual or possible; constant text. NULL otherwise. */
+    /* Which axis of an array is taken for the channels, and why, if another reading of its shape is
+     * usual or possible; constant text. NULL otherwise. */
     const char *axes;
     const char *detail;    /* constant text such as "palette, interlaced" or "progressive", or "" */
     int orientation;       /* EXIF orientation, 1 to 8, already applied to the image; 1 if none */

@@ -17,7 +17,7 @@
 struct images {
     const struct gi_batch_job *job;
     struct gi_batch_files *files; /* NULL: one image */
-    /* Of one image; `output` is NULL if the job writes only tables or arrays. */
+    /* The one image; `output` is NULL if the job writes only tables or arrays. */
     const char *input, *output;
     struct gi_watch watch;
 };

@@ -72,7 +72,7 @@ for n in (5, 7, 13):
             with tifffile.TiffFile(c.path("joined.tif")) as file:
                 c.check(f"pages {n} {dtype.__name__}", len(file.pages) == 5 and all(np.array_equal(p.asarray(), i) for p, i in zip(file.pages, images)))
 
-# Of numbers in orders and of what they are refused with.
+# Numbers in orders, and the messages that refuse them.
 rgb = random_image(c.rng, (17, 23, 3), np.uint8)
 np.save(c.path("rgb.npy"), rgb)
 np.save(c.path("five.npy"), random_image(c.rng, (17, 23, 5), np.uint8))

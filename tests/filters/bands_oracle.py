@@ -107,7 +107,7 @@ for colours, extra, says in ((3, (2, 0), "RGBA and 1 band"), (3, (0, 2), "RGBA a
     c.check(f"ExtraSamples {extra}", tags_of(c.path("out.tif"), 338) == [extra])
     c.check(f"samples with {extra}", np.array_equal(planes(c.path("out.tif")), image[:, ::-1]))
 
-# Of several samples that are alpha the first belongs to the colours. All keep their kinds in a TIFF; other formats name them.
+# If several samples are alpha, the first belongs to the colours. All keep their kinds in a TIFF; other formats name them.
 for colours, extra in ((3, (2, 2)), (3, (2, 1)), (1, (0, 2, 0, 2)), (1, (2, 1, 1, 2)), (3, (0, 0, 2, 2)), (1, (2, 2))):
     image = random_image(c.rng, (23, 17, colours + len(extra)), np.uint8)
     for planar in (False, True):

@@ -178,7 +178,7 @@ data = spread((20, 30, 5), np.uint8)
 np.save(c.path("data.npy"), data)
 rows = json.loads(c.run("stats", c.path("data.npy"), "--json", "--nodata", "7"))["channels"]
 c.check("--nodata", [r["count"] for r in rows] == [int((data[:, :, i] != 7).sum()) for i in range(5)])
-# What is refused says how bands are chosen.
+# Refusals say how bands are chosen.
 np.save(c.path("zeros.npy"), np.zeros((9, 9, 8), np.uint8))
 for command in (["histogram", "zeros.npy", "--luminance"], ["histogram", "zeros.npy", "--plot", "p.svg"], ["palette", "zeros.npy"],
                 ["extract", "zeros.npy"], ["run", "invert | palette", "zeros.npy", "o.npy"]):

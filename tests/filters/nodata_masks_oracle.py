@@ -117,7 +117,7 @@ def analyses():
 
 
 def bands():
-    """Of an image of bands each band beyond the colours is an image of its own."""
+    """Each band beyond the colours is an image of its own."""
     for kind, value, text in ("u1", 0, "0"), ("f4", -9999, "-9999"):
         image = (rng.uniform(.1, .9, (H, W, 5)) * FULL[kind]).astype(kind)
         image[2:6, 3:9] = image[20, 20, 4] = value

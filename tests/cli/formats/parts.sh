@@ -138,7 +138,7 @@ done
 expect 1 gpuimg run 'invert | add --with gamma.png' plain.png made.png --strict
 check "a chain names colour chunks" grep -qF 'the colour (gAMA, cHRM, cICP) of --with (differs' err
 expect 1 gpuimg add plain.png made.png --with frames.png --strict
-check "--strict: what is not read of a further image" grep -qF -- '--with: frames.png: --strict: not read: 2 frames after the first' err
+check "--strict: parts of a further image that are not read" grep -qF -- '--with: frames.png: --strict: not read: 2 frames after the first' err
 { cat plain.png; head -c 100 /dev/zero; cat plain.png; } >padded.png
 expect 0 gpuimg add plain.png made.png --with padded.png
 check "bytes behind a further image" grep -qxE 'gpuimg: warning: add: padded.png: not read: [0-9]+ bytes after the end' err
