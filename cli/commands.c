@@ -13,14 +13,10 @@ void gi_commands_use(const struct gi_command *const *rows)
 }
 
 const char *const gi_group_titles[GI_GROUPS] = {
-    [GI_GROUP_TOOLS] = "Batches and tools",
-    [GI_GROUP_FILTERS] = "Filters",
-    [GI_GROUP_MORPHOLOGY] = "Morphology",
-    [GI_GROUP_TONE] = "Tone and thresholds",
-    [GI_GROUP_COLOUR] = "Colour and channels",
-    [GI_GROUP_GEOMETRY] = "Geometry",
-    [GI_GROUP_IMAGES] = "Two or more images",
-    [GI_GROUP_MEASUREMENT] = "Measurement",
+    [GI_GROUP_TOOLS] = "Batches and tools",   [GI_GROUP_FILTERS] = "Filters",
+    [GI_GROUP_MORPHOLOGY] = "Morphology",     [GI_GROUP_TONE] = "Tone and thresholds",
+    [GI_GROUP_COLOR] = "Colour and channels", [GI_GROUP_GEOMETRY] = "Geometry",
+    [GI_GROUP_IMAGES] = "Two or more images", [GI_GROUP_MEASUREMENT] = "Measurement",
     [GI_GROUP_REGIONS] = "Regions",
 };
 

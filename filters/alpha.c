@@ -25,8 +25,8 @@ const struct gi_choice gi_alpha_choices[] = {
 
 /* The plans of a plan for an image with alpha. */
 struct gi_alpha_parts {
-    struct gi_plan colours; /* without a filter if the plan itself filters all channels alike */
-    struct gi_plan alpha;   /* without a filter if alpha is copied */
+    struct gi_plan colors; /* without a filter if the plan itself filters all channels alike */
+    struct gi_plan alpha;  /* without a filter if alpha is copied */
     _Alignas(max_align_t) char params[]; /* those of `alpha`; the rest belongs to the caller */
 };
 
@@ -47,11 +47,11 @@ static void fill_params(char *params, const struct gi_plan *plan)
     memcpy(params, plan->params, plan->filter->params_nbytes);
     for (const struct gi_option *row = plan->filter->options; row->name; row++) {
         float pixel[GI_MAX_CHANNELS] = {0};
-        struct gi_colour *colour = (void *)(params + row->offset);
-        if (row->type != GI_OPT_COLOUR || colour->n == 0)
+        struct gi_color *color = (void *)(params + row->offset);
+        if (row->type != GI_OPT_COLOR || color->n == 0)
             continue;
-        gi_colour_pixel(pixel, colour, src);
-        *colour = (struct gi_colour){.n = 1, .v = {(double)pixel[src->channels - 1]}};
+        gi_color_pixel(pixel, color, src);
+        *color = (struct gi_color){.n = 1, .v = {(double)pixel[src->channels - 1]}};
     }
 }
 
@@ -83,7 +83,7 @@ enum gi_status gi_alpha_plan(struct gi_plan *plan, struct gi_err *err)
         return gi_fail(err, GI_E_MEMORY, "out of memory: plans of %s", plan->filter->name);
     enum gi_status status = GI_OK;
     if (plan->alpha_apart)
-        status = make_part(&plan->parts->colours, plan, plan->params, gi_colour_channels(src), err);
+        status = make_part(&plan->parts->colors, plan, plan->params, gi_color_channels(src), err);
     if (!status && !keeps) {
         fill_params(plan->parts->params, plan);
         status = make_part(&plan->parts->alpha, plan, plan->parts->params, 1, err);
@@ -97,7 +97,7 @@ void gi_alpha_free(struct gi_alpha_parts *parts)
 {
     if (!parts)
         return;
-    gi_plan_free(&parts->colours);
+    gi_plan_free(&parts->colors);
     gi_plan_free(&parts->alpha);
     free(parts);
 }
@@ -140,8 +140,8 @@ enum gi_status gi_alpha_run(const struct gi_plan *plan, struct gi_queue *queue,
     struct gi_image made[2]; /* the colours; alpha, or the source */
     bool filtered = parts->alpha.filter;
     int last = work->dst->channels - 1;
-    const struct gi_plan *colours = parts->colours.filter ? &parts->colours : plan;
-    enum gi_status status = run_part(colours, queue, &made[0], work, 0, err);
+    const struct gi_plan *colors = parts->colors.filter ? &parts->colors : plan;
+    enum gi_status status = run_part(colors, queue, &made[0], work, 0, err);
     if (status)
         return status;
     made[1] = work->srcs[0];

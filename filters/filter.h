@@ -15,7 +15,7 @@ enum gi_group {
     GI_GROUP_FILTERS,
     GI_GROUP_MORPHOLOGY,
     GI_GROUP_TONE,
-    GI_GROUP_COLOUR,
+    GI_GROUP_COLOR,
     GI_GROUP_GEOMETRY,
     GI_GROUP_IMAGES, /* operations on two or more images */
     GI_GROUP_MEASUREMENT,
@@ -49,12 +49,12 @@ struct gi_filter {
     /* The operation is about colours as such (matrices, palettes, the order of channels). It is
      * refused for bands that are not colours, each of which other operations take as a gray
      * image. */
-    bool needs_colour;
+    bool needs_color;
     /* A pixel of the result has no data if a further image has none there (enum gi_mask). */
     bool masks_others;
     /* Returns whether the samples of the result are no longer colours of the space that the file's
      * profile describes. NULL if they always are. */
-    bool (*recolours)(const void *params);
+    bool (*recolors)(const void *params);
 
     /* Changes parameters that hold for the plane `luma` was made for, to those that give the same
      * region of a plane of chroma. A sample of chroma covers dx x dy pixels of luma. Returns false
@@ -152,7 +152,7 @@ int gi_filter_others(const struct gi_filter *filter, const void *params);
  * gi_border_params, which is the member `border` of the struct type `params`. */
 struct gi_border_params {
     int mode; /* enum gi_border */
-    struct gi_colour value;
+    struct gi_color value;
 };
 
 extern const struct gi_choice gi_border_choices[];
@@ -162,7 +162,7 @@ extern const struct gi_choice gi_border_choices[];
      .choices = gi_border_choices,                                                                 \
      .help = "Border mode: which values the pixels outside the image have"},                       \
     {                                                                                              \
-        GI_OPTION("border-value", COLOUR, params, border.value),                                   \
+        GI_OPTION("border-value", COLOR, params, border.value),                                    \
             .default_text = "0",                                                                   \
             .help = "Value of the pixels outside the image, for --border border. Give one sample " \
                     "value for all channels, or one per channel with alpha last"                   \
@@ -173,7 +173,7 @@ extern const struct gi_choice gi_border_choices[];
  * `params`. */
 #define GI_ADDED_VALUE_OPTION(params, member, what)                                                \
     {                                                                                              \
-        GI_OPTION("border-value", COLOUR, params, member.value),                                   \
+        GI_OPTION("border-value", COLOR, params, member.value),                                    \
             .also = "background", .default_text = "0",                                             \
             .help = what ". In this command --background means this option, not the common one. "  \
                          "Give one sample value for all channels, or one per channel with alpha "  \
@@ -181,6 +181,6 @@ extern const struct gi_choice gi_border_choices[];
     }
 
 /* Returns the border specification for an image of the type and channels of `src`.
- * gi_colour_pixel() converts the border value. */
+ * gi_color_pixel() converts the border value. */
 struct gi_border_spec gi_border_spec_from(const struct gi_border_params *params,
                                           const struct gi_image *src);

@@ -165,6 +165,6 @@ struct gi_border_spec gi_border_spec_from(const struct gi_border_params *params,
                                           const struct gi_image *src)
 {
     struct gi_border_spec border = {.mode = (enum gi_border)params->mode};
-    gi_colour_pixel(border.value, &params->value, src);
+    gi_color_pixel(border.value, &params->value, src);
     return border;
 }

@@ -159,8 +159,8 @@ static bool read_value(void *value, const struct gi_option *row, const char *tex
                (row->at_least || !((const struct gi_extent *)value)->at_least);
     case GI_OPT_RECT:
         return gi_rect_read(value, text);
-    case GI_OPT_COLOUR:
-        return gi_colour_read(value, text);
+    case GI_OPT_COLOR:
+        return gi_color_read(value, text);
     case GI_OPT_PATH:
     case GI_OPT_IMAGE:
         if (!*text || strlen(text) >= PATH_MAX)
@@ -231,8 +231,8 @@ static void unset(void *value, enum gi_option_type type)
     case GI_OPT_RECT:
         *(struct gi_rect *)value = (struct gi_rect){.extent = GI_EXTENT_UNSET};
         break;
-    case GI_OPT_COLOUR:
-        *(struct gi_colour *)value = (struct gi_colour){0};
+    case GI_OPT_COLOR:
+        *(struct gi_color *)value = (struct gi_color){0};
         break;
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
@@ -366,7 +366,7 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
     case GI_OPT_RECT:
         add(&line, "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%%, or one of these with +X+Y");
         break;
-    case GI_OPT_COLOUR:
+    case GI_OPT_COLOR:
         add(&line,
             "1 to %d sample values separated by commas, or a colour: a name such as white or "
             "transparent, #rgb, #rgba, #rrggbb or #rrggbbaa",

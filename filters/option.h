@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "filters/option_colour.h"
+#include "filters/option_color.h"
 #include "filters/option_size.h"
 #include "imgio/status.h"
 
@@ -24,7 +24,7 @@ enum gi_option_type {
                        (powers of 1024); unset: 0 */
     GI_OPT_EXTENT,  /* struct gi_extent: a size in pixels or percent, "800x600"; unset: open */
     GI_OPT_RECT,    /* struct gi_rect: a size and maybe a position, "800x600+10+20"; unset: open */
-    GI_OPT_COLOUR,  /* struct gi_colour: sample values, a name or "#rrggbb"; unset: n = 0 */
+    GI_OPT_COLOR,   /* struct gi_color: sample values, a name or "#rrggbb"; unset: n = 0 */
     GI_OPT_TEXT,    /* const char *: points into argv; unset: NULL */
     GI_OPT_CONTENT, /* const char *: the text, or if the text names a readable file, the content of
                        the file (owned by the reader of options); unset: NULL */
@@ -108,7 +108,7 @@ struct gi_option {
 #define GI_C_TYPE_SIZE    uint64_t
 #define GI_C_TYPE_EXTENT  struct gi_extent
 #define GI_C_TYPE_RECT    struct gi_rect
-#define GI_C_TYPE_COLOUR  struct gi_colour
+#define GI_C_TYPE_COLOR   struct gi_color
 #define GI_C_TYPE_TEXT    const char *
 #define GI_C_TYPE_CONTENT const char *
 #define GI_C_TYPE_PATH    const char *

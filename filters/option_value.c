@@ -33,7 +33,7 @@ static bool same_reals(const struct gi_reals *a, const struct gi_reals *b)
     return a->n == b->n && same_bits(a->v, b->v, (size_t)a->n * sizeof *a->v);
 }
 
-static bool same_colour(const struct gi_colour *a, const struct gi_colour *b)
+static bool same_color(const struct gi_color *a, const struct gi_color *b)
 {
     return a->named == b->named && a->n == b->n &&
            same_bits(a->v, b->v, (size_t)a->n * sizeof *a->v);
@@ -71,8 +71,8 @@ bool gi_option_same(const struct gi_option *row, const void *a_params, const voi
         return same_extent(a, b);
     case GI_OPT_RECT:
         return same_rect(a, b);
-    case GI_OPT_COLOUR:
-        return same_colour(a, b);
+    case GI_OPT_COLOR:
+        return same_color(a, b);
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
     case GI_OPT_PATH:
@@ -115,15 +115,15 @@ static void print_numbers(FILE *out, const double *v, int n)
         fprintf(out, "%s%.17g", i ? "," : "", v[i]);
 }
 
-static void print_colour(FILE *out, const struct gi_colour *colour)
+static void print_color(FILE *out, const struct gi_color *color)
 {
-    if (!colour->named) {
-        print_numbers(out, colour->v, colour->n);
+    if (!color->named) {
+        print_numbers(out, color->v, color->n);
         return;
     }
     putc('#', out);
-    for (int i = 0; i < colour->n; i++)
-        fprintf(out, "%02x", (unsigned)(255 * colour->v[i] + 0.5));
+    for (int i = 0; i < color->n; i++)
+        fprintf(out, "%02x", (unsigned)(255 * color->v[i] + 0.5));
 }
 
 static void print_level(FILE *out, const struct gi_level *level)
@@ -166,8 +166,8 @@ void gi_option_print(FILE *out, const struct gi_option *row, const void *params)
     case GI_OPT_RECT:
         print_rect(out, value);
         break;
-    case GI_OPT_COLOUR:
-        print_colour(out, value);
+    case GI_OPT_COLOR:
+        print_color(out, value);
         break;
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:

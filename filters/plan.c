@@ -20,15 +20,15 @@ static bool uses_border_value(const struct gi_plan *plan)
 
 /* Checks the colours among the parameters that have an effect against the channels of the first
  * source. */
-static enum gi_status check_colours(struct gi_plan *plan, struct gi_err *err)
+static enum gi_status check_colors(struct gi_plan *plan, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     bool border = uses_border_value(plan);
     for (const struct gi_option *row = plan->filter->options; row && row->name && !status; row++)
-        if (row->type == GI_OPT_COLOUR && (border || strcmp(row->name, "border-value") != 0))
-            status = gi_colour_check(&plan->warning,
-                                     (const void *)((const char *)plan->params + row->offset),
-                                     row->name, &plan->sources[0], err);
+        if (row->type == GI_OPT_COLOR && (border || strcmp(row->name, "border-value") != 0))
+            status = gi_color_check(&plan->warning,
+                                    (const void *)((const char *)plan->params + row->offset),
+                                    row->name, &plan->sources[0], err);
     return status;
 }
 
@@ -92,7 +92,7 @@ enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits 
     plan->result.shrunk = (struct gi_shrunk){0};
     plan->placement = in_place;
     plan->placement.known = filter->group != GI_GROUP_GEOMETRY;
-    enum gi_status status = check_colours(plan, err);
+    enum gi_status status = check_colors(plan, err);
     if (!status && filter->plan)
         status = filter->plan(plan, err);
     if (!status)

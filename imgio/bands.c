@@ -67,7 +67,7 @@ static void copy_band(const struct gi_image *dst, int to, const struct gi_image 
 static struct gi_bands bands_of(const struct gi_image *image)
 {
     return (struct gi_bands){.n = image->channels,
-                             .colours = gi_colour_channels(image),
+                             .colors = gi_color_channels(image),
                              .alpha = gi_has_alpha(image) ? image->channels - 1 : -1};
 }
 
@@ -104,20 +104,20 @@ static int samples_of(int at[GI_MAX_CHANNELS], const struct gi_bands *bands, int
 {
     int n = 0;
     if (i == 0) {
-        for (; n < bands->colours; n++)
+        for (; n < bands->colors; n++)
             at[n] = n;
         if (bands->alpha >= 0)
             at[n++] = bands->alpha;
         return n;
     }
-    int band = bands->colours - 1 + i;
+    int band = bands->colors - 1 + i;
     at[0] = band + (bands->alpha >= 0 && band >= bands->alpha);
     return 1;
 }
 
 int gi_bands_parts(const struct gi_bands *bands)
 {
-    return 1 + bands->n - bands->colours - (bands->alpha >= 0);
+    return 1 + bands->n - bands->colors - (bands->alpha >= 0);
 }
 
 int gi_bands_channels(const struct gi_bands *bands, int i)
@@ -215,7 +215,7 @@ enum gi_status gi_bands_check_save(const struct gi_format *format, const struct 
                        "or by --bands 3,2,1",
                        gi_bands_text(text, bands), format->info.name, what,
                        format->bands ? "" : "tiff, npy or pam, or ");
-    return bands->n || gi_colour_channels(image) != 3 || format->rgb
+    return bands->n || gi_color_channels(image) != 3 || format->rgb
                ? GI_OK
                : gi_fail(err, GI_E_UNSUPPORTED,
                          "%s holds gray only, and the image has colour: add --gray",
@@ -235,7 +235,7 @@ static bool is_taken(const struct gi_image *image, const struct gi_save_options 
 const char *gi_bands_loss(const struct gi_format *format, const struct gi_image *image,
                           const struct gi_bands *bands, const struct gi_save_options *options)
 {
-    bool said = bands->colours == 1 && bands->alpha < 0;
+    bool said = bands->colors == 1 && bands->alpha < 0;
     bool taken = format == &gi_format_npy && is_taken(image, options);
     return bands->n && format != &gi_format_tiff && (!said || taken) ? "what its bands are" : NULL;
 }
@@ -244,7 +244,7 @@ const char *gi_bands_text(char text[GI_BANDS_TEXT], const struct gi_bands *bands
 {
     int further = gi_bands_parts(bands) - 1;
     bool alpha = bands->alpha >= 0;
-    if (bands->colours == 3)
+    if (bands->colors == 3)
         snprintf(text, GI_BANDS_TEXT, "%s and %d band%s", alpha ? "RGBA" : "RGB", further,
                  further == 1 ? "" : "s");
     else
@@ -254,11 +254,11 @@ const char *gi_bands_text(char text[GI_BANDS_TEXT], const struct gi_bands *bands
 
 const char *gi_band_name(char name[16], const struct gi_bands *bands, int i)
 {
-    static const char *const colours[] = {"red", "green", "blue"};
+    static const char *const colors[] = {"red", "green", "blue"};
     if (i == bands->alpha)
         snprintf(name, 16, "alpha");
-    else if (bands->colours == 3 && i < 3)
-        snprintf(name, 16, "%s", colours[i]);
+    else if (bands->colors == 3 && i < 3)
+        snprintf(name, 16, "%s", colors[i]);
     else
         snprintf(name, 16, "band%d", i + 1);
     return name;

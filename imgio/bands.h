@@ -16,9 +16,9 @@ enum {
 
 /* The meaning of the samples of a pixel. If `n` is 0, they are as in struct gi_image. */
 struct gi_bands {
-    int n;       /* number of samples, alpha included; 2 or more */
-    int colours; /* 3: the first three are red, green and blue; 1: each sample is a band */
-    int alpha;   /* index of the sample that is the alpha of the colours; -1 if there is none */
+    int n;      /* number of samples, alpha included; 2 or more */
+    int colors; /* 3: the first three are red, green and blue; 1: each sample is a band */
+    int alpha;  /* index of the sample that is the alpha of the colours; -1 if there is none */
 };
 
 /* Bands that a path or an option names, from 1. One of them becomes a gray image, three become RGB,
@@ -65,9 +65,9 @@ static inline bool gi_bands_have_alpha(const struct gi_image *image, const struc
 }
 
 /* Returns the number of channels that an ICC profile is for, 1 or 3. */
-static inline int gi_bands_colours(const struct gi_image *image, const struct gi_bands *bands)
+static inline int gi_bands_colors(const struct gi_image *image, const struct gi_bands *bands)
 {
-    return bands->n ? bands->colours : gi_colour_channels(image);
+    return bands->n ? bands->colors : gi_color_channels(image);
 }
 
 /* Writes what the bands are, such as "5 bands", or "RGB and 1 band". */

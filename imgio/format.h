@@ -129,7 +129,7 @@ struct gi_format {
     bool gray, rgb;              /* can write gray or RGB, with alpha if `info` says so */
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */
-    bool texts, colour;          /* writes texts, PNG's colour chunks */
+    bool texts, color;           /* writes texts, PNG's colour chunks */
     bool comments;               /* writes comments of one line, without `texts` */
     bool icc, resolution;        /* writes these, without `metadata` */
     bool ratio;                  /* writes a resolution without a unit */

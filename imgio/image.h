@@ -123,7 +123,7 @@ static inline bool gi_has_alpha(const struct gi_image *image)
 }
 
 /* Returns the number of colour channels, which is 1 or 3. Alpha is not counted. */
-static inline int gi_colour_channels(const struct gi_image *image)
+static inline int gi_color_channels(const struct gi_image *image)
 {
     return image->channels - gi_has_alpha(image);
 }

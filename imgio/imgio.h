@@ -146,8 +146,8 @@ struct gi_metadata {
     size_t texts_nbytes; /* of memory */
     /* PNG's chunks gAMA, cHRM, sRGB, cICP, mDCV and cLLI. Each chunk is stored as its name, the
      * length in one byte, and the data. */
-    void *colour;
-    size_t colour_nbytes;
+    void *color;
+    size_t color_nbytes;
     /* if not NULL, samples are linear light, which gi_save() encodes with this; if NULL, samples
      * are as in the file */
     struct gi_linear_light *light;
@@ -174,14 +174,14 @@ bool gi_text_is_shape_of_pages(const char *text);
 const char *gi_metadata_drop_sizes(struct gi_metadata *metadata);
 /* Drops an ICC profile that is not for images with this number of colour channels, which is 1 or
  * 3. */
-void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels);
+void gi_metadata_fit(struct gi_metadata *metadata, int color_channels);
 /* Returns the colour chunk after `at`, or the first one if `at` is NULL, or NULL if there is none.
  * Each is stored as name (4 bytes), length (1 byte) and data. */
-const unsigned char *gi_metadata_next_colour(const struct gi_metadata *metadata,
-                                             const unsigned char *at);
+const unsigned char *gi_metadata_next_color(const struct gi_metadata *metadata,
+                                            const unsigned char *at);
 /* Drops the ICC profile and PNG's colour chunks, because samples have another meaning now. They
  * become dropped parts. */
-void gi_metadata_drop_colour(struct gi_metadata *metadata);
+void gi_metadata_drop_color(struct gi_metadata *metadata);
 
 /* The images of a file that a path names in brackets. */
 struct gi_selection {

@@ -40,10 +40,10 @@ static void add(struct losses *losses, enum verdict verdict, const char *name)
         snprintf(clause + used, CLAUSE - used, "%s%s", used ? ", " : "", name);
 }
 
-bool gi_icc_fits(const struct gi_metadata *metadata, int colour_channels)
+bool gi_icc_fits(const struct gi_metadata *metadata, int color_channels)
 {
     /* Bytes 16 to 19 name the profile's colour model (ICC.1:2022, 7.2.6). */
-    const char *want = colour_channels == 1 ? "GRAY" : "RGB ";
+    const char *want = color_channels == 1 ? "GRAY" : "RGB ";
     return metadata->icc_nbytes >= 128 && memcmp((char *)metadata->icc + 16, want, 4) == 0;
 }
 
@@ -77,7 +77,7 @@ static void add_samples(struct losses *losses, const struct gi_image *image,
         add(losses, CANNOT_HOLD, "alpha (laid over black)");
 }
 
-static void add_metadata(struct losses *losses, const struct gi_metadata *metadata, int colours)
+static void add_metadata(struct losses *losses, const struct gi_metadata *metadata, int colors)
 {
     const struct gi_format *format = losses->format;
     /* with its header */
@@ -91,7 +91,7 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
         languages = languages || *metadata->texts[i].language || *metadata->texts[i].translated;
         long_text = long_text || strlen(metadata->texts[i].text) > most;
     }
-    if (metadata->icc && (!icc || !gi_icc_fits(metadata, colours)))
+    if (metadata->icc && (!icc || !gi_icc_fits(metadata, colors)))
         add(losses, CANNOT_HOLD,
             icc ? "an ICC profile of another colour model" : "the ICC profile");
     if (metadata->exif && (!format->metadata || format->no_exif || metadata->exif_nbytes > most))
@@ -109,11 +109,11 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
         add(losses, CANNOT_HOLD, "languages of texts");
     /* A profile takes the place of gAMA and cHRM, and cICP that of a profile (PNG, third edition,
      * 4.3). */
-    bool code = gi_metadata_colour_chunk(metadata, "cICP");
-    if (!format->colour && (!metadata->icc || code) && !gi_metadata_is_srgb(metadata))
+    bool code = gi_metadata_color_chunk(metadata, "cICP");
+    if (!format->color && (!metadata->icc || code) && !gi_metadata_is_srgb(metadata))
         add(losses, CANNOT_HOLD, "its colour (gAMA, cHRM, cICP)");
-    if (!format->colour &&
-        (gi_metadata_colour_chunk(metadata, "mDCV") || gi_metadata_colour_chunk(metadata, "cLLI")))
+    if (!format->color &&
+        (gi_metadata_color_chunk(metadata, "mDCV") || gi_metadata_color_chunk(metadata, "cLLI")))
         add(losses, CANNOT_HOLD, "the range of its light (mDCV, cLLI)");
     bool resolution = metadata->no_unit
                           ? format->ratio
@@ -182,7 +182,7 @@ void gi_losses_list(char *words, size_t size, const struct gi_format *format,
     const struct gi_bands *bands = gi_bands_of(metadata);
     add_samples(&losses, image, written, wanted, bands, options);
     if (metadata) {
-        add_metadata(&losses, metadata, gi_bands_colours(image, bands));
+        add_metadata(&losses, metadata, gi_bands_colors(image, bands));
         add_parts(&losses, &metadata->parts, written, options->strict);
     }
     words[0] = '\0';

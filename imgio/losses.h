@@ -15,4 +15,4 @@ void gi_losses_list(char *words, size_t size, const struct gi_format *format,
 
 /* Returns whether the profile is for images with this number of colour channels, which is 1 or 3.
  */
-bool gi_icc_fits(const struct gi_metadata *metadata, int colour_channels);
+bool gi_icc_fits(const struct gi_metadata *metadata, int color_channels);

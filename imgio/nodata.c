@@ -120,7 +120,7 @@ bool gi_nodata_is_in(const struct gi_image *image, const struct gi_nodata *nodat
 {
     const struct gi_nodata own = {true, value_in(image->type, nodata), image->type};
     size_t each = (size_t)image->channels;
-    size_t n = image->channels > GI_MAX_CHANNELS ? each : (size_t)gi_colour_channels(image);
+    size_t n = image->channels > GI_MAX_CHANNELS ? each : (size_t)gi_color_channels(image);
     for (int y = 0; y < image->height; y++)
         for (size_t i = 0; i < gi_row_samples(image); i += each)
             if (has_value(gi_row(image, y), i, n, image->type, &own))
@@ -169,8 +169,8 @@ static void make_pixel(float pixel[GI_MAX_CHANNELS], const struct gi_image *imag
     bool lit = light && image->type == GI_F32 && nodata->type != GI_F32;
     if (image->type != GI_F32) /* NaN becomes 0 */
         v = v > 0 ? rint(fmin(v, (double)gi_type_full_scale(image->type))) : 0;
-    for (int c = 0; c < gi_colour_channels(image); c++)
-        pixel[c] = lit ? gi_linear_light_of(light, gi_colour_channels(image), c, v) : (float)v;
+    for (int c = 0; c < gi_color_channels(image); c++)
+        pixel[c] = lit ? gi_linear_light_of(light, gi_color_channels(image), c, v) : (float)v;
 }
 
 enum gi_status gi_nodata_restore(struct gi_image *image, const struct gi_nodata *nodata,

@@ -150,7 +150,7 @@ static struct gi_image written_shape(const struct gi_format *format, const struc
     written.type = nearest_type(format, wanted_type(image, options));
     if (!gi_bands_of(metadata)->n)
         written.channels =
-            (gi_colour_channels(image) == 1 && format->gray ? 1 : 3) + (int)keeps_alpha;
+            (gi_color_channels(image) == 1 && format->gray ? 1 : 3) + (int)keeps_alpha;
     return written;
 }
 
@@ -183,9 +183,9 @@ bool gi_save_takes_rows(const struct gi_image *shape, const struct gi_metadata *
     return written.type == shape->type && written.channels == shape->channels;
 }
 
-void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels)
+void gi_metadata_fit(struct gi_metadata *metadata, int color_channels)
 {
-    if (!metadata->icc || gi_icc_fits(metadata, colour_channels))
+    if (!metadata->icc || gi_icc_fits(metadata, color_channels))
         return;
     gi_metadata_add_part(metadata,
                          &(struct gi_part){.kind = GI_PART_METADATA,
@@ -220,12 +220,12 @@ static void set_sample(void *row, size_t i, enum gi_type type, double value)
 }
 
 /* Returns channel c of the background, 0 to 1. For a gray image this is the background's luma. */
-static double behind(const struct gi_save_options *options, int colours, int c)
+static double behind(const struct gi_save_options *options, int colors, int c)
 {
     const double *rgb = options->background;
     if (!rgb)
         return 0;
-    return colours == 1 ? gi_luma(rgb) : rgb[c];
+    return colors == 1 ? gi_luma(rgb) : rgb[c];
 }
 
 /* Makes `dst`, which is `src` composited over the background. Alpha is dropped unless `keep_alpha`,
@@ -234,8 +234,8 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
                               bool to_rgb, const struct gi_save_options *options,
                               struct gi_err *err)
 {
-    int colours = gi_colour_channels(src), alpha = gi_has_alpha(src);
-    int channels = (to_rgb ? 3 : colours) + (alpha && keep_alpha);
+    int colors = gi_color_channels(src), alpha = gi_has_alpha(src);
+    int channels = (to_rgb ? 3 : colors) + (alpha && keep_alpha);
     enum gi_status status = gi_image_alloc(dst, src->width, src->height, channels, src->type, err);
     if (status)
         return status;
@@ -245,10 +245,10 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
         void *out = gi_row(dst, y);
         for (int x = 0; x < src->width; x++) {
             size_t from = (size_t)x * (size_t)src->channels, to = (size_t)x * (size_t)channels;
-            double opacity = alpha ? gi_sample(in, from + (size_t)colours, src->type) / full : 1;
-            for (int c = 0; c < (to_rgb ? 3 : colours); c++) {
-                double v = gi_sample(in, from + (size_t)(colours == 1 ? 0 : c), src->type);
-                double below = full * behind(options, to_rgb ? 3 : colours, c) * (1 - opacity);
+            double opacity = alpha ? gi_sample(in, from + (size_t)colors, src->type) / full : 1;
+            for (int c = 0; c < (to_rgb ? 3 : colors); c++) {
+                double v = gi_sample(in, from + (size_t)(colors == 1 ? 0 : c), src->type);
+                double below = full * behind(options, to_rgb ? 3 : colors, c) * (1 - opacity);
                 set_sample(out, to + (size_t)c, src->type, keep_alpha ? v : v * opacity + below);
             }
             if (alpha && keep_alpha)
@@ -287,8 +287,8 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
     struct gi_metadata without = {0};
     enum gi_status status = GI_OK;
     const struct gi_image written = written_shape(format, image, metadata, options);
-    int colours = gi_bands_colours(image, gi_bands_of(metadata));
-    if (metadata && metadata->icc && !gi_icc_fits(metadata, colours)) {
+    int colors = gi_bands_colors(image, gi_bands_of(metadata));
+    if (metadata && metadata->icc && !gi_icc_fits(metadata, colors)) {
         without = *metadata;
         without.icc = NULL;
         without.icc_nbytes = 0;
@@ -299,7 +299,7 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
         image = &typed;
     }
     if (!status && written.channels != image->channels) {
-        status = reshape(&shaped, image, gi_has_alpha(&written), gi_colour_channels(&written) == 3,
+        status = reshape(&shaped, image, gi_has_alpha(&written), gi_color_channels(&written) == 3,
                          options, err);
         image = &shaped;
     }

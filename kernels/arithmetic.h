@@ -201,9 +201,9 @@ static inline float gi_arithmetic_hidden(const struct gi_image *dst)
     return gi_has_alpha(dst) && dst->type != GI_F32 ? 0.5f : 0.0f;
 }
 
-GI_HOST_DEVICE static inline float gi_arithmetic_colour(struct gi_arithmetic_weights weights,
-                                                        bool plus, float b, float s, float full,
-                                                        float hidden, enum gi_type type)
+GI_HOST_DEVICE static inline float gi_arithmetic_color(struct gi_arithmetic_weights weights,
+                                                       bool plus, float b, float s, float full,
+                                                       float hidden, enum gi_type type)
 {
     float c = plus ? fmaf(weights.w, s, weights.v * b) : gi_arithmetic_blend(b, s, weights.w);
     return gi_settle(weights.alpha * full, type) > hidden ? gi_settle(c, type) : 0.0f;

@@ -39,81 +39,81 @@ struct gi_power {
  * where u = fmaf(in_scale, x, in_offset), and w is u * u * u if `power` is < 0, otherwise the power
  * of u from the tables powers[power]. If `odd`, the result for a negative x is minus the result for
  * -x. */
-struct gi_colour_curve {
+struct gi_color_curve {
     float cut, slope, low;
     float in_scale, in_offset, scale, offset;
     int power;
     bool odd;
 };
 
-enum gi_colour_step_kind {
-    GI_COLOUR_MATRIX, /* v'[i] = offset[i], then for j = 0, 1, 2: fmaf(matrix[i][j], v[j], v'[i]) */
-    GI_COLOUR_CURVE,  /* `curve` of v[0] to v[2] */
-    GI_COLOUR_TO_HSV, /* these four call gi_colour_to_hsv(), ... */
-    GI_COLOUR_FROM_HSV,
-    GI_COLOUR_TO_HSL,
-    GI_COLOUR_FROM_HSL,
+enum gi_color_step_kind {
+    GI_COLOR_MATRIX, /* v'[i] = offset[i], then for j = 0, 1, 2: fmaf(matrix[i][j], v[j], v'[i]) */
+    GI_COLOR_CURVE,  /* `curve` of v[0] to v[2] */
+    GI_COLOR_TO_HSV, /* these four call gi_color_to_hsv(), ... */
+    GI_COLOR_FROM_HSV,
+    GI_COLOR_TO_HSL,
+    GI_COLOR_FROM_HSL,
 };
 
-struct gi_colour_step {
-    enum gi_colour_step_kind kind;
+struct gi_color_step {
+    enum gi_color_step_kind kind;
     float matrix[4][4], offset[4];
-    struct gi_colour_curve curve;
+    struct gi_color_curve curve;
     float full;
 };
 
-enum { GI_COLOUR_STEPS_MAX = 12 };
+enum { GI_COLOR_STEPS_MAX = 12 };
 
 /* Steps that are applied to the samples v of a pixel, one after the other. gi_settle() and the last
  * step follow.
  * v[3] is alpha, which remains unchanged without `alpha_too`. `alpha_too` requires alpha; a matrix
  * then has a fourth row (i = 3), and a fourth column (j = 3), whose product with v[3] is added
  * last. */
-struct gi_colour_transform {
-    int nsteps; /* 1 to GI_COLOUR_STEPS_MAX */
-    struct gi_colour_step steps[GI_COLOUR_STEPS_MAX];
+struct gi_color_transform {
+    int nsteps; /* 1 to GI_COLOR_STEPS_MAX */
+    struct gi_color_step steps[GI_COLOR_STEPS_MAX];
     bool alpha_too;
     /* Tables that curves refer to. They are host memory, which is read before the primitive
      * returns. A table that no curve uses may be NULL. */
     const struct gi_power *powers[GI_POWERS_MAX];
 };
 
-/* colour_transform: images have 3 or 4 channels; `dst` may be `src`. */
+/* color_transform: images have 3 or 4 channels; `dst` may be `src`. */
 
 /* A colour and the number of pixels that have it. `colour` consists of the samples, which have 8 or
  * 16 bits each, with the first channel in the highest bits. */
-struct gi_colour_count {
-    uint64_t colour, count;
+struct gi_color_count {
+    uint64_t color, count;
 };
 
 /* Host memory: all colours of an image, in ascending order. */
-struct gi_colours {
+struct gi_colors {
     size_t n;
-    struct gi_colour_count *each;
+    struct gi_color_count *each;
 };
 
-/* count_colours: allocates the array of the result, which the caller frees. All channels,
+/* count_colors: allocates the array of the result, which the caller frees. All channels,
  * including alpha, belong to the colour. The image has 1 to 4 channels and fewer than 2^31 pixels.
  * Waits. */
 
 /* Counts `n` colours, which are in any order and have `bits` bits each. `n` is 1 or more. Takes
  * ownership of `colours`, which was allocated by malloc(). Errors: GI_E_MEMORY. */
-enum gi_status gi_colours_sort(struct gi_colours *found, uint64_t *colours, size_t n, unsigned bits,
-                               struct gi_err *err);
+enum gi_status gi_colors_sort(struct gi_colors *found, uint64_t *colors, size_t n, unsigned bits,
+                              struct gi_err *err);
 
-enum { GI_RECOLOUR_SIDE = 4096, GI_RECOLOUR_MOST = 256 };
+enum { GI_RECOLOR_SIDE = 4096, GI_RECOLOR_MOST = 256 };
 
-/* recolour: replaces colours of a GI_U8 image of 3 or 4 channels by entries of `colours`. Let c be
+/* recolor: replaces colours of a GI_U8 image of 3 or 4 channels by entries of `colours`. Let c be
  * the pixel's colour as a number with red in the highest bits. Its entry has the index that is the
- * sample of `table` in row c / GI_RECOLOUR_SIDE, column c % GI_RECOLOUR_SIDE. Alpha is
+ * sample of `table` in row c / GI_RECOLOR_SIDE, column c % GI_RECOLOR_SIDE. Alpha is
  * unchanged. */
-struct gi_recolour {
+struct gi_recolor {
     const struct gi_image
-        *table; /* on the backend: one channel of GI_U8, GI_RECOLOUR_SIDE x GI_RECOLOUR_SIDE */
-    uint8_t colours[GI_RECOLOUR_MOST][4]; /* the fourth is not used */
+        *table; /* on the backend: one channel of GI_U8, GI_RECOLOR_SIDE x GI_RECOLOR_SIDE */
+    uint8_t colors[GI_RECOLOR_MOST][4]; /* the fourth is not used */
 };
 
-/* recolour: `dst` may be `src`. */
+/* recolor: `dst` may be `src`. */
 
 /* Where the tables of gi_power are read for a number: the index in `cell`, the fraction between
  * that cell and the next cell, and the index in `octave`. */
@@ -143,9 +143,9 @@ GI_HOST_DEVICE static inline float gi_power_at(const float *cell, const float *o
 
 /* Returns the value of the curve at x. `cell` and `octave` are the tables of the curve's power;
  * they are not read if curve->power is < 0. */
-GI_HOST_DEVICE static inline float gi_colour_curve_at(const struct gi_colour_curve *curve,
-                                                      const float *cell, const float *octave,
-                                                      float x)
+GI_HOST_DEVICE static inline float gi_color_curve_at(const struct gi_color_curve *curve,
+                                                     const float *cell, const float *octave,
+                                                     float x)
 {
     float size = curve->odd ? fabsf(x) : x;
     float u = fmaf(curve->in_scale, size, curve->in_offset);
@@ -178,7 +178,7 @@ GI_HOST_DEVICE static inline float gi_least(float a, float b)
     return a < b ? a : b;
 }
 
-GI_HOST_DEVICE static inline void gi_colour_to_hsv(float *r, float *g, float *b, float full)
+GI_HOST_DEVICE static inline void gi_color_to_hsv(float *r, float *g, float *b, float full)
 {
     float most = gi_most(*r, gi_most(*g, *b)), least = gi_least(*r, gi_least(*g, *b));
     float spread = most - least, hue = gi_hue(*r, *g, *b, most, spread, full);
@@ -189,7 +189,7 @@ GI_HOST_DEVICE static inline void gi_colour_to_hsv(float *r, float *g, float *b,
 }
 
 /* Hue, saturation and lightness (the mean of the largest and the smallest sample). */
-GI_HOST_DEVICE static inline void gi_colour_to_hsl(float *r, float *g, float *b, float full)
+GI_HOST_DEVICE static inline void gi_color_to_hsl(float *r, float *g, float *b, float full)
 {
     float most = gi_most(*r, gi_most(*g, *b)), least = gi_least(*r, gi_least(*g, *b));
     float spread = most - least, sum = most + least;
@@ -214,7 +214,7 @@ GI_HOST_DEVICE static inline float gi_from_hsv(float turn, float chroma, float v
     return fmaf(-chroma, gi_least(part, 1.0f), value);
 }
 
-GI_HOST_DEVICE static inline void gi_colour_from_hsv(float *h, float *s, float *v, float full)
+GI_HOST_DEVICE static inline void gi_color_from_hsv(float *h, float *s, float *v, float full)
 {
     float turn = *h * 6.0f / full, value = *v, chroma = value * *s / full;
     *h = gi_from_hsv(turn, chroma, value, 5.0f);
@@ -229,7 +229,7 @@ GI_HOST_DEVICE static inline float gi_from_hsl(float turn, float chroma, float l
     return fmaf(-chroma, gi_most(part, -1.0f), light);
 }
 
-GI_HOST_DEVICE static inline void gi_colour_from_hsl(float *h, float *s, float *l, float full)
+GI_HOST_DEVICE static inline void gi_color_from_hsl(float *h, float *s, float *l, float full)
 {
     float turn = *h * 12.0f / full, light = *l;
     float chroma = *s * gi_least(light, full - light) / full;
@@ -240,9 +240,9 @@ GI_HOST_DEVICE static inline void gi_colour_from_hsl(float *h, float *s, float *
 
 /* Returns the product of row `row` of a matrix and v. With `alpha` the fourth column is
  * included. */
-GI_HOST_DEVICE static inline float gi_colour_matrix_row(const struct gi_colour_step *step, int row,
-                                                        float r, float g, float b, float a,
-                                                        bool alpha)
+GI_HOST_DEVICE static inline float gi_color_matrix_row(const struct gi_color_step *step, int row,
+                                                       float r, float g, float b, float a,
+                                                       bool alpha)
 {
     const float *m = step->matrix[row];
     float sum = fmaf(m[2], b, fmaf(m[1], g, fmaf(m[0], r, step->offset[row])));

@@ -56,9 +56,9 @@
     /* kernels/color.h */                                                                           \
     P(luma,               SAMPLE,  SIZE, struct gi_image,       void)                               \
     P(convert,            SAMPLE,  OWN,  struct gi_image,       void)                               \
-    P(colour_transform,   SAMPLE,  SAME, struct gi_image,       struct gi_colour_transform)         \
-    P(count_colours,      INTEGER, OWN,  struct gi_colours,     void)                               \
-    P(recolour,           BYTE,    SAME, struct gi_image,       struct gi_recolour)                 \
+    P(color_transform,   SAMPLE,  SAME, struct gi_image,       struct gi_color_transform)         \
+    P(count_colors,      INTEGER, OWN,  struct gi_colors,     void)                               \
+    P(recolor,           BYTE,    SAME, struct gi_image,       struct gi_recolor)                 \
     P(permute_channels,   SAMPLE,  SIZE, struct gi_image,       struct gi_permute_channels)         \
     /* kernels/geometry.h */                                                                        \
     P(copy_border,        SAMPLE,  KIND, struct gi_image,       struct gi_copy_border)              \

@@ -126,10 +126,10 @@ GI_HOST_DEVICE static inline int gi_scatter_index(float v, int end)
  * channel is an alpha of full scale. */
 GI_HOST_DEVICE static inline int gi_scatter_channel(int c, int channels, int nvalues)
 {
-    int colours = nvalues - (nvalues % 2 == 0);
+    int colors = nvalues - (nvalues % 2 == 0);
     if (channels % 2 == 0 && c == channels - 1)
         return nvalues % 2 == 0 ? nvalues - 1 : -1;
-    return colours == 1 ? 0 : c;
+    return colors == 1 ? 0 : c;
 }
 
 #ifdef __cplusplus

@@ -83,7 +83,7 @@ static void place_coins(struct coin *coins)
     }
 }
 
-static struct rgb coin_colour(const struct coin *coin, double dx, double dy, double distance)
+static struct rgb coin_color(const struct coin *coin, double dx, double dy, double distance)
 {
     double u = distance / coin->radius, angle = atan2(dy, dx);
     double rim = smooth(0.80, 0.85, u) - smooth(0.93, 0.98, u);
@@ -98,7 +98,7 @@ static struct rgb coin_colour(const struct coin *coin, double dx, double dy, dou
 
 /* Draws a ticket with lines of marks that look like words; returns true for points on the ticket.
  */
-static int ticket(double x, double y, struct rgb *colour)
+static int ticket(double x, double y, struct rgb *color)
 {
     double u = (x - 395) * 0.990 + (y - 322) * 0.139, v = (y - 322) * 0.990 - (x - 395) * 0.139;
     if (u < 0 || u > 208 || v < 0 || v > 92)
@@ -111,24 +111,24 @@ static int ticket(double x, double y, struct rgb *colour)
     int stroke = word && !margin && gu > 0.8 && gu < 5 && gv > 1.5 && gv < 8.5 &&
                  lattice(glyph * 3 + (int)(gu / 1.5), line * 5 + (int)(gv / 1.9), 13) > 0.45;
     double ink = stroke ? 0.22 : paper;
-    *colour = (struct rgb){ink, ink * 0.985, ink * 0.93};
+    *color = (struct rgb){ink, ink * 0.985, ink * 0.93};
     return 1;
 }
 
 static struct rgb scene(const struct coin *coins, double x, double y, int with_ticket)
 {
-    struct rgb colour = cloth(x, y);
-    if (with_ticket && ticket(x, y, &colour))
-        return colour;
+    struct rgb color = cloth(x, y);
+    if (with_ticket && ticket(x, y, &color))
+        return color;
     for (int i = 0; i < NCOINS; i++) {
         double dx = x - coins[i].x, dy = y - coins[i].y, distance = hypot(dx, dy);
         double shadow = hypot(dx - 4, dy - 5) - coins[i].radius;
         if (distance <= coins[i].radius)
-            return coin_colour(&coins[i], dx, dy, distance);
+            return coin_color(&coins[i], dx, dy, distance);
         if (shadow < 5)
-            colour = scale(colour, 1 - 0.55 * (1 - smooth(-3, 5, shadow)));
+            color = scale(color, 1 - 0.55 * (1 - smooth(-3, 5, shadow)));
     }
-    return colour;
+    return color;
 }
 
 /* Supersamples 3 x 3 per pixel. Gray images show the coins only. */

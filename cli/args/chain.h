@@ -25,9 +25,9 @@ struct gi_chain_step {
      * processes. */
     struct gi_image others[GI_SOURCES_MAX - 1];
     struct gi_bands other_bands[GI_SOURCES_MAX - 1]; /* `n` is 0 unless the image has bands */
-    /* ICC profiles and PNG's colour chunks of pictures among them (cli/run/other_colours.h); paste
+    /* ICC profiles and PNG's colour chunks of pictures among them (cli/run/other_colors.h); paste
      * has two that differ if its crops do */
-    struct gi_metadata other_colours[GI_SOURCES_MAX - 1];
+    struct gi_metadata other_colors[GI_SOURCES_MAX - 1];
     struct gi_nodata other_nodata[GI_SOURCES_MAX - 1]; /* if the filter masks_others */
     int nothers;
 };

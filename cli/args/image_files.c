@@ -172,7 +172,7 @@ struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_imag
         shape.type = depth_types[io->depth];
     if (io->linear)
         shape.type = GI_F32;
-    if (io->gray && gi_colour_channels(stored) == 3)
+    if (io->gray && gi_color_channels(stored) == 3)
         shape.channels -= 2;
     return shape;
 }
@@ -219,10 +219,9 @@ static enum gi_status convert(struct gi_image *image, const char *path,
     return status;
 }
 
-static enum gi_status read_background(struct gi_colour *colour, const char *text,
-                                      struct gi_err *err)
+static enum gi_status read_background(struct gi_color *color, const char *text, struct gi_err *err)
 {
-    if (!gi_colour_read(colour, text) || !colour->named || colour->v[3] != 1)
+    if (!gi_color_read(color, text) || !color->named || color->v[3] != 1)
         return gi_fail(err, GI_E_USAGE,
                        "--background %s: want a name such as white, #rgb or #rrggbb", text);
     return GI_OK;
@@ -317,7 +316,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
     if (status && metadata)
         gi_metadata_free(metadata);
     if (!status && metadata && io->gray)
-        gi_metadata_fit(metadata, gi_colour_channels(image));
+        gi_metadata_fit(metadata, gi_color_channels(image));
     if (!status && metadata)
         gi_metadata_strip(metadata, (enum gi_strip)io->strip);
     return status;
@@ -371,11 +370,11 @@ static enum gi_status check_g4(const char *path, const struct gi_io_params *io, 
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err)
 {
-    struct gi_colour colour;
+    struct gi_color color;
     enum gi_status status = io->orientation > 1 ? gi_save_check_orientation(path, io->format, err)
                                                 : gi_save_check(path, io->format, err);
     if (!status && io->background)
-        status = read_background(&colour, io->background, err);
+        status = read_background(&color, io->background, err);
     if (!status && io->compression == GI_COMPRESSION_G4)
         status = check_g4(path, io, err);
     if (status)
@@ -428,14 +427,14 @@ enum gi_status gi_cli_warn_or_fail(const struct gi_err *warning, const char *nam
 }
 
 /* Reads --background for this image. */
-static enum gi_status background_for(struct gi_colour *colour, const struct gi_image *image,
+static enum gi_status background_for(struct gi_color *color, const struct gi_image *image,
                                      const char *path, const struct gi_io_params *io,
                                      struct gi_err *err)
 {
     struct gi_err warning = {0};
-    enum gi_status status = read_background(colour, io->background, err);
+    enum gi_status status = read_background(color, io->background, err);
     if (!status && gi_has_alpha(image) && !io->gray)
-        status = gi_colour_check(&warning, colour, "background", image, err);
+        status = gi_color_check(&warning, color, "background", image, err);
     const char *name = is_stdout(path) ? "standard output" : gi_output_file(path);
     return status ? status : gi_cli_warn_or_fail(&warning, name, io, err);
 }
@@ -445,7 +444,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
                               struct gi_err *err)
 {
-    struct gi_colour background;
+    struct gi_color background;
     enum gi_status status =
         io->background ? background_for(&background, image, path, io, err) : GI_OK;
     if (!status && depth_types[io->depth] > image->type)

@@ -32,7 +32,7 @@ const char *gi_option_metavar(const struct gi_option *row)
         return "WxH";
     case GI_OPT_RECT:
         return "WxH[+X+Y]";
-    case GI_OPT_COLOUR:
+    case GI_OPT_COLOR:
         return "COLOUR";
     case GI_OPT_TEXT:
         return "TEXT";

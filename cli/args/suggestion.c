@@ -20,7 +20,7 @@ struct advice {
     const char *word, *sentence;
 };
 
-static const char no_colour_maps[] =
+static const char no_color_maps[] =
     "colour maps are not there yet; gpuimg run 'normalize | convert --depth 8 | color --matrix "
     "\"3 0 0 0; 3 0 0 -1; 3 0 0 -2\"' IN OUT makes black, red, yellow and white (hot)";
 static const char no_dry_run[] =
@@ -36,7 +36,7 @@ static const char time_of_batch[] =
     "has the images per second";
 static const char despeckle[] = "median --threshold (in masks remove-small; for dark specks gpuimg "
                                 "run 'invert | remove-small | invert')";
-static const char colours[] =
+static const char colors[] =
     "palette (counts them), quantize (reduces them) or color (changes them)";
 
 static const struct synonym commands[] = {
@@ -62,8 +62,8 @@ static const struct synonym commands[] = {
     {"clip", "levels"},
     {"closing", "close"},
     {"cmp", "compare"},
-    {"colors", colours},
-    {"colours", colours},
+    {"colors", colors},
+    {"colours", colors},
     {"components", "extract"},
     {"contrast-stretch", "normalize"},
     {"conv", "convolve"},
@@ -155,24 +155,24 @@ static const struct synonym commands[] = {
 
 static const struct advice command_advice[] = {
     {"gradient", "boundary", outlines},
-    {"color", "colormap", no_colour_maps},
-    {"color", "colour-map", no_colour_maps},
-    {"color", "colourmap", no_colour_maps},
+    {"color", "colormap", no_color_maps},
+    {"color", "colour-map", no_color_maps},
+    {"color", "colourmap", no_color_maps},
     {"gradient", "contour", outlines},
     {"gradient", "contours", outlines},
     {"help batch", "dry-run", no_dry_run},
     {"help batch", "estimate", time_of_batch},
-    {"color", "false-color", no_colour_maps},
-    {"color", "false-colour", no_colour_maps},
-    {"color", "heatmap", no_colour_maps},
-    {"color", "jet", no_colour_maps},
-    {"color", "lut", no_colour_maps},
+    {"color", "false-color", no_color_maps},
+    {"color", "false-colour", no_color_maps},
+    {"color", "heatmap", no_color_maps},
+    {"color", "jet", no_color_maps},
+    {"color", "lut", no_color_maps},
     {"gradient", "outline", outlines},
     {"gradient", "outlines", outlines},
-    {"color", "pseudocolor", no_colour_maps},
-    {"color", "pseudocolour", no_colour_maps},
-    {"color", "thermal", no_colour_maps},
-    {"color", "viridis", no_colour_maps},
+    {"color", "pseudocolor", no_color_maps},
+    {"color", "pseudocolour", no_color_maps},
+    {"color", "thermal", no_color_maps},
+    {"color", "viridis", no_color_maps},
     {"extract", "watershed", no_watershed},
     {0},
 };

@@ -85,7 +85,7 @@ static const char *const letters[] = {"k", "ka", "rgb", "rgba"}; /* by number of
 static void name_channel(char name[16], const struct gi_image *image, const struct gi_bands *bands,
                          int c)
 {
-    bool band = bands->n && c != bands->alpha && (bands->colours == 1 || c >= 3);
+    bool band = bands->n && c != bands->alpha && (bands->colors == 1 || c >= 3);
     if (band)
         gi_band_name(name, bands, c);
     else if (bands->n)
@@ -101,7 +101,7 @@ static enum gi_status split_channel(const struct verb_work *work,
                                     const struct gi_bands *bands, int c, struct gi_bundle *bundle,
                                     struct gi_err *err)
 {
-    const struct gi_bands singly = {.n = bands->n, .colours = 1, .alpha = -1};
+    const struct gi_bands singly = {.n = bands->n, .colors = 1, .alpha = -1};
     char *path = NULL, letter[16];
     struct gi_image made = {0};
     enum gi_status status = GI_OK;

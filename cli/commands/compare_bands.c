@@ -50,7 +50,7 @@ enum gi_status gi_compare_bands(struct gi_compare_pair *pair, struct gi_imaging 
                                 void *const *params, struct gi_err *err)
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
-    bool alike = bands[0].n == bands[1].n && bands[0].colours == bands[1].colours &&
+    bool alike = bands[0].n == bands[1].n && bands[0].colors == bands[1].colors &&
                  bands[0].alpha == bands[1].alpha;
     const char *why = !alike       ? "the other image has other bands or none"
                       : p->visible ? "--visible: bands are not seen"

@@ -137,7 +137,7 @@ static enum gi_status save_labels(const struct gi_extract_view *view, struct gi_
 
 /* Computes red, green and blue of a label. Components with consecutive labels are often neighbours,
  * so their hues are a golden angle apart, and their brightness takes three values in turn. */
-static void label_colour(uint8_t rgb[3], uint32_t label)
+static void label_color(uint8_t rgb[3], uint32_t label)
 {
     const double pi = acos(-1), golden = pi * (3 - sqrt(5.0));
     static const double most[] = {255, 205, 160};
@@ -162,7 +162,7 @@ static enum gi_status save_labels_picture(const struct gi_extract_view *view, st
             if (x > 0 && from[x] == from[x - 1])
                 memcpy(to, to - 3, 3);
             else if (from[x])
-                label_colour(to, from[x]);
+                label_color(to, from[x]);
             else
                 memset(to, 0, 3);
         }
@@ -233,7 +233,7 @@ static enum gi_status check_fit(const struct gi_extract_view *view, struct gi_er
                        "--labels %s: %u regions, and this format counts to %u: want .npy",
                        output->labels, view->extract->n, format->most);
     if (output->crops && strcasecmp(output->crop_format, "pgm") == 0 &&
-        gi_colour_channels(view->image) == 3)
+        gi_color_channels(view->image) == 3)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "--crop-format %s: holds gray only, and the image has colour",
                        output->crop_format);

@@ -204,7 +204,7 @@ static bool shows_unicode(void)
 }
 
 /* Returns whether colours are wanted (https://no-color.org). */
-static bool shows_colour(void)
+static bool shows_color(void)
 {
     const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
     return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
@@ -261,7 +261,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
         .log = output->log,
         .bars = output->bars || (to_stdout && isatty(STDOUT_FILENO)),
         .unicode = shows_unicode(),
-        .colour = to_stdout && shows_colour(),
+        .color = to_stdout && shows_color(),
     };
     void *copy = NULL;
     if (output->cumulative && !(copy = make_cumulative(&histogram, err)))

@@ -21,7 +21,7 @@ static bool are_alike(const struct gi_part *a, const struct gi_part *b)
 void gi_info_parts(FILE *out, const struct gi_metadata *metadata)
 {
     const struct gi_parts *parts = &metadata->parts;
-    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));)
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_color(metadata, at));)
         fprintf(out, ", chunk %.4s of %u byte%s (carried)", (const char *)at, at[4],
                 at[4] == 1 ? "" : "s");
     for (int i = 0; i < parts->n; i++) {
@@ -69,7 +69,7 @@ json_t *gi_info_parts_json(const struct gi_metadata *metadata)
     for (int i = 0; i < metadata->ntexts; i++)
         add_part(parts, metadata->texts[i].keyword, strlen(metadata->texts[i].text), "carried",
                  "text");
-    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));) {
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_color(metadata, at));) {
         char name[16];
         snprintf(name, sizeof name, "chunk %.4s", (const char *)at);
         add_part(parts, name, at[4], "carried", NULL);

@@ -141,14 +141,14 @@ static struct gi_image shape_of(const struct sheet *sheet)
 {
     const struct montage_params *p = sheet->params;
     struct gi_image shape = {.type = GI_U8};
-    bool colour = false, alpha = false;
+    bool color = false, alpha = false;
     for (int i = 0; i < sheet->n; i++) {
         const struct gi_image *image = &sheet->images[i];
         shape.type = image->type > shape.type ? image->type : shape.type;
-        colour = colour || gi_colour_channels(image) == 3;
+        color = color || gi_color_channels(image) == 3;
         alpha = alpha || gi_has_alpha(image);
     }
-    shape.channels = (colour ? 3 : 1) + alpha;
+    shape.channels = (color ? 3 : 1) + alpha;
     shape.width = 2 * p->margin + sheet->columns * sheet->width + (sheet->columns - 1) * p->gap;
     shape.height =
         2 * p->margin + sheet->rows * (sheet->height + sheet->label) + (sheet->rows - 1) * p->gap;
@@ -160,12 +160,12 @@ static void copy_pixels(char *to, int made, const char *from, int channels, int 
                         const char *opaque)
 {
     bool alpha = channels % 2 == 0;
-    int colours = channels - alpha, want = made % 2 ? made : made - 1;
+    int colors = channels - alpha, want = made % 2 ? made : made - 1;
     for (int x = 0; x < n; x++) {
         for (int c = 0; c < want; c++, to += nbytes)
-            memcpy(to, from + (size_t)(colours == 1 ? 0 : c) * nbytes, nbytes);
+            memcpy(to, from + (size_t)(colors == 1 ? 0 : c) * nbytes, nbytes);
         if (made > want) {
-            memcpy(to, alpha ? from + (size_t)colours * nbytes : opaque, nbytes);
+            memcpy(to, alpha ? from + (size_t)colors * nbytes : opaque, nbytes);
             to += nbytes;
         }
         from += (size_t)channels * nbytes;
@@ -215,7 +215,7 @@ static enum gi_status draw_labels(unsigned char **samples, struct gi_label_style
                                   const struct gi_border_spec *paper, struct gi_err *err)
 {
     double full = gi_type_full_scale(made->type);
-    bool gray = gi_colour_channels(made) == 1;
+    bool gray = gi_color_channels(made) == 1;
     const double rgb[3] = {paper->value[0] / full, paper->value[gray ? 0 : 1] / full,
                            paper->value[gray ? 0 : 2] / full};
     double ink = gi_luma(rgb) > 0.5 ? 0 : 1;
@@ -276,7 +276,7 @@ static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *e
     gi_border_pixel(opaque, &full, &shape);
     enum gi_status status = gi_limits_check(&sheet->job.io->limits, &shape, err);
     if (!status)
-        status = gi_colour_check(&warning, &border.value, "background", &shape, err);
+        status = gi_color_check(&warning, &border.value, "background", &shape, err);
     if (!status)
         status = gi_cli_warn_or_fail(&warning, NULL, sheet->job.io, err);
     if (!status)

@@ -16,12 +16,12 @@
 #include "imgio/npy.h"
 
 /* Splits a colour into its samples, in the order of the channels. */
-static void samples_of(unsigned samples[GI_MAX_CHANNELS], uint64_t colour,
+static void samples_of(unsigned samples[GI_MAX_CHANNELS], uint64_t color,
                        const struct gi_image *image)
 {
     unsigned bits = 8 * (unsigned)gi_type_nbytes(image->type);
-    for (int c = image->channels - 1; c >= 0; c--, colour >>= bits)
-        samples[c] = (unsigned)(colour & ((1u << bits) - 1));
+    for (int c = image->channels - 1; c >= 0; c--, color >>= bits)
+        samples[c] = (unsigned)(color & ((1u << bits) - 1));
 }
 
 static double share_of(const struct gi_palette *palette, size_t i)
@@ -42,7 +42,7 @@ static void print_text(FILE *out, const struct gi_findings *report)
     putc('\n', out);
     for (size_t i = 0; i < palette->n; i++) {
         unsigned samples[GI_MAX_CHANNELS];
-        samples_of(samples, palette->each[i].colour, image);
+        samples_of(samples, palette->each[i].color, image);
         fprintf(out, "%12llu %8.3f%% ", (unsigned long long)palette->each[i].count,
                 100 * share_of(palette, i));
         for (int c = 0; c < image->channels; c++)
@@ -60,7 +60,7 @@ static void print_csv(FILE *out, const struct gi_findings *report)
     fputs("pixels,share\n", out);
     for (size_t i = 0; i < palette->n; i++) {
         unsigned samples[GI_MAX_CHANNELS];
-        samples_of(samples, palette->each[i].colour, image);
+        samples_of(samples, palette->each[i].color, image);
         for (int c = 0; c < image->channels; c++)
             fprintf(out, "%u,", samples[c]);
         fprintf(out, "%llu,%.17g\n", (unsigned long long)palette->each[i].count,
@@ -72,23 +72,23 @@ static enum gi_status print_json(FILE *out, const struct gi_findings *report, st
 {
     const struct gi_palette *palette = report->result;
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
-    json_t *channels = json_array(), *colours = json_array();
+    json_t *channels = json_array(), *colors = json_array();
     for (int c = 0; c < report->image->channels; c++)
         json_array_append_new(channels, json_string(gi_channel_name(report->image, c)));
     for (size_t i = 0; i < palette->n; i++) {
         unsigned samples[GI_MAX_CHANNELS];
-        json_t *colour = json_object(), *values = json_array();
-        samples_of(samples, palette->each[i].colour, report->image);
+        json_t *color = json_object(), *values = json_array();
+        samples_of(samples, palette->each[i].color, report->image);
         for (int c = 0; c < report->image->channels; c++)
             json_array_append_new(values, json_integer(samples[c]));
-        json_object_set_new(colour, "color", values);
-        json_object_set_new(colour, "pixels", json_integer((json_int_t)palette->each[i].count));
-        json_object_set_new(colour, "share", gi_json_real(share_of(palette, i)));
-        json_array_append_new(colours, colour);
+        json_object_set_new(color, "color", values);
+        json_object_set_new(color, "pixels", json_integer((json_int_t)palette->each[i].count));
+        json_object_set_new(color, "share", gi_json_real(share_of(palette, i)));
+        json_array_append_new(colors, color);
     }
     json_object_set_new(object, "channels", channels);
     json_object_set_new(object, "unique", json_integer((json_int_t)palette->unique));
-    json_object_set_new(object, "palette", colours);
+    json_object_set_new(object, "palette", colors);
     return gi_json_print(out, object, 0, err);
 }
 
@@ -106,7 +106,7 @@ static enum gi_status write_npy(struct gi_sink *sink, const struct gi_findings *
     for (size_t i = 0; i < palette->n && !status; i++) {
         unsigned samples[GI_MAX_CHANNELS];
         uint8_t row[GI_MAX_CHANNELS * sizeof(uint16_t) + sizeof(uint64_t)], *at = row;
-        samples_of(samples, palette->each[i].colour, image);
+        samples_of(samples, palette->each[i].color, image);
         for (int c = 0; c < image->channels; c++) {
             uint16_t wide = (uint16_t)samples[c];
             if (image->type == GI_U8)

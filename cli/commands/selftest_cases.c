@@ -85,7 +85,7 @@ static void add_row(struct trials *trials, const struct gi_option *row)
         if (row->at_least)
             add(trials, row, "40%x20%^", false);
         break;
-    case GI_OPT_COLOUR:
+    case GI_OPT_COLOR:
         if (strcmp(row->name, "border-value") != 0)
             add(trials, row, "37", false);
         break;
@@ -137,7 +137,7 @@ static bool walk_one(struct walk *walk, const struct trial *trial, const struct 
     walk->variant.heavy = trial && trial->heavy;
     gi_options_example(walk->variant.params, filter->options);
     bool fits = set_all(walk, trial, border);
-    bool operand = trial && (trial->row->type == GI_OPT_IMAGE || trial->row->type == GI_OPT_COLOUR);
+    bool operand = trial && (trial->row->type == GI_OPT_IMAGE || trial->row->type == GI_OPT_COLOR);
     if (!fits && operand) { /* instead of the example's value */
         walk->variant.text[0] = '\0';
         gi_options_default(walk->variant.params, filter->options);

@@ -46,7 +46,7 @@ static int plain(char c)
 }
 
 /* Returns whether `a` continues behind "colo" as "colour" does, and `b` as "color" does. */
-static bool is_colour(const char *a, size_t na, const char *b, size_t nb)
+static bool is_color(const char *a, size_t na, const char *b, size_t nb)
 {
     return nb >= 4 && a[na] == 'u' && b[nb] == 'r' && strncasecmp(b + nb - 4, "colo", 4) == 0;
 }
@@ -57,8 +57,8 @@ static int match_here(const char *text, const char *word)
 {
     size_t t = 0, w = 0;
     for (; word[w]; t++, w++) {
-        t += is_colour(text, t, word, w);
-        w += is_colour(word, w, text, t);
+        t += is_color(text, t, word, w);
+        w += is_color(word, w, text, t);
         if (plain(text[t]) != plain(word[w]))
             return -1;
     }

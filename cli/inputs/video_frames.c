@@ -121,7 +121,7 @@ static enum gi_status encode(const struct gi_stream *stream, struct gi_item *ite
     frame->made.height = image->height;
     if (!stream->is_video)
         status = gi_y4m_new_head(&frame->made, image->width, image->height,
-                                 gi_colour_channels(image) == 1, stream->out.rate, err);
+                                 gi_color_channels(image) == 1, stream->out.rate, err);
     if (!status)
         status = gi_y4m_from_image(planes, image, &frame->made, err);
     if (!status)

@@ -122,10 +122,10 @@ static enum gi_status stretch(struct gi_image *dst, const struct gi_image *src, 
 }
 
 /* Copies the image to one with three colour channels, and with alpha if the image has alpha. */
-static enum gi_status copy_as_colour(struct gi_image *dst, const struct gi_image *src,
-                                     struct gi_err *err)
+static enum gi_status copy_as_color(struct gi_image *dst, const struct gi_image *src,
+                                    struct gi_err *err)
 {
-    bool gray = gi_colour_channels(src) == 1;
+    bool gray = gi_color_channels(src) == 1;
     size_t size = gi_type_nbytes(src->type), channels = (size_t)src->channels + (gray ? 2 : 0);
     enum gi_status status =
         gi_image_alloc(dst, src->width, src->height, (int)channels, src->type, err);
@@ -151,7 +151,7 @@ enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
     struct gi_image stretched = {0};
     enum gi_status status = src->type == GI_U8 ? GI_OK : stretch(&stretched, src, threads, err);
     if (!status)
-        status = copy_as_colour(dst, src->type == GI_U8 ? src : &stretched, err);
+        status = copy_as_color(dst, src->type == GI_U8 ? src : &stretched, err);
     gi_image_free(&stretched);
     if (status)
         return status;

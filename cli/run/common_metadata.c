@@ -45,8 +45,8 @@ static void compare(struct gi_common_metadata *common, const struct gi_metadata 
                    !are_equal(metadata->xmp, metadata->xmp_nbytes, kept->xmp, kept->xmp_nbytes);
     common->icc += metadata->icc &&
                    !are_equal(metadata->icc, metadata->icc_nbytes, kept->icc, kept->icc_nbytes);
-    common->colour += metadata->colour && !are_equal(metadata->colour, metadata->colour_nbytes,
-                                                     kept->colour, kept->colour_nbytes);
+    common->color += metadata->color && !are_equal(metadata->color, metadata->color_nbytes,
+                                                   kept->color, kept->color_nbytes);
     common->texts += metadata->ntexts && !have_equal_texts(metadata, kept);
     common->parts += metadata->parts.n && !have_equal_parts(&metadata->parts, &kept->parts);
     common->resolution += metadata->dpi_x > 0 && !have_equal_resolutions(metadata, kept);
@@ -62,12 +62,12 @@ static void reduce(struct gi_common_metadata *common, struct gi_metadata *kept,
         kept->icc_nbytes = 0;
         common->icc += common->n;
     }
-    if (kept->colour &&
-        !are_equal(metadata->colour, metadata->colour_nbytes, kept->colour, kept->colour_nbytes)) {
-        free(kept->colour);
-        kept->colour = NULL;
-        kept->colour_nbytes = 0;
-        common->colour += common->n;
+    if (kept->color &&
+        !are_equal(metadata->color, metadata->color_nbytes, kept->color, kept->color_nbytes)) {
+        free(kept->color);
+        kept->color = NULL;
+        kept->color_nbytes = 0;
+        common->color += common->n;
     }
     if (kept->dpi_x > 0 && !have_equal_resolutions(metadata, kept)) {
         kept->dpi_x = kept->dpi_y = 0;
@@ -80,16 +80,16 @@ void gi_common_metadata_add(struct gi_common_metadata *common, struct gi_metadat
                             struct gi_metadata *metadata)
 {
     bool whole = kept->exif || kept->xmp || kept->ntexts || kept->parts.n;
-    if (common->n == 0 && !whole && !kept->icc && !kept->colour && !(kept->dpi_x > 0)) {
+    if (common->n == 0 && !whole && !kept->icc && !kept->color && !(kept->dpi_x > 0)) {
         kept->icc = metadata->icc;
         kept->icc_nbytes = metadata->icc_nbytes;
-        kept->colour = metadata->colour;
-        kept->colour_nbytes = metadata->colour_nbytes;
+        kept->color = metadata->color;
+        kept->color_nbytes = metadata->color_nbytes;
         kept->dpi_x = metadata->dpi_x;
         kept->dpi_y = metadata->dpi_y;
         kept->no_unit = metadata->no_unit;
-        metadata->icc = metadata->colour = NULL;
-        metadata->icc_nbytes = metadata->colour_nbytes = 0;
+        metadata->icc = metadata->color = NULL;
+        metadata->icc_nbytes = metadata->color_nbytes = 0;
         metadata->dpi_x = metadata->dpi_y = 0;
     } else if (common->n && !whole) {
         reduce(common, kept, metadata);
@@ -108,7 +108,7 @@ void gi_common_metadata_end(const struct gi_common_metadata *common, struct gi_m
         {common->xmp, "XMP"},
         {common->texts, "texts"},
         {common->icc, "the ICC profile"},
-        {common->colour, "the colour (gAMA, cHRM, cICP)"},
+        {common->color, "the colour (gAMA, cHRM, cICP)"},
         {common->resolution, "the resolution"},
         {common->parts, "other parts"},
     };
@@ -125,8 +125,8 @@ void gi_common_metadata_share(struct gi_metadata *shared, const struct gi_metada
     struct gi_common_metadata common = {0};
     *shared = (struct gi_metadata){.icc = metadata->icc,
                                    .icc_nbytes = metadata->icc_nbytes,
-                                   .colour = metadata->colour,
-                                   .colour_nbytes = metadata->colour_nbytes,
+                                   .color = metadata->color,
+                                   .color_nbytes = metadata->color_nbytes,
                                    .dpi_x = metadata->dpi_x,
                                    .dpi_y = metadata->dpi_y,
                                    .no_unit = metadata->no_unit};
@@ -139,6 +139,6 @@ void gi_common_metadata_share(struct gi_metadata *shared, const struct gi_metada
 void gi_common_metadata_unshare(struct gi_metadata *shared)
 {
     shared->icc = NULL;
-    shared->colour = NULL;
+    shared->color = NULL;
     gi_metadata_free(shared);
 }

@@ -6,7 +6,7 @@
 
 /* Number of images whose metadata is not in the result, by kind. */
 struct gi_common_metadata {
-    int exif, xmp, texts, icc, colour, resolution, parts;
+    int exif, xmp, texts, icc, color, resolution, parts;
     int n; /* images added */
 };
 

@@ -29,7 +29,7 @@ static bool goes_with(const struct gi_chain_step *step, int j, const struct gi_b
         gi_filter_image(step->filter, step->args.params[GI_SET_STEP_FILTER], j);
     const struct gi_bands *other = &step->other_bands[j];
     if (other->n)
-        return other->n == bands->n && other->colours == bands->colours &&
+        return other->n == bands->n && other->colors == bands->colors &&
                other->alpha == bands->alpha;
     return !row || !row->picture || step->others[j].channels == 1;
 }
@@ -47,9 +47,9 @@ static const char *why_not(const struct gi_chain_step *step, const struct gi_ima
     for (int j = 0; j < step->nothers; j++)
         if (!goes_with(step, j, bands))
             return "has a further image that is neither gray nor of the same bands";
-    return step->filter->needs_colour ? "wants colours"
-           : is_late(step, shape)     ? "chooses a rectangle by the samples"
-                                      : NULL;
+    return step->filter->needs_color ? "wants colours"
+           : is_late(step, shape)    ? "chooses a rectangle by the samples"
+                                     : NULL;
 }
 
 /* Checks that each step of the chain makes sense for bands. */

@@ -13,7 +13,7 @@
 #include "cli/paths/output.h"
 #include "cli/process.h"
 #include "cli/run/counted_nodata.h"
-#include "cli/run/other_colours.h"
+#include "cli/run/other_colors.h"
 #include "cli/run/ready.h"
 #include "cli/run/timing.h"
 #include "imgio/bits.h"
@@ -238,12 +238,12 @@ static void warn_of_bits(const struct gi_item *item, const struct gi_io_params *
 }
 
 /* Returns whether a step leaves the colour space of the file's profile. */
-static bool recolours(const struct gi_chain *chain)
+static bool recolors(const struct gi_chain *chain)
 {
     for (int i = 0; i < chain->n; i++) {
         const struct gi_chain_step *step = &chain->steps[i];
         const struct gi_filter *filter = step->filter;
-        if (filter->recolours && filter->recolours(step->args.params[GI_SET_STEP_FILTER]))
+        if (filter->recolors && filter->recolors(step->args.params[GI_SET_STEP_FILTER]))
             return true;
     }
     return false;
@@ -284,13 +284,13 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
     if (chain && gi_chain_makes_image(chain))
         gi_geo_forget_statistics(metadata);
     if (chain)
-        gi_other_colours_name(metadata, chain);
+        gi_other_colors_name(metadata, chain);
     if (chain && chain->n)
         gi_geo_move(metadata, placement->known ? placement->m : NULL);
     if (io->orientation > 1) /* of the image as it will be stored */
         gi_geo_orient(metadata, made, inverse[io->orientation]);
-    if (chain && recolours(chain))
-        gi_metadata_drop_colour(metadata);
+    if (chain && recolors(chain))
+        gi_metadata_drop_color(metadata);
     return metadata->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: metadata") : GI_OK;
 }
 

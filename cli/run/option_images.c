@@ -6,7 +6,7 @@
 #include "cli/hash.h"
 #include "cli/log.h"
 #include "cli/paths/output.h"
-#include "cli/run/other_colours.h"
+#include "cli/run/other_colors.h"
 #include "cli/run/paste_sources.h"
 
 static const void *params_of(const struct gi_chain_step *step)
@@ -67,7 +67,7 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
     if (!status)
         status = name_unread(&metadata, path, io->strict, err);
     if (row->picture)
-        gi_other_colours_keep(&step->other_colours[i], &metadata);
+        gi_other_colors_keep(&step->other_colors[i], &metadata);
     else
         gi_metadata_free(&metadata);
     if (!status && step->filter->admit) {
@@ -107,7 +107,7 @@ static enum gi_status load_step(struct gi_chain_step *step, const struct gi_io_p
     if (!tables || status)
         return status;
     struct gi_io_params how = how_to_load(last, io); /* crops are pictures */
-    return gi_paste_load(step->others, &step->nothers, step->other_colours, params_of(step), &how,
+    return gi_paste_load(step->others, &step->nothers, step->other_colors, params_of(step), &how,
                          threads, err);
 }
 
@@ -132,7 +132,7 @@ void gi_chain_unload(struct gi_chain *chain)
         for (; step->nothers > 0; step->nothers--)
             gi_image_free(&step->others[step->nothers - 1]);
         for (int j = 0; j < GI_SOURCES_MAX - 1; j++)
-            gi_metadata_free(&step->other_colours[j]);
+            gi_metadata_free(&step->other_colors[j]);
     }
 }
 

@@ -12,7 +12,7 @@
 #include "cli/json.h"
 #include "cli/lines.h"
 #include "cli/paths/crop_names.h"
-#include "cli/run/other_colours.h"
+#include "cli/run/other_colors.h"
 #include "imgio/npy.h"
 
 enum { PLACE_MAX = (1 << 24) - 1 /* largest coordinate, up to which floats hold all integers */ };
@@ -261,7 +261,7 @@ static enum gi_status read_regions(struct regions *regions, const char *path, st
 struct pieces {
     struct gi_image places, values;
     size_t n;
-    struct gi_metadata *colours; /* 2 places, for the colours of a crop and of one that differs */
+    struct gi_metadata *colors; /* 2 places, for the colours of a crop and of one that differs */
 };
 
 /* Makes room for `more` pixels of a crop. Called only after the crop has been loaded, so that a
@@ -275,7 +275,7 @@ static enum gi_status make_room(struct pieces *pieces, size_t more, int channels
     if (want <= (size_t)pieces->places.width)
         return GI_OK;
     room = room < want ? want : room > INT32_MAX ? INT32_MAX : room;
-    struct pieces grown = {.n = pieces->n, .colours = pieces->colours};
+    struct pieces grown = {.n = pieces->n, .colors = pieces->colors};
     enum gi_status status = gi_image_alloc(&grown.places, (int)room, 1, 2, GI_F32, err);
     if (!status)
         status = gi_image_alloc(&grown.values, (int)room, 1, channels, type, err);
@@ -337,14 +337,14 @@ static enum gi_status add_crop(struct pieces *pieces, const struct gi_image *cro
 }
 
 /* Keeps the colours of a crop, which are freed, if they are not those of crops before it. */
-static void keep_colours(struct gi_metadata *colours, struct gi_metadata *metadata)
+static void keep_colors(struct gi_metadata *colors, struct gi_metadata *metadata)
 {
     const struct gi_metadata none = {0};
-    bool first = !gi_other_colours_differ(&colours[0], &none);
-    bool more = first ? gi_other_colours_differ(metadata, &none)
-                      : gi_other_colours_differ(metadata, &colours[0]);
-    if (more && (first || !gi_other_colours_differ(&colours[1], &none)))
-        gi_other_colours_keep(&colours[!first], metadata);
+    bool first = !gi_other_colors_differ(&colors[0], &none);
+    bool more = first ? gi_other_colors_differ(metadata, &none)
+                      : gi_other_colors_differ(metadata, &colors[0]);
+    if (more && (first || !gi_other_colors_differ(&colors[1], &none)))
+        gi_other_colors_keep(&colors[!first], metadata);
     else
         gi_metadata_free(metadata);
 }
@@ -364,18 +364,18 @@ static enum gi_status load_crop(struct pieces *pieces, const struct regions *reg
         return status;
     if (add_crop(pieces, &crop, &regions->at[i], p->crop_margin, err))
         status = gi_err_prefix(err, "%s", path);
-    keep_colours(pieces->colours, &metadata);
+    keep_colors(pieces->colors, &metadata);
     gi_image_free(&crop);
     return status;
 }
 
 /* Loads the crops. Where crops overlap, the later row is pasted over the earlier one. */
 static enum gi_status load_crops(struct gi_image *places, struct gi_image *values,
-                                 struct gi_metadata *colours, const struct gi_paste_params *p,
+                                 struct gi_metadata *colors, const struct gi_paste_params *p,
                                  const struct gi_io_params *io, int threads, struct gi_err *err)
 {
     struct regions regions = {0};
-    struct pieces pieces = {.colours = colours};
+    struct pieces pieces = {.colors = colors};
     enum gi_status status = read_regions(&regions, p->table, err);
     for (size_t i = 0; i < regions.n && !status; i++) {
         status = load_crop(&pieces, &regions, i, p, io, threads, err);
@@ -397,11 +397,11 @@ static enum gi_status load_crops(struct gi_image *places, struct gi_image *value
     return status;
 }
 
-enum gi_status gi_paste_load(struct gi_image *others, int *n, struct gi_metadata *colours,
+enum gi_status gi_paste_load(struct gi_image *others, int *n, struct gi_metadata *colors,
                              const struct gi_paste_params *params, const struct gi_io_params *io,
                              int threads, struct gi_err *err)
 {
     *n = params->points ? 1 : 2;
     return params->points ? load_points(&others[0], params->points, err)
-                          : load_crops(&others[0], &others[1], colours, params, io, threads, err);
+                          : load_crops(&others[0], &others[1], colors, params, io, threads, err);
 }

@@ -190,7 +190,7 @@ static void print_bars(FILE *out, const struct gi_histogram_view *view, int c)
     while (columns > BAR_COLUMNS || (columns * 2 <= BAR_COLUMNS && columns < BAR_COLUMNS))
         columns = columns > BAR_COLUMNS ? BAR_COLUMNS : columns * 2;
     uint64_t most = bar_heights(eighths, view, c, columns);
-    const char *colour = view->colour ? sgr(histogram->channels[c].name) : NULL;
+    const char *color = view->color ? sgr(histogram->channels[c].name) : NULL;
     fprintf(out, "\n%s%s\n", histogram->channels[c].name, view->log ? ", logarithmic" : "");
     for (int row = BAR_LINES - 1; row >= 0; row--) {
         if (row == BAR_LINES - 1)
@@ -198,11 +198,11 @@ static void print_bars(FILE *out, const struct gi_histogram_view *view, int c)
         else
             fprintf(out, "%*s ", CELL, "");
         fputs(view->unicode ? "│" : "|", out);
-        if (colour)
-            fprintf(out, "\033[%sm", colour);
+        if (color)
+            fprintf(out, "\033[%sm", color);
         for (int i = 0; i < columns; i++)
             fputs(block(eighths[i], row * 8, view->unicode), out);
-        fputs(colour ? "\033[0m\n" : "\n", out);
+        fputs(color ? "\033[0m\n" : "\n", out);
     }
     print_axis(out, view, columns);
 }

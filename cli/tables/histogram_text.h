@@ -17,7 +17,7 @@ struct gi_histogram_view {
     bool cumulative;           /* the bins hold cumulative counts */
     bool ranged;               /* --range was given */
     bool log, bars;
-    bool unicode, colour; /* abilities of the terminal */
+    bool unicode, color; /* abilities of the terminal */
 };
 
 /* The columns of a struct gi_histogram_channel except the percentiles, in the order of JSON, in

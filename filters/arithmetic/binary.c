@@ -52,22 +52,22 @@ enum gi_status gi_binary_check_alike(const struct gi_plan *plan, int j, const ch
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "--%s: %d x %d pixels: want %d x %d, as the input has", name, other->width,
                        other->height, src->width, src->height);
-    if (gi_colour_channels(other) > gi_colour_channels(src))
+    if (gi_color_channels(other) > gi_color_channels(src))
         return gi_fail(err, GI_E_UNSUPPORTED, "--%s: has colour: want gray, as the input is", name);
     return GI_OK;
 }
 
-void gi_binary_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
+void gi_binary_value(float value[GI_MAX_CHANNELS], const struct gi_color *color,
                      const struct gi_image *image)
 {
     float pixel[GI_MAX_CHANNELS];
     struct gi_image shape = *image;
     shape.channels += !gi_has_alpha(image);
-    gi_colour_pixel(pixel, colour, &shape);
-    int colours = gi_colour_channels(&shape);
+    gi_color_pixel(pixel, color, &shape);
+    int colors = gi_color_channels(&shape);
     for (int c = 0; c < 3; c++)
-        value[c] = pixel[c < colours ? c : 0];
-    value[3] = pixel[colours];
+        value[c] = pixel[c < colors ? c : 0];
+    value[3] = pixel[colors];
 }
 
 static bool is_ratio(enum gi_arithmetic_op op)

@@ -7,7 +7,7 @@
 
 struct gi_binary_params {
     const char *with;
-    struct gi_colour value;
+    struct gi_color value;
     double scale, offset; /* `scale`: a factor; `offset`: in sample units */
     double amount;        /* weight of the second operand in a blend, 0 to 1 */
     bool alpha;
@@ -24,7 +24,7 @@ struct gi_binary_params {
      .help = "The second image, of the same size as the input. If it is gray and the input has "   \
              "colour, its gray is used for all colours. Required unless --value is given"},        \
     {                                                                                              \
-        GI_OPTION("value", COLOUR, struct gi_binary_params, value), .help = what                   \
+        GI_OPTION("value", COLOR, struct gi_binary_params, value), .help = what                    \
     }
 
 #define GI_OPERAND_ALPHA_OPTION                                                                    \
@@ -57,7 +57,7 @@ enum gi_status gi_binary_run(const struct gi_plan *plan, struct gi_queue *queue,
 enum gi_status gi_binary_check_alike(const struct gi_plan *plan, int j, const char *name,
                                      struct gi_err *err);
 
-/* Converts a colour to a pixel as gi_colour_pixel() does, with its values in the order of
+/* Converts a colour to a pixel as gi_color_pixel() does, with its values in the order of
  * gi_arithmetic.value. */
-void gi_binary_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
+void gi_binary_value(float value[GI_MAX_CHANNELS], const struct gi_color *color,
                      const struct gi_image *image);

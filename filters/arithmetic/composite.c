@@ -107,8 +107,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
      * overlay is 0 and if it is 1. */
     float least = mode->below[0], most = mode->above[0] + mode->above[1] + least + mode->below[1];
     bool opaque = least >= 1 && most >= 1;
-    bool colour = gi_colour_channels(src) == 3 || gi_colour_channels(other) == 3;
-    plan->result.channels = (colour ? 3 : 1) + (gi_has_alpha(src) || !opaque);
+    bool color = gi_color_channels(src) == 3 || gi_color_channels(other) == 3;
+    plan->result.channels = (color ? 3 : 1) + (gi_has_alpha(src) || !opaque);
     plan->cost = (struct gi_cost){.fmas = 4, .other = 8};
     return GI_OK;
 }

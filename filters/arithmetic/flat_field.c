@@ -67,7 +67,7 @@ static double mean_of(const struct gi_plan *plan, const struct flat_field_found 
 {
     const struct gi_image *frame = &plan->sources[j];
     const struct gi_reduction *of =
-        &found->frames[j - 1][gi_colour_channels(frame) == 1 ? 0 : channel];
+        &found->frames[j - 1][gi_color_channels(frame) == 1 ? 0 : channel];
     int unit = frame->type == GI_F32 ? GI_EXACT_SUM : 0;
     return of->n ? gi_exact_quotient(&of->sum, unit, of->n) / gi_type_full_scale(frame->type) : 0;
 }
@@ -80,7 +80,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     bool dark = plan->nsources > 2;
     struct gi_arithmetic spec = {
         .op = GI_ARITHMETIC_DIVIDE, .other = &work->srcs[1], .dark = dark ? &work->srcs[2] : NULL};
-    for (int c = 0; c < gi_colour_channels(src); c++) {
+    for (int c = 0; c < gi_color_channels(src); c++) {
         double level = mean_of(plan, found, 1, c) - (dark ? mean_of(plan, found, 2, c) : 0);
         spec.factor[c] = (float)(level * gi_type_full_scale(src->type));
     }

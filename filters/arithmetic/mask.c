@@ -10,7 +10,7 @@
 
 struct mask_params {
     const char *with;
-    struct gi_colour fill;
+    struct gi_color fill;
     struct gi_reals label;
     bool set, invert;
 };
@@ -24,7 +24,7 @@ static const struct gi_option options[] = {
      .max = GI_LABEL_MAX, .metavar = "L[,L...]",
      .help = "Use the mask as a label image, as gpuimg extract --labels writes it, and keep the "
              "regions with these labels"},
-    {GI_OPTION("fill", COLOUR, struct mask_params, fill), .letter = 'f',
+    {GI_OPTION("fill", COLOR, struct mask_params, fill), .letter = 'f',
      .help = "Where the mask is black, fill with this colour instead of making pixels "
              "transparent. Give one sample value for all channels, or one per channel with alpha "
              "last"},
@@ -83,9 +83,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     *spec = (struct gi_arithmetic){
         .op = GI_ARITHMETIC_MASK, .opacity = 1, .set = p->set, .invert = p->invert};
     if (p->fill.n) {
-        bool of_colour = !gi_has_alpha(src) && p->fill.n <= gi_colour_channels(src);
+        bool of_color = !gi_has_alpha(src) && p->fill.n <= gi_color_channels(src);
         gi_binary_value(spec->value, &p->fill, src);
-        if (of_colour && !p->fill.named) /* the missing alpha is opaque, not the value */
+        if (of_color && !p->fill.named) /* the missing alpha is opaque, not the value */
             spec->value[3] = gi_type_full_scale(src->type);
     }
     bool opaque = spec->value[3] >= gi_type_full_scale(src->type);

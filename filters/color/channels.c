@@ -70,14 +70,14 @@ static enum gi_status check(void *params, struct gi_err *err)
 }
 
 /* Returns whether three channels are not red, green and blue. */
-static bool recolours(const void *params)
+static bool recolors(const void *params)
 {
-    char colours[4] = "";
+    char colors[4] = "";
     int n = 0;
     for (const char *at = letters_of(params); at && *at && n < 3; at++)
         if (strchr("rgbakcoz", *at))
-            colours[n++] = *at;
-    return n == 3 && colours[0] != 'c' && strcmp(colours, "rgb") != 0;
+            colors[n++] = *at;
+    return n == 3 && colors[0] != 'c' && strcmp(colors, "rgb") != 0;
 }
 
 /* Adds a channel to the *n channels of the result. *n also counts channels beyond the maximum. */
@@ -93,16 +93,16 @@ static void add(struct gi_permute_channels *spec, int *n, int source, int channe
 /* Returns the channel that a letter names, or -1 if the image does not have that channel. */
 static int channel_of(char letter, const struct gi_image *image)
 {
-    bool colour = gi_colour_channels(image) == 3;
+    bool color = gi_color_channels(image) == 3;
     switch (letter) {
     case 'r':
         return 0;
     case 'g':
-        return colour ? 1 : 0;
+        return color ? 1 : 0;
     case 'b':
-        return colour ? 2 : 0;
+        return color ? 2 : 0;
     case 'k':
-        return colour ? -1 : 0;
+        return color ? -1 : 0;
     default:
         return gi_has_alpha(image) && image->mask != GI_MASK_HIDDEN ? image->channels - 1 : -1;
     }
@@ -123,7 +123,7 @@ static enum gi_status read_order(struct gi_permute_channels *spec, int *n,
                 spec->value[*n] = *at == 'o' ? gi_type_full_scale(image->type) : 0;
             add(spec, n, -1, 0);
         } else if (*at == 'c') {
-            for (int c = 0; c < gi_colour_channels(image); c++)
+            for (int c = 0; c < gi_color_channels(image); c++)
                 add(spec, n, source, c);
         } else if (channel < 0) {
             return gi_fail(err, GI_E_USAGE, "--order: %c: image %d has %s", *at, source + 1,
@@ -191,10 +191,10 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_channels = {
     .name = "channels",
-    .group = GI_GROUP_COLOUR,
+    .group = GI_GROUP_COLOR,
     .planes = GI_PLANES_RGB,
-    .needs_colour = true,
-    .recolours = recolours,
+    .needs_color = true,
+    .recolors = recolors,
     .summary = "Split, join, swap or extract channels",
     .manual =
         "Samples stay as they are. --order names the channels of the result one after the other: "

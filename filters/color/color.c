@@ -1,5 +1,5 @@
 /* Colour transforms of single pixels: colour spaces, white balance, saturation, hue, sepia, matrix
- * and principal components. All of them become steps of the primitive `colour_transform`, which
+ * and principal components. All of them become steps of the primitive `color_transform`, which
  * applies the steps in one pass.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
@@ -127,7 +127,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-static bool recolours(const void *params)
+static bool recolors(const void *params)
 {
     const struct color_params *p = params;
     return p->from != GI_SPACE_RGB || p->to != GI_SPACE_RGB || p->pca;
@@ -168,41 +168,41 @@ static struct gi_matrix4 hue(double degrees)
 }
 
 /* Combines all steps for images with the type and channels of the source. */
-static void put_together(struct gi_colour_steps *steps, const struct color_params *p,
+static void put_together(struct gi_color_steps *steps, const struct color_params *p,
                          const struct gi_image *src, const union found *found)
 {
     struct gi_matrix4 matrix;
-    gi_colour_steps_begin(steps, src->type);
-    gi_colour_steps_to_rgb(steps, (enum gi_space)p->from, p->video);
+    gi_color_steps_begin(steps, src->type);
+    gi_color_steps_to_rgb(steps, (enum gi_space)p->from, p->video);
     if (p->balance.kind) {
         matrix = gi_balance_matrix(&found->balance);
-        gi_colour_steps_matrix(steps, &matrix);
+        gi_color_steps_matrix(steps, &matrix);
     }
     if (p->pca) {
         matrix = gi_pca_matrix(&found->pca);
-        gi_colour_steps_matrix(steps, &matrix);
+        gi_color_steps_matrix(steps, &matrix);
     }
     if (!isnan(p->saturation)) {
         matrix = saturation(p->saturation);
-        gi_colour_steps_matrix(steps, &matrix);
+        gi_color_steps_matrix(steps, &matrix);
     }
     if (!isnan(p->hue)) {
         matrix = hue(p->hue);
-        gi_colour_steps_matrix(steps, &matrix);
+        gi_color_steps_matrix(steps, &matrix);
     }
     if (p->sepia) {
         matrix = sepia();
-        gi_colour_steps_matrix(steps, &matrix);
+        gi_color_steps_matrix(steps, &matrix);
     }
     if (p->text) {
         matrix = p->matrix;
         steps->transform.alpha_too = gi_has_alpha(src);
         for (int i = 0; i < 3 && !gi_has_alpha(src); i++) /* alpha is 1 everywhere */
             matrix.m[i][4] += matrix.m[i][3];
-        gi_colour_steps_matrix(steps, &matrix);
+        gi_color_steps_matrix(steps, &matrix);
     }
-    gi_colour_steps_from_rgb(steps, (enum gi_space)p->to, p->video);
-    gi_colour_steps_end(steps);
+    gi_color_steps_from_rgb(steps, (enum gi_space)p->to, p->video);
+    gi_color_steps_end(steps);
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
@@ -210,7 +210,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     const struct gi_image *src = &plan->sources[0];
     const struct color_params *p = plan->params;
     static const union found none;
-    struct gi_colour_steps steps;
+    struct gi_color_steps steps;
     if (src->channels < 3 && p->from != GI_SPACE_RGB)
         return gi_fail(err, GI_E_UNSUPPORTED, "--from: a gray image: want three channels");
     if (src->channels < 3) {
@@ -245,7 +245,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const struct gi_power *powers = plan->tables;
     const struct gi_image *src = work->srcs;
-    struct gi_colour_steps steps;
+    struct gi_color_steps steps;
     put_together(&steps, plan->params, src, work->state);
     for (int i = 0; i < GI_POWERS_MAX; i++)
         steps.transform.powers[i] = steps.asks[i] ? &powers[i] : NULL;
@@ -257,15 +257,15 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
             return status;
         src = work->dst;
     }
-    return queue->k->colour_transform(queue, work->dst, src, &steps.transform, err);
+    return queue->k->color_transform(queue, work->dst, src, &steps.transform, err);
 }
 
 const struct gi_filter gi_filter_color = {
     .name = "color",
-    .group = GI_GROUP_COLOUR,
+    .group = GI_GROUP_COLOR,
     .planes = GI_PLANES_RGB,
-    .needs_colour = true,
-    .recolours = recolours,
+    .needs_color = true,
+    .recolors = recolors,
     .summary = "Change colours: saturation, hue, white balance, matrix, colour space",
     .examples = "gpuimg color in.png vivid.png --saturation 1.5\n"
                 "gpuimg color in.jpg lab.tif --to lab --depth 16\n"

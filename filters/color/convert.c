@@ -67,7 +67,7 @@ static enum gi_status make_gray(struct gi_queue *queue, struct gi_image *dst,
     if (gray == GI_GRAY_BT709 && src->channels == 3)
         return queue->k->luma(queue, dst, src, NULL, err);
     struct gi_image equal;
-    struct gi_colour_transform transform = {.nsteps = 1};
+    struct gi_color_transform transform = {.nsteps = 1};
     struct gi_permute_channels keep = {.nsources = 1};
     enum gi_status status =
         queue->k->alloc(queue, &equal, src->width, src->height, src->channels, src->type, err);
@@ -76,7 +76,7 @@ static enum gi_status make_gray(struct gi_queue *queue, struct gi_image *dst,
     for (int i = 0; i < 3; i++)
         memcpy(transform.steps[0].matrix[i], gi_gray_weights[gray], sizeof *gi_gray_weights);
     keep.from[1].channel = 3;
-    status = queue->k->colour_transform(queue, &equal, src, &transform, err);
+    status = queue->k->color_transform(queue, &equal, src, &transform, err);
     if (!status)
         status = queue->k->permute_channels(queue, dst, &equal, &keep, err);
     queue->k->release(queue, &equal);

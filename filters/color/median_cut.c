@@ -123,7 +123,7 @@ enum { CELL_BITS = 5, CELLS = 1 << 3 * CELL_BITS, CELL_SIDE = 8 };
 
 struct cell {
     int n; /* 0: not filled yet */
-    uint8_t candidates[GI_RECOLOUR_MOST];
+    uint8_t candidates[GI_RECOLOR_MOST];
 };
 
 static int square(int v)
@@ -139,14 +139,14 @@ static int distance(const uint8_t *a, const uint8_t *b)
 /* Finds the new colours that can be nearest to a colour of the cell at `corner`. Each new colour
  * has a minimum and a maximum distance to the cell. A new colour can be nearest if its minimum
  * distance is at most the smallest of all maximum distances. */
-static void fill_cell(struct cell *cell, const uint8_t corner[3], uint8_t (*colours)[4], int n)
+static void fill_cell(struct cell *cell, const uint8_t corner[3], uint8_t (*colors)[4], int n)
 {
-    int near[GI_RECOLOUR_MOST], bound = INT32_MAX;
+    int near[GI_RECOLOR_MOST], bound = INT32_MAX;
     for (int i = 0; i < n; i++) {
         int worst = 0;
         near[i] = 0;
         for (int c = 0; c < 3; c++) {
-            int low = colours[i][c] - corner[c], high = low - (CELL_SIDE - 1);
+            int low = colors[i][c] - corner[c], high = low - (CELL_SIDE - 1);
             near[i] += low < 0 ? square(low) : high > 0 ? square(high) : 0;
             worst += square(low) > square(high) ? square(low) : square(high);
         }
@@ -157,35 +157,35 @@ static void fill_cell(struct cell *cell, const uint8_t corner[3], uint8_t (*colo
             cell->candidates[cell->n++] = (uint8_t)i;
 }
 
-static uint8_t nearest(struct cell *cells, const uint8_t v[4], uint8_t (*colours)[4], int n)
+static uint8_t nearest(struct cell *cells, const uint8_t v[4], uint8_t (*colors)[4], int n)
 {
     enum { SHIFT = 8 - CELL_BITS, MASK = ~(CELL_SIDE - 1) };
     const uint8_t corner[3] = {v[0] & MASK, v[1] & MASK, v[2] & MASK};
     struct cell *cell =
         &cells[(v[0] >> SHIFT << 2 * CELL_BITS) | (v[1] >> SHIFT << CELL_BITS) | v[2] >> SHIFT];
     if (cell->n == 0)
-        fill_cell(cell, corner, colours, n);
+        fill_cell(cell, corner, colors, n);
     uint8_t best = cell->candidates[0];
     for (int i = 1; i < cell->n; i++)
-        if (distance(v, colours[cell->candidates[i]]) < distance(v, colours[best]))
+        if (distance(v, colors[cell->candidates[i]]) < distance(v, colors[best]))
             best = cell->candidates[i];
     return best;
 }
 
 /* ---- the whole ---- */
 
-static void split_number(uint8_t v[4], size_t colour, int channels)
+static void split_number(uint8_t v[4], size_t color, int channels)
 {
-    v[0] = (uint8_t)(channels == 3 ? colour >> 16 : colour);
-    v[1] = channels == 3 ? (uint8_t)(colour >> 8) : 0;
-    v[2] = channels == 3 ? (uint8_t)colour : 0;
+    v[0] = (uint8_t)(channels == 3 ? color >> 16 : color);
+    v[1] = channels == 3 ? (uint8_t)(color >> 8) : 0;
+    v[2] = channels == 3 ? (uint8_t)color : 0;
     v[3] = 0;
 }
 
-enum gi_status gi_median_cut(uint8_t colours[GI_RECOLOUR_MOST][4], uint8_t *entries, int most,
+enum gi_status gi_median_cut(uint8_t colors[GI_RECOLOR_MOST][4], uint8_t *entries, int most,
                              const uint32_t *counts, size_t n, int channels, struct gi_err *err)
 {
-    struct box boxes[GI_RECOLOUR_MOST];
+    struct box boxes[GI_RECOLOR_MOST];
     size_t used = 0, at = 0;
     for (size_t i = 0; i < n; i++)
         used += counts[i] != 0;
@@ -203,12 +203,12 @@ enum gi_status gi_median_cut(uint8_t colours[GI_RECOLOUR_MOST][4], uint8_t *entr
         }
     int nboxes = cut_all(boxes, most, list, used, channels);
     for (int b = 0; b < nboxes; b++)
-        mean_of(colours[b], &boxes[b]);
+        mean_of(colors[b], &boxes[b]);
     for (size_t i = 0; i < n; i++)
         if (counts[i]) {
             uint8_t v[4];
             split_number(v, i, channels);
-            entries[i] = nearest(cells, v, colours, nboxes);
+            entries[i] = nearest(cells, v, colors, nboxes);
         }
     free(list);
     free(cells);

@@ -8,5 +8,5 @@
  * are 256 grays, or 2^24 colours with red in the highest bits of the index. For every colour that
  * occurs, `entries` gets the index of the nearest chosen colour. Other entries are 0. Errors:
  * GI_E_MEMORY. */
-enum gi_status gi_median_cut(uint8_t colours[GI_RECOLOUR_MOST][4], uint8_t *entries, int most,
+enum gi_status gi_median_cut(uint8_t colors[GI_RECOLOR_MOST][4], uint8_t *entries, int most,
                              const uint32_t *counts, size_t n, int channels, struct gi_err *err);

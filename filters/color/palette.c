@@ -1,4 +1,4 @@
-/* Palette: the distinct colours of an image and their counts. The primitive `count_colours` counts;
+/* Palette: the distinct colours of an image and their counts. The primitive `count_colors` counts;
  * the host sorts by frequency.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/palette.h"
@@ -29,10 +29,10 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 static int by_count(const void *a, const void *b)
 {
-    const struct gi_colour_count *x = a, *y = b;
+    const struct gi_color_count *x = a, *y = b;
     if (x->count != y->count)
         return x->count < y->count ? 1 : -1;
-    return x->colour < y->colour ? -1 : x->colour > y->colour;
+    return x->color < y->color ? -1 : x->color > y->color;
 }
 
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
@@ -40,8 +40,8 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
 {
     const struct gi_palette_params *p = plan->params;
     struct gi_palette *palette = result;
-    struct gi_colours found = {0};
-    enum gi_status status = queue->k->count_colours(queue, &found, src, NULL, err);
+    struct gi_colors found = {0};
+    enum gi_status status = queue->k->count_colors(queue, &found, src, NULL, err);
     if (status)
         return status;
     qsort(found.each, found.n, sizeof *found.each, by_count);

@@ -10,9 +10,9 @@ struct gi_palette_params {
 };
 
 struct gi_palette {
-    uint64_t pixels, unique;      /* number of pixels in the image; number of distinct colours */
-    size_t n;                     /* length of `each`, which may be less than `unique` */
-    struct gi_colour_count *each; /* sorted by descending count, equal counts by colour number */
+    uint64_t pixels, unique;     /* number of pixels in the image; number of distinct colours */
+    size_t n;                    /* length of `each`, which may be less than `unique` */
+    struct gi_color_count *each; /* sorted by descending count, equal counts by colour number */
 };
 
 /* Result: struct gi_palette. */

@@ -29,8 +29,8 @@ enum gi_status gi_pca_plan(struct gi_plan *plan, struct gi_err *err)
 /* ---- measuring ---- */
 
 /* Permutes the colours cyclically. Colour c of `dst` is colour c + `by` of `src`, modulo 3. */
-static enum gi_status turn_colours(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *src, int by, struct gi_err *err)
+static enum gi_status turn_colors(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, int by, struct gi_err *err)
 {
     struct gi_permute_channels spec = {
         .from = {{0, by % 3}, {0, (by + 1) % 3}, {0, (by + 2) % 3}, {0, 3}}, .nsources = 1};
@@ -55,7 +55,7 @@ static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struc
     if (!status)
         status = k->pointwise(queue, half, band, &by_half, err);
     for (int by = 1; by < 3 && !status; by++) {
-        status = turn_colours(queue, spare, &zero, by, err);
+        status = turn_colors(queue, spare, &zero, by, err);
         if (!status)
             status = k->arithmetic(queue, half, half, &sum, err);
     }
@@ -66,18 +66,18 @@ static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struc
 /* Adds the sums of `colours`, and the sums of the differences of neighbouring colours. The
  * differences are computed in `spare`. */
 static enum gi_status add_sums(struct gi_queue *queue, struct gi_pca_state *state,
-                               const struct gi_image *colours, struct gi_image *spare,
+                               const struct gi_image *colors, struct gi_image *spare,
                                struct gi_err *err)
 {
     const struct gi_kernels *k = queue->k;
     struct gi_reduce opaque = {.sums_only = true, .opaque = true, .y = state->rows};
     struct gi_arithmetic difference = {
         .op = GI_ARITHMETIC_DIFFERENCE, .plain = true, .other = spare};
-    enum gi_status status = k->reduce(queue, state->found, colours, &opaque, err);
+    enum gi_status status = k->reduce(queue, state->found, colors, &opaque, err);
     if (!status)
-        status = turn_colours(queue, spare, colours, 1, err);
+        status = turn_colors(queue, spare, colors, 1, err);
     if (!status)
-        status = k->arithmetic(queue, spare, colours, &difference, err);
+        status = k->arithmetic(queue, spare, colors, &difference, err);
     return status ? status : k->reduce(queue, state->differences, spare, &opaque, err);
 }
 

@@ -1,5 +1,5 @@
 /* Colour quantization of 8-bit images. A measuring pass counts all colours, median cut
- * (filters/color/median_cut.h) chooses new colours, and the primitive `recolour` looks up every
+ * (filters/color/median_cut.h) chooses new colours, and the primitive `recolor` looks up every
  * pixel in a table.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
@@ -16,26 +16,26 @@ struct quantize_params {
 
 static const struct gi_option options[] = {
     {GI_OPTION("colors", INT, struct quantize_params, colors), .letter = 'n', .also = "colours",
-     .default_text = "256", .min = 2, .max = GI_RECOLOUR_MOST,
+     .default_text = "256", .min = 2, .max = GI_RECOLOR_MOST,
      .help = "Maximum number of colours in the result"},
     {0},
 };
 
-enum { COLOURS = GI_RECOLOUR_SIDE * GI_RECOLOUR_SIDE };
+enum { COLORS = GI_RECOLOR_SIDE * GI_RECOLOR_SIDE };
 
 struct quantize_tables {
-    uint8_t colours[GI_RECOLOUR_MOST][4];
+    uint8_t colors[GI_RECOLOR_MOST][4];
     uint8_t entries[]; /* index in `colours` for each possible colour; for gray 256 entries */
 };
 
 static int channels_of(const struct gi_image *src)
 {
-    return gi_colour_channels(src);
+    return gi_color_channels(src);
 }
 
 static size_t all_of(const struct gi_image *src)
 {
-    return channels_of(src) == 3 ? COLOURS : 256;
+    return channels_of(src) == 3 ? COLORS : 256;
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
@@ -58,20 +58,20 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 /* Makes `colour`, a copy of the band without its alpha. If the band has no alpha, `colour` is the
  * band itself. */
-static enum gi_status drop_alpha(struct gi_queue *queue, struct gi_image *colour,
+static enum gi_status drop_alpha(struct gi_queue *queue, struct gi_image *color,
                                  const struct gi_image *band, struct gi_err *err)
 {
     struct gi_permute_channels drop = {.from = {{0, 0}, {0, 1}, {0, 2}}, .nsources = 1};
-    *colour = *band;
+    *color = *band;
     if (!gi_has_alpha(band))
         return GI_OK;
-    enum gi_status status = queue->k->alloc(queue, colour, band->width, band->height,
+    enum gi_status status = queue->k->alloc(queue, color, band->width, band->height,
                                             channels_of(band), band->type, err);
     if (status)
         return status;
-    status = queue->k->permute_channels(queue, colour, band, &drop, err);
+    status = queue->k->permute_channels(queue, color, band, &drop, err);
     if (status)
-        queue->k->release(queue, colour);
+        queue->k->release(queue, color);
     return status;
 }
 
@@ -80,18 +80,18 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 {
     const struct gi_image *band = look->srcs;
     uint32_t *counts = state;
-    struct gi_image colour;
-    struct gi_colours found;
-    enum gi_status status = drop_alpha(queue, &colour, band, err);
+    struct gi_image color;
+    struct gi_colors found;
+    enum gi_status status = drop_alpha(queue, &color, band, err);
     if (status)
         return status;
-    status = queue->k->count_colours(queue, &found, &colour, NULL, err);
+    status = queue->k->count_colors(queue, &found, &color, NULL, err);
     if (gi_has_alpha(band))
-        queue->k->release(queue, &colour);
+        queue->k->release(queue, &color);
     if (status)
         return status;
     for (size_t i = 0; i < found.n; i++)
-        counts[found.each[i].colour] += (uint32_t)found.each[i].count;
+        counts[found.each[i].color] += (uint32_t)found.each[i].count;
     free(found.each);
     return GI_OK;
 }
@@ -103,7 +103,7 @@ static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_
     struct quantize_tables *tables = gi_plan_tables(plan, sizeof *tables + all_of(src), err);
     if (!tables)
         return GI_E_MEMORY;
-    return gi_median_cut(tables->colours, tables->entries, p->colors, state, all_of(src),
+    return gi_median_cut(tables->colors, tables->entries, p->colors, state, all_of(src),
                          channels_of(src), err);
 }
 
@@ -113,7 +113,7 @@ static enum gi_status run_gray(struct gi_queue *queue, const struct gi_work *wor
     uint8_t table[256];
     struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE, .table = {table}};
     for (int v = 0; v < 256; v++)
-        table[v] = tables->colours[tables->entries[v]][0];
+        table[v] = tables->colors[tables->entries[v]][0];
     return queue->k->pointwise(queue, work->dst, work->srcs, &spec, err);
 }
 
@@ -124,26 +124,26 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     if (channels_of(work->srcs) == 1)
         return run_gray(queue, work, tables, err);
     struct gi_image table, host = {.data = (void *)(uintptr_t)tables->entries,
-                                   .stride = GI_RECOLOUR_SIDE,
-                                   .width = GI_RECOLOUR_SIDE,
-                                   .height = GI_RECOLOUR_SIDE,
+                                   .stride = GI_RECOLOR_SIDE,
+                                   .width = GI_RECOLOR_SIDE,
+                                   .height = GI_RECOLOR_SIDE,
                                    .channels = 1,
                                    .type = GI_U8};
-    struct gi_recolour spec = {.table = &table};
-    memcpy(spec.colours, tables->colours, sizeof spec.colours);
+    struct gi_recolor spec = {.table = &table};
+    memcpy(spec.colors, tables->colors, sizeof spec.colors);
     enum gi_status status = queue->k->upload(queue, &table, &host, NULL, err);
     if (status)
         return status;
-    status = queue->k->recolour(queue, work->dst, work->srcs, &spec, err);
+    status = queue->k->recolor(queue, work->dst, work->srcs, &spec, err);
     queue->k->release(queue, &table);
     return status;
 }
 
 const struct gi_filter gi_filter_quantize = {
     .name = "quantize",
-    .group = GI_GROUP_COLOUR,
+    .group = GI_GROUP_COLOR,
     .planes = GI_PLANES_RGB,
-    .needs_colour = true,
+    .needs_color = true,
     .summary = "Reduce the number of colours by median cut",
     .examples = "gpuimg quantize in.png few.png --colors 16\n"
                 "gpuimg quantize photo.jpg 256.png\n"

@@ -9,35 +9,35 @@ static const double exponents[GI_POWERS_MAX] = {
     [DECODE] = 2.4, [ENCODE] = 1 / 2.4, [ROOT] = 1 / 3.};
 
 /* The transfer curve of sRGB (IEC 61966-2-1), continued to negative values as an odd function. */
-static const struct gi_colour_curve decode = {.cut = 0.04045f,
-                                              .slope = (float)(1 / 12.92),
-                                              .in_scale = (float)(1 / 1.055),
-                                              .in_offset = (float)(0.055 / 1.055),
-                                              .scale = 1,
-                                              .power = DECODE,
-                                              .odd = true};
-static const struct gi_colour_curve encode = {.cut = 0.0031308f,
-                                              .slope = 12.92f,
-                                              .in_scale = 1,
-                                              .scale = 1.055f,
-                                              .offset = -0.055f,
-                                              .power = ENCODE,
-                                              .odd = true};
+static const struct gi_color_curve decode = {.cut = 0.04045f,
+                                             .slope = (float)(1 / 12.92),
+                                             .in_scale = (float)(1 / 1.055),
+                                             .in_offset = (float)(0.055 / 1.055),
+                                             .scale = 1,
+                                             .power = DECODE,
+                                             .odd = true};
+static const struct gi_color_curve encode = {.cut = 0.0031308f,
+                                             .slope = 12.92f,
+                                             .in_scale = 1,
+                                             .scale = 1.055f,
+                                             .offset = -0.055f,
+                                             .power = ENCODE,
+                                             .odd = true};
 
 /* The curve of CIE 1976 L*a*b* (CIE 15), a cube root with a linear part, and its inverse, with the
  * rounded constants of scikit-image (colorconv.py): 216/24389 = 0.008856, 841/108 = 7.787. */
-static const struct gi_colour_curve root = {.cut = 0.008856f,
-                                            .slope = 7.787f,
-                                            .low = (float)(16. / 116),
-                                            .in_scale = 1,
-                                            .scale = 1,
-                                            .power = ROOT};
-static const struct gi_colour_curve cube = {.cut = 0.2068966f,
-                                            .slope = (float)(1 / 7.787),
-                                            .low = (float)(-16. / 116 / 7.787),
-                                            .in_scale = 1,
-                                            .scale = 1,
-                                            .power = -1};
+static const struct gi_color_curve root = {.cut = 0.008856f,
+                                           .slope = 7.787f,
+                                           .low = (float)(16. / 116),
+                                           .in_scale = 1,
+                                           .scale = 1,
+                                           .power = ROOT};
+static const struct gi_color_curve cube = {.cut = 0.2068966f,
+                                           .slope = (float)(1 / 7.787),
+                                           .low = (float)(-16. / 116 / 7.787),
+                                           .in_scale = 1,
+                                           .scale = 1,
+                                           .power = -1};
 
 /* The matrix from linear light with BT.709's primaries and D65 to XYZ, with the digits of OpenCV
  * and scikit-image. The white point is that of scikit-image (ASTM E308), which differs from this
@@ -107,14 +107,14 @@ static bool is_identity(const struct gi_matrix4 *matrix)
 }
 
 /* Adds the pending matrix as a step. An identity is dropped, unless `anyway` is set. */
-static void flush(struct gi_colour_steps *steps, bool anyway)
+static void flush(struct gi_color_steps *steps, bool anyway)
 {
     if (!steps->pending || (is_identity(&steps->matrix) && !anyway)) {
         steps->pending = false;
         return;
     }
-    struct gi_colour_step *step = &steps->transform.steps[steps->transform.nsteps++];
-    *step = (struct gi_colour_step){.kind = GI_COLOUR_MATRIX};
+    struct gi_color_step *step = &steps->transform.steps[steps->transform.nsteps++];
+    *step = (struct gi_color_step){.kind = GI_COLOR_MATRIX};
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++)
             step->matrix[i][j] = (float)steps->matrix.m[i][j];
@@ -123,35 +123,35 @@ static void flush(struct gi_colour_steps *steps, bool anyway)
     steps->pending = false;
 }
 
-void gi_colour_steps_matrix(struct gi_colour_steps *steps, const struct gi_matrix4 *matrix)
+void gi_color_steps_matrix(struct gi_color_steps *steps, const struct gi_matrix4 *matrix)
 {
     steps->matrix = steps->pending ? product(matrix, &steps->matrix) : *matrix;
     steps->pending = true;
 }
 
-static void add_step(struct gi_colour_steps *steps, enum gi_colour_step_kind kind)
+static void add_step(struct gi_color_steps *steps, enum gi_color_step_kind kind)
 {
     flush(steps, false);
-    steps->transform.steps[steps->transform.nsteps++] = (struct gi_colour_step){.kind = kind};
+    steps->transform.steps[steps->transform.nsteps++] = (struct gi_color_step){.kind = kind};
 }
 
-static void add_curve(struct gi_colour_steps *steps, const struct gi_colour_curve *curve)
+static void add_curve(struct gi_color_steps *steps, const struct gi_color_curve *curve)
 {
-    add_step(steps, GI_COLOUR_CURVE);
+    add_step(steps, GI_COLOR_CURVE);
     steps->transform.steps[steps->transform.nsteps - 1].curve = *curve;
     if (curve->power >= 0)
         steps->asks[curve->power] = true;
 }
 
-static void scale_all(struct gi_colour_steps *steps, double by)
+static void scale_all(struct gi_color_steps *steps, double by)
 {
     struct gi_matrix4 scale = diagonal(by, by, by, by);
     if (by != 1)
-        gi_colour_steps_matrix(steps, &scale);
+        gi_color_steps_matrix(steps, &scale);
 }
 
 /* Adds a conversion to or from HSV or HSL. Samples are not scaled, so that hues are exact. */
-static void add_hues(struct gi_colour_steps *steps, enum gi_colour_step_kind kind)
+static void add_hues(struct gi_color_steps *steps, enum gi_color_step_kind kind)
 {
     double full = (double)gi_type_full_scale(steps->type);
     scale_all(steps, full);
@@ -160,18 +160,18 @@ static void add_hues(struct gi_colour_steps *steps, enum gi_colour_step_kind kin
     scale_all(steps, 1 / full);
 }
 
-void gi_colour_steps_begin(struct gi_colour_steps *steps, enum gi_type type)
+void gi_color_steps_begin(struct gi_color_steps *steps, enum gi_type type)
 {
-    *steps = (struct gi_colour_steps){.type = type};
+    *steps = (struct gi_color_steps){.type = type};
     scale_all(steps, 1 / (double)gi_type_full_scale(type));
 }
 
-void gi_colour_steps_end(struct gi_colour_steps *steps)
+void gi_color_steps_end(struct gi_color_steps *steps)
 {
     struct gi_matrix4 identity = gi_matrix4_identity();
     scale_all(steps, (double)gi_type_full_scale(steps->type));
     if (steps->transform.nsteps == 0 && !steps->pending)
-        gi_colour_steps_matrix(steps, &identity);
+        gi_color_steps_matrix(steps, &identity);
     flush(steps, steps->transform.nsteps == 0);
 }
 
@@ -227,13 +227,13 @@ static struct gi_matrix4 to_ycbcr(enum gi_space space, enum gi_type type, bool v
     return product(&range, &m);
 }
 
-static void add_inverse(struct gi_colour_steps *steps, struct gi_matrix4 matrix)
+static void add_inverse(struct gi_color_steps *steps, struct gi_matrix4 matrix)
 {
     struct gi_matrix4 inverse = gi_matrix4_inverse(&matrix);
-    gi_colour_steps_matrix(steps, &inverse);
+    gi_color_steps_matrix(steps, &inverse);
 }
 
-void gi_colour_steps_to_rgb(struct gi_colour_steps *steps, enum gi_space from, bool video)
+void gi_color_steps_to_rgb(struct gi_color_steps *steps, enum gi_space from, bool video)
 {
     switch (from) {
     case GI_SPACE_RGB:
@@ -252,10 +252,10 @@ void gi_colour_steps_to_rgb(struct gi_colour_steps *steps, enum gi_space from, b
         add_curve(steps, &encode);
         break;
     case GI_SPACE_HSV:
-        add_hues(steps, GI_COLOUR_FROM_HSV);
+        add_hues(steps, GI_COLOR_FROM_HSV);
         break;
     case GI_SPACE_HSL:
-        add_hues(steps, GI_COLOUR_FROM_HSL);
+        add_hues(steps, GI_COLOR_FROM_HSL);
         break;
     default:
         add_inverse(steps, to_ycbcr(from, steps->type, video));
@@ -263,7 +263,7 @@ void gi_colour_steps_to_rgb(struct gi_colour_steps *steps, enum gi_space from, b
     }
 }
 
-void gi_colour_steps_from_rgb(struct gi_colour_steps *steps, enum gi_space to, bool video)
+void gi_color_steps_from_rgb(struct gi_color_steps *steps, enum gi_space to, bool video)
 {
     struct gi_matrix4 matrix;
     switch (to) {
@@ -274,25 +274,25 @@ void gi_colour_steps_from_rgb(struct gi_colour_steps *steps, enum gi_space to, b
         break;
     case GI_SPACE_XYZ:
         add_curve(steps, &decode);
-        gi_colour_steps_matrix(steps, &to_xyz);
+        gi_color_steps_matrix(steps, &to_xyz);
         break;
     case GI_SPACE_LAB:
         add_curve(steps, &decode);
         matrix = over_white();
-        gi_colour_steps_matrix(steps, &matrix);
+        gi_color_steps_matrix(steps, &matrix);
         add_curve(steps, &root);
         matrix = to_lab(steps->type);
-        gi_colour_steps_matrix(steps, &matrix);
+        gi_color_steps_matrix(steps, &matrix);
         break;
     case GI_SPACE_HSV:
-        add_hues(steps, GI_COLOUR_TO_HSV);
+        add_hues(steps, GI_COLOR_TO_HSV);
         break;
     case GI_SPACE_HSL:
-        add_hues(steps, GI_COLOUR_TO_HSL);
+        add_hues(steps, GI_COLOR_TO_HSL);
         break;
     default:
         matrix = to_ycbcr(to, steps->type, video);
-        gi_colour_steps_matrix(steps, &matrix);
+        gi_color_steps_matrix(steps, &matrix);
         break;
     }
 }

@@ -22,8 +22,8 @@ struct gi_matrix4 {
 };
 
 /* A colour transform under construction. Consecutive matrices are multiplied into one. */
-struct gi_colour_steps {
-    struct gi_colour_transform transform;
+struct gi_color_steps {
+    struct gi_color_transform transform;
     enum gi_type type; /* sample type */
     bool pending;      /* `matrix` has not become a step yet */
     struct gi_matrix4 matrix;
@@ -33,15 +33,15 @@ struct gi_colour_steps {
 struct gi_matrix4 gi_matrix4_identity(void);
 
 /* Begins a transform of samples of `type`, to which steps are added. */
-void gi_colour_steps_begin(struct gi_colour_steps *steps, enum gi_type type);
-void gi_colour_steps_matrix(struct gi_colour_steps *steps, const struct gi_matrix4 *matrix);
+void gi_color_steps_begin(struct gi_color_steps *steps, enum gi_type type);
+void gi_color_steps_matrix(struct gi_color_steps *steps, const struct gi_matrix4 *matrix);
 /* Add the steps from a colour space to RGB, or from RGB to a colour space. If `video` is set, Y of
  * YCbCr has the range 16 to 235, and Cb and Cr have the range 16 to 240 (8-bit codes). */
-void gi_colour_steps_to_rgb(struct gi_colour_steps *steps, enum gi_space from, bool video);
-void gi_colour_steps_from_rgb(struct gi_colour_steps *steps, enum gi_space to, bool video);
+void gi_color_steps_to_rgb(struct gi_color_steps *steps, enum gi_space from, bool video);
+void gi_color_steps_from_rgb(struct gi_color_steps *steps, enum gi_space to, bool video);
 /* Ends the construction. `transform` then has at least one step. The caller fills in the power
  * tables that the transform looks up. */
-void gi_colour_steps_end(struct gi_colour_steps *steps);
+void gi_color_steps_end(struct gi_color_steps *steps);
 
 /* Fills in the table of power i, which is needed if asks[i] is set. */
 void gi_power_fill(struct gi_power *power, int i);

@@ -82,7 +82,7 @@ static void fill_range(struct bilateral_tables *t, const struct gi_image *src, d
     struct gi_bilateral *spec = &t->spec;
     double far = sigma * sqrt(-2 * log(LEAST));
     bool whole = src->type == GI_U8;
-    spec->n = whole ? 255 * gi_colour_channels(src) + 1 : GI_RANGE_ENTRIES;
+    spec->n = whole ? 255 * gi_color_channels(src) + 1 : GI_RANGE_ENTRIES;
     spec->scale = whole ? 1 : (float)((spec->n - 1) / far);
     spec->value = t->value;
     spec->slope = whole ? NULL : t->slope;

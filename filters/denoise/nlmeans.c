@@ -77,7 +77,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     t->spec.border = gi_border_spec_from(&p->border, src);
     t->spec.scale = src->type == GI_U8 ? 1 : (float)(STEPS / h);
     h = src->type == GI_U8 ? h : STEPS;
-    fill(t, h * h * p->patch * p->patch * gi_colour_channels(src));
+    fill(t, h * h * p->patch * p->patch * gi_color_channels(src));
     plan->cost.other = 100.0 * p->search * p->search;
     plan->alpha_apart = true;
     plan->halo = p->search / 2 + p->patch / 2;

@@ -199,7 +199,7 @@ static enum gi_status mark(struct gi_queue *queue, struct gi_image *marked,
         status = k->alloc(queue, &one, mask->width, mask->height, 1, mask->type, err);
     if (!status)
         status = k->alloc(queue, &spare, mask->width, mask->height, 1, mask->type, err);
-    for (int c = 0; c < gi_colour_channels(mask) && !status; c++) {
+    for (int c = 0; c < gi_color_channels(mask) && !status; c++) {
         status = mark_channel(queue, c ? &one : marked, &spare, mask, c, err);
         if (!status && c)
             status = k->arithmetic(queue, marked, marked, &either, err);

@@ -15,7 +15,7 @@ static const struct gi_option options[] = {
      .example = "points.csv", .one_of = true, .metavar = "FILE",
      .help = "Points to paste, .csv or .npy, as gpuimg extract --points writes them: x, y and a "
              "sample value"},
-    {GI_OPTION("color", COLOUR, struct gi_paste_params, color), .also = "colour", .letter = 'c',
+    {GI_OPTION("color", COLOR, struct gi_paste_params, color), .also = "colour", .letter = 'c',
      .help = "Colour of all points, in place of their values. Give one sample value for all "
              "channels, or one per channel with alpha last"},
     {GI_OPTION("table", IMAGE, struct gi_paste_params, table), .letter = 't', .metavar = "FILE",
@@ -79,11 +79,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     spec->first = p->points ? PLACE : 0;
     spec->scale = p->points ? 1 : gi_type_full_scale(src->type) / gi_type_full_scale(values->type);
     if (p->color.n) {
-        gi_colour_pixel(spec->value, &p->color, src);
+        gi_color_pixel(spec->value, &p->color, src);
     } else {
         int n = values->channels - spec->first;
-        bool colour = n > 2 || gi_colour_channels(src) == 3;
-        plan->result.channels = (colour ? 3 : 1) + (gi_has_alpha(src) || n % 2 == 0);
+        bool color = n > 2 || gi_color_channels(src) == 3;
+        plan->result.channels = (color ? 3 : 1) + (gi_has_alpha(src) || n % 2 == 0);
     }
     double share = (double)pixels_of(&plan->sources[1]) / (double)pixels_of(src);
     plan->cost.other = 1 + 8 * share / src->channels;
@@ -102,10 +102,10 @@ static enum gi_status widen(struct gi_queue *queue, struct gi_image *dst,
                             const struct gi_image *src, struct gi_err *err)
 {
     struct gi_permute_channels spec = {.nsources = 1};
-    int colours = gi_colour_channels(src);
+    int colors = gi_color_channels(src);
     for (int c = 0; c < dst->channels; c++) {
         bool is_alpha = gi_has_alpha(dst) && c == dst->channels - 1;
-        spec.from[c].channel = is_alpha ? colours : colours == 1 ? 0 : c;
+        spec.from[c].channel = is_alpha ? colors : colors == 1 ? 0 : c;
         if (is_alpha && !gi_has_alpha(src))
             spec.from[c].source = -1;
         spec.value[c] = gi_type_full_scale(dst->type);

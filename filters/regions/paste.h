@@ -8,7 +8,7 @@ struct gi_paste_params {
     const char *points, *table, *crops; /* points; or a table and the folder with its crops */
     const char *crop_format;
     int crop_margin; /* pixels */
-    struct gi_colour color;
+    struct gi_color color;
 };
 
 /* The further sources have any number of pixels, in raster order. For --points their channels are

@@ -27,7 +27,7 @@ enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_imag
     if (!status)
         status = gi_compare_ignored(&ignored, params, a, err);
     if (!status)
-        status = gi_image_alloc(picture, a->width, a->height, gi_colour_channels(a), a->type, err);
+        status = gi_image_alloc(picture, a->width, a->height, gi_color_channels(a), a->type, err);
     for (int y = 0; y < a->height && !status; y++) {
         const void *row_a = gi_row(a, y), *row_b = gi_row(b, y);
         void *row = gi_row(picture, y);
@@ -57,7 +57,7 @@ static uint8_t faded(const struct gi_image *a, const void *row, size_t x)
     double full = gi_type_full_scale(a->type), rgb[3], alpha = 1;
     size_t i = x * (size_t)a->channels;
     for (size_t c = 0; c < 3; c++)
-        rgb[c] = gi_sample(row, i + (gi_colour_channels(a) == 3 ? c : 0), a->type) / full;
+        rgb[c] = gi_sample(row, i + (gi_color_channels(a) == 3 ? c : 0), a->type) / full;
     if (gi_has_alpha(a))
         alpha = gi_sample(row, i + (size_t)a->channels - 1, a->type) / full;
     double v = gi_luma(rgb) * alpha + 1 - alpha;

@@ -57,7 +57,7 @@ enum gi_status gi_compare_ignored(uint8_t **ignored, const struct gi_compare_rul
         return gi_fail(err, GI_E_MEMORY, "out of memory: pixels to ignore");
     for (int y = 0; y < image->height && mask; y++)
         for (size_t x = 0; x < width; x++)
-            for (int c = 0; c < gi_colour_channels(mask); c++)
+            for (int c = 0; c < gi_color_channels(mask); c++)
                 map[(size_t)y * width + x] |=
                     gi_sample(gi_row(mask, y), x * (size_t)mask->channels + (size_t)c,
                               mask->type) != 0;

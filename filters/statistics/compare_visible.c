@@ -7,7 +7,7 @@
 
 /* The channels that say something in one of the images. */
 struct channels {
-    bool colour, alpha;
+    bool color, alpha;
 };
 
 static double alpha_at(const struct gi_image *image, int y, int x)
@@ -32,16 +32,16 @@ static bool equal(double a, double b)
 /* Adds to `said` what the channels of `image` say. */
 static void look(struct channels *said, const struct gi_image *image, const struct gi_image *other)
 {
-    bool colours = gi_colour_channels(image) == 3, alphas = gi_has_alpha(image);
-    for (int y = 0; y < image->height && (colours || alphas); y++) {
+    bool colors = gi_color_channels(image) == 3, alphas = gi_has_alpha(image);
+    for (int y = 0; y < image->height && (colors || alphas); y++) {
         const void *row = gi_row(image, y);
         for (int x = 0; x < image->width; x++) {
             size_t i = (size_t)x * (size_t)image->channels;
             double red = gi_sample(row, i, image->type);
             said->alpha |= alphas && !(alpha_at(image, y, x) >= gi_type_full_scale(image->type));
-            if (colours && !said->colour && !is_hidden(image, other, y, x))
-                said->colour = !equal(red, gi_sample(row, i + 1, image->type)) ||
-                               !equal(red, gi_sample(row, i + 2, image->type));
+            if (colors && !said->color && !is_hidden(image, other, y, x))
+                said->color = !equal(red, gi_sample(row, i + 1, image->type)) ||
+                              !equal(red, gi_sample(row, i + 2, image->type));
         }
     }
 }
@@ -52,7 +52,7 @@ static enum gi_status keep(struct gi_image *kept, const struct gi_image *image,
                            const struct gi_image *other, const struct channels *said,
                            struct gi_err *err)
 {
-    int colours = said->colour ? 3 : 1, channels = colours + said->alpha;
+    int colors = said->color ? 3 : 1, channels = colors + said->alpha;
     size_t n = gi_type_nbytes(image->type);
     float one = 1;
     uint16_t full = UINT16_MAX; /* its first byte is the full scale of 8 bits */
@@ -63,11 +63,11 @@ static enum gi_status keep(struct gi_image *kept, const struct gi_image *image,
         char *to = gi_row(kept, y);
         for (int x = 0; x < image->width; x++, from += n * (size_t)image->channels) {
             bool hidden = is_hidden(image, other, y, x);
-            for (int c = 0; c < colours; c++, to += n)
+            for (int c = 0; c < colors; c++, to += n)
                 if (hidden)
                     memset(to, 0, n);
                 else
-                    memcpy(to, from + (gi_colour_channels(image) == 3 ? n * (size_t)c : 0), n);
+                    memcpy(to, from + (gi_color_channels(image) == 3 ? n * (size_t)c : 0), n);
             if (said->alpha && gi_has_alpha(image))
                 memcpy(to, from + n * ((size_t)image->channels - 1), n);
             else if (said->alpha)

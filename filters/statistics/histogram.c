@@ -364,10 +364,10 @@ static void from_floats(struct gi_histogram *result, const struct gi_image *src,
 
 const char *gi_channel_name(const struct gi_image *image, int c)
 {
-    static const char *const colours[] = {"red", "green", "blue"};
-    if (c == gi_colour_channels(image))
+    static const char *const colors[] = {"red", "green", "blue"};
+    if (c == gi_color_channels(image))
         return "alpha";
-    return image->channels < 3 ? "gray" : colours[c];
+    return image->channels < 3 ? "gray" : colors[c];
 }
 
 static enum gi_status conclude(const struct gi_plan *plan, void *result, const void *state,

@@ -64,7 +64,7 @@ struct clahe_state {
  * colour. */
 static int sets_of(const struct gi_plan *plan)
 {
-    return by_luma(plan) ? 1 : gi_colour_channels(&plan->sources[0]);
+    return by_luma(plan) ? 1 : gi_color_channels(&plan->sources[0]);
 }
 
 static size_t counts_of(const struct gi_plan *plan)

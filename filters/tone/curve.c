@@ -63,7 +63,7 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
                             const struct gi_curve *curve, struct gi_err *err)
 {
     const struct gi_image *src = work->srcs;
-    int colours = gi_colour_channels(src), tables = curve->each ? colours : 1;
+    int colors = gi_color_channels(src), tables = curve->each ? colors : 1;
     size_t nbytes = (size_t)gi_curve_values(src->type) * gi_type_nbytes(src->type);
     char *block = malloc((size_t)tables * nbytes);
     struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE};
@@ -73,7 +73,7 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
         if (!(curve->stays >> c & 1))
             gi_curve_fill(block + (size_t)c * nbytes, src->type,
                           curve->to + c * gi_curve_values(src->type));
-    for (int c = 0; c < colours; c++) {
+    for (int c = 0; c < colors; c++) {
         int from = curve->each ? c : 0;
         spec.table[c] = curve->stays >> from & 1 ? NULL : block + (size_t)from * nbytes;
     }
@@ -110,7 +110,7 @@ enum gi_status gi_stretch_run(struct gi_queue *queue, const struct gi_work *work
     struct gi_pointwise first = {.op = GI_POINTWISE_AFFINE}, last = first;
     struct gi_image moved;
     bool twice = false;
-    for (int c = 0; c < gi_colour_channels(src); c++)
+    for (int c = 0; c < gi_color_channels(src); c++)
         twice |= fill_line(&first, &last, c, &lines[c]);
     if (!twice)
         return queue->k->pointwise(queue, work->dst, src, &last, err);

@@ -76,7 +76,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     const uint64_t *counts = work->state;
     bool each = !by_luma(plan);
     unsigned stays = 0;
-    int n = gi_curve_values(src->type), channels = each ? gi_colour_channels(src) : 1;
+    int n = gi_curve_values(src->type), channels = each ? gi_color_channels(src) : 1;
     double *to = malloc((size_t)channels * (size_t)n * sizeof *to);
     if (!to)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);

@@ -150,7 +150,7 @@ static struct unit unit_of(const struct gi_image *judge, const struct gi_border_
     double lo = INFINITY, hi = -INFINITY;
     if (judge->type != GI_F32)
         return (struct unit){0, 1};
-    for (int c = 0; c < gi_colour_channels(judge); c++) {
+    for (int c = 0; c < gi_color_channels(judge); c++) {
         if (state->found[c].n) {
             lo = fmin(lo, (double)state->found[c].min);
             hi = fmax(hi, (double)state->found[c].max);
@@ -181,7 +181,7 @@ static double least_level(const struct gi_local *local, const struct gi_image *j
                           const struct local_threshold_state *state)
 {
     double least = INFINITY;
-    for (int c = 0; c < gi_colour_channels(judge); c++)
+    for (int c = 0; c < gi_color_channels(judge); c++)
         if (state->found[c].n)
             least = fmin(least, (double)state->found[c].min);
     if (judge->type == GI_F32)

@@ -120,16 +120,16 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     plan->state_nbytes = (size_t)values_of(plan) * (size_t)src->channels * sizeof(uint64_t);
     plan->cost.other = p->histogram ? 10 : 18;
     if (p->histogram)
-        return read_histogram(plan, p->histogram, values_of(plan), gi_colour_channels(src), err);
+        return read_histogram(plan, p->histogram, values_of(plan), gi_color_channels(src), err);
     plan->state_nbytes += (size_t)values_of(plan) * (size_t)like->channels * sizeof(uint64_t);
     if (like->type != src->type)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "a reference of %d-bit samples: want %d bits, as the image",
                        8 * (int)gi_type_nbytes(like->type), 8 * (int)gi_type_nbytes(src->type));
-    if (gi_colour_channels(like) != gi_colour_channels(src))
+    if (gi_color_channels(like) != gi_color_channels(src))
         return gi_fail(err, GI_E_UNSUPPORTED, "a reference of %d colour%s: want %d, as the image",
-                       gi_colour_channels(like), gi_colour_channels(like) == 1 ? "" : "s",
-                       gi_colour_channels(src));
+                       gi_color_channels(like), gi_color_channels(like) == 1 ? "" : "s",
+                       gi_color_channels(src));
     return GI_OK;
 }
 
@@ -193,7 +193,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const uint64_t *given = plan->tables; /* NULL: there is a reference image */
     const struct gi_image *src = &plan->sources[0];
-    int n = values_of(plan), channels = gi_colour_channels(src);
+    int n = values_of(plan), channels = gi_color_channels(src);
     unsigned stays = 0;
     const uint64_t *counts = work->state, *found = counts + n * src->channels;
     size_t size = (size_t)n * (size_t)channels, room = size + (size_t)n + 1;

@@ -164,7 +164,7 @@ static enum gi_status run_curves(struct gi_queue *queue, const struct gi_work *w
                                  const struct normalize_ends *ends, bool each, struct gi_err *err)
 {
     int n = gi_curve_values(work->srcs[0].type);
-    int curves = each ? gi_colour_channels(&work->srcs[0]) : 1;
+    int curves = each ? gi_color_channels(&work->srcs[0]) : 1;
     double *to = malloc((size_t)curves * (size_t)n * sizeof *to);
     if (!to)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", curves);
@@ -188,7 +188,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     find_ends(ends, plan, work->state);
     if (plan->sources[0].type != GI_F32)
         return run_curves(queue, work, ends, each, err);
-    for (int c = 0; c < gi_colour_channels(&plan->sources[0]); c++) {
+    for (int c = 0; c < gi_color_channels(&plan->sources[0]); c++) {
         const struct normalize_ends *e = &ends[each ? c : 0];
         lines[c] = (struct gi_stretch){e->lo, e->hi, {0, 1}};
     }

@@ -16,7 +16,7 @@ enum {
     OS2_HEAD_2 = 64, /* this or any greater length */
     INFO_HEAD = 40,
     V5_HEAD = 124,
-    COLOURS_MAX = 256,
+    COLORS_MAX = 256,
 };
 
 enum compression { RGB, RLE8, RLE4, BITFIELDS, EMBEDDED_JPEG, EMBEDDED_PNG, ALPHABITFIELDS };
@@ -39,8 +39,8 @@ struct bitmap {
     struct field fields[4]; /* red, green, blue, alpha */
     uint32_t spare_mask;    /* bits of a pixel that are in no field */
     struct gi_spare_bits spare;
-    uint8_t palette[COLOURS_MAX][3];
-    unsigned colours;
+    uint8_t palette[COLORS_MAX][3];
+    unsigned colors;
     int channels;
     enum gi_type type;
 };
@@ -138,8 +138,8 @@ static enum gi_status read_fields(struct bitmap *b, size_t *after, struct gi_err
         all |= mask;
     }
     b->spare_mask = ~all & (b->bits == 16 ? 0xffff : 0xffffffff);
-    bool colour = b->fields[0].mask && b->fields[1].mask && b->fields[2].mask;
-    return colour ? GI_OK : fail_header(err, "a mask of samples", 0);
+    bool color = b->fields[0].mask && b->fields[1].mask && b->fields[2].mask;
+    return color ? GI_OK : fail_header(err, "a mask of samples", 0);
 }
 
 static enum gi_status read_palette(struct bitmap *b, size_t at, struct gi_err *err)
@@ -147,17 +147,17 @@ static enum gi_status read_palette(struct bitmap *b, size_t at, struct gi_err *e
     const struct gi_decode *d = b->decode;
     size_t entry = b->head_nbytes == OS2_HEAD ? 3 : 4;
     uint32_t used = b->head_nbytes >= 36 ? gi_little32(b->head + 32) : 0;
-    b->colours = 1u << b->bits;
-    if (used && used < b->colours)
-        b->colours = used;
+    b->colors = 1u << b->bits;
+    if (used && used < b->colors)
+        b->colors = used;
     size_t end = b->pixels_at < d->nbytes ? b->pixels_at : d->nbytes;
     if (used > 65536 || at > end)
         return fail_header(err, "the number of colours", used);
-    if (b->colours > (end - at) / entry) /* some writers store a shorter palette */
-        b->colours = (unsigned)((end - at) / entry);
-    bool gray = b->colours > 0;
+    if (b->colors > (end - at) / entry) /* some writers store a shorter palette */
+        b->colors = (unsigned)((end - at) / entry);
+    bool gray = b->colors > 0;
     b->spare_mask = entry == 4 ? 0xff : 0; /* the fourth byte of a colour is reserved */
-    for (unsigned i = 0; i < b->colours; i++) {
+    for (unsigned i = 0; i < b->colors; i++) {
         const unsigned char *bgr = d->bytes + at + i * entry;
         for (int c = 0; c < 3; c++)
             b->palette[i][c] = bgr[2 - c];
@@ -213,7 +213,7 @@ static void *row_of(const struct bitmap *b, int64_t y)
 /* Sets pixel x of the row to palette entry `index`. Returns false if there is no such entry. */
 static bool put_index(const struct bitmap *b, uint8_t *row, size_t x, unsigned index)
 {
-    if (index >= b->colours)
+    if (index >= b->colors)
         return false;
     memcpy(row + x * (size_t)b->channels, b->palette[index], (size_t)b->channels);
     return true;
@@ -262,7 +262,7 @@ static void unpack_bgr(const struct bitmap *b, uint8_t *row, const unsigned char
 
 static enum gi_status bad_index(const struct bitmap *b, int64_t y, struct gi_err *err)
 {
-    return gi_decode_damaged_at(b->decode, err, (int)y, "has a colour past its %u", b->colours);
+    return gi_decode_damaged_at(b->decode, err, (int)y, "has a colour past its %u", b->colors);
 }
 
 /* Handles a file without the padding of its last row, or without the end code of its run lengths.
@@ -428,7 +428,7 @@ static enum gi_status decode_bmp(struct gi_decode *decode, struct gi_err *err)
     b.layout.head_nbytes = b.head_nbytes;
     b.layout.pixels_at = b.pixels_at;
     b.layout.palette_end =
-        palette_at + (b.bits <= 8 ? b.colours * (b.head_nbytes == OS2_HEAD ? 3u : 4u) : 0);
+        palette_at + (b.bits <= 8 ? b.colors * (b.head_nbytes == OS2_HEAD ? 3u : 4u) : 0);
     describe(&b);
     status = read_metadata(&b, err);
     if (status)

@@ -10,7 +10,7 @@ enum {
     FILE_HEAD = 14,
     V4_HEAD = 108,
     V5_HEAD = 124,
-    COLOUR_SPACE = 56, /* offsets in the header */
+    COLOR_SPACE = 56, /* offsets in the header */
     PRIMARIES = 60,
     INTENT = 108,
     PROFILE_LINKED = 0x4c494e4b, /* "LINK" */
@@ -41,7 +41,7 @@ static void add_fields(struct gi_decode *decode, const struct gi_bmp_layout *lay
         add(decode, 4, "reserved fields");
     if (layout->head_nbytes < V4_HEAD)
         return;
-    uint32_t space = gi_little32(head + COLOUR_SPACE);
+    uint32_t space = gi_little32(head + COLOR_SPACE);
     if (space == 0 && !is_zero(head + PRIMARIES, 48))
         add(decode, 48, "calibrated primaries and gamma");
     if (layout->head_nbytes < V5_HEAD)
@@ -65,7 +65,7 @@ void gi_bmp_add_parts(struct gi_decode *decode, const struct gi_bmp_layout *give
 {
     struct gi_bmp_layout own = *given, *layout = &own;
     const unsigned char *head = decode->bytes + FILE_HEAD;
-    if (own.head_nbytes == V5_HEAD && gi_little32(head + COLOUR_SPACE) == PROFILE_LINKED) {
+    if (own.head_nbytes == V5_HEAD && gi_little32(head + COLOR_SPACE) == PROFILE_LINKED) {
         own.profile_at = FILE_HEAD + (uint64_t)gi_little32(head + INTENT + 4); /* its path */
         own.profile_end = own.profile_at + gi_little32(head + INTENT + 8);
     }

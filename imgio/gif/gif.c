@@ -158,7 +158,7 @@ static enum gi_status read_head(struct reader *r, struct gi_err *err)
 /* Writes a row. Returns false if an index is outside the palette. */
 static bool put_line(const struct reader *r, int y, const GifPixelType *line)
 {
-    int channels = r->channels, colours = channels < 3 ? 1 : 3;
+    int channels = r->channels, colors = channels < 3 ? 1 : 3;
     uint8_t *to = gi_row(r->decode->image, r->frame.Top + y);
     to += (size_t)r->frame.Left * (size_t)channels;
     for (int x = 0; x < r->frame.Width; x++, to += channels) {
@@ -166,9 +166,9 @@ static bool put_line(const struct reader *r, int y, const GifPixelType *line)
             return false;
         GifColorType c = r->palette->Colors[line[x]];
         const uint8_t rgb[] = {c.Red, c.Green, c.Blue};
-        memcpy(to, rgb, (size_t)colours);
-        if (channels > colours)
-            to[colours] = line[x] == r->transparent ? 0 : 255;
+        memcpy(to, rgb, (size_t)colors);
+        if (channels > colors)
+            to[colors] = line[x] == r->transparent ? 0 : 255;
     }
     return true;
 }

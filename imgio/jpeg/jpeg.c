@@ -209,7 +209,7 @@ static void describe(struct gi_file_info *info, j_decompress_ptr cinfo)
                                            : "";
 }
 
-static void choose_colour(j_decompress_ptr cinfo)
+static void choose_color(j_decompress_ptr cinfo)
 {
     cinfo->out_color_space = cinfo->num_components == 1   ? JCS_GRAYSCALE
                              : cinfo->num_components == 4 ? JCS_CMYK
@@ -255,7 +255,7 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     jpeg_read_header(cinfo, TRUE);
     describe(decode->info, cinfo);
     enum gi_status status = read_metadata(decode, cinfo, err);
-    choose_colour(cinfo);
+    choose_color(cinfo);
     int channels = cinfo->num_components == 1 ? 1 : 3;
     bool header_only = decode->options->header_only;
     if (!status && !header_only)

@@ -24,9 +24,9 @@ static bool is_sequential(const struct jpeg_decompress_struct *cinfo)
     bool all = cinfo->comps_in_scan == cinfo->num_components;
     for (int i = 0; all && i < cinfo->comps_in_scan; i++)
         all = cinfo->cur_comp_info[i] == &cinfo->comp_info[i];
-    bool colour = cinfo->num_components == 1 || cinfo->jpeg_color_space == JCS_RGB ||
-                  cinfo->jpeg_color_space == JCS_YCbCr;
-    return all && colour && (cinfo->num_components == 1 || cinfo->num_components == 3) &&
+    bool color = cinfo->num_components == 1 || cinfo->jpeg_color_space == JCS_RGB ||
+                 cinfo->jpeg_color_space == JCS_YCbCr;
+    return all && color && (cinfo->num_components == 1 || cinfo->num_components == 3) &&
            cinfo->data_precision == 8 && !cinfo->progressive_mode && !cinfo->arith_code &&
            cinfo->Ss == 0 && cinfo->Se == DCTSIZE2 - 1 && cinfo->Ah == 0 && cinfo->Al == 0;
 }

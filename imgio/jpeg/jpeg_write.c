@@ -20,7 +20,7 @@
 enum {
     APP_EXIF = JPEG_APP0 + 1,
     EXIF_HEAD = 6,        /* "Exif\0\0" */
-    FULL_COLOUR = 90,     /* quality from which chroma is not subsampled */
+    FULL_COLOR = 90,      /* quality from which chroma is not subsampled */
     INTERVAL_MAX = 65535, /* MCUs between two restart markers */
     SOI_NBYTES = 2,
     EOI_NBYTES = 2,
@@ -37,7 +37,7 @@ struct writer {
     const struct gi_image *image;
     const struct gi_metadata *metadata; /* or NULL */
     int quality;
-    bool full_colour;
+    bool full_color;
     int strip_rows, nstrips;
     /* restart interval, in MCUs, which is the length of a strip; 0 if there is only one strip */
     unsigned interval;
@@ -160,7 +160,7 @@ static void begin(struct encoder *e, const struct writer *w, int rows)
     jpeg_set_defaults(jpeg);
     jpeg_set_quality(jpeg, w->quality, TRUE);
     jpeg->restart_interval = w->interval;
-    if (w->full_colour)
+    if (w->full_color)
         jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;
 }
 
@@ -244,7 +244,7 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
 static void choose_strips(struct writer *w)
 {
     const struct gi_image *image = w->image;
-    int side = image->channels == 3 && !w->full_colour ? 2 * DCTSIZE : DCTSIZE; /* rows of an MCU */
+    int side = image->channels == 3 && !w->full_color ? 2 * DCTSIZE : DCTSIZE; /* rows of an MCU */
     int across = 1 + (image->width - 1) / side;
     int rows = gi_piece_rows(gi_row_nbytes(image), image->height) / side;
     rows = rows < 1 ? 1 : rows > INTERVAL_MAX / across ? INTERVAL_MAX / across : rows;
@@ -256,7 +256,7 @@ static void choose_strips(struct writer *w)
 static struct writer writer_of(const struct gi_image *image, const struct gi_save_options *options)
 {
     struct writer w = {.image = image, .quality = options->quality};
-    w.full_colour = w.quality >= FULL_COLOUR && image->channels == 3;
+    w.full_color = w.quality >= FULL_COLOR && image->channels == 3;
     choose_strips(&w);
     return w;
 }

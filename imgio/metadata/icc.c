@@ -113,7 +113,7 @@ static bool read_curve(double *light, size_t n, const cmsToneCurve *curve)
     return light[n - 1] > light[0];
 }
 
-enum gi_status gi_icc_curves(double *light, size_t n, int colours,
+enum gi_status gi_icc_curves(double *light, size_t n, int colors,
                              const struct gi_metadata *metadata, struct gi_err *err)
 {
     static const cmsTagSignature tags[] = {cmsSigRedTRCTag, cmsSigGreenTRCTag, cmsSigBlueTRCTag};
@@ -127,9 +127,9 @@ enum gi_status gi_icc_curves(double *light, size_t n, int colours,
                                                               (cmsUInt32Number)metadata->icc_nbytes)
                               : NULL;
     bool ok = profile != NULL;
-    for (int c = 0; c < colours && ok; c++) {
+    for (int c = 0; c < colors && ok; c++) {
         const cmsToneCurve *curve =
-            lcms.cmsReadTag(profile, colours == 1 ? cmsSigGrayTRCTag : tags[c]);
+            lcms.cmsReadTag(profile, colors == 1 ? cmsSigGrayTRCTag : tags[c]);
         ok = curve && read_curve(light + (size_t)c * n, n, curve);
     }
     if (profile)
@@ -273,7 +273,7 @@ void gi_inks_free(struct gi_inks **inks)
     *inks = NULL;
 }
 
-enum gi_status gi_icc_curves(double *light, size_t n, int colours,
+enum gi_status gi_icc_curves(double *light, size_t n, int colors,
                              const struct gi_metadata *metadata, struct gi_err *err)
 {
     return gi_fail(err, GI_E_UNSUPPORTED,

@@ -7,7 +7,7 @@
 /* Fills light[c * n + i] from the profile's tone curves with the linear light, 0 to 1, of the
  * sample i / (n - 1) in channel c of `colours` channels (1 or 3). The light never falls with i.
  * Errors: GI_E_UNSUPPORTED if lcms2 is missing or the profile has no such curves; GI_E_MEMORY. */
-enum gi_status gi_icc_curves(double *light, size_t n, int colours,
+enum gi_status gi_icc_curves(double *light, size_t n, int colors,
                              const struct gi_metadata *metadata, struct gi_err *err);
 
 /* A conversion of 8-bit or 16-bit CMYK to sRGB of the same depth by the file's profile. */

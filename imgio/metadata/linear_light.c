@@ -25,14 +25,14 @@ struct curve {
 };
 
 struct gi_linear_light {
-    int colours;
+    int colors;
     enum gi_type type; /* type of the samples; GI_F32 uses the curves of GI_U16 */
     struct curve curves[3];
 };
 
 void gi_linear_light_free(struct gi_linear_light **light)
 {
-    for (int c = 0; *light && c < (*light)->colours; c++)
+    for (int c = 0; *light && c < (*light)->colors; c++)
         free((*light)->curves[c].light);
     free(*light);
     *light = NULL;
@@ -48,7 +48,7 @@ static double srgb(double v)
  * transfer function. */
 static double png_exponent(const struct gi_metadata *metadata)
 {
-    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
+    const unsigned char *at = metadata->color, *end = at ? at + metadata->color_nbytes : at;
     double exponent = 0;
     bool settled = false;
     for (; at && at < end && !settled; at += 5 + at[4]) {
@@ -68,11 +68,11 @@ static double png_exponent(const struct gi_metadata *metadata)
 }
 
 /* Sets light[i] to the linear light of sample i / (n - 1), for each colour channel. */
-static enum gi_status fill_tables(double *light, size_t n, int colours,
+static enum gi_status fill_tables(double *light, size_t n, int colors,
                                   const struct gi_metadata *metadata, struct gi_err *err)
 {
     if (metadata && metadata->icc)
-        return gi_icc_curves(light, n, colours, metadata, err);
+        return gi_icc_curves(light, n, colors, metadata, err);
     double exponent = metadata ? png_exponent(metadata) : 0;
     if (exponent < 0)
         return gi_fail(err, GI_E_UNSUPPORTED,
@@ -80,7 +80,7 @@ static enum gi_status fill_tables(double *light, size_t n, int colours,
     for (size_t i = 0; i < n; i++) {
         double v = (double)i / (double)(n - 1);
         light[i] = exponent ? pow(v, exponent) : srgb(v);
-        for (int c = 1; c < colours; c++)
+        for (int c = 1; c < colors; c++)
             light[(size_t)c * n + i] = light[i];
     }
     return GI_OK;
@@ -128,18 +128,18 @@ static bool make_curve(struct curve *curve, const double *steps, size_t codes)
     return true;
 }
 
-static enum gi_status make_linear_light(struct gi_linear_light **light, int colours,
+static enum gi_status make_linear_light(struct gi_linear_light **light, int colors,
                                         enum gi_type type, const struct gi_metadata *metadata,
                                         struct gi_err *err)
 {
     size_t codes = type == GI_U8 ? 256 : 65536, steps = 2 * codes - 1;
-    double *values = malloc((size_t)colours * steps * sizeof *values);
+    double *values = malloc((size_t)colors * steps * sizeof *values);
     struct gi_linear_light *made = calloc(1, sizeof *made);
-    enum gi_status status = values && made ? fill_tables(values, steps, colours, metadata, err)
+    enum gi_status status = values && made ? fill_tables(values, steps, colors, metadata, err)
                                            : gi_fail(err, GI_E_MEMORY, "out of memory");
     if (made)
-        *made = (struct gi_linear_light){.colours = colours, .type = type};
-    for (int c = 0; c < colours && !status; c++)
+        *made = (struct gi_linear_light){.colors = colors, .type = type};
+    for (int c = 0; c < colors && !status; c++)
         if (!make_curve(&made->curves[c], values + (size_t)c * steps, codes))
             status = gi_fail(err, GI_E_MEMORY, "out of memory");
     free(values);
@@ -161,13 +161,13 @@ static void decode_row(const struct work *w, int y)
     const struct gi_image *src = w->src;
     const void *in = gi_row(src, y);
     float *out = gi_row(w->dst, y);
-    size_t channels = (size_t)src->channels, colours = (size_t)gi_colour_channels(src);
+    size_t channels = (size_t)src->channels, colors = (size_t)gi_color_channels(src);
     float full = gi_type_full_scale(src->type);
     for (size_t c = 0; c < channels; c++) {
-        const float *light = w->light->curves[c < colours ? c : 0].light;
+        const float *light = w->light->curves[c < colors ? c : 0].light;
         for (size_t i = c; i < gi_row_samples(src); i += channels) {
             unsigned v = src->type == GI_U8 ? ((const uint8_t *)in)[i] : ((const uint16_t *)in)[i];
-            out[i] = c < colours ? light[v] : (float)v / full;
+            out[i] = c < colors ? light[v] : (float)v / full;
         }
     }
 }
@@ -200,11 +200,11 @@ static void encode_row(const struct work *w, int y)
     const struct gi_image *dst = w->dst;
     const float *in = gi_row(w->src, y);
     void *out = gi_row(dst, y);
-    size_t channels = (size_t)dst->channels, colours = (size_t)gi_colour_channels(dst);
+    size_t channels = (size_t)dst->channels, colors = (size_t)gi_color_channels(dst);
     float full = gi_type_full_scale(dst->type);
     for (size_t c = 0; c < channels; c++)
         for (size_t i = c; i < gi_row_samples(dst); i += channels) {
-            const struct curve *curve = c < colours ? &w->light->curves[c] : NULL;
+            const struct curve *curve = c < colors ? &w->light->curves[c] : NULL;
             float clamped = in[i] > 0 ? in[i] < 1 ? in[i] : 1 : 0;
             if (dst->type == GI_F32) {
                 ((float *)out)[i] = curve ? between(curve, clamped) : clamped;
@@ -251,12 +251,12 @@ enum gi_status gi_linear_light_decode(struct gi_image *image, struct gi_metadata
 {
     struct gi_linear_light *before = NULL, *after = NULL;
     struct gi_image made;
-    int colours = gi_colour_channels(image);
+    int colors = gi_color_channels(image);
     enum gi_status status =
-        make_linear_light(&after, colours, type_after(options, image->type), metadata, err);
+        make_linear_light(&after, colors, type_after(options, image->type), metadata, err);
     bool same = !status && after->type == image->type;
     if (!status && !same)
-        status = make_linear_light(&before, colours, image->type, metadata, err);
+        status = make_linear_light(&before, colors, image->type, metadata, err);
     if (!status)
         status = gi_image_alloc_from(&made, options->allocator, image->width, image->height,
                                      image->channels, GI_F32, err);
@@ -276,9 +276,9 @@ enum gi_status gi_linear_light_decode(struct gi_image *image, struct gi_metadata
     return GI_OK;
 }
 
-float gi_linear_light_of(const struct gi_linear_light *light, int colours, int c, double v)
+float gi_linear_light_of(const struct gi_linear_light *light, int colors, int c, double v)
 {
-    if (light->colours != colours)
+    if (light->colors != colors)
         return (float)srgb(v);
     return light->curves[c].light[(size_t)rint(v * (light->type == GI_U8 ? 255 : 65535))];
 }
@@ -287,11 +287,10 @@ enum gi_status gi_linear_light_encode(struct gi_image *dst, const struct gi_imag
                                       const struct gi_linear_light *light,
                                       const struct gi_parallel *parallel, struct gi_err *err)
 {
-    int colours = gi_colour_channels(src);
+    int colors = gi_color_channels(src);
     struct gi_linear_light *gray = NULL;
-    enum gi_status status = light->colours == colours
-                                ? GI_OK
-                                : make_linear_light(&gray, colours, light->type, NULL, err);
+    enum gi_status status =
+        light->colors == colors ? GI_OK : make_linear_light(&gray, colors, light->type, NULL, err);
     if (!status)
         status = gi_image_alloc(dst, src->width, src->height, src->channels, light->type, err);
     struct work work = {true, gray ? gray : light, dst, src};

@@ -22,6 +22,6 @@ enum gi_status gi_linear_light_encode(struct gi_image *dst, const struct gi_imag
 
 /* Returns the linear light of a sample `v` from 0 to 1 of colour channel `c` of an image with so
  * many `colours`, which gi_linear_light_encode() turns into that sample again. */
-float gi_linear_light_of(const struct gi_linear_light *light, int colours, int c, double v);
+float gi_linear_light_of(const struct gi_linear_light *light, int colors, int c, double v);
 
 void gi_linear_light_free(struct gi_linear_light **light);

@@ -20,7 +20,7 @@ void gi_metadata_free(struct gi_metadata *metadata)
     free(metadata->icc);
     free(metadata->exif);
     free(metadata->xmp);
-    free(metadata->colour);
+    free(metadata->color);
     gi_parts_remove(&metadata->parts, NULL);
     gi_linear_light_free(&metadata->light);
     *metadata = (struct gi_metadata){0};
@@ -439,16 +439,16 @@ void gi_metadata_settle(struct gi_metadata *metadata)
         reset_xmp_orientation(metadata);
 }
 
-const unsigned char *gi_metadata_next_colour(const struct gi_metadata *metadata,
-                                             const unsigned char *at)
+const unsigned char *gi_metadata_next_color(const struct gi_metadata *metadata,
+                                            const unsigned char *at)
 {
-    const unsigned char *first = metadata->colour,
-                        *end = first ? first + metadata->colour_nbytes : first;
+    const unsigned char *first = metadata->color,
+                        *end = first ? first + metadata->color_nbytes : first;
     at = at ? at + 5 + at[4] : first;
     return at && end - at >= 5 && end - at - 5 >= at[4] ? at : NULL;
 }
 
-void gi_metadata_drop_colour(struct gi_metadata *metadata)
+void gi_metadata_drop_color(struct gi_metadata *metadata)
 {
     struct gi_part part = {.kind = GI_PART_METADATA,
                            .fate = GI_PART_DROPPED,
@@ -456,19 +456,19 @@ void gi_metadata_drop_colour(struct gi_metadata *metadata)
     part.nbytes = metadata->icc_nbytes;
     if (metadata->icc)
         gi_metadata_add_part(metadata, &part, "the ICC profile");
-    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));) {
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_color(metadata, at));) {
         part.nbytes = at[4];
         gi_metadata_add_part(metadata, &part, "chunk %.4s", (const char *)at);
     }
     free(metadata->icc);
-    free(metadata->colour);
-    metadata->icc = metadata->colour = NULL;
-    metadata->icc_nbytes = metadata->colour_nbytes = 0;
+    free(metadata->color);
+    metadata->icc = metadata->color = NULL;
+    metadata->icc_nbytes = metadata->color_nbytes = 0;
 }
 
-bool gi_metadata_colour_chunk(const struct gi_metadata *metadata, const char *name)
+bool gi_metadata_color_chunk(const struct gi_metadata *metadata, const char *name)
 {
-    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));)
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_color(metadata, at));)
         if (memcmp(at, name, 4) == 0)
             return true;
     return false;
@@ -482,7 +482,7 @@ bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
                                               0, 0, 0x80, 0xe8, 0, 0, 0x75, 0x30, 0, 0, 0xea, 0x60,
                                               0, 0, 0x3a, 0x98, 0, 0, 0x17, 0x70};
     bool other = false, said = false, code = false;
-    for (const unsigned char *at = NULL; (at = gi_metadata_next_colour(metadata, at));) {
+    for (const unsigned char *at = NULL; (at = gi_metadata_next_color(metadata, at));) {
         const unsigned char *bytes = at + 5;
         if (memcmp(at, "sRGB", 4) == 0)
             said = true;

@@ -50,7 +50,7 @@ enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi
 void gi_metadata_free_fitted(struct gi_metadata *fitted);
 
 /* Returns whether there is a colour chunk of PNG of that name of 4 letters. */
-bool gi_metadata_colour_chunk(const struct gi_metadata *metadata, const char *name);
+bool gi_metadata_color_chunk(const struct gi_metadata *metadata, const char *name);
 /* Returns whether PNG's colour chunks declare sRGB: cICP does, or if there is none sRGB, or if
  * there is none gAMA and cHRM (PNG, third edition, 4.3). */
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata);

@@ -98,12 +98,11 @@ static void skip_unused_chunks(png_structp png)
  * byte order. Returns the number of channels. */
 static int set_transforms(struct reader *r)
 {
-    png_byte colour = png_get_color_type(r->png, r->info),
-             bits = png_get_bit_depth(r->png, r->info);
+    png_byte color = png_get_color_type(r->png, r->info), bits = png_get_bit_depth(r->png, r->info);
     bool trns = png_get_valid(r->png, r->info, PNG_INFO_tRNS);
-    if (colour == PNG_COLOR_TYPE_PALETTE)
+    if (color == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(r->png);
-    if (colour == PNG_COLOR_TYPE_GRAY && bits < 8)
+    if (color == PNG_COLOR_TYPE_GRAY && bits < 8)
         png_set_expand_gray_1_2_4_to_8(r->png);
     if (trns)
         png_set_tRNS_to_alpha(r->png);
@@ -111,7 +110,7 @@ static int set_transforms(struct reader *r)
     if (bits == 16)
         png_set_swap(r->png);
 #endif
-    return (colour & PNG_COLOR_MASK_COLOR ? 3 : 1) + (trns || colour & PNG_COLOR_MASK_ALPHA);
+    return (color & PNG_COLOR_MASK_COLOR ? 3 : 1) + (trns || color & PNG_COLOR_MASK_ALPHA);
 }
 
 static void describe(struct reader *r)
@@ -189,8 +188,8 @@ static bool has_late_data(const struct reader *r)
  * order. */
 static bool is_ordinary(struct reader *r)
 {
-    png_byte colour = png_get_color_type(r->png, r->info);
-    return png_get_bit_depth(r->png, r->info) >= 8 && colour != PNG_COLOR_TYPE_PALETTE &&
+    png_byte color = png_get_color_type(r->png, r->info);
+    return png_get_bit_depth(r->png, r->info) >= 8 && color != PNG_COLOR_TYPE_PALETTE &&
            !png_get_valid(r->png, r->info, PNG_INFO_tRNS) &&
            png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_NONE;
 }
@@ -319,7 +318,7 @@ const struct gi_format gi_format_png = {
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,
     .texts = true,
-    .colour = true,
+    .color = true,
     .parts = gi_png_parts,
     .holds = gi_png_holds,
     .ratio = true,

@@ -25,9 +25,9 @@ enum {
 struct walk {
     struct gi_decode *decode;
     const unsigned char *palette;
-    size_t colours;
+    size_t colors;
     enum gi_png_place place;
-    unsigned colour_type, bits;
+    unsigned color_type, bits;
     uint32_t frames, controls; /* frames that acTL names; fcTL chunks */
     bool still;                /* the pixels of IDAT are no frame of the animation */
     bool icc, exif, density;   /* such a chunk was seen */
@@ -95,9 +95,9 @@ static bool add_background(const struct walk *walk, const unsigned char *type,
                            const unsigned char *bytes, size_t n)
 {
     unsigned char samples[6];
-    size_t wanted = walk->colour_type == 3 ? 1 : walk->colour_type & 2 ? 6 : 2;
+    size_t wanted = walk->color_type == 3 ? 1 : walk->color_type & 2 ? 6 : 2;
     unsigned full = (1u << walk->bits) - 1;
-    if (n != wanted || (n == 1 && bytes[0] >= walk->colours))
+    if (n != wanted || (n == 1 && bytes[0] >= walk->colors))
         return false;
     size_t made = n == 1 ? 6 : n;
     for (size_t i = 0; i < made; i += 2) {
@@ -148,9 +148,9 @@ static void account(struct walk *walk, const unsigned char *type, const unsigned
     static const char frames[] = "acTL\0fcTL\0fdAT\0";
     if (memcmp(type, "PLTE", 4) == 0) {
         walk->palette = bytes;
-        walk->colours = n / 3;
+        walk->colors = n / 3;
         walk->place = GI_PNG_BEFORE_PIXELS;
-        if (walk->colour_type != 3)
+        if (walk->color_type != 3)
             add(walk, type, GI_PART_DROPPED, "suggests colours for the old pixels", NULL, n);
     } else if (is_one_of(used, type)) {
         bool late = memcmp(type, "tRNS", 4) == 0 && walk->place == GI_PNG_AFTER_PIXELS;
@@ -199,7 +199,7 @@ void gi_png_parts(struct gi_decode *decode)
     size_t at = HEAD;
     bool ended = false;
     walk.bits = decode->nbytes >= 26 ? bytes[24] : 8;
-    walk.colour_type = decode->nbytes >= 26 ? bytes[25] : 0;
+    walk.color_type = decode->nbytes >= 26 ? bytes[25] : 0;
     while (!ended && decode->nbytes - at >= FRAME) {
         size_t n = gi_big32(bytes + at);
         if (n > decode->nbytes - at - FRAME)
@@ -224,7 +224,7 @@ enum gi_holding gi_png_holds(const struct gi_part *part, const struct gi_image *
     if (part->code == SBIT)
         return part->nbytes == (size_t)written->channels ? GI_HOLDS : GI_CANNOT_HOLD;
     if (part->code == BKGD)
-        return part->nbytes == 2 * (size_t)gi_colour_channels(written) ? GI_HOLDS : GI_CANNOT_HOLD;
+        return part->nbytes == 2 * (size_t)gi_color_channels(written) ? GI_HOLDS : GI_CANNOT_HOLD;
     return GI_HOLDS;
 }
 

@@ -16,9 +16,9 @@ enum {
     HEAD = 8, /* length and type of a chunk; the chunk ends with 4 bytes of checksum */
     KEYWORD_MAX = 79,
     LONG_TEXT = 1024, /* texts of this length or longer are compressed */
-    COLOUR_MAX = 32,  /* maximum bytes of a colour chunk */
+    COLOR_MAX = 32,   /* maximum bytes of a colour chunk */
 };
-static const char colour_chunks[][5] = {"cICP", "mDCV", "cLLI", "sRGB", "gAMA", "cHRM"};
+static const char color_chunks[][5] = {"cICP", "mDCV", "cLLI", "sRGB", "gAMA", "cHRM"};
 static const char xmp_keyword[] = "XML:com.adobe.xmp";
 
 /* Returns `packed` inflated, which the caller frees. Returns NULL if the data are damaged or over
@@ -88,33 +88,33 @@ static bool read_text(struct gi_decode *decode, const char *type, const unsigned
 }
 
 /* Keeps the first chunk of each type. Returns false for others. */
-static bool read_colour(struct gi_metadata *metadata, const char *type, const unsigned char *bytes,
-                        size_t n)
+static bool read_color(struct gi_metadata *metadata, const char *type, const unsigned char *bytes,
+                       size_t n)
 {
-    unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
+    unsigned char *at = metadata->color, *end = at ? at + metadata->color_nbytes : at;
     for (; at && at < end; at += 5 + at[4])
         if (memcmp(at, type, 4) == 0)
             return false;
-    if (n > COLOUR_MAX)
+    if (n > COLOR_MAX)
         return false;
-    unsigned char *grown = realloc(metadata->colour, metadata->colour_nbytes + 5 + n);
+    unsigned char *grown = realloc(metadata->color, metadata->color_nbytes + 5 + n);
     if (!grown) {
         metadata->starved = true;
         return true;
     }
-    metadata->colour = grown;
-    grown += metadata->colour_nbytes;
+    metadata->color = grown;
+    grown += metadata->color_nbytes;
     memcpy(grown, type, 4);
     grown[4] = (unsigned char)n;
     memcpy(grown + 5, bytes, n);
-    metadata->colour_nbytes += 5 + n;
+    metadata->color_nbytes += 5 + n;
     return true;
 }
 
-static bool is_colour(const char *type)
+static bool is_color(const char *type)
 {
-    for (size_t i = 0; i < sizeof colour_chunks / sizeof colour_chunks[0]; i++)
-        if (memcmp(type, colour_chunks[i], 4) == 0)
+    for (size_t i = 0; i < sizeof color_chunks / sizeof color_chunks[0]; i++)
+        if (memcmp(type, color_chunks[i], 4) == 0)
             return true;
     return false;
 }
@@ -127,14 +127,14 @@ static bool is_text(const void *type)
 
 bool gi_png_is_text(const void *type)
 {
-    return is_text(type) || is_colour(type);
+    return is_text(type) || is_color(type);
 }
 
 bool gi_png_read_text(struct gi_decode *decode, const void *type, const unsigned char *bytes,
                       size_t n)
 {
     return is_text(type) ? read_text(decode, type, bytes, n)
-                         : read_colour(decode->metadata, type, bytes, n);
+                         : read_color(decode->metadata, type, bytes, n);
 }
 
 /* Writes a chunk of `type`, which consists of a header of `n` bytes and of `text`. With `packed`,
@@ -204,10 +204,10 @@ static enum gi_status write_one(struct gi_sink *sink, const struct gi_text *text
     return status;
 }
 
-enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadata *metadata,
-                                   struct gi_err *err)
+enum gi_status gi_png_write_color(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                  struct gi_err *err)
 {
-    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
+    const unsigned char *at = metadata->color, *end = at ? at + metadata->color_nbytes : at;
     enum gi_status status = GI_OK;
     for (; at && at < end && !status; at += 5 + at[4]) {
         char type[5] = {0};

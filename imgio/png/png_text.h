@@ -14,7 +14,7 @@ bool gi_png_read_text(struct gi_decode *decode, const void *type, const unsigned
 
 /* Write the colour chunks, which must directly follow IHDR, and the chunks of texts and XMP.
  * Errors: the sink's, GI_E_MEMORY. */
-enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadata *metadata,
-                                   struct gi_err *err);
+enum gi_status gi_png_write_color(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                  struct gi_err *err);
 enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata *metadata,
                                   struct gi_err *err);

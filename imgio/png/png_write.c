@@ -31,13 +31,13 @@ enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const 
 static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *image, bool one_bit,
                                  struct gi_err *err)
 {
-    static const uint8_t colour_types[] = {0, 0, 4, 2, 6}; /* by number of channels; PNG 1.2,
+    static const uint8_t color_types[] = {0, 0, 4, 2, 6}; /* by number of channels; PNG 1.2,
                                                               4.1.1 */
     uint8_t ihdr[13] = {0};
     gi_put_big32(ihdr, (uint32_t)image->width);
     gi_put_big32(ihdr + 4, (uint32_t)image->height);
     ihdr[8] = one_bit ? 1 : image->type == GI_U16 ? 16 : 8;
-    ihdr[9] = colour_types[image->channels];
+    ihdr[9] = color_types[image->channels];
     enum gi_status status = gi_sink_write(sink, "\x89PNG\r\n\x1a\n", 8, err);
     return status ? status : gi_png_write_chunk(sink, "IHDR", ihdr, sizeof ihdr, err);
 }
@@ -70,7 +70,7 @@ static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metad
     enum gi_status status = GI_OK;
     double per_inch = metadata->no_unit ? 1 : 0.0254;
     double per_metre_x = metadata->dpi_x / per_inch, per_metre_y = metadata->dpi_y / per_inch;
-    status = gi_png_write_colour(sink, metadata, err);
+    status = gi_png_write_color(sink, metadata, err);
     if (!status && metadata->icc)
         status = write_icc(sink, metadata, err);
     if (!status && per_metre_x >= 1 && per_metre_x < 1e9 && per_metre_y >= 1 && per_metre_y < 1e9) {

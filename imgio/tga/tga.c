@@ -14,9 +14,9 @@ static const char signature[] = "TRUEVISION-XFILE.";
 
 enum {
     HEAD = 18,
-    COLOURS_MAX = 65536,
+    COLORS_MAX = 65536,
     KIND_PALETTE = 1,
-    KIND_COLOUR = 2,
+    KIND_COLOR = 2,
     KIND_GRAY = 3,
     RUN_LENGTHS = 8, /* added to the kinds above */
     RIGHT_TO_LEFT = 1 << 4,
@@ -28,9 +28,9 @@ struct targa {
     int kind;
     bool runs, right_to_left, top_down;
     unsigned width, height;
-    unsigned bits, alpha_bits;            /* per pixel */
-    unsigned first, colours, colour_bits; /* of the palette */
-    size_t palette_at, colour_nbytes, pixels_at;
+    unsigned bits, alpha_bits;          /* per pixel */
+    unsigned first, colors, color_bits; /* of the palette */
+    size_t palette_at, color_nbytes, pixels_at;
     size_t pixel_nbytes; /* as stored in the file */
     int channels;
     uint32_t spare_mask; /* bits of a pixel or colour that are neither colour nor alpha */
@@ -53,25 +53,25 @@ static bool read_head(struct targa *t, const unsigned char *bytes, size_t nbytes
         .bits = bytes[16],
         .alpha_bits = bytes[17] & 15,
         .first = gi_little16(bytes + 3),
-        .colours = palette ? gi_little16(bytes + 5) : 0,
-        .colour_bits = bytes[7],
+        .colors = palette ? gi_little16(bytes + 5) : 0,
+        .color_bits = bytes[7],
         .palette_at = HEAD + (size_t)bytes[0],
     };
-    t->colour_nbytes = (t->colour_bits + 7) / 8;
+    t->color_nbytes = (t->color_bits + 7) / 8;
     t->pixel_nbytes = (t->bits + 7) / 8;
-    t->pixels_at = t->palette_at + t->colours * t->colour_nbytes;
-    unsigned c = t->colour_bits, b = t->bits;
-    bool colours_fit = !palette || c == 15 || c == 16 || c == 24 || c == 32;
-    bool bits_fit = t->kind == KIND_PALETTE  ? t->colours && (b == 8 || b == 16)
-                    : t->kind == KIND_COLOUR ? b == 15 || b == 16 || b == 24 || b == 32
-                                             : t->kind == KIND_GRAY && (b == 8 || b == 16);
-    return bytes[1] <= 1 && colours_fit && bits_fit && !(bytes[17] & INTERLEAVED) && t->width &&
+    t->pixels_at = t->palette_at + t->colors * t->color_nbytes;
+    unsigned c = t->color_bits, b = t->bits;
+    bool colors_fit = !palette || c == 15 || c == 16 || c == 24 || c == 32;
+    bool bits_fit = t->kind == KIND_PALETTE ? t->colors && (b == 8 || b == 16)
+                    : t->kind == KIND_COLOR ? b == 15 || b == 16 || b == 24 || b == 32
+                                            : t->kind == KIND_GRAY && (b == 8 || b == 16);
+    return bytes[1] <= 1 && colors_fit && bits_fit && !(bytes[17] & INTERLEAVED) && t->width &&
            t->height && t->alpha_bits <= 8;
 }
 
 /* Converts a colour of `bits` bits to `channels` samples. A colour is stored with blue first. It
  * consists of bytes, or of 5 bits each of blue, green and red and perhaps one bit of alpha. */
-static void put_colour(uint8_t *to, int channels, const unsigned char *in, unsigned bits)
+static void put_color(uint8_t *to, int channels, const unsigned char *in, unsigned bits)
 {
     uint8_t rgba[4];
     if (bits <= 16) {
@@ -94,16 +94,16 @@ static void put_colour(uint8_t *to, int channels, const unsigned char *in, unsig
 /* Returns whether all colours are gray and opaque. */
 static bool is_gray_palette(const struct targa *t, const unsigned char *bytes)
 {
-    for (unsigned i = 0; i < t->colours; i++) {
+    for (unsigned i = 0; i < t->colors; i++) {
         uint8_t rgb[3];
-        put_colour(rgb, 3, bytes + t->palette_at + i * t->colour_nbytes, t->colour_bits);
+        put_color(rgb, 3, bytes + t->palette_at + i * t->color_nbytes, t->color_bits);
         if (rgb[0] != rgb[1] || rgb[1] != rgb[2])
             return false;
     }
-    return t->colour_bits != 32;
+    return t->color_bits != 32;
 }
 
-/* Notes the bits that put_colour() leaves out. */
+/* Notes the bits that put_color() leaves out. */
 static void note_spare(struct targa *t, const unsigned char *in, size_t nbytes)
 {
     if (t->spare_mask)
@@ -116,17 +116,17 @@ static bool put_pixel(struct targa *t, const struct gi_decode *decode, uint8_t *
 {
     if (t->kind != KIND_PALETTE)
         note_spare(t, in, t->pixel_nbytes);
-    if (t->kind == KIND_COLOUR) {
-        put_colour(to, t->channels, in, t->bits);
+    if (t->kind == KIND_COLOR) {
+        put_color(to, t->channels, in, t->bits);
     } else if (t->kind == KIND_GRAY) {
         memcpy(to, in, (size_t)t->channels);
     } else {
         unsigned index = (t->bits == 8 ? in[0] : gi_little16(in)) - t->first;
-        if (index >= t->colours)
+        if (index >= t->colors)
             return false;
-        const unsigned char *colour = decode->bytes + t->palette_at + index * t->colour_nbytes;
-        put_colour(to, t->channels, colour, t->colour_bits);
-        note_spare(t, colour, t->colour_nbytes);
+        const unsigned char *color = decode->bytes + t->palette_at + index * t->color_nbytes;
+        put_color(to, t->channels, color, t->color_bits);
+        note_spare(t, color, t->color_nbytes);
     }
     return true;
 }
@@ -185,7 +185,7 @@ static enum gi_status read_pixels(struct targa *t, struct gi_decode *decode, uin
             size_t to = t->right_to_left ? t->width - 1 - x : x;
             if (!put_pixel(t, decode, row + to * (size_t)t->channels, pixel))
                 return gi_decode_damaged_at(decode, err, (int)y, "has a colour past its %u",
-                                            t->colours);
+                                            t->colors);
         }
     }
     *end = (uint64_t)(tape.at - decode->bytes);
@@ -216,7 +216,7 @@ static enum gi_status decode_tga(struct gi_decode *decode, struct gi_err *err)
         return gi_fail(err, GI_E_FORMAT, "ends early, in its palette");
     /* The header counts alpha bits per pixel, or per colour if there is a palette. 32 bits without
      * alpha bits mean that a byte is unused, which gi_decode_add_spare_bits() reports. */
-    unsigned bits = t.kind == KIND_PALETTE ? t.colour_bits : t.bits;
+    unsigned bits = t.kind == KIND_PALETTE ? t.color_bits : t.bits;
     bool alpha = t.kind == KIND_GRAY ? bits == 16
                                      : (bits == 32 && (t.alpha_bits || t.kind == KIND_PALETTE)) ||
                                            (bits == 16 && t.alpha_bits == 1);

@@ -69,7 +69,7 @@ enum gi_status gi_tiff_check_compression(struct gi_tiff_reader *r, struct gi_err
                    name, number);
 }
 
-enum gi_status gi_tiff_refuse_colours(unsigned photometric, struct gi_err *err)
+enum gi_status gi_tiff_refuse_colors(unsigned photometric, struct gi_err *err)
 {
     static const struct {
         unsigned number;

@@ -67,13 +67,13 @@ static float value_sample(const struct gi_tiff_reader *r, const unsigned char *l
 
 /* Scales an integer sample to the image's range, so that full scale stays full scale. */
 static uint32_t scaled_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i,
-                              bool colour)
+                              bool color)
 {
     uint32_t full = r->type == GI_U8 ? 255 : 65535, most = (1u << r->bits) - 1;
     uint32_t v = raw_sample(line, i, r->bits);
     if (most != full)
         v = (v * full + most / 2) / most;
-    return colour && r->photometric == PHOTOMETRIC_MINISWHITE ? full - v : v;
+    return color && r->photometric == PHOTOMETRIC_MINISWHITE ? full - v : v;
 }
 
 void gi_tiff_convert_nodata(const struct gi_tiff_reader *r)
@@ -104,12 +104,12 @@ static void put_inks(const struct gi_tiff_reader *r, void *row, size_t at, const
 }
 
 static void put_sample(const struct gi_tiff_reader *r, void *row, size_t at,
-                       const unsigned char *line, size_t i, bool colour)
+                       const unsigned char *line, size_t i, bool color)
 {
     if (r->type == GI_F32)
         ((float *)row)[at] = value_sample(r, line, i);
     else
-        put(row, r->type, at, scaled_sample(r, line, i, colour));
+        put(row, r->type, at, scaled_sample(r, line, i, color));
 }
 
 /* Stores those of `n` pixels of row y, from column x on, that are in the part that is read. `line`
@@ -154,7 +154,7 @@ static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uin
         }
         size_t channel = (size_t)(r->stored.data && !ink ? first - 1 : first);
         for (size_t s = 0; s < (size_t)each; s++)
-            put_sample(r, row, out + channel + s, line, in + s, channel + s < (size_t)r->colours);
+            put_sample(r, row, out + channel + s, line, in + s, channel + s < (size_t)r->colors);
     }
 }
 
@@ -339,7 +339,7 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
     if (status)
         return status;
     if (r->premultiplied)
-        gi_tiff_unmultiply(r->decode->image, r->colours, r->alpha);
+        gi_tiff_unmultiply(r->decode->image, r->colors, r->alpha);
     return GI_OK;
 }
 

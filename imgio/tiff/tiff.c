@@ -96,22 +96,22 @@ static enum gi_status unsupported(struct gi_err *err, const char *what, unsigned
 /* Finds out what the samples are. A sample that is no colour is alpha only if the file says so:
  * near infrared and the like are of unspecified kind. If there are other samples than colours and
  * one alpha, the image has bands (imgio/bands.h). */
-static void read_samples(struct gi_tiff_reader *r, int colours)
+static void read_samples(struct gi_tiff_reader *r, int colors)
 {
     uint16_t n = 0, *kinds = NULL;
-    int further = r->samples - colours;
-    r->colours = colours == 1 ? 1 : 3;
-    r->channels = r->colours + further;
+    int further = r->samples - colors;
+    r->colors = colors == 1 ? 1 : 3;
+    r->channels = r->colors + further;
     r->alpha = -1;
     if (further)
         gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_EXTRASAMPLES, &n, &kinds);
     for (int i = 0; i < further && i < n && r->alpha < 0; i++)
         if (kinds[i] != EXTRASAMPLE_UNSPECIFIED) {
-            r->alpha = r->colours + i;
+            r->alpha = r->colors + i;
             r->premultiplied = kinds[i] == EXTRASAMPLE_ASSOCALPHA;
         }
     if (further > (r->alpha >= 0))
-        r->decode->info->bands = (struct gi_bands){r->channels, r->colours, r->alpha};
+        r->decode->info->bands = (struct gi_bands){r->channels, r->colors, r->alpha};
 }
 
 /* Reads the palette, whose entries have 16 bits. An entry is 257 or 256 times a byte, or with some
@@ -137,14 +137,14 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
 {
     uint16_t compression;
     gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_COMPRESSION, &compression);
-    int colours = 3;
+    int colors = 3;
     r->by_strips = compression == COMPRESSION_OJPEG;
     if (r->by_strips && r->planar == PLANARCONFIG_SEPARATE && r->samples > 1)
         return unsupported(err, "JPEG of the old style in planes:", r->samples);
     switch (r->photometric) {
     case PHOTOMETRIC_MINISWHITE:
     case PHOTOMETRIC_MINISBLACK:
-        colours = 1;
+        colors = 1;
         break;
     case PHOTOMETRIC_YCBCR:
         if (compression == COMPRESSION_JPEG) {
@@ -160,23 +160,23 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
         break;
     case PHOTOMETRIC_SEPARATED:
         r->cmyk = true;
-        colours = 4;
+        colors = 4;
         if (r->samples < 4)
             return unsupported(err, "inks in samples of", r->samples);
         break;
     case PHOTOMETRIC_PALETTE:
         r->indexed = true;
-        colours = 1;
+        colors = 1;
         break;
     default:
-        return gi_tiff_refuse_colours(r->photometric, err);
+        return gi_tiff_refuse_colors(r->photometric, err);
     }
-    if (r->samples < colours)
+    if (r->samples < colors)
         return gi_fail(err, GI_E_FORMAT, "is damaged: %u samples per pixel of %d colours",
-                       r->samples, colours);
-    if (r->samples > colours && r->photometric == PHOTOMETRIC_YCBCR)
+                       r->samples, colors);
+    if (r->samples > colors && r->photometric == PHOTOMETRIC_YCBCR)
         return unsupported(err, "YCbCr in samples of", r->samples);
-    read_samples(r, colours);
+    read_samples(r, colors);
     if (r->indexed) {
         if (r->samples != 1)
             return gi_fail(err, GI_E_UNSUPPORTED,

@@ -336,7 +336,7 @@ static void add_tag_of_page(struct gi_decode *decode, const struct gi_tags *tags
             gi_decode_add_text(decode, t->keyword, NULL, NULL, bytes, (size_t)tag->nbytes - 1);
 }
 
-enum { COMPRESSION = 259, COLOURS = 262 };
+enum { COMPRESSION = 259, COLORS = 262 };
 
 /* Tags from `first` to `last` that a reader uses only if another tag has one of these values. */
 static const struct condition {
@@ -345,11 +345,11 @@ static const struct condition {
     const char *why; /* they say nothing of the picture otherwise */
 } conditions[] = {
     {292, 293, COMPRESSION, {2, 3, 4}, "of another compression"}, /* fax */
-    {320, 320, COLOURS, {3}, "palette of other colours"},
+    {320, 320, COLORS, {3}, "palette of other colours"},
     {326, 328, COMPRESSION, {2, 3, 4}, "of another compression"},
     {347, 347, COMPRESSION, {7}, "of another compression"}, /* JPEG */
     {512, 521, COMPRESSION, {6}, "of another JPEG"},        /* the old one */
-    {529, 531, COLOURS, {6}, "of other colours"},           /* YCbCr */
+    {529, 531, COLORS, {6}, "of other colours"},            /* YCbCr */
 };
 
 static uint64_t integer_of(const struct gi_tags *tags, uint64_t directory, unsigned number)
@@ -392,7 +392,7 @@ static const char *idle(const struct gi_tags *tags, uint64_t directory, const st
             return is && (is == c->values[0] || is == c->values[1] || is == c->values[2]) ? NULL
                                                                                           : c->why;
     }
-    bool other_range = tag->tag == REFERENCE && integer_of(tags, directory, COLOURS) != YCBCR &&
+    bool other_range = tag->tag == REFERENCE && integer_of(tags, directory, COLORS) != YCBCR &&
                        !is_full_range(tags, tag);
     return other_range ? "range of other samples" : NULL;
 }

@@ -72,8 +72,8 @@ struct gi_tiff_reader {
     uint16_t bits, samples, photometric, planar, format;
     uint16_t *palette[3];
     bool premultiplied, cmyk, indexed;
-    int colours; /* channels of the image that are colours */
-    int alpha;   /* channel that is alpha; -1: none */
+    int colors; /* channels of the image that are colours */
+    int alpha;  /* channel that is alpha; -1: none */
     struct gi_tiff_ycbcr ycbcr;
     /* Whole strips are read, not lines. This is so for YCbCr, whose lines share chroma, and for
      * old-style JPEG, whose decoder ends after each strip. */
@@ -91,7 +91,7 @@ struct gi_tiff_reader {
 enum gi_status gi_tiff_check_compression(struct gi_tiff_reader *r, struct gi_err *err);
 
 /* Fails because pixels of that photometric interpretation can't be read, and names them. */
-enum gi_status gi_tiff_refuse_colours(unsigned photometric, struct gi_err *err);
+enum gi_status gi_tiff_refuse_colors(unsigned photometric, struct gi_err *err);
 
 /* What a message of libtiff means. */
 enum gi_tiff_meaning {

@@ -174,7 +174,7 @@ static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
     const struct gi_image *image = w->image;
     uint64_t channels = (uint64_t)image->channels, n = (uint64_t)w->nstrips;
     const struct gi_bands *bands = gi_bands_of(metadata);
-    uint64_t colours = (uint64_t)gi_bands_colours(image, bands);
+    uint64_t colors = (uint64_t)gi_bands_colors(image, bands);
     bool is_float = image->type == GI_F32;
     enum gi_tag_type offset = d->big ? GI_TAG_LONG8 : GI_TAG_LONG;
     unsigned each = gi_tag_type_nbytes(offset);
@@ -187,24 +187,24 @@ static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
                        : w->stored ? NO_COMPRESSION
                                    : DEFLATE);
     gi_tiff_add_number(d, 262, GI_TAG_SHORT, 1,
-                       w->fax         ? MINISWHITE
-                       : colours == 3 ? RGB
-                                      : MINISBLACK);
+                       w->fax        ? MINISWHITE
+                       : colors == 3 ? RGB
+                                     : MINISBLACK);
     gi_tiff_add_number(d, 277, GI_TAG_SHORT, 1, channels);
     if (!w->one_bit && !w->stored)
         gi_tiff_add_number(d, 317, GI_TAG_SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
     if (w->tiles)
         gi_tiff_add_number(d, 322, GI_TAG_LONG, 1, (uint64_t)w->strip_width);
     gi_tiff_add_number(d, w->tiles ? 323 : 278, GI_TAG_LONG, 1, (uint64_t)w->strip_rows);
-    if (channels > colours) {
-        unsigned char *kinds = gi_tiff_add(d, 338, GI_TAG_SHORT, channels - colours);
+    if (channels > colors) {
+        unsigned char *kinds = gi_tiff_add(d, 338, GI_TAG_SHORT, channels - colors);
         int alpha = bands->n ? bands->alpha : image->channels - 1;
         const struct gi_part *known =
             metadata ? gi_parts_find(&metadata->parts, GI_PART_EXTRA_SAMPLES, 0) : NULL;
-        if (known && known->nbytes == 2 * (channels - colours))
+        if (known && known->nbytes == 2 * (channels - colors))
             memcpy(kinds, known->bytes, known->nbytes);
         if (alpha >= 0) /* the others are 0, unspecified, if nothing else is known */
-            gi_put_own(kinds + 2 * ((uint64_t)alpha - colours), 2, ALPHA_UNASSOCIATED);
+            gi_put_own(kinds + 2 * ((uint64_t)alpha - colors), 2, ALPHA_UNASSOCIATED);
     }
     gi_tiff_add_number(d, 339, GI_TAG_SHORT, channels, is_float ? FORMAT_FLOAT : FORMAT_UINT);
     unsigned char *offsets = gi_tiff_add(d, w->tiles ? 324 : 273, offset, n);

@@ -9,11 +9,11 @@ static uint32_t divide(uint32_t v, uint32_t alpha, uint32_t full)
     return (v * full + alpha / 2) / alpha; /* the product is below 65536^2 */
 }
 
-static void unmultiply_row(void *row, const struct gi_image *image, size_t colours, size_t alpha)
+static void unmultiply_row(void *row, const struct gi_image *image, size_t colors, size_t alpha)
 {
     size_t channels = (size_t)image->channels, n = gi_row_samples(image);
     for (size_t at = 0; at < n; at += channels)
-        for (size_t c = at; c < at + colours; c++) {
+        for (size_t c = at; c < at + colors; c++) {
             uint8_t *v8 = row;
             uint16_t *v16 = row;
             float *f = row;
@@ -26,8 +26,8 @@ static void unmultiply_row(void *row, const struct gi_image *image, size_t colou
         }
 }
 
-void gi_tiff_unmultiply(struct gi_image *image, int colours, int alpha)
+void gi_tiff_unmultiply(struct gi_image *image, int colors, int alpha)
 {
     for (int y = 0; y < image->height; y++)
-        unmultiply_row(gi_row(image, y), image, (size_t)colours, (size_t)alpha);
+        unmultiply_row(gi_row(image, y), image, (size_t)colors, (size_t)alpha);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* How the samples of a video become colours. */
-struct colour {
+struct color {
     double red, blue;                    /* weights of red and blue in luma */
     double black, range, middle, spread; /* of luma and chroma, in samples of the file */
     double most;                         /* largest sample of the file */
@@ -40,11 +40,11 @@ void gi_y4m_keep_matrix(struct gi_y4m *video, const struct gi_y4m *from)
         strcpy(video->line + used, is_hd(from) ? hd : sd);
 }
 
-static struct colour colour_of(const struct gi_y4m *video)
+static struct color color_of(const struct gi_y4m *video)
 {
     bool hd = is_hd(video);
     double unit = (double)(1 << (video->bits - 8)), most = (double)((1 << video->bits) - 1);
-    struct colour c = {
+    struct color c = {
         .red = hd ? GI_LUMA_RED : 0.299, .blue = hd ? GI_LUMA_BLUE : 0.114, .most = most};
     bool full = names(video, "COLORRANGE=FULL");
     c.black = full ? 0 : 16 * unit;
@@ -71,7 +71,7 @@ static void put(const struct gi_image *image, int y, size_t i, double v)
 }
 
 static void make_pixel(const struct gi_image *image, const struct gi_image *planes,
-                       const struct gi_y4m *video, const struct colour *c, int x, int y)
+                       const struct gi_y4m *video, const struct color *c, int x, int y)
 {
     double to_file = c->most / (double)gi_type_full_scale(image->type);
     size_t at = (size_t)x * (size_t)image->channels, k = (size_t)(x >> video->shift_x);
@@ -94,7 +94,7 @@ static void make_pixel(const struct gi_image *image, const struct gi_image *plan
 enum gi_status gi_y4m_to_image(struct gi_image *image, const struct gi_image *planes,
                                const struct gi_y4m *video, struct gi_err *err)
 {
-    const struct colour c = colour_of(video);
+    const struct color c = color_of(video);
     enum gi_status status = gi_image_alloc(image, video->width, video->height, video->nplanes,
                                            video->bits > 8 ? GI_U16 : GI_U8, err);
     for (int y = 0; y < video->height && !status; y++)
@@ -104,7 +104,7 @@ enum gi_status gi_y4m_to_image(struct gi_image *image, const struct gi_image *pl
 }
 
 /* Stores a sample of the file. */
-static void store(const struct gi_image *plane, int y, size_t i, double v, const struct colour *c)
+static void store(const struct gi_image *plane, int y, size_t i, double v, const struct color *c)
 {
     long rounded = lrint(v < 0 ? 0 : v > c->most ? c->most : v);
     if (plane->type == GI_U8)
@@ -116,18 +116,18 @@ static void store(const struct gi_image *plane, int y, size_t i, double v, const
 /* Adds the colour differences of a row of pixels to the sums of chroma, and stores the luma of
  * these pixels. */
 static void divide_row(const struct gi_image *planes, const struct gi_image *image,
-                       const struct gi_y4m *video, const struct colour *c, int y, double *sums)
+                       const struct gi_y4m *video, const struct color *c, int y, double *sums)
 {
-    int colours = gi_colour_channels(image);
+    int colors = gi_color_channels(image);
     double full = (double)gi_type_full_scale(image->type);
     bool alpha = gi_has_alpha(image);
     for (int x = 0; x < video->width; x++) {
         size_t at = (size_t)x * (size_t)image->channels, k = (size_t)(x >> video->shift_x);
-        double opacity = alpha ? sample(image, y, at + (size_t)colours) / full : 1;
+        double opacity = alpha ? sample(image, y, at + (size_t)colors) / full : 1;
         double shown = (video->nplanes == 4 ? 1 : opacity) / full;
         double red = sample(image, y, at) * shown;
-        double green = colours == 3 ? sample(image, y, at + 1) * shown : red;
-        double blue = colours == 3 ? sample(image, y, at + 2) * shown : red;
+        double green = colors == 3 ? sample(image, y, at + 1) * shown : red;
+        double blue = colors == 3 ? sample(image, y, at + 2) * shown : red;
         double luma = c->red * red + (1 - c->red - c->blue) * green + c->blue * blue;
         store(&planes[0], y, (size_t)x, c->black + luma * c->range, c);
         if (video->nplanes == 4)
@@ -142,7 +142,7 @@ enum gi_status gi_y4m_from_image(struct gi_image planes[GI_Y4M_PLANES],
                                  const struct gi_image *image, const struct gi_y4m *video,
                                  struct gi_err *err)
 {
-    const struct colour c = colour_of(video);
+    const struct color c = color_of(video);
     enum gi_status status = GI_OK;
     for (int i = 0; i < video->nplanes && !status; i++) {
         struct gi_image shape = gi_y4m_plane(video, i);
@@ -209,7 +209,7 @@ enum gi_status gi_y4m_new_head(struct gi_y4m *video, int width, int height, bool
 
 void gi_y4m_fill_neutral(const struct gi_image *plane, int number, int bits)
 {
-    const struct colour c = {.most = (double)((1 << bits) - 1)};
+    const struct color c = {.most = (double)((1 << bits) - 1)};
     double v = number == 3 ? c.most : (double)(1 << (bits - 1));
     for (int y = 0; y < plane->height; y++)
         for (int x = 0; x < plane->width; x++)

@@ -164,9 +164,9 @@ int bench_peers_npp(struct bench_candidate *peers, const struct bench_job *job)
     const struct bench_request *request = job->request;
     enum gi_type type = request->type;
     bool gray = request->channels == 1, gray8 = gray && type == GI_U8;
-    bool colour8 = request->channels > 2 && type == GI_U8;
+    bool color8 = request->channels > 2 && type == GI_U8;
     int n = 0;
-    if (request->work == BENCH_GAUSSIAN && (gray || colour8)) {
+    if (request->work == BENCH_GAUSSIAN && (gray || color8)) {
         if (request->k >= 3 && request->k <= 15)
             peers[n++] = (struct bench_candidate){"NPP GaussBorder", gauss};
         peers[n++] = (struct bench_candidate){"NPP GaussAdvanced", gauss_advanced};

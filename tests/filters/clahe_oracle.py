@@ -90,7 +90,7 @@ def test_opencv():
     c.check("one value", np.array_equal(c.filter(flat, "clahe"), cv2.createCLAHE(2, (8, 8)).apply(flat)))
 
 
-def test_colour():
+def test_color():
     for dtype in (np.uint8, np.uint16):
         for shape in ((61, 43, 3), (40, 31, 4), (23, 57, 2)):
             image = picture(shape, dtype)
@@ -120,6 +120,6 @@ def test_floats():
 
 
 test_opencv()
-test_colour()
+test_color()
 test_floats()
 c.end()

@@ -139,7 +139,7 @@ def test_invert():
     c.check("invert", (labels == labelled(image <= 100, 8)[0]).all())
 
 
-def test_colour():
+def test_color():
     image = np.stack([blobs((90, 70), np.uint8) for _ in range(3)], axis=2)
     got, labels = extracted(image, "--at", 120)
     gray = luma(image)
@@ -335,7 +335,7 @@ def test_metadata():
 test_otsu()
 test_levels()
 test_invert()
-test_colour()
+test_color()
 test_mask_image()
 test_choice()
 test_shapes()

@@ -195,7 +195,7 @@ def texts_travel():
     check("texts without end", len(data) < 1000)
 
 
-def colour_travels():
+def color_travels():
     gamma, srgb = chunk(b"gAMA", struct.pack(">I", 100000)), chunk(b"sRGB", b"\1")
     cicp = chunk(b"cICP", bytes([9, 16, 0, 1]))
     chrm = chunk(b"cHRM", struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000))
@@ -420,7 +420,7 @@ def damaged_blocks():
 
 formats = json.loads(c.run("list", "--json"))["formats"]
 texts_travel()
-colour_travels()
+color_travels()
 exif_and_places()
 comments()
 raw_profiles()

@@ -46,14 +46,14 @@ def test_palette(image):
             and np.array_equal(got[:, -1], counts / counts.sum()))
 
 
-def colour_of(image):
+def color_of(image):
     return image.reshape(-1, 1) if image.ndim == 2 else image.reshape(-1, image.shape[2])[:, :1 if image.shape[2] == 2 else 3]
 
 
 def test_quantize(image, n):
     name = f"quantize {image.shape} to {n}"
     got = c.filter(image, "quantize", "--colors", n)
-    before, after = colour_of(image).astype(np.int64), colour_of(got).astype(np.int64)
+    before, after = color_of(image).astype(np.int64), color_of(got).astype(np.int64)
     used = np.unique(after, axis=0)
     c.check(name + ": how many", len(used) <= n, len(used))
     near = ((before[:, None, :] - used[None]) ** 2).sum(axis=2).min(axis=1)

@@ -25,7 +25,7 @@ def walk():
             yield image.astype(dtype), dtype
 
 
-def map_colours(image, curve):
+def map_colors(image, curve):
     """Applies curve(samples, channel) to every colour channel, in double; alpha is unchanged."""
     exact = image.astype(np.float64)
     if image.ndim == 2:
@@ -57,14 +57,14 @@ def test_levels(image, dtype):
 
         got = c.filter(image, "levels", f"--black={black}%", f"--white={white}%", "--gamma", gamma,
                        f"--out-black={to_black}%", f"--out-white={to_white}%")
-        agree(f"levels {black} {white} {gamma}", got, map_colours(image, curve), dtype)
+        agree(f"levels {black} {white} {gamma}", got, map_colors(image, curve), dtype)
 
 
 def test_gamma(image, dtype):
     for by in (0.5, 1, 2.2) if dtype != np.float32 else ():
         full = FULL[dtype]
         got = c.filter(image, "gamma", "--by", by)
-        agree(f"gamma {by}", got, map_colours(image, lambda v, _: full * (v / full) ** (1 / by)), dtype)
+        agree(f"gamma {by}", got, map_colors(image, lambda v, _: full * (v / full) ** (1 / by)), dtype)
 
 
 def test_normalize(image, dtype):
@@ -79,7 +79,7 @@ def test_normalize(image, dtype):
                 return (v - a) / (b - a) * full if a < b else v
 
             got = c.filter(image, "normalize", "--percentiles", f"{low},{high}", *(["--per-channel"] if each else []))
-            agree(f"normalize {low} {high} {each}", got, map_colours(image, curve), dtype)
+            agree(f"normalize {low} {high} {each}", got, map_colors(image, curve), dtype)
 
 
 def bins_of(v):
@@ -116,7 +116,7 @@ def test_equalize(image, dtype):
     for each in (False, True):
         judge = luma(image)
         got = c.filter(image, "equalize", *(["--per-channel"] if each else []))
-        exact = map_colours(image, lambda v, i: equalized(image[:, :, i] if each and image.ndim == 3 else judge, v))
+        exact = map_colors(image, lambda v, i: equalized(image[:, :, i] if each and image.ndim == 3 else judge, v))
         agree(f"equalize {each}", got, exact, dtype)
 
 
@@ -169,7 +169,7 @@ def test_equalize_of_odd_floats():
     image[0, :4, 0] = np.nan, np.inf, -np.inf, -0.0
     image[:, :, 1] = np.nan
     image[:, :, 2] = 7
-    want = map_colours(image, lambda v, i: equalized(image[:, :, i], v))
+    want = map_colors(image, lambda v, i: equalized(image[:, :, i], v))
     got = c.filter(image, "equalize", "--per-channel")
     c.check("equalize: odd floats", np.array_equal(np.isnan(got), np.isnan(want))
             and np.nanmax(np.abs(got - want)) <= 2.0**-20)

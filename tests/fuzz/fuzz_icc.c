@@ -13,16 +13,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
 enum { SAMPLES = 511, WIDTH = 9 };
 
-static void read_curves(const struct gi_metadata *metadata, int colours)
+static void read_curves(const struct gi_metadata *metadata, int colors)
 {
     static double light[3 * SAMPLES];
     struct gi_err err = {0};
-    if (gi_icc_curves(light, SAMPLES, colours, metadata, &err)) {
+    if (gi_icc_curves(light, SAMPLES, colors, metadata, &err)) {
         if (!*err.text)
             abort();
         return;
     }
-    for (int i = 0; i < colours * SAMPLES; i++) /* from 0 to 1 and never decreasing */
+    for (int i = 0; i < colors * SAMPLES; i++) /* from 0 to 1 and never decreasing */
         if (!(light[i] >= 0 && light[i] <= 1) || (i % SAMPLES && light[i] < light[i - 1]))
             abort();
 }

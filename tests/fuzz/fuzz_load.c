@@ -23,8 +23,8 @@ static unsigned touch(const struct gi_image *image, const struct gi_metadata *me
         sum += ((const uint8_t *)metadata->exif)[i];
     for (size_t i = 0; i < metadata->xmp_nbytes; i++)
         sum += ((const uint8_t *)metadata->xmp)[i];
-    for (size_t i = 0; i < metadata->colour_nbytes; i++)
-        sum += ((const uint8_t *)metadata->colour)[i];
+    for (size_t i = 0; i < metadata->color_nbytes; i++)
+        sum += ((const uint8_t *)metadata->color)[i];
     for (int i = 0; i < metadata->ntexts; i++)
         sum +=
             (unsigned)(strlen(metadata->texts[i].keyword) + strlen(metadata->texts[i].text) +

@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
     static bool ready;
     struct gi_image others[2] = {{0}};
-    struct gi_metadata colours[2] = {{0}};
+    struct gi_metadata colors[2] = {{0}};
     struct gi_err err = {0};
     unsigned kind = nbytes ? (bytes[0] - (unsigned)'0') % KINDS : 0;
     struct gi_io_params io = {.limits = {1 << 20, 1 << 24}, .quiet = true};
@@ -108,14 +108,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         params.crops = folder;
         params.crop_margin = (int)(nbytes % 3);
     }
-    enum gi_status status = gi_paste_load(others, &n, colours, &params, &io, 1, &err);
+    enum gi_status status = gi_paste_load(others, &n, colors, &params, &io, 1, &err);
     if (status != err.status || (status && !*err.text))
         abort();
     if (!status)
         check(others, n);
     gi_image_free(&others[0]);
     gi_image_free(&others[1]);
-    gi_metadata_free(&colours[0]);
-    gi_metadata_free(&colours[1]);
+    gi_metadata_free(&colors[0]);
+    gi_metadata_free(&colors[1]);
     return 0;
 }

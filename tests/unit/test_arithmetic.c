@@ -17,10 +17,10 @@ static const struct mode {
  * repeated for R, G and B, and a missing alpha is 1. */
 static double sample_at(const struct gi_image *image, int y, int x, int c)
 {
-    int colours = gi_colour_channels(image);
+    int colors = gi_color_channels(image);
     if (c == 3 && !gi_has_alpha(image))
         return 1;
-    size_t at = (size_t)x * (size_t)image->channels + (size_t)(c == 3 ? colours : c % colours);
+    size_t at = (size_t)x * (size_t)image->channels + (size_t)(c == 3 ? colors : c % colors);
     return gi_sample(gi_row(image, y), at, image->type) / (double)gi_type_full_scale(image->type);
 }
 
@@ -141,11 +141,11 @@ static void check_meant(const struct gi_image *got, const struct gi_image *src,
                         const struct gi_arithmetic *spec)
 {
     double full = (double)gi_type_full_scale(src->type);
-    int colours = gi_colour_channels(got);
+    int colors = gi_color_channels(got);
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x++)
             for (int i = 0; i < got->channels; i++) {
-                int c = i == colours ? 3 : i;
+                int c = i == colors ? 3 : i;
                 double a = sample_at(src, y, x, c), want;
                 if (spec->op >= GI_ARITHMETIC_LAYER && c < 3 && is_hidden(got, y, x))
                     want = 0;

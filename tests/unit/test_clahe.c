@@ -165,7 +165,7 @@ static void define(struct walk_case *c)
     struct gi_image *want = walk_result(c, c->width, c->height, c->channels, c->type);
     for (int y = 0; y < c->height; y++) /* alpha */
         memcpy(gi_row(want, y), gi_row(src, y), gi_row_nbytes(src));
-    for (int i = 0; i < gi_colour_channels(src); i++)
+    for (int i = 0; i < gi_color_channels(src); i++)
         exact_channel(want, src, c->nothers ? &c->others[0].image : src, i, c->spec);
 }
 

@@ -178,10 +178,10 @@ static void write_inputs(void)
 {
     struct gi_err err = {0};
     const struct gi_save_options plain = {0};
-    struct gi_image colour = random_image(20, 16, 3, GI_U8, 1);
+    struct gi_image color = random_image(20, 16, 3, GI_U8, 1);
     struct gi_image gray = random_image(20, 16, 1, GI_U8, 2);
     write_said();
-    assert_int_equal(gi_save(&colour, NULL, "a.ppm", &plain, NULL, NULL), GI_OK);
+    assert_int_equal(gi_save(&color, NULL, "a.ppm", &plain, NULL, NULL), GI_OK);
     assert_int_equal(gi_save(&gray, NULL, "b.pgm", &plain, NULL, NULL), GI_OK);
     *(unsigned char *)gray.data ^= 9;
     assert_int_equal(gi_save(&gray, NULL, "c.pgm", &plain, NULL, NULL), GI_OK);
@@ -196,7 +196,7 @@ static void write_inputs(void)
     assert_int_equal(
         run_command_line("blur --k 3 a.ppm --out-dir done --report done.jsonl", false, &err),
         GI_OK);
-    gi_image_free(&colour);
+    gi_image_free(&color);
     gi_image_free(&gray);
 }
 

@@ -11,12 +11,12 @@
 static void exact_alike(float *sums, const struct gi_image *src, const struct gi_bilateral *spec,
                         const struct gi_border_spec *borders, const int *at, int j, int i)
 {
-    int half = spec->k / 2, colours = gi_colour_channels(src), y = at[0], x = at[1];
+    int half = spec->k / 2, colors = gi_color_channels(src), y = at[0], x = at[1];
     const struct gi_image *guide = spec->guide ? spec->guide : src;
     float q[4], d = 0, space = spec->space[abs(j) * (half + 1) + abs(i)];
     for (int c = 0; c < src->channels; c++)
         q[c] = exact_at(src, &borders[0], GI_ALPHA_PLAIN, (long long)y + j, (long long)x + i, c);
-    for (int c = 0; c < gi_colour_channels(guide); c++) {
+    for (int c = 0; c < gi_color_channels(guide); c++) {
         float there =
             exact_at(guide, &borders[1], GI_ALPHA_PLAIN, (long long)y + j, (long long)x + i, c);
         float difference = fabsf(there - exact_sample(guide, y, x, c));
@@ -25,21 +25,21 @@ static void exact_alike(float *sums, const struct gi_image *src, const struct gi
     float t = d * spec->scale;
     if (!(t < (float)spec->n - 0.5f) || space == 0)
         return;
-    for (int c = 0; spec->guide && c < colours; c++)
+    for (int c = 0; spec->guide && c < colors; c++)
         if (!isfinite(q[c]))
             return;
     float e = rintf(t), slope = spec->slope ? spec->slope[(int)e] : 0;
     float w = fmaf(t - e, slope, spec->value[(int)e]) * space;
-    w = colours < src->channels ? w * q[colours] : w;
-    for (int c = 0; c < colours; c++)
+    w = colors < src->channels ? w * q[colors] : w;
+    for (int c = 0; c < colors; c++)
         sums[c] = fmaf(w, q[c], sums[c]);
-    sums[colours] += w;
+    sums[colors] += w;
 }
 
 static void exact_bilateral(struct gi_image *dst, const struct gi_image *src,
                             const struct gi_bilateral *spec)
 {
-    int half = spec->k / 2, colours = gi_colour_channels(src);
+    int half = spec->k / 2, colors = gi_color_channels(src);
     struct gi_border_spec outside = {.mode = spec->border.mode},
                           borders[2] = {exact_border(&spec->border, src)};
     memcpy(outside.value, spec->guide_value, sizeof outside.value);
@@ -51,13 +51,13 @@ static void exact_bilateral(struct gi_image *dst, const struct gi_image *src,
                 float row[4] = {0};
                 for (int i = -half; i <= half; i++)
                     exact_alike(row, src, spec, borders, at, j, i);
-                for (int c = 0; c <= colours; c++)
+                for (int c = 0; c <= colors; c++)
                     sums[c] += row[c];
             }
             for (int c = 0; c < src->channels; c++) {
                 float s = exact_sample(src, at[0], at[1], c);
-                bool mean = c < colours && sums[colours] > 0;
-                exact_put(dst, at[0], at[1], c, mean ? sums[c] / sums[colours] : s);
+                bool mean = c < colors && sums[colors] > 0;
+                exact_put(dst, at[0], at[1], c, mean ? sums[c] / sums[colors] : s);
             }
         }
 }
@@ -77,7 +77,7 @@ static uint32_t exact_distance(const struct gi_image *src, const struct gi_nlmea
 {
     int half = spec->patch / 2;
     uint32_t sum = 0;
-    for (int c = 0; c < gi_colour_channels(src); c++)
+    for (int c = 0; c < gi_color_channels(src); c++)
         for (int v = -half; v <= half; v++)
             for (int u = -half; u <= half; u++) {
                 long long y = (long long)at[0] + v, x = (long long)at[1] + u;
@@ -98,26 +98,26 @@ static void exact_add(struct exact_means *means, const struct gi_image *src,
                       const struct gi_border_spec *border, long long y, long long x,
                       uint32_t weight)
 {
-    int colours = gi_colour_channels(src);
+    int colors = gi_color_channels(src);
     float v[4], share = 1;
     for (int c = 0; c < src->channels; c++) {
         v[c] = exact_at(src, border, GI_ALPHA_PLAIN, y, x, c);
-        share = c == colours ? v[c] : share;
+        share = c == colors ? v[c] : share;
     }
     for (int c = 0; c < src->channels; c++)
         share = isfinite(v[c]) ? share : 0;
-    for (int c = 0; c < colours; c++) {
+    for (int c = 0; c < colors; c++) {
         means->s[c] += src->type == GI_F32 ? 0 : weight * (uint64_t)share * (uint64_t)v[c];
         means->f[c] = fmaf((float)weight * share, isfinite(v[c]) ? v[c] : 0, means->f[c]);
     }
-    means->s[colours] += src->type == GI_F32 ? 0 : weight * (uint64_t)share;
-    means->f[colours] += (float)weight * share;
+    means->s[colors] += src->type == GI_F32 ? 0 : weight * (uint64_t)share;
+    means->f[colors] += (float)weight * share;
 }
 
 static void exact_nlmeans(struct gi_image *dst, const struct gi_image *src,
                           const struct gi_nlmeans *spec)
 {
-    int half = spec->search / 2, colours = gi_colour_channels(src);
+    int half = spec->search / 2, colors = gi_color_channels(src);
     struct gi_border_spec border = exact_border(&spec->border, src);
     for (int at[2] = {0, 0}; at[0] < src->height; at[0]++)
         for (at[1] = 0; at[1] < src->width; at[1]++) {
@@ -131,10 +131,10 @@ static void exact_nlmeans(struct gi_image *dst, const struct gi_image *src,
                 }
             for (int c = 0; c < src->channels; c++) {
                 float v = exact_sample(src, at[0], at[1], c);
-                if (c < colours && src->type == GI_F32 && m.f[colours] > 0)
-                    v = m.f[c] / m.f[colours];
-                if (c < colours && src->type != GI_F32 && m.s[colours])
-                    v = (float)((2 * m.s[c] + m.s[colours]) / (2 * m.s[colours]));
+                if (c < colors && src->type == GI_F32 && m.f[colors] > 0)
+                    v = m.f[c] / m.f[colors];
+                if (c < colors && src->type != GI_F32 && m.s[colors])
+                    v = (float)((2 * m.s[c] + m.s[colors]) / (2 * m.s[colors]));
                 exact_put(dst, at[0], at[1], c, v);
             }
         }
@@ -143,7 +143,7 @@ static void exact_nlmeans(struct gi_image *dst, const struct gi_image *src,
 /* Makes a disk of random diameter up to `most`, and random weights that decrease with the
  * difference in the guide. For bytes there is usually one weight per difference, otherwise there
  * are tangents (value and slope). */
-static struct gi_bilateral *bilateral(struct walk_case *c, enum gi_type type, int colours, int most)
+static struct gi_bilateral *bilateral(struct walk_case *c, enum gi_type type, int colors, int most)
 {
     struct gi_bilateral *b = WALK_SPEC(c, struct gi_bilateral);
     int half = walk_between(c, 0, most / 2);
@@ -153,7 +153,7 @@ static struct gi_bilateral *bilateral(struct walk_case *c, enum gi_type type, in
     float *slope = walk_alloc(c, GI_RANGE_ENTRIES * sizeof *slope);
     float *space = walk_alloc(c, (size_t)((half + 1) * (half + 1)) * sizeof *space);
     *b = (struct gi_bilateral){.k = 2 * half + 1,
-                               .n = whole ? colours * 255 + 1 : walk_between(c, 1, 500),
+                               .n = whole ? colors * 255 + 1 : walk_between(c, 1, 500),
                                .space = space,
                                .value = value,
                                .slope = whole ? NULL : slope,

@@ -95,7 +95,7 @@ static void check_samples(const struct gi_image *image, const int *order)
 enum { WIDTH = 21, HEIGHT = 34, TILE = 16, SAMPLES_MAX = 13 };
 
 struct kind {
-    int samples, colours; /* colours: 1 or 3 */
+    int samples, colors; /* colours: 1 or 3 */
     enum gi_type type;
     unsigned compression;
     bool planar, tiles, big_endian;
@@ -131,7 +131,7 @@ static void write_tiff(const struct kind *k)
     TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8 * gi_type_nbytes(k->type));
     TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, k->samples);
     TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC,
-                 k->colours == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+                 k->colors == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
     TIFFSetField(tiff, TIFFTAG_COMPRESSION, k->compression);
     TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
                  k->type == GI_F32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
@@ -181,7 +181,7 @@ static void check_kind(const struct kind *k, struct gi_bands want)
     assert_int_equal(image.type, k->type);
     assert_int_equal(info.bands.n, want.n);
     if (want.n) {
-        assert_int_equal(info.bands.colours, want.colours);
+        assert_int_equal(info.bands.colors, want.colors);
         assert_int_equal(info.bands.alpha, want.alpha);
     }
     check_samples(&image, NULL);
@@ -202,7 +202,7 @@ TEST(tiff_kinds)
         for (int type = GI_U8; type <= GI_F32; type++)
             for (int form = 0; form < 16; form++) {
                 struct kind k = {.samples = samples[i],
-                                 .colours = form & 8 ? 3 : 1,
+                                 .colors = form & 8 ? 3 : 1,
                                  .type = (enum gi_type)type,
                                  .compression = compressions[(form + type + i) % 4],
                                  .planar = form & 1,
@@ -210,7 +210,7 @@ TEST(tiff_kinds)
                                  .big_endian = form & 4,
                                  .nkinds = samples[i] - (form & 8 ? 3 : 1)};
                 if (TIFFIsCODECConfigured((uint16_t)k.compression))
-                    check_kind(&k, (struct gi_bands){k.samples, k.colours, -1});
+                    check_kind(&k, (struct gi_bands){k.samples, k.colors, -1});
             }
 }
 

@@ -56,7 +56,7 @@ static int index_at(const struct frame *f, int x, int y)
     return (x * 7 + y * 3 + x * y) % (1 << f->bits);
 }
 
-static int colour_at(const struct frame *f, int index, int c)
+static int color_at(const struct frame *f, int index, int c)
 {
     return f->gray ? index * 255 / ((1 << f->bits) - 1) : index * (3 + 2 * c) % 256;
 }
@@ -65,7 +65,7 @@ static void put_palette(struct made *m, const struct frame *f)
 {
     for (int i = 0; i < 1 << f->bits; i++)
         for (int c = 0; c < 3; c++)
-            put(m, 1, colour_at(f, i, c));
+            put(m, 1, color_at(f, i, c));
 }
 
 static void put_head(struct made *m, int width, int height, const struct frame *f)
@@ -115,19 +115,19 @@ static void check_frame(const struct made *m, const struct frame *f, int width, 
 {
     struct gi_image image = decode_or_fail(m->at, m->n);
     bool alpha = f->transparent >= 0 || f->width < width || f->height < height;
-    int colours = f->gray ? 1 : 3;
+    int colors = f->gray ? 1 : 3;
     assert_true(image.width == width && image.height == height && image.type == GI_U8);
-    assert_int_equal(image.channels, colours + alpha);
+    assert_int_equal(image.channels, colors + alpha);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             const uint8_t *pixel = (uint8_t *)gi_row(&image, y) + x * image.channels;
             bool inside =
                 x >= f->left && x < f->left + f->width && y >= f->top && y < f->top + f->height;
             int index = inside ? index_at(f, x - f->left, y - f->top) : -1;
-            for (int c = 0; c < colours; c++)
-                assert_int_equal(pixel[c], inside ? colour_at(f, index, c) : 0);
+            for (int c = 0; c < colors; c++)
+                assert_int_equal(pixel[c], inside ? color_at(f, index, c) : 0);
             if (alpha)
-                assert_int_equal(pixel[colours], inside && index != f->transparent ? 255 : 0);
+                assert_int_equal(pixel[colors], inside && index != f->transparent ? 255 : 0);
         }
     gi_image_free(&image);
 }

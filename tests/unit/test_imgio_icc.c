@@ -56,7 +56,7 @@ static int fences = 1;
 static struct profile {
     char name[256];
     struct bytes bytes;
-    int colours; /* 1, 3, or 4: inks */
+    int colors; /* 1, 3, or 4: inks */
 } profiles[PROFILES_MAX];
 static int nprofiles;
 
@@ -71,9 +71,9 @@ static void add(const char *folder, const char *name, size_t skipped)
     p->bytes.n -= skipped;
     memmove(p->bytes.at, p->bytes.at + skipped, p->bytes.n);
     assert_true(p->bytes.n > 132);
-    p->colours = memcmp(p->bytes.at + 16, "CMYK", 4) == 0   ? 4
-                 : memcmp(p->bytes.at + 16, "GRAY", 4) == 0 ? 1
-                                                            : 3;
+    p->colors = memcmp(p->bytes.at + 16, "CMYK", 4) == 0   ? 4
+                : memcmp(p->bytes.at + 16, "GRAY", 4) == 0 ? 1
+                                                           : 3;
 }
 
 /* Loads whole profiles, and the fuzzer's seeds without their first byte. */
@@ -123,12 +123,12 @@ static bool use(const struct profile *p)
     struct gi_err err = {0};
     bool good;
     alarm(HANGS_S);
-    if (p->colours == 4) {
+    if (p->colors == 4) {
         good = convert(p, p->bytes.n % 2 ? GI_U8 : GI_U16);
     } else {
-        good = gi_icc_curves(light, SAMPLES, p->colours, &metadata, &err) == GI_OK;
+        good = gi_icc_curves(light, SAMPLES, p->colors, &metadata, &err) == GI_OK;
         assert_int_equal(good, !*err.text);
-        for (int i = 0; good && i < p->colours * SAMPLES; i++)
+        for (int i = 0; good && i < p->colors * SAMPLES; i++)
             if (!(light[i] >= 0 && light[i] <= 1) || (i % SAMPLES && light[i] < light[i - 1]))
                 fail_msg("%s: light %g at %d", p->name, light[i], i);
     }
@@ -165,7 +165,7 @@ TEST(cut)
 {
     for (int i = 0; i < nprofiles; i++) {
         struct profile p = profiles[i];
-        size_t n = p.bytes.n, step = p.colours == 4 ? 1 + n / 50 : 1 + n / 2048;
+        size_t n = p.bytes.n, step = p.colors == 4 ? 1 + n / 50 : 1 + n / 2048;
         for (p.bytes.n = 1; p.bytes.n < n; p.bytes.n += step)
             use(&p);
     }
@@ -175,7 +175,7 @@ TEST(flipped)
 {
     uint64_t seed = 14;
     for (int i = 0; i < nprofiles; i++)
-        for (int k = 0; k < (profiles[i].colours == 4 ? 25 : 600); k++) {
+        for (int k = 0; k < (profiles[i].colors == 4 ? 25 : 600); k++) {
             struct bytes b = profiles[i].bytes;
             /* Half of the changes are in the first 2048 bytes, because long profiles have their
              * tables there. */
@@ -211,9 +211,9 @@ TEST(too_large)
 {
     static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
     for (const struct profile *p = profiles; p < profiles + nprofiles; p++)
-        for (size_t at = 0; at + 4 <= p->bytes.n && at < 320; at += p->colours == 4 ? 12 : 4)
+        for (size_t at = 0; at + 4 <= p->bytes.n && at < 320; at += p->colors == 4 ? 12 : 4)
             /* CMYK profiles get only one word, because building a conversion takes 0.1 s. */
-            for (size_t k = p->colours == 4 ? 5 : 0; k < sizeof words / sizeof *words; k++) {
+            for (size_t k = p->colors == 4 ? 5 : 0; k < sizeof words / sizeof *words; k++) {
                 unsigned char *to = p->bytes.at + at, before[4];
                 memcpy(before, to, 4);
                 put32(to, words[k]);
@@ -228,7 +228,7 @@ TEST(large_grid)
     for (int i = 0; i < nprofiles; i++) {
         unsigned char *tag =
             memmem(profiles[i].bytes.at, profiles[i].bytes.n, "mft1\0\0\0\0\4\3", 10);
-        if (profiles[i].colours != 4 || !tag)
+        if (profiles[i].colors != 4 || !tag)
             continue;
         unsigned char before = tag[10];
         tag[10] = 70;
@@ -249,7 +249,7 @@ TEST(long_chain)
             plain = &profiles[i];
     assert_non_null(plain);
     size_t chain = 16 + 8 * LINKS + MATRIX, room = CHAIN + chain + plain->bytes.n;
-    struct profile p = {.name = "chain", .colours = 4, .bytes = {calloc(1, room), room}};
+    struct profile p = {.name = "chain", .colors = 4, .bytes = {calloc(1, room), room}};
     unsigned char *at = p.bytes.at, *table = plain->bytes.at + TAGS;
     assert_non_null(at);
     while (memcmp(table, "A2B0", 4) != 0)

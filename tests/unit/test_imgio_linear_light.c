@@ -38,8 +38,8 @@ TEST(light)
     static const int bits[] = {0, 8, 16, 32};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int b = 0; b < 4; b++) {
-            struct gi_metadata metadata = {.colour = (void *)cases[i].chunk,
-                                           .colour_nbytes = cases[i].n};
+            struct gi_metadata metadata = {.color = (void *)cases[i].chunk,
+                                           .color_nbytes = cases[i].n};
             struct gi_load_options options = {.light_bits = bits[b]};
             struct gi_image image = random_image(30, 2, 3, GI_U8, 5), gray, back;
             uint8_t first = *(uint8_t *)image.data;

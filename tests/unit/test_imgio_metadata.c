@@ -10,7 +10,7 @@
 
 /* An image with sRGB's gamma and primaries counts as sRGB, even if only the chunks for gamma and
  * primaries declare this (PNG specification, third edition, 11.3.2). */
-TEST(colours)
+TEST(colors)
 {
     static const struct {
         const char *chunks;
@@ -47,8 +47,8 @@ TEST(colours)
         {"cLLI\1x", 6, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gi_metadata metadata = {.colour = (void *)cases[i].chunks,
-                                       .colour_nbytes = cases[i].n};
+        struct gi_metadata metadata = {.color = (void *)cases[i].chunks,
+                                       .color_nbytes = cases[i].n};
         if (gi_metadata_is_srgb(&metadata) != cases[i].srgb)
             fail_msg("case %zu: want %d", i, cases[i].srgb);
     }

@@ -91,10 +91,10 @@ static void compare_with_libpng(const char *path, const char *scratch)
  * "tbbn2c16". */
 static void check_suite_shape(const char *name, const struct gi_image *image)
 {
-    int colour = name[4] - '0', bits = atoi(name + 6);
+    int color = name[4] - '0', bits = atoi(name + 6);
     bool trns = name[0] == 't' && name[1] != 'p';
-    int channels = colour == 0 ? 1 : colour == 4 ? 2 : colour == 6 ? 4 : 3;
-    if (colour != 3)
+    int channels = color == 0 ? 1 : color == 4 ? 2 : color == 6 ? 4 : 3;
+    if (color != 3)
         assert_int_equal(image->channels, channels + trns);
     else
         assert_true(image->channels == 3 || image->channels == 4);

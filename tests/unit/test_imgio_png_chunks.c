@@ -51,7 +51,7 @@ static struct bytes with_chunk(struct bytes file, size_t at, const char *type, c
 }
 
 /* The first colour chunk of each name is used, if its length and its checksum are right. */
-TEST(colours)
+TEST(colors)
 {
     static const char gamma[] = "\0\0\xb1\x8f", other[] = "\0\1\x86\xa0";
     static const char light[33] = "\0\0\0\1";
@@ -79,10 +79,10 @@ TEST(colours)
                           cases[i].off);
         if (gi_load_memory(&image, &metadata, NULL, file.at, file.n, "x", &partially, NULL, &err))
             fail_msg("case %zu: %s", i, err.text);
-        if (metadata.colour_nbytes != cases[i].want)
-            fail_msg("case %zu: %zu bytes", i, metadata.colour_nbytes);
+        if (metadata.color_nbytes != cases[i].want)
+            fail_msg("case %zu: %zu bytes", i, metadata.color_nbytes);
         if (cases[i].want) {
-            const unsigned char *kept = metadata.colour;
+            const unsigned char *kept = metadata.color;
             assert_memory_equal(kept, cases[i].type, 4);
             assert_int_equal(kept[4], cases[i].n);
             assert_memory_equal(kept + 5, cases[i].bytes, cases[i].n);
@@ -174,7 +174,7 @@ TEST(checksums)
             fail_msg("%s: %s", cases[i].type, err.text);
         assert_non_null(strstr(warning.text, says));
         assert_same_image(&image, &want);
-        assert_false(metadata.exif || metadata.icc || metadata.ntexts || metadata.colour ||
+        assert_false(metadata.exif || metadata.icc || metadata.ntexts || metadata.color ||
                      metadata.dpi_x > 0);
         gi_metadata_free(&metadata);
         gi_image_free(&image);

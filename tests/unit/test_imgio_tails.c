@@ -15,12 +15,12 @@ static void put_big(unsigned char *at, uint32_t v)
 }
 
 /* Makes a profile whose header alone is valid (ICC.1:2022, 7.2). The caller frees it. */
-static unsigned char *make_profile(const char *colours)
+static unsigned char *make_profile(const char *colors)
 {
     unsigned char *icc = calloc(1, PROFILE);
     assert_non_null(icc);
     put_big(icc, PROFILE);
-    memcpy(icc + 16, colours, 4);
+    memcpy(icc + 16, colors, 4);
     memcpy(icc + 36, "acsp", 4);
     return icc;
 }

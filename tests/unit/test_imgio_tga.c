@@ -100,7 +100,7 @@ TEST(wide_indices)
 {
     unsigned char file[] = {0, 1, 1,  10, 1, 2, 0, 24, 0, 0, 0,  0, 2,  0,
                             1, 0, 16, 0,  9, 9, 9, 7,  7, 7, 11, 1, 10, 1};
-    static const uint8_t gray[] = {7, 9}, colour[] = {7, 7, 7, 8, 9, 9};
+    static const uint8_t gray[] = {7, 9}, color[] = {7, 7, 7, 8, 9, 9};
     struct gi_image image = decode_or_fail(file, sizeof file);
     assert_int_equal(image.channels, 1);
     assert_memory_equal(image.data, gray, sizeof gray);
@@ -108,7 +108,7 @@ TEST(wide_indices)
     file[20] = 8; /* red of the first colour */
     image = decode_or_fail(file, sizeof file);
     assert_int_equal(image.channels, 3);
-    assert_memory_equal(image.data, colour, sizeof colour);
+    assert_memory_equal(image.data, color, sizeof color);
     gi_image_free(&image);
 }
 

@@ -67,7 +67,7 @@ static double define(struct gi_image *dst, const struct gi_image *src, const str
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x++)
             for (int c = 0; c < src->channels; c++) {
-                if (c == gi_colour_channels(src)) {
+                if (c == gi_color_channels(src)) {
                     exact_put(dst, y, x, c, exact_sample(src, y, x, c));
                     continue;
                 }

@@ -18,7 +18,7 @@ struct params {
     struct gi_extent extent;
     struct gi_rect rect;
     int gravity;
-    struct gi_colour colour;
+    struct gi_color color;
     const char *text;
 };
 
@@ -42,7 +42,7 @@ static const struct gi_option rows[] = {
     ROW(extent, GI_OPT_EXTENT, .help = ""),
     ROW(rect, GI_OPT_RECT, .help = ""),
     GI_GRAVITY_OPTION(struct params, "center", ""),
-    ROW(colour, GI_OPT_COLOUR, .help = ""),
+    ROW(color, GI_OPT_COLOR, .help = ""),
     ROW(text, GI_OPT_TEXT, .help = ""),
     {0},
 };
@@ -280,17 +280,17 @@ TEST(test_want_is_cut)
                         "odd, 1 ");
 }
 
-TEST(test_colour)
+TEST(test_color)
 {
-    struct gi_colour c = read_ok("colour", "9").colour;
+    struct gi_color c = read_ok("colour", "9").color;
     assert_true(!c.named && c.n == 1 && c.v[0] == 9);
-    c = read_ok("colour", "1,-2.5,3,4").colour;
+    c = read_ok("colour", "1,-2.5,3,4").color;
     assert_true(!c.named && c.n == 4 && c.v[1] == -2.5 && c.v[3] == 4);
-    c = read_ok("colour", "#0f06").colour;
+    c = read_ok("colour", "#0f06").color;
     assert_true(c.named && c.v[0] == 0 && c.v[1] == 1 && c.v[2] == 0 && c.v[3] == 102 / 255.0);
-    c = read_ok("colour", "#01fE80").colour;
+    c = read_ok("colour", "#01fE80").color;
     assert_true(c.named && c.v[0] == 1 / 255.0 && c.v[1] == 254 / 255.0 && c.v[3] == 1);
-    c = read_ok("colour", "orange").colour; /* 255, 165, 0 */
+    c = read_ok("colour", "orange").color; /* 255, 165, 0 */
     assert_true(c.named && c.v[0] == 1 && c.v[1] == 165 / 255.0 && c.v[2] == 0 && c.v[3] == 1);
     static const char *const bad[] = {"",          "#",          "#1",      "#12",     "#12345",
                                       "#1234567",  "#123456789", "#ggg",    "#+1+1+1", "1,",

@@ -36,9 +36,9 @@ static struct gi_image *copied(struct walk_case *c)
     return want;
 }
 
-static void put_colours(struct gi_image *image, int x, int y, float value)
+static void put_colors(struct gi_image *image, int x, int y, float value)
 {
-    for (int i = 0; i < gi_colour_channels(image); i++)
+    for (int i = 0; i < gi_color_channels(image); i++)
         exact_put(image, y, x, i, value);
 }
 
@@ -50,7 +50,7 @@ static void define_paint(struct walk_case *c)
         for (int x = 0; x < c->width; x++) {
             uint32_t l = ((uint32_t *)gi_row(&c->others[0].image, y))[x];
             if (l && spec->marked[l - 1])
-                put_colours(want, x, y, spec->value);
+                put_colors(want, x, y, spec->value);
         }
 }
 
@@ -113,7 +113,7 @@ static void define_flood(struct walk_case *c)
     reach(on, (int[]){c->width, c->height}, f->spec.connectivity);
     for (int i = 0; i < c->width * c->height; i++)
         if (on[i] == (f->spec.enclosed ? 1 : 2))
-            put_colours(want, i % c->width, i / c->width, f->spec.value);
+            put_colors(want, i % c->width, i / c->width, f->spec.value);
 }
 
 /* ---- scatter ---- */

@@ -56,9 +56,8 @@ static void define_float(struct gi_image *dst, const struct gi_image *src,
         for (size_t i = 0; i < n; i++) {
             float v = (float)gi_sample(gi_row(src, y), i, src->type);
             size_t a = i / channels * channels + channels - 1;
-            bool colour = weigh && i != a;
-            all[(size_t)y * n + i] =
-                colour ? v * (float)gi_sample(gi_row(src, y), a, src->type) : v;
+            bool color = weigh && i != a;
+            all[(size_t)y * n + i] = color ? v * (float)gi_sample(gi_row(src, y), a, src->type) : v;
         }
     for (int y = 0; y < dst->height; y++) {
         for (size_t i = 0; i < n; i++)

@@ -27,8 +27,8 @@ static size_t value_nbytes(enum gi_option_type type)
         return sizeof(struct gi_extent);
     case GI_OPT_RECT:
         return sizeof(struct gi_rect);
-    case GI_OPT_COLOUR:
-        return sizeof(struct gi_colour);
+    case GI_OPT_COLOR:
+        return sizeof(struct gi_color);
     default:
         return sizeof(const char *);
     }
@@ -218,15 +218,15 @@ TEST(test_border_values)
     struct gi_border_spec border = gi_border_spec_from(&p, &rgba);
     for (int c = 0; c < 4; c++)
         assert_true(border.value[c] == 9);
-    p.value = (struct gi_colour){.n = 3, .v = {1, 2, 3}};
+    p.value = (struct gi_color){.n = 3, .v = {1, 2, 3}};
     border = gi_border_spec_from(&p, &rgba);
     assert_true(border.value[0] == 1 && border.value[2] == 3 && border.value[3] == 255);
-    p.value = (struct gi_colour){.n = 4, .v = {1, 2, 3, 4}};
+    p.value = (struct gi_color){.n = 4, .v = {1, 2, 3, 4}};
     assert_true(gi_border_spec_from(&p, &rgba).value[3] == 4);
     assert_true(gi_border_spec_from(&p, &gray).value[0] == 1);
     /* The values of a named colour are fractions of full scale. The luma of red is 0.2126, which is
      * 54.2 of 255. */
-    p.value = (struct gi_colour){.named = true, .n = 4, .v = {1, 0, 0, 0.5}};
+    p.value = (struct gi_color){.named = true, .n = 4, .v = {1, 0, 0, 0.5}};
     border = gi_border_spec_from(&p, &rgba);
     assert_true(border.value[0] == 255 && border.value[1] == 0 && border.value[3] == 128);
     assert_true(gi_border_spec_from(&p, &gray).value[0] == 54);

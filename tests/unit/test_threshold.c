@@ -58,7 +58,7 @@ TEST(test_threshold)
 
 /* A colour image is thresholded per channel or by its luma. The test computes the luma in integers
  * of 1/10000. */
-TEST(test_threshold_colour)
+TEST(test_threshold_color)
 {
     static const char *const luma[] = {"threshold=100", NULL};
     static const char *const apart[] = {"threshold=100", "per-channel", NULL};

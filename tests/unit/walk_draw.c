@@ -144,7 +144,7 @@ static void draw_extent(FILE *out, const struct gi_option *row, const struct gi_
                 case_between(seed, -3, shape->height));
 }
 
-static void draw_colour(FILE *out, const struct gi_image *shape, uint64_t *seed)
+static void draw_color(FILE *out, const struct gi_image *shape, uint64_t *seed)
 {
     static const char *const names[] = {"white", "transparent", "#08f", "#80ff0040", "orange", "0"};
     bool one = draw_one_of(seed, 2);
@@ -273,8 +273,8 @@ static void draw_value(FILE *out, const struct gi_option *row, const struct gi_i
     case GI_OPT_RECT:
         draw_extent(out, row, shape, seed);
         break;
-    case GI_OPT_COLOUR:
-        draw_colour(out, shape, seed);
+    case GI_OPT_COLOR:
+        draw_color(out, shape, seed);
         break;
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:

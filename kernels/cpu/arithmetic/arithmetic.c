@@ -34,7 +34,7 @@ static void load(struct arithmetic_planes *to, int at, const struct gi_image *im
         for (int i = 0; i < n; i++)
             plane[i] = from[(size_t)i * channels] * unit;
     }
-    for (int c = 1; gi_colour_channels(image) == 1 && c < ALPHA; c++)
+    for (int c = 1; gi_color_channels(image) == 1 && c < ALPHA; c++)
         memcpy(to->c[c] + at, to->c[0] + at, (size_t)n * sizeof(float));
 }
 
@@ -149,7 +149,7 @@ static void arithmetic_row(void *arg, int y, void *scratch)
 {
     const struct arithmetic_work *work = arg;
     const struct gi_arithmetic *spec = work->spec;
-    int width = work->src->width, colours = gi_colour_channels(work->src);
+    int width = work->src->width, colors = gi_color_channels(work->src);
     enum gi_type type = work->src->type;
     float full = gi_type_full_scale(type);
     for (int x = 0; x < width; x += BLOCK) {
@@ -159,7 +159,7 @@ static void arithmetic_row(void *arg, int y, void *scratch)
         load_other(&b, work, spec->other, full, y, x, n);
         if (spec->dark)
             load_other(&d, work, spec->dark, 0, y, x, n);
-        for (int c = 0; c < colours; c++)
+        for (int c = 0; c < colors; c++)
             arithmetic_plane(spec, type, spec->factor[c], a.c[c], b.c[c], d.c[c]);
         if (spec->alpha_too)
             arithmetic_plane(spec, type, spec->factor[ALPHA], a.c[ALPHA], b.c[ALPHA], d.c[ALPHA]);
@@ -188,10 +188,10 @@ static void weigh_mask(struct gi_arithmetic_weights *weights, const struct arith
     const struct gi_arithmetic *spec = work->spec;
     float inverse = (float)(1 / (double)gi_type_full_scale(work->src->type));
     float behind = spec->value[ALPHA] * inverse;
-    bool colour = spec->other && gi_colour_channels(spec->other) == 3;
+    bool color = spec->other && gi_color_channels(spec->other) == 3;
     for (int i = 0; i < BLOCK; i++) {
         float luma =
-            colour ? gi_pixel_luma(mask->c[0][i], mask->c[1][i], mask->c[2][i]) : mask->c[0][i];
+            color ? gi_pixel_luma(mask->c[0][i], mask->c[1][i], mask->c[2][i]) : mask->c[0][i];
         float m = gi_arithmetic_share(luma * inverse, mask->c[ALPHA][i], spec->invert);
         float q = spec->set ? m : m * b->c[ALPHA][i];
         weights[i] = gi_arithmetic_parts((1.0f - m) * behind, q);
@@ -200,7 +200,7 @@ static void weigh_mask(struct gi_arithmetic_weights *weights, const struct arith
         fill(mask->c[c], 0, BLOCK, spec->value[c]);
 }
 
-#define EACH_COLOUR(constant)                                                                      \
+#define EACH_COLOR(constant)                                                                       \
     case constant:                                                                                 \
         for (int i = 0; i < BLOCK; i++)                                                            \
             s[i] = gi_arithmetic_blend(s[i], gi_arithmetic_blended(constant, b[i], s[i], inverse), \
@@ -212,11 +212,11 @@ static void blend_plane(enum gi_arithmetic_layer_mode blend, float *restrict s,
                         const float *restrict b, const float *restrict ab, float inverse)
 {
     switch (blend) {
-        EACH_COLOUR(GI_BLEND_MULTIPLY);
-        EACH_COLOUR(GI_BLEND_SCREEN);
-        EACH_COLOUR(GI_BLEND_DARKEN);
-        EACH_COLOUR(GI_BLEND_LIGHTEN);
-        EACH_COLOUR(GI_BLEND_DIFFERENCE);
+        EACH_COLOR(GI_BLEND_MULTIPLY);
+        EACH_COLOR(GI_BLEND_SCREEN);
+        EACH_COLOR(GI_BLEND_DARKEN);
+        EACH_COLOR(GI_BLEND_LIGHTEN);
+        EACH_COLOR(GI_BLEND_DIFFERENCE);
     case GI_BLEND_NORMAL:
         break;
     }
@@ -246,11 +246,11 @@ static void layer_block(const struct arithmetic_work *work, int y, int x, int n)
         weigh_mask(weights, work, &s, &b);
     else
         weigh_layers(weights, spec, &s, &b);
-    for (int c = 0; c < gi_colour_channels(work->dst); c++) {
+    for (int c = 0; c < gi_color_channels(work->dst); c++) {
         blend_plane(spec->blend, s.c[c], b.c[c], b.c[ALPHA], inverse);
         for (int i = 0; i < BLOCK; i++)
-            b.c[c][i] = gi_arithmetic_colour(weights[i], spec->plus, b.c[c][i], s.c[c][i], full,
-                                             hidden, type);
+            b.c[c][i] = gi_arithmetic_color(weights[i], spec->plus, b.c[c][i], s.c[c][i], full,
+                                            hidden, type);
     }
     for (int i = 0; i < BLOCK; i++)
         b.c[ALPHA][i] = gi_settle(weights[i].alpha * full, type);

@@ -76,7 +76,7 @@ static inline void luma_chunk(float *out, const float *in, size_t pixels, size_t
 static inline __attribute__((always_inline)) void luma_row(char *out, const char *in, size_t pixels,
                                                            size_t channels, enum gi_type type)
 {
-    float colour[CHUNK * GI_MAX_CHANNELS], luma[CHUNK];
+    float color[CHUNK * GI_MAX_CHANNELS], luma[CHUNK];
     size_t nbytes = gi_type_nbytes(type), x = 0;
     if (channels < 3) {
         gray_row(out, in, pixels, channels, nbytes);
@@ -86,11 +86,11 @@ static inline __attribute__((always_inline)) void luma_row(char *out, const char
         x = luma_vectors(out, in, pixels, type);
     for (; x < pixels; x += CHUNK) {
         size_t n = pixels - x < CHUNK ? pixels - x : CHUNK;
-        GI_CPU(samples_load)(colour, in + x * channels * nbytes, n * channels, type);
+        GI_CPU(samples_load)(color, in + x * channels * nbytes, n * channels, type);
         if (channels == 3)
-            luma_chunk(luma, colour, n, 3);
+            luma_chunk(luma, color, n, 3);
         else
-            luma_chunk(luma, colour, n, 4);
+            luma_chunk(luma, color, n, 4);
         GI_CPU(samples_store)(out + x * nbytes, luma, n, type);
     }
 }

@@ -41,8 +41,8 @@ static inline GI_VEC weigh(GI_VEC v, int step)
 static inline GI_VEC unweigh(GI_VEC f, GI_VEC inverse_sum, int step)
 {
     GI_VEC alpha = vec_mul(vec_alpha(f, step), inverse_sum), zero = vec_set(0);
-    GI_VEC colour = vec_if_greater(alpha, zero, vec_div(f, alpha), zero);
-    return vec_with_alpha(colour, vec_if_greater(alpha, zero, alpha, zero), step);
+    GI_VEC color = vec_if_greater(alpha, zero, vec_div(f, alpha), zero);
+    return vec_with_alpha(color, vec_if_greater(alpha, zero, alpha, zero), step);
 }
 
 /* Adds row j of the window of result row 0 to all results whose window contains that row. */

@@ -88,7 +88,7 @@ static void load(struct bilateral_worker *w, long long p)
 
 /* Loop parameters, which are constants after inlining. */
 struct bilateral_kind {
-    int colours;
+    int colors;
     bool alpha, slope;
     bool finite; /* no sample is infinite or NaN */
     int guide;   /* colours of the guide image; 0: no guide */
@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_b
 {
     const GI_VEC zero = vec_set(0), magic = vec_set(0x1.8p23f);
     GI_VEC limit = vec_set((float)spec->n - 0.5f), d = vec_abs(vec_sub(q[0], p[0]));
-    for (int c = 1; c < (kind.guide ? kind.guide : kind.colours); c++)
+    for (int c = 1; c < (kind.guide ? kind.guide : kind.colors); c++)
         d = vec_add(d, vec_abs(vec_sub(q[c], p[c])));
     if (!kind.slope) { /* scale is 1, and all distances are in the table */
         *t = d;
@@ -130,28 +130,28 @@ add_row(struct sums *sums, const struct bilateral *b, const struct bilateral_kin
     struct sums row = {{zero, zero, zero}, zero};
     for (int i = -reach; i <= reach; i++) {
         GI_VEC q[3] = {zero, zero, zero}, g[3] = {zero, zero, zero}, t;
-        for (int c = 0; c < kind.colours; c++)
+        for (int c = 0; c < kind.colors; c++)
             q[c] = vec_load(at + (size_t)c * b->pitch + i);
         for (int c = 0; c < kind.guide; c++)
             g[c] = vec_load(at + (size_t)(b->guide + c) * b->pitch + i);
         GI_VEC w = weights_of(spec, kind, p, kind.guide ? g : q, &t);
         w = vec_mul(w, vec_set(space[i < 0 ? -i : i]));
         if (kind.alpha)
-            w = vec_mul(w, vec_load(at + (size_t)kind.colours * b->pitch + i));
+            w = vec_mul(w, vec_load(at + (size_t)kind.colors * b->pitch + i));
         if (!kind.finite && kind.alpha)
             w = vec_if_greater(limit, t, w, zero);
-        for (int c = 0; c < kind.colours && !kind.finite && kind.guide; c++) {
+        for (int c = 0; c < kind.colors && !kind.finite && kind.guide; c++) {
             w = vec_if_greater(infinite, vec_abs(q[c]), w, zero);
             q[c] = vec_if_greater(infinite, vec_abs(q[c]), q[c], zero);
         }
-        for (int c = 0; c < kind.colours; c++) {
+        for (int c = 0; c < kind.colors; c++) {
             if (!kind.finite)
                 q[c] = vec_if_greater(limit, t, q[c], zero);
             row.s[c] = vec_fma(w, q[c], row.s[c]);
         }
         row.a = vec_add(row.a, w);
     }
-    for (int c = 0; c < kind.colours; c++)
+    for (int c = 0; c < kind.colors; c++)
         sums->s[c] = vec_add(sums->s[c], row.s[c]);
     sums->a = vec_add(sums->a, row.a);
 }
@@ -165,7 +165,7 @@ static inline __attribute__((always_inline)) void row_of(const struct bilateral_
     for (int x = 0; x < n; x += GI_LANES) {
         GI_VEC zero = vec_set(0), p[3] = {zero, zero, zero}, g[3] = {zero, zero, zero};
         struct sums sums = {{zero, zero, zero}, zero};
-        for (int c = 0; c < kind.colours; c++)
+        for (int c = 0; c < kind.colors; c++)
             p[c] = vec_load(planes_of(w, y) + (size_t)c * b->pitch + half + x);
         for (int c = 0; c < kind.guide; c++)
             g[c] = vec_load(planes_of(w, y) + (size_t)(b->guide + c) * b->pitch + half + x);
@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void row_of(const struct bilateral_
                         planes_of(w, (long long)y + j) + half + x,
                         b->spec->space + row * (half + 1), b->reach[row]);
         }
-        for (int c = 0; c < kind.colours; c++)
+        for (int c = 0; c < kind.colors; c++)
             vec_store(w->out + (size_t)c * b->pitch + x,
                       vec_if_greater(sums.a, zero, vec_div(sums.s[c], sums.a), p[c]));
     }
@@ -184,13 +184,13 @@ static inline __attribute__((always_inline)) void row_of(const struct bilateral_
 
 static void row_make(const struct bilateral_worker *w, int y)
 {
-    bool rgb = gi_colour_channels(w->b->src) == 3, alpha = gi_has_alpha(w->b->src);
+    bool rgb = gi_color_channels(w->b->src) == 3, alpha = gi_has_alpha(w->b->src);
     bool whole = !w->b->spec->slope, finite = w->b->src->type != GI_F32;
     const struct gi_image *guide = w->b->spec->guide;
     if (guide)
         row_of(w, y,
                (struct bilateral_kind){rgb ? 3 : 1, alpha, !whole, finite && guide->type != GI_F32,
-                                       gi_colour_channels(guide)});
+                                       gi_color_channels(guide)});
     else if (whole && !rgb && !alpha)
         row_of(w, y, (struct bilateral_kind){1, false, false, true, 0});
     else if (whole && rgb && !alpha)
@@ -207,7 +207,7 @@ static void row_make(const struct bilateral_worker *w, int y)
 static void store(struct bilateral_worker *w, int y)
 {
     const struct gi_image *src = w->b->src;
-    int channels = src->channels, colours = gi_colour_channels(src);
+    int channels = src->channels, colors = gi_color_channels(src);
     size_t n = (size_t)(w->tile.x1 - w->tile.x0), nbytes = gi_type_nbytes(src->type);
     size_t first = (size_t)w->tile.x0 * (size_t)channels * nbytes;
     char *to = (char *)gi_row(w->b->dst, y) + first;
@@ -218,12 +218,12 @@ static void store(struct bilateral_worker *w, int y)
     }
     float *mixed = w->samples;
     memset(mixed, 0, n * (size_t)channels * sizeof *mixed);
-    for (int c = 0; c < colours; c++)
+    for (int c = 0; c < colors; c++)
         for (size_t x = 0; x < n; x++)
             mixed[x * (size_t)channels + (size_t)c] = w->out[(size_t)c * w->b->pitch + x];
     GI_CPU(samples_store)(to, mixed, n * (size_t)channels, src->type);
-    for (size_t x = 0; x < n && colours < channels; x++) {
-        size_t at = (x * (size_t)channels + (size_t)colours) * nbytes;
+    for (size_t x = 0; x < n && colors < channels; x++) {
+        size_t at = (x * (size_t)channels + (size_t)colors) * nbytes;
         memcpy(to + at, from + at, nbytes);
     }
 }
@@ -259,7 +259,7 @@ static enum gi_status rows(struct gi_queue *queue, struct gi_image *dst, const s
     }
     b.planes = b.guide = src->channels;
     if (spec->guide) {
-        b.planes += gi_colour_channels(spec->guide);
+        b.planes += gi_color_channels(spec->guide);
         b.guide_border.mode = spec->border.mode;
         memcpy(b.guide_border.value, spec->guide_value, sizeof b.guide_border.value);
     }

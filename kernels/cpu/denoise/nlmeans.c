@@ -12,13 +12,13 @@ struct nlmeans {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_nlmeans *spec;
-    int across;            /* tiles per row of tiles */
-    int reach;             /* halo of a tile, pixels */
-    size_t pitch, plane;   /* number of samples of a row, and of a plane, with the tile's halo */
-    int colours, channels; /* number of colours; number of colours and weight (alpha) */
-    bool wide;             /* integer sums need more than 32 bits */
-    bool shared;           /* the pixels' own weights are not all 1 */
-    bool real;             /* GI_F32 */
+    int across;           /* tiles per row of tiles */
+    int reach;            /* halo of a tile, pixels */
+    size_t pitch, plane;  /* number of samples of a row, and of a plane, with the tile's halo */
+    int colors, channels; /* number of colours; number of colours and weight (alpha) */
+    bool wide;            /* integer sums need more than 32 bits */
+    bool shared;          /* the pixels' own weights are not all 1 */
+    bool real;            /* GI_F32 */
 };
 
 struct nlmeans_worker {
@@ -46,17 +46,17 @@ static size_t lay_out(struct nlmeans_worker *w, const struct nlmeans *b, char *s
 {
     static char nothing[1];
     char *p[8], *base = scratch ? scratch : nothing;
-    size_t used = 0, row = b->pitch * sizeof(uint32_t), colours = (size_t)b->colours;
+    size_t used = 0, row = b->pitch * sizeof(uint32_t), colors = (size_t)b->colors;
     w->b = b;
     w->nsum = b->wide ? 8 : 4;
     share_out(&p[0], base, &used, 2 * row * (size_t)b->src->channels);
-    share_out(&p[1], base, &used, b->plane * colours * sizeof(int32_t));
-    share_out(&p[2], base, &used, b->plane * (colours + 1) * sizeof(uint32_t));
+    share_out(&p[1], base, &used, b->plane * colors * sizeof(int32_t));
+    share_out(&p[2], base, &used, b->plane * (colors + 1) * sizeof(uint32_t));
     share_out(&p[3], base, &used, row);
     share_out(&p[4], base, &used, row);
     share_out(&p[5], base, &used, row);
     share_out(&p[6], base, &used, ((size_t)b->spec->n + 1) * sizeof(uint32_t));
-    share_out(&p[7], base, &used, (size_t)SIDE_X * SIDE_Y * (colours + 1) * w->nsum);
+    share_out(&p[7], base, &used, (size_t)SIDE_X * SIDE_Y * (colors + 1) * w->nsum);
     if (scratch) {
         w->samples = p[0];
         w->steps = (int32_t *)(void *)p[1];
@@ -79,21 +79,21 @@ static bool is_finite(float v)
 static void put_row(struct nlmeans_worker *w, int r, const float *in, size_t n)
 {
     const struct nlmeans *b = w->b;
-    size_t channels = (size_t)b->src->channels, colours = (size_t)b->colours;
+    size_t channels = (size_t)b->src->channels, colors = (size_t)b->colors;
     size_t first = (size_t)r * b->pitch;
     float *reals = w->values;
     uint32_t *wholes = w->values;
     for (size_t x = 0; x < n; x++) {
-        float share = channels > colours ? in[x * channels + colours] : 1;
+        float share = channels > colors ? in[x * channels + colors] : 1;
         for (size_t c = 0; c < channels; c++)
             share = is_finite(in[x * channels + c]) ? share : 0;
-        for (size_t c = 0; c <= colours; c++) {
-            float v = c == colours ? share : in[x * channels + c];
+        for (size_t c = 0; c <= colors; c++) {
+            float v = c == colors ? share : in[x * channels + c];
             if (b->real)
                 reals[c * b->plane + first + x] = is_finite(v) ? v : 0;
             else
                 wholes[c * b->plane + first + x] = (uint32_t)v;
-            if (c < colours)
+            if (c < colors)
                 w->steps[c * b->plane + first + x] =
                     b->src->type == GI_U8 ? (int32_t)v : gi_nlmeans_step(v, b->spec->scale);
         }
@@ -143,7 +143,7 @@ static void columns_move(struct nlmeans_worker *w, int r, ptrdiff_t by, size_t n
 {
     const struct nlmeans *b = w->b;
     int patch = b->spec->patch;
-    for (int c = 0; c < b->colours; c++) {
+    for (int c = 0; c < b->colors; c++) {
         const int32_t *in =
             w->steps + (size_t)c * b->plane + (size_t)r * b->pitch + (size_t)(b->reach - patch / 2);
         const int32_t *out = first ? NULL : in - (size_t)patch * b->pitch;
@@ -193,35 +193,35 @@ static void add_narrow(struct nlmeans_worker *w, uint32_t *sums, const uint32_t 
 {
     const struct nlmeans *b = w->b;
     const uint32_t *weights = w->weights;
-    for (int c = 0; c < b->colours; c++)
+    for (int c = 0; c < b->colors; c++)
         for (size_t x = 0; x < n; x++)
             sums[(size_t)c * SIDE_X + x] += weights[x] * values[(size_t)c * b->plane + x];
     for (size_t x = 0; x < n; x++)
-        sums[(size_t)b->colours * SIDE_X + x] += weights[x];
+        sums[(size_t)b->colors * SIDE_X + x] += weights[x];
 }
 
 static void add_wide(struct nlmeans_worker *w, uint64_t *sums, const uint32_t *values, size_t n)
 {
     const struct nlmeans *b = w->b;
-    const uint32_t *shares = values + (size_t)b->colours * b->plane;
+    const uint32_t *shares = values + (size_t)b->colors * b->plane;
     for (size_t x = 0; x < n; x++) {
         uint64_t weight = w->weights[x] * (b->shared ? (uint64_t)shares[x] : 1);
-        for (int c = 0; c < b->colours; c++)
+        for (int c = 0; c < b->colors; c++)
             sums[(size_t)c * SIDE_X + x] += weight * values[(size_t)c * b->plane + x];
-        sums[(size_t)b->colours * SIDE_X + x] += weight;
+        sums[(size_t)b->colors * SIDE_X + x] += weight;
     }
 }
 
 static void add_real(struct nlmeans_worker *w, float *sums, const float *values, size_t n)
 {
     const struct nlmeans *b = w->b;
-    const float *shares = values + (size_t)b->colours * b->plane;
-    for (int c = 0; c <= b->colours; c++) {
+    const float *shares = values + (size_t)b->colors * b->plane;
+    for (int c = 0; c <= b->colors; c++) {
         float *to = sums + (size_t)c * SIDE_X;
-        const float *colours = values + (size_t)c * b->plane;
+        const float *colors = values + (size_t)c * b->plane;
         for (size_t x = 0; x < n; x++) {
             float weight = (float)(int32_t)w->weights[x] * shares[x];
-            to[x] = c < b->colours ? fmaf(weight, colours[x], to[x]) : to[x] + weight;
+            to[x] = c < b->colors ? fmaf(weight, colors[x], to[x]) : to[x] + weight;
         }
     }
 }
@@ -231,7 +231,7 @@ static void add_offset(struct nlmeans_worker *w, ptrdiff_t by)
 {
     const struct nlmeans *b = w->b;
     int patch = b->spec->patch, height = w->tile.y1 - w->tile.y0;
-    size_t n = (size_t)(w->tile.x1 - w->tile.x0), nrow = SIDE_X * (size_t)(b->colours + 1);
+    size_t n = (size_t)(w->tile.x1 - w->tile.x0), nrow = SIDE_X * (size_t)(b->colors + 1);
     size_t across = n + (size_t)patch - 1;
     memset(w->columns, 0, across * sizeof *w->columns);
     for (int r = 0; r < height + patch - 1; r++) {
@@ -255,7 +255,7 @@ static void add_offset(struct nlmeans_worker *w, ptrdiff_t by)
 static float mean_of(const struct nlmeans_worker *w, const char *row, size_t c, size_t x,
                      float stays)
 {
-    size_t s = c * SIDE_X + x, a = (size_t)w->b->colours * SIDE_X + x;
+    size_t s = c * SIDE_X + x, a = (size_t)w->b->colors * SIDE_X + x;
     if (w->b->real) {
         const float *sums = (const float *)(const void *)row;
         return sums[a] > 0 ? sums[s] / sums[a] : stays;
@@ -270,20 +270,20 @@ static float mean_of(const struct nlmeans_worker *w, const char *row, size_t c, 
 static void store(struct nlmeans_worker *w, int y)
 {
     const struct gi_image *src = w->b->src;
-    size_t channels = (size_t)src->channels, colours = (size_t)w->b->colours;
+    size_t channels = (size_t)src->channels, colors = (size_t)w->b->colors;
     size_t n = (size_t)(w->tile.x1 - w->tile.x0), nbytes = gi_type_nbytes(src->type);
     size_t first = (size_t)w->tile.x0 * channels * nbytes;
-    const char *row = w->sums + (size_t)(y - w->tile.y0) * SIDE_X * (colours + 1) * w->nsum;
+    const char *row = w->sums + (size_t)(y - w->tile.y0) * SIDE_X * (colors + 1) * w->nsum;
     char *to = (char *)gi_row(w->b->dst, y) + first;
     const char *from = (const char *)gi_row(src, y) + first;
     float *mixed = w->samples;
     GI_CPU(samples_load)(mixed, from, n * channels, src->type);
     for (size_t x = 0; x < n; x++)
-        for (size_t c = 0; c < colours; c++)
+        for (size_t c = 0; c < colors; c++)
             mixed[x * channels + c] = mean_of(w, row, c, x, mixed[x * channels + c]);
     GI_CPU(samples_store)(to, mixed, n * channels, src->type);
-    for (size_t x = 0; x < n && colours < channels; x++)
-        memcpy(to + (x * channels + colours) * nbytes, from + (x * channels + colours) * nbytes,
+    for (size_t x = 0; x < n && colors < channels; x++)
+        memcpy(to + (x * channels + colors) * nbytes, from + (x * channels + colors) * nbytes,
                nbytes);
 }
 
@@ -303,7 +303,7 @@ static void nlmeans_tile(void *arg, int index, void *scratch)
                               less(y0 + SIDE_Y, b->src->height)};
     for (int i = 0; i <= b->spec->n; i++)
         w.table[i] = i < b->spec->n ? b->spec->weights[i] : 0;
-    memset(w.sums, 0, (size_t)SIDE_X * SIDE_Y * (size_t)(b->colours + 1) * w.nsum);
+    memset(w.sums, 0, (size_t)SIDE_X * SIDE_Y * (size_t)(b->colors + 1) * w.nsum);
     load(&w);
     for (int j = -half; j <= half; j++)
         for (int i = -half; i <= half; i++)
@@ -318,7 +318,7 @@ static enum gi_status offsets(struct gi_queue *queue, struct gi_image *dst,
 {
     struct nlmeans b = {.dst = dst, .src = src, .spec = spec};
     struct nlmeans_worker w = {0};
-    b.colours = gi_colour_channels(src);
+    b.colors = gi_color_channels(src);
     b.real = src->type == GI_F32;
     b.shared = gi_has_alpha(src);
     b.wide = !b.real && (src->type == GI_U16 || b.shared || spec->search > 21);

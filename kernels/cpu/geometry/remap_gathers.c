@@ -243,8 +243,8 @@ static inline __attribute__((always_inline)) void values(GI_VEC *f, const struct
         }
     }
     for (int c = 0, last = kind.channels - 1; kind.weigh && c <= last; c++) {
-        GI_VEC colour = c < last ? vec_div(f[c], f[last]) : f[c];
-        f[c] = vec_if_greater(f[last], vec_set(0), colour, vec_set(0));
+        GI_VEC color = c < last ? vec_div(f[c], f[last]) : f[c];
+        f[c] = vec_if_greater(f[last], vec_set(0), color, vec_set(0));
     }
 }
 

@@ -128,10 +128,10 @@ static inline void pixels(const struct remap_work *work, const struct remap_plac
         }
         float alpha = work->weigh ? value(work, &taps, channels - 1, type) : 0;
         for (int c = 0; c < channels; c++) {
-            bool colour = c < channels - 1;
-            float f = work->weigh && !colour ? alpha : value(work, &taps, c, type);
+            bool color = c < channels - 1;
+            float f = work->weigh && !color ? alpha : value(work, &taps, c, type);
             if (work->weigh)
-                f = !(alpha > 0) ? 0 : colour ? f / alpha : alpha;
+                f = !(alpha > 0) ? 0 : color ? f / alpha : alpha;
             store(to, (size_t)c, f, type);
         }
     }

@@ -23,7 +23,7 @@ static void find_roots(const struct runs_job *job)
 static void paint(const struct flood *flood, int y, size_t x, uint64_t bits)
 {
     const struct gi_image *dst = flood->dst;
-    size_t channels = (size_t)dst->channels, colours = (size_t)gi_colour_channels(dst);
+    size_t channels = (size_t)dst->channels, colors = (size_t)gi_color_channels(dst);
     size_t n = (size_t)dst->width - x < 64 ? (size_t)dst->width - x : 64;
     uint8_t flags[64];
     unpack64(flags, bits);
@@ -34,7 +34,7 @@ static void paint(const struct flood *flood, int y, size_t x, uint64_t bits)
             for (size_t i = 0; i < n; i++)
                 at[i] = flags[i] ? value : at[i];
         for (size_t i = 0; channels > 1 && i < n; i++)
-            for (size_t c = 0; c < colours; c++)
+            for (size_t c = 0; c < colors; c++)
                 at[i * channels + c] = flags[i] ? value : at[i * channels + c];
     })
 }

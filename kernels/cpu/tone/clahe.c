@@ -197,7 +197,7 @@ static void rows(void *arg, int index, void *scratch)
         for (int set = 0; fours && ty != made && set < c->sets; set++)
             lay_side_by_side(c, fours + (size_t)set * set_size, set, ty);
         made = ty;
-        for (int channel = 0; channel < gi_colour_channels(c->src); channel++) {
+        for (int channel = 0; channel < gi_color_channels(c->src); channel++) {
             int set = c->sets > 1 ? channel : 0;
             channel_row(c, channel, set, y, fours ? fours + (size_t)set * set_size : NULL);
         }
@@ -215,7 +215,7 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
                       .src = src,
                       .judge = spec->judge ? spec->judge : src,
                       .shape = gi_clahe_shape_of(src, spec),
-                      .sets = spec->judge ? 1 : gi_colour_channels(src),
+                      .sets = spec->judge ? 1 : gi_color_channels(src),
                       .y = spec->tables ? spec->y : 0,
                       .tables = spec->tables};
     int ntiles = c.sets * spec->across * spec->down;

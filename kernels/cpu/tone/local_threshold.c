@@ -88,8 +88,8 @@ static void row_sums_u32(uint32_t *sums, const uint32_t *columns, size_t n, size
 /* Updates the maximum D, unless sample i is alpha. */
 static void note(const struct local_threshold_worker *w, size_t i, double spread)
 {
-    bool colour = w->channels % 2 || (i + 1) % (size_t)w->channels;
-    if (colour && spread > *w->most)
+    bool color = w->channels % 2 || (i + 1) % (size_t)w->channels;
+    if (color && spread > *w->most)
         *w->most = spread;
 }
 

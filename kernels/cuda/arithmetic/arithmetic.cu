@@ -19,7 +19,7 @@ struct arithmetic_args {
     struct gi_image dst, src;
     struct beside other, dark;
     struct gi_arithmetic spec;
-    bool has_dark, colour; /* the mask has colour */
+    bool has_dark, color; /* the mask has colour */
     float full, inverse, weight, hidden;
 };
 
@@ -134,7 +134,7 @@ static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[G
     float ab = __fmul_rn(b[ALPHA], args->inverse), as = __fmul_rn(s[ALPHA], args->weight);
     struct gi_arithmetic_weights weights;
     if (spec->op == GI_ARITHMETIC_MASK) {
-        float luma = args->colour ? gi_pixel_luma(s[0], s[1], s[2]) : s[0];
+        float luma = args->color ? gi_pixel_luma(s[0], s[1], s[2]) : s[0];
         float m = gi_arithmetic_share(__fmul_rn(luma, args->inverse), as, spec->invert);
         float behind = __fmul_rn(spec->value[ALPHA], args->inverse);
         weights =
@@ -148,8 +148,8 @@ static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[G
         if (spec->blend != GI_BLEND_NORMAL)
             above = gi_arithmetic_blend(
                 above, gi_arithmetic_blended(spec->blend, b[c], above, args->inverse), ab);
-        b[c] = gi_arithmetic_colour(weights, spec->plus, b[c], above, args->full, args->hidden,
-                                    args->dst.type);
+        b[c] = gi_arithmetic_color(weights, spec->plus, b[c], above, args->full, args->hidden,
+                                   args->dst.type);
     }
     b[ALPHA] = gi_settle(__fmul_rn(weights.alpha, args->full), args->dst.type);
 }
@@ -368,7 +368,7 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
     args.other = beside_of(spec->other, full, full);
     args.dark = beside_of(spec->dark, full, 0);
     args.has_dark = spec->dark != NULL;
-    args.colour = spec->other && gi_colour_channels(spec->other) == 3;
+    args.color = spec->other && gi_color_channels(spec->other) == 3;
     args.full = full;
     args.inverse = (float)(1 / (double)full);
     args.weight = (float)((double)spec->opacity / (double)full);

@@ -12,7 +12,7 @@ enum {
     PITCH = 9,   /* of a column in shared memory, free of bank conflicts */
     BLOCK_SHARED = LANES * PITCH,
     PIXELS = 4, /* of a thread */
-    COLOUR_THREADS = 128,
+    COLOR_THREADS = 128,
 };
 
 /* Finds block number `i` of all planes. Returns its plane. */
@@ -141,10 +141,10 @@ static __device__ inline void store_pixels(const struct gi_image &result, int x,
             at[i] = bytes[i];
 }
 
-static __global__ void __launch_bounds__(COLOUR_THREADS) make_pixels(const struct jpeg_task *tasks)
+static __global__ void __launch_bounds__(COLOR_THREADS) make_pixels(const struct jpeg_task *tasks)
 {
     const struct jpeg_task &task = tasks[blockIdx.z];
-    const int x = (int)(blockIdx.x * COLOUR_THREADS + threadIdx.x) * PIXELS, y = (int)blockIdx.y;
+    const int x = (int)(blockIdx.x * COLOR_THREADS + threadIdx.x) * PIXELS, y = (int)blockIdx.y;
     if (x >= task.result.width || y >= task.result.height || *task.status)
         return;
     int v[GI_JPEG_COMPONENTS][PIXELS];
@@ -174,8 +174,8 @@ enum gi_status gi_cuda_jpeg_pixels(struct gi_cuda_queue *cu, const struct jpeg_l
     const unsigned blocks = (launch->blocks + BLOCKS - 1) / BLOCKS;
     transform<<<dim3(blocks, launch->n), BLOCKS * LANES, 0, cu->stream>>>(launch->tasks);
     GI_CUDA_LAUNCHED();
-    const unsigned across = ((unsigned)launch->width - 1) / (COLOUR_THREADS * PIXELS) + 1;
-    make_pixels<<<dim3(across, (unsigned)launch->height, launch->n), COLOUR_THREADS, 0,
+    const unsigned across = ((unsigned)launch->width - 1) / (COLOR_THREADS * PIXELS) + 1;
+    make_pixels<<<dim3(across, (unsigned)launch->height, launch->n), COLOR_THREADS, 0,
                   cu->stream>>>(launch->tasks);
     GI_CUDA_LAUNCHED();
     return GI_OK;

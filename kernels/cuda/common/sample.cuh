@@ -101,8 +101,8 @@ static __device__ __forceinline__ float epilogue_compared(const struct gi_epilog
 
 /* Applies the alpha rule and the epilogue to a filtered colour f; a is the filtered alpha of the
  * pixel, and s is the source sample. */
-static __device__ __forceinline__ float epilogue_colour(const struct rule *rule, float f, float a,
-                                                        float s)
+static __device__ __forceinline__ float epilogue_color(const struct rule *rule, float f, float a,
+                                                       float s)
 {
     if (rule->alpha == GI_ALPHA_WEIGH) {
         a = __fmul_rn(a, rule->inverse_sum);
@@ -226,7 +226,7 @@ static __device__ __noinline__ void store_any(const struct source *src, const st
             : src->type == GI_U16 ? (float)((const uint16_t *)in)[at]
                                   : ((const float *)in)[at];
     bool is_alpha = src->channels % 2 == 0 && (at + 1) % src->channels == 0;
-    f = is_alpha ? epilogue_alpha(rule, f, s) : epilogue_colour(rule, f, a, s);
+    f = is_alpha ? epilogue_alpha(rule, f, s) : epilogue_color(rule, f, a, s);
     if (src->type == GI_U8)
         sample_store((uint8_t *)out + at, f);
     else if (src->type == GI_U16)

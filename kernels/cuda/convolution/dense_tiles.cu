@@ -119,7 +119,7 @@ static __device__ __forceinline__ void epilogue_rows(const struct dense_args *ar
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
             f[c] = CHANNELS % 2 == 0 && c == LAST ? epilogue_alpha(rule, alpha, s[c])
-                                                  : epilogue_colour(rule, f[c], alpha, s[c]);
+                                                  : epilogue_color(rule, f[c], alpha, s[c]);
 #pragma unroll
         for (int i = 0; NBYTES % 4 == 0 && i < NBYTES / 4; i++)
             ((unsigned *)out)[i] = sample_pack<T>(f + i * PER_WORD);

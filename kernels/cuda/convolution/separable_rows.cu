@@ -302,7 +302,7 @@ static __device__ __forceinline__ void store_one(const struct source *src, const
     float s = src->type == GI_U8    ? (float)((const uint8_t *)in)[x]
               : src->type == GI_U16 ? (float)((const uint16_t *)in)[x]
                                     : ((const float *)in)[x];
-    f = alpha ? epilogue_alpha(rule, f, s) : epilogue_colour(rule, f, a, s);
+    f = alpha ? epilogue_alpha(rule, f, s) : epilogue_color(rule, f, a, s);
     if (src->type == GI_U8)
         sample_store((uint8_t *)out + x, f);
     else if (src->type == GI_U16)

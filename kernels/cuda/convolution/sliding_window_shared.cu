@@ -46,7 +46,7 @@ enum {
     /* With fewer taps, sliding_window.cuh is faster, or padding costs more time than this kernel
      * saves. */
     SLIDING_SHARED_LEAST = 16,
-    SLIDING_SHARED_LEAST_COLOUR = 10,
+    SLIDING_SHARED_LEAST_COLOR = 10,
 };
 
 /* Constants that depend on the sample type and the number of taps. */
@@ -468,7 +468,7 @@ bool gi_cuda_sliding_shared_takes(const struct gi_queue *queue, const struct gi_
     if (src->type == GI_F32 || (!gray && channels != 3 && !(weighed && src->type == GI_U8)))
         return false;
     int longest = gray || src->type == GI_U8 ? LONGEST : LONGEST_U16_RGB;
-    return n >= (gray ? SLIDING_SHARED_LEAST : SLIDING_SHARED_LEAST_COLOUR) && n <= longest &&
+    return n >= (gray ? SLIDING_SHARED_LEAST : SLIDING_SHARED_LEAST_COLOR) && n <= longest &&
            sliding_holds(src, &spec->border) && most < SLIDING_MOST &&
            raw_fits(src->type, spec->row, spec->nrow, 1) &&
            sliding_divides(src, spec->alpha, least, most, spec->sum);

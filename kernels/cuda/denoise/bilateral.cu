@@ -3,24 +3,24 @@
 #include "kernels/cuda/denoise/bilateral.cuh"
 
 /* The colours of a pixel, and its alpha. */
-template <int COLOURS> struct pixel {
-    float v[COLOURS], a;
+template <int COLORS> struct pixel {
+    float v[COLORS], a;
 };
 
 /* Returns pixel x of `row`, or the border values if `row` is NULL. */
-template <typename T, int COLOURS>
-static __device__ __forceinline__ struct pixel<COLOURS> pixel_at(const struct source *src,
-                                                                 const T *row, int x) {
-    struct pixel<COLOURS> p;
-    bool alpha = src->channels > COLOURS;
+template <typename T, int COLORS>
+static __device__ __forceinline__ struct pixel<COLORS> pixel_at(const struct source *src,
+                                                                const T *row, int x) {
+    struct pixel<COLORS> p;
+    bool alpha = src->channels > COLORS;
     if ((unsigned)x >= (unsigned)src->width)
         x = gi_border_index(x, src->width, src->border);
     bool outside = !row || x < 0;
     const T *at = row + (outside ? 0 : x * src->channels);
 #pragma unroll
-    for (int c = 0; c < COLOURS; c++)
+    for (int c = 0; c < COLORS; c++)
         p.v[c] = outside ? src->value[c] : (float)at[c];
-    p.a = !alpha ? 1.0f : outside ? src->value[COLOURS] : (float)at[COLOURS];
+    p.a = !alpha ? 1.0f : outside ? src->value[COLORS] : (float)at[COLORS];
     return p;
 }
 
@@ -32,14 +32,14 @@ static __device__ __forceinline__ const T *row_at(const struct source *src, int 
 }
 
 /* Sets the weight of q, a neighbour of p. Returns false if the neighbour is skipped. */
-template <int COLOURS>
-static __device__ __forceinline__ bool
-weight_of(float *w, const struct plain_args *args, const float2 *table,
-          const struct pixel<COLOURS> &p, const struct pixel<COLOURS> &q, float space)
+template <int COLORS>
+static __device__ __forceinline__ bool weight_of(float *w, const struct plain_args *args,
+                                                 const float2 *table, const struct pixel<COLORS> &p,
+                                                 const struct pixel<COLORS> &q, float space)
 {
     float d = fabsf(__fsub_rn(q.v[0], p.v[0]));
 #pragma unroll
-    for (int c = 1; c < COLOURS; c++)
+    for (int c = 1; c < COLORS; c++)
         d = __fadd_rn(d, fabsf(__fsub_rn(q.v[c], p.v[c])));
     float t = __fmul_rn(d, args->scale);
     if (!(t < (float)args->n - 0.5f))
@@ -48,12 +48,12 @@ weight_of(float *w, const struct plain_args *args, const float2 *table,
     float2 entry = table[(int)e];
     *w = args->whole ? entry.x : __fmaf_rn(__fsub_rn(t, e), entry.y, entry.x);
     *w = __fmul_rn(*w, space);
-    if (args->src.channels > COLOURS)
+    if (args->src.channels > COLORS)
         *w = __fmul_rn(*w, q.a);
     return true;
 }
 
-template <typename T, int COLOURS>
+template <typename T, int COLORS>
 static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
     bilateral_plain(const __grid_constant__ struct plain_args args)
 {
@@ -66,36 +66,36 @@ static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
         return;
     for (int y = (int)(blockIdx.y * PLAIN_Y + threadIdx.x / PLAIN_X); y < args.src.height;
          y += (int)gridDim.y * PLAIN_Y) {
-        struct pixel<COLOURS> p = pixel_at<T, COLOURS>(&args.src, row_at<T>(&args.src, y), x);
-        float sums[COLOURS] = {0}, weights = 0;
+        struct pixel<COLORS> p = pixel_at<T, COLORS>(&args.src, row_at<T>(&args.src, y), x);
+        float sums[COLORS] = {0}, weights = 0;
         for (int j = -half; j <= half; j++) {
-            float sum[COLOURS] = {0}, a = 0;
+            float sum[COLORS] = {0}, a = 0;
             const float *space = args.space + abs(j) * (half + 1);
             const T *row = row_at<T>(&args.src, y + j);
             int reach = args.reach[abs(j)];
             for (int i = -reach; i <= reach; i++) {
                 float w, s = __ldg(space + abs(i));
-                struct pixel<COLOURS> q = pixel_at<T, COLOURS>(&args.src, row, x + i);
+                struct pixel<COLORS> q = pixel_at<T, COLORS>(&args.src, row, x + i);
                 if (!weight_of(&w, &args, table, p, q, s))
                     continue;
 #pragma unroll
-                for (int c = 0; c < COLOURS; c++)
+                for (int c = 0; c < COLORS; c++)
                     sum[c] = __fmaf_rn(w, q.v[c], sum[c]);
                 a = __fadd_rn(a, w);
             }
 #pragma unroll
-            for (int c = 0; c < COLOURS; c++)
+            for (int c = 0; c < COLORS; c++)
                 sums[c] = __fadd_rn(sums[c], sum[c]);
             weights = __fadd_rn(weights, a);
         }
         T *to = (T *)(args.dst.data + (size_t)y * args.dst.stride) + (size_t)x * args.src.channels;
 #pragma unroll
-        for (int c = 0; c < COLOURS; c++)
+        for (int c = 0; c < COLORS; c++)
             sample_store(to + c, weights > 0 ? __fdiv_rn(sums[c], weights) : p.v[c]);
-        if (args.src.channels > COLOURS)
-            to[COLOURS] =
+        if (args.src.channels > COLORS)
+            to[COLORS] =
                 ((const T *)(args.src.data +
-                             (size_t)y * args.src.stride))[(size_t)x * args.src.channels + COLOURS];
+                             (size_t)y * args.src.stride))[(size_t)x * args.src.channels + COLORS];
     }
 }
 

@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/denoise/bilateral.cuh"
 
-enum { COLOURS_MAX = 3 };
+enum { COLORS_MAX = 3 };
 
 /* The colours of a pixel and its alpha. Colours that the image does not have are 0. */
 struct joint_pixel {
-    float v[COLOURS_MAX], a;
+    float v[COLORS_MAX], a;
 };
 
 static __device__ __forceinline__ float joint_sample(const struct source *src, const char *row,
@@ -29,16 +29,16 @@ static __device__ __forceinline__ struct joint_pixel joint_at(const struct sourc
                                                               const char *row, int x)
 {
     struct joint_pixel p;
-    int channels = src->channels, colours = channels - (channels % 2 == 0);
+    int channels = src->channels, colors = channels - (channels % 2 == 0);
     int xi = gi_border_index(x, src->width, src->border);
     bool outside = !row || xi < 0;
     size_t at = outside ? 0 : (size_t)xi * channels;
 #pragma unroll
-    for (int c = 0; c < COLOURS_MAX; c++)
-        p.v[c] = c >= colours ? 0.0f : outside ? src->value[c] : joint_sample(src, row, at + c);
-    p.a = channels == colours ? 1.0f
-          : outside           ? src->value[colours]
-                              : joint_sample(src, row, at + colours);
+    for (int c = 0; c < COLORS_MAX; c++)
+        p.v[c] = c >= colors ? 0.0f : outside ? src->value[c] : joint_sample(src, row, at + c);
+    p.a = channels == colors ? 1.0f
+          : outside          ? src->value[colors]
+                             : joint_sample(src, row, at + colors);
     return p;
 }
 
@@ -50,9 +50,9 @@ static __device__ __forceinline__ bool joint_weight(float *w, const struct plain
                                                     const struct joint_pixel &g, float space)
 {
     float d = fabsf(__fsub_rn(g.v[0], p.v[0]));
-    if (args->guide.channels >= COLOURS_MAX)
+    if (args->guide.channels >= COLORS_MAX)
 #pragma unroll
-        for (int c = 1; c < COLOURS_MAX; c++)
+        for (int c = 1; c < COLORS_MAX; c++)
             d = __fadd_rn(d, fabsf(__fsub_rn(g.v[c], p.v[c])));
     float t = __fmul_rn(d, args->scale);
     if (!(t < (float)args->n - 0.5f))
@@ -70,7 +70,7 @@ static __device__ __forceinline__ bool joint_finite(const struct joint_pixel &q)
 }
 
 struct joint_sums {
-    float s[COLOURS_MAX], a;
+    float s[COLORS_MAX], a;
 };
 
 /* Returns the sums over row j of the neighbourhood of pixel (x, y), whose guide pixel is p. */
@@ -94,7 +94,7 @@ static __device__ __forceinline__ struct joint_sums joint_add(const struct plain
         if (args->src.channels % 2 == 0)
             w = __fmul_rn(w, q.a);
 #pragma unroll
-        for (int c = 0; c < COLOURS_MAX; c++)
+        for (int c = 0; c < COLORS_MAX; c++)
             row.s[c] = __fmaf_rn(w, q.v[c], row.s[c]);
         row.a = __fadd_rn(row.a, w);
     }
@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
         table[i] = args.table[i];
     __syncthreads();
     int x = (int)(blockIdx.x * PLAIN_X + threadIdx.x % PLAIN_X), channels = args.src.channels;
-    int colours = channels - (channels % 2 == 0);
+    int colors = channels - (channels % 2 == 0);
     if (x >= args.src.width)
         return;
     for (int y = (int)(blockIdx.y * PLAIN_Y + threadIdx.x / PLAIN_X); y < args.src.height;
@@ -122,7 +122,7 @@ static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
                 continue;
             struct joint_sums row = joint_add(&args, table, p, x, y, j);
 #pragma unroll
-            for (int c = 0; c < COLOURS_MAX; c++)
+            for (int c = 0; c < COLORS_MAX; c++)
                 sums.s[c] = __fadd_rn(sums.s[c], row.s[c]);
             sums.a = __fadd_rn(sums.a, row.a);
         }
@@ -131,7 +131,7 @@ static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
         own += (size_t)x * channels;
         for (int c = 0; c < channels; c++) {
             float s = c == 0 ? sums.s[0] : c == 1 ? sums.s[1] : sums.s[2];
-            if (c < colours)
+            if (c < colors)
                 sample_store(to + c, sums.a > 0 ? __fdiv_rn(s, sums.a) : (float)own[c]);
             else
                 to[c] = own[c];

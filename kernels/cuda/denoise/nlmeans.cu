@@ -147,15 +147,15 @@ static __device__ __forceinline__ const void *place_of(const struct source *src,
 }
 
 /* The sums of a pixel, as integers or as floats. */
-template <typename T, int COLOURS> struct means {
-    unsigned long long s[COLOURS], a;
+template <typename T, int COLORS> struct means {
+    unsigned long long s[COLORS], a;
     __device__ __forceinline__ void add(unsigned w, const T *v, const float *outside, bool alpha)
     {
         unsigned long long weight = w;
         if (alpha)
-            weight *= v ? (unsigned)v[COLOURS] : (unsigned)outside[COLOURS];
+            weight *= v ? (unsigned)v[COLORS] : (unsigned)outside[COLORS];
 #pragma unroll
-        for (int c = 0; c < COLOURS; c++)
+        for (int c = 0; c < COLORS; c++)
             s[c] += weight * (v ? (unsigned)v[c] : (unsigned)outside[c]);
         a += weight;
     }
@@ -165,25 +165,25 @@ template <typename T, int COLOURS> struct means {
     }
 };
 
-template <int COLOURS> struct means<float, COLOURS> {
-    float s[COLOURS], a;
+template <int COLORS> struct means<float, COLORS> {
+    float s[COLORS], a;
     __device__ __forceinline__ void add(unsigned w, const float *v, const float *outside,
                                         bool alpha)
     {
-        float share = 1, sample[COLOURS + 1];
+        float share = 1, sample[COLORS + 1];
 #pragma unroll
-        for (int c = 0; c <= COLOURS; c++)
-            if (c < COLOURS || alpha)
+        for (int c = 0; c <= COLORS; c++)
+            if (c < COLORS || alpha)
                 sample[c] = v ? v[c] : outside[c];
         if (alpha)
-            share = sample[COLOURS];
+            share = sample[COLORS];
 #pragma unroll
-        for (int c = 0; c <= COLOURS; c++)
-            if ((c < COLOURS || alpha) && !(__fsub_rn(sample[c], sample[c]) == 0))
+        for (int c = 0; c <= COLORS; c++)
+            if ((c < COLORS || alpha) && !(__fsub_rn(sample[c], sample[c]) == 0))
                 share = 0;
         float weight = __fmul_rn((float)w, share);
 #pragma unroll
-        for (int c = 0; c < COLOURS; c++) {
+        for (int c = 0; c < COLORS; c++) {
             bool is_finite = __fsub_rn(sample[c], sample[c]) == 0;
             s[c] = __fmaf_rn(weight, is_finite ? sample[c] : 0.0f, s[c]);
         }
@@ -197,7 +197,7 @@ template <int COLOURS> struct means<float, COLOURS> {
 
 /* Stages quantised samples, one plane per colour, of the tile extended by the radii of patches and
  * search window. */
-template <typename T, int COLOURS>
+template <typename T, int COLORS>
 static __device__ __forceinline__ void steps_make(int *steps, const struct nlmeans_args *args,
                                                   int x0, int y0, int side, int reach)
 {
@@ -205,7 +205,7 @@ static __device__ __forceinline__ void steps_make(int *steps, const struct nlmea
         const T *v = (const T *)place_of(&args->src, x0 - reach + i % side, y0 - reach + i / side,
                                          (int)sizeof(T));
 #pragma unroll
-        for (int c = 0; c < COLOURS; c++) {
+        for (int c = 0; c < COLORS; c++) {
             float sample = v ? (float)v[c] : args->src.value[c];
             steps[c * side * side + i] =
                 sizeof(T) == 1 ? (int)sample : gi_nlmeans_step(sample, args->scale);
@@ -215,7 +215,7 @@ static __device__ __forceinline__ void steps_make(int *steps, const struct nlmea
 
 /* Computes sums of squares over `patch` pixels down a column. Each thread computes the sums of two
  * rows of a column of the tile. */
-template <int COLOURS>
+template <int COLORS>
 static __device__ __forceinline__ void columns_make(unsigned *columns, const int *steps, int by,
                                                     int side, int first, int patch)
 {
@@ -226,7 +226,7 @@ static __device__ __forceinline__ void columns_make(unsigned *columns, const int
     for (int r = 0; r <= patch; r++) {
         unsigned in = 0, out = 0;
 #pragma unroll
-        for (int c = 0; c < COLOURS; c++) {
+        for (int c = 0; c < COLORS; c++) {
             const int *p = steps + c * side * side + (first + row + r) * side + first + column;
             int d = min(abs(p[0] - p[by]), (int)GI_NLMEANS_STEPS);
             in += (unsigned)(d * d);
@@ -243,7 +243,7 @@ static __device__ __forceinline__ void columns_make(unsigned *columns, const int
     columns[(row + 1) * COLUMNS + column] = sum;
 }
 
-template <typename T, int COLOURS>
+template <typename T, int COLORS>
 static __global__ void __launch_bounds__(PLAIN_THREADS)
     nlmeans_plain(const __grid_constant__ struct nlmeans_args args)
 {
@@ -253,13 +253,13 @@ static __global__ void __launch_bounds__(PLAIN_THREADS)
     int half = args.search / 2, turn = 0;
     int tx = (int)threadIdx.x % SIDE, ty = (int)threadIdx.x / SIDE;
     int x0 = (int)blockIdx.x * SIDE, y0 = (int)blockIdx.y * SIDE;
-    bool alpha = args.src.channels > COLOURS;
-    struct means<T, COLOURS> means = {};
-    steps_make<T, COLOURS>(steps, &args, x0, y0, side, reach);
+    bool alpha = args.src.channels > COLORS;
+    struct means<T, COLORS> means = {};
+    steps_make<T, COLORS>(steps, &args, x0, y0, side, reach);
     __syncthreads();
     for (int j = -half; j <= half; j++)
         for (int i = -half; i <= half; i++, turn ^= 1) {
-            columns_make<COLOURS>(columns[turn], steps, j * side + i, side, half, args.patch);
+            columns_make<COLORS>(columns[turn], steps, j * side + i, side, half, args.patch);
             __syncthreads();
             unsigned distance = 0;
             for (int u = 0; u < args.patch; u++)
@@ -276,10 +276,10 @@ static __global__ void __launch_bounds__(PLAIN_THREADS)
     T *to = (T *)(args.dst.data + (size_t)(y0 + ty) * args.dst.stride) +
             (size_t)(x0 + tx) * args.src.channels;
 #pragma unroll
-    for (int c = 0; c < COLOURS; c++)
+    for (int c = 0; c < COLORS; c++)
         sample_store(to + c, means.mean(c, (float)from[c]));
     if (alpha)
-        to[COLOURS] = from[COLOURS];
+        to[COLORS] = from[COLORS];
 }
 
 /* ---- launchers ---- */
@@ -324,18 +324,18 @@ static enum gi_status bytes(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-template <typename T, int COLOURS>
-static enum gi_status plain_colours(struct gi_cuda_queue *cu, struct nlmeans_args *args,
-                                    struct gi_err *err)
+template <typename T, int COLORS>
+static enum gi_status plain_colors(struct gi_cuda_queue *cu, struct nlmeans_args *args,
+                                   struct gi_err *err)
 {
     int side = SIDE + args->search + args->patch - 2, height = args->src.height,
         band = 65535 * SIDE;
-    int nbytes = COLOURS * side * side * (int)sizeof(int);
+    int nbytes = COLORS * side * side * (int)sizeof(int);
     if (height > band)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d rows: want at most %d on CUDA", height, band);
     dim3 grid(ceil_div(args->src.width, SIDE), ceil_div(height, SIDE));
-    GI_CUDA_ALLOW_SHARED(cu, (nlmeans_plain<T, COLOURS>));
-    nlmeans_plain<T, COLOURS><<<grid, PLAIN_THREADS, nbytes, cu->stream>>>(*args);
+    GI_CUDA_ALLOW_SHARED(cu, (nlmeans_plain<T, COLORS>));
+    nlmeans_plain<T, COLORS><<<grid, PLAIN_THREADS, nbytes, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -344,8 +344,8 @@ template <typename T>
 static enum gi_status plain_run(struct gi_cuda_queue *cu, struct nlmeans_args *args,
                                 struct gi_err *err)
 {
-    return args->src.channels >= 3 ? plain_colours<T, 3>(cu, args, err)
-                                   : plain_colours<T, 1>(cu, args, err);
+    return args->src.channels >= 3 ? plain_colors<T, 3>(cu, args, err)
+                                   : plain_colors<T, 1>(cu, args, err);
 }
 
 static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,

@@ -30,7 +30,7 @@ struct sorted_args {
     uint8_t mask[SIDE_MAX]; /* rows of the square; bit i is set if the sample in column i counts */
     uint8_t places[SIDE_MAX * SIDE_MAX + 1]; /* [n]: index of the result if n samples count */
     int counted;                             /* samples of the structuring element */
-    int colours;                             /* channels that are filtered */
+    int colors;                              /* channels that are filtered */
     bool square;                             /* whether all samples of the square count */
 };
 
@@ -67,10 +67,10 @@ static __device__ __noinline__ void load_tile(unsigned *words, const struct sort
                                               int x0, int y0)
 {
     typedef shape<PAIRS, K> S;
-    int colours = args->colours, columns = (THREADS / colours + K - 1) * colours;
+    int colors = args->colors, columns = (THREADS / colors + K - 1) * colors;
     for (int i = (int)threadIdx.x; i < columns; i += THREADS) {
-        int c = i % colours, y = y0 - K / 2;
-        int xi = gi_border_index(x0 - K / 2 + i / colours, args->median.src.width,
+        int c = i % colors, y = y0 - K / 2;
+        int xi = gi_border_index(x0 - K / 2 + i / colors, args->median.src.width,
                                  args->median.src.border);
 #pragma unroll 4
         for (int r = 0; r < S::TILE; r++) {
@@ -169,7 +169,7 @@ static __device__ __forceinline__ void sort_window(unsigned *sorted, const unsig
     unsigned keys[K * K];
 #pragma unroll
     for (int i = 0; i < K * K; i++)
-        keys[i] = at[i / K * S::PITCH + i % K * args->colours];
+        keys[i] = at[i / K * S::PITCH + i % K * args->colors];
     if (!args->square)
 #pragma unroll
         for (int i = 0; i < K * K; i++)
@@ -190,9 +190,9 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ unsigned words[THERE ? S::TILE * S::PITCH : 1];
     if constexpr (THERE) {
         const struct median_args *median = &args.median;
-        int colours = args.colours, pixels = THREADS / colours, channels = median->src.channels;
+        int colors = args.colors, pixels = THREADS / colors, channels = median->src.channels;
         int x0 = (int)blockIdx.x * pixels, height = median->src.height;
-        int x = x0 + (int)threadIdx.x / colours, c = (int)threadIdx.x % colours;
+        int x = x0 + (int)threadIdx.x / colors, c = (int)threadIdx.x % colors;
         bool works = x < x0 + pixels && x < median->src.width;
         size_t at = (size_t)x * channels + c;
         for (int y0 = (int)blockIdx.y * STEPS * (1 + PAIRS); y0 < height;
@@ -219,8 +219,8 @@ static __global__ void __launch_bounds__(THREADS)
                     if (y >= height)
                         continue;
                     put_any<PAIRS>(median, key, median->hides && key == S::NONE, at, y);
-                    if (colours < channels && c == 0)
-                        put_any<PAIRS>(median, 0, true, at + colours, y);
+                    if (colors < channels && c == 0)
+                        put_any<PAIRS>(median, 0, true, at + colors, y);
                 }
             }
         }
@@ -232,7 +232,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, const struct sorted_args 
                              struct gi_err *err)
 {
     int rows = ceil_div(args->median.src.height, STEPS * (1 + PAIRS));
-    dim3 grid((unsigned)ceil_div(args->median.src.width, THREADS / args->colours),
+    dim3 grid((unsigned)ceil_div(args->median.src.width, THREADS / args->colors),
               (unsigned)(rows < ROWS_MAX ? rows : (int)ROWS_MAX));
     sorted_windows<PAIRS, K, MODE><<<grid, THREADS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
@@ -274,7 +274,7 @@ static enum gi_status filter(struct gi_queue *queue, struct gi_image *dst,
     int side = spec->width > spec->height ? spec->width : spec->height;
     int k = side <= 3 ? 3 : side <= 5 ? 5 : 7;
     args.median = median_args_of(dst, src, spec);
-    args.colours = src->channels - args.median.keep_alpha;
+    args.colors = src->channels - args.median.keep_alpha;
     fill_mask(&args, spec, k);
     for (int n = 1; n <= args.counted; n++)
         args.places[n] = (uint8_t)gi_rank_place(spec->percent, n);

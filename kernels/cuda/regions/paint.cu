@@ -11,7 +11,7 @@ static __global__ void __launch_bounds__(PAINT_THREADS)
                  const uint8_t *marked, float value)
 {
     int x = (int)(blockIdx.x * PAINT_THREADS + threadIdx.x);
-    int channels = src.channels, colours = channels - (channels % 2 == 0);
+    int channels = src.channels, colors = channels - (channels % 2 == 0);
     if (x >= src.width)
         return;
     for (int y = (int)blockIdx.y; y < src.height; y += (int)gridDim.y) {
@@ -20,7 +20,7 @@ static __global__ void __launch_bounds__(PAINT_THREADS)
         T *out = (T *)((char *)dst.data + y * dst.stride) + (size_t)x * channels;
         bool painted = label && marked[label - 1];
         for (int c = 0; c < channels; c++)
-            out[c] = painted && c < colours ? (T)value : in[c];
+            out[c] = painted && c < colors ? (T)value : in[c];
     }
 }
 

@@ -147,7 +147,7 @@ static enum gi_status prepare(struct gi_cuda_queue *cu, struct clahe_args *args,
     args->src = *src;
     args->judge = spec->judge ? *spec->judge : *src;
     args->shape = gi_clahe_shape_of(src, spec);
-    args->sets = spec->judge ? 1 : gi_colour_channels(src);
+    args->sets = spec->judge ? 1 : gi_color_channels(src);
     args->y = spec->tables ? spec->y : 0;
     size_t sets = (size_t)args->sets, entries = tiles_of(args) * args->shape.bins;
     size_t four_nbytes = interleaves ? sets * four_of(&args->shape) * sizeof *args->four : 0;
@@ -329,7 +329,7 @@ static bool interleaved_takes(const struct gi_queue *queue, const struct gi_imag
                               const struct gi_clahe *spec)
 {
     struct gi_clahe_shape shape = gi_clahe_shape_of(src, spec);
-    size_t sets = spec->judge ? 1 : (size_t)gi_colour_channels(src);
+    size_t sets = spec->judge ? 1 : (size_t)gi_color_channels(src);
     return is_large(queue, src, &shape) &&
            sets * four_of(&shape) * sizeof(ushort4) <= INTERLEAVED_MAX_NBYTES;
 }

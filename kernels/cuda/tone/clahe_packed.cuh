@@ -195,7 +195,7 @@ static __global__ void __launch_bounds__(PACKED_THREADS)
 {
     extern __shared__ __align__(16) char shared[];
     struct packed *packed = (struct packed *)shared;
-    int channels = args.src.channels, colours = channels - (channels % 2 == 0);
+    int channels = args.src.channels, colors = channels - (channels % 2 == 0);
     int sets = args.sets, set = (int)blockIdx.x % sets;
     /* Channels that this block maps: the first, and how many. */
     int first = sets > 1 ? set : 0, n = sets == 1 ? channels : 1;
@@ -213,12 +213,12 @@ static __global__ void __launch_bounds__(PACKED_THREADS)
             continue;
         for (int k = (int)threadIdx.x % wide; k < columns; k += wide) {
             int i = (c.x0 + k / n) * channels + first + k % n;
-            if (i % channels < colours)
+            if (i % channels < colors)
                 column_map<T>(packed, args, i, y, c.y1, rows);
             else
                 column_copy<T>(args, i, y, c.y1, rows);
-            if (sets > 1 && colours < channels) /* some rows of alpha */
-                column_copy<T>(args, i - set + colours, y + set * rows, c.y1, sets * rows);
+            if (sets > 1 && colors < channels) /* some rows of alpha */
+                column_copy<T>(args, i - set + colors, y + set * rows, c.y1, sets * rows);
         }
     }
 }

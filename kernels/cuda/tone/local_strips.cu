@@ -66,7 +66,7 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
     typedef SAMPLE T;
     enum {
         CHANNELS = COUNT,
-        COLOURS = COUNT == 4 ? 3 : COUNT,
+        COLORS = COUNT == 4 ? 3 : COUNT,
         BYTES = sizeof(T) == 1,
         QUADS = BYTES,
         PIXELS = BYTES && COUNT == 1 ? 16 : 8,
@@ -74,7 +74,7 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
         EACH = MEAN    ? 1
                : BYTES ? 2
                        : 3, /* sums per colour: level, square or its two halves */
-        SUMS = COLOURS * EACH,
+        SUMS = COLORS * EACH,
         ROWS = COUNT == 1 && MEAN ? 2 : 1,
         CENTRE = true,
         SHARES_ROWS = MEAN && PIXELS == 16,
@@ -120,8 +120,8 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
     {
 #pragma unroll
         for (int s = 0; s < SAMPLES; s++) {
-            unsigned *sums = columns + (s / CHANNELS * COLOURS + s % CHANNELS) * EACH;
-            if (s % CHANNELS >= COLOURS)
+            unsigned *sums = columns + (s / CHANNELS * COLORS + s % CHANNELS) * EACH;
+            if (s % CHANNELS >= COLORS)
                 continue;
             if constexpr (BYTES && !MEAN)
                 byte_move<SUBTRACT>(sums, fresh, old, s);
@@ -148,8 +148,8 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             int s = first + i;
-            unsigned *sums = columns + (s / CHANNELS * COLOURS + s % CHANNELS) * EACH;
-            if (s % CHANNELS >= COLOURS)
+            unsigned *sums = columns + (s / CHANNELS * COLORS + s % CHANNELS) * EACH;
+            if (s % CHANNELS >= COLORS)
                 continue;
             if (MEAN) {
                 sums[0] = dot4_unsigned(bytes[i], 0x01010101, sums[0]);
@@ -184,10 +184,10 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
             unsigned sums[ROWS * SUMS];
             window_sums(sums, args, prefix, j);
 #pragma unroll
-            for (int i = 0; i < ROWS * COLOURS; i++) {
-                int s = j * CHANNELS + i % COLOURS, at = i * EACH;
-                unsigned *sign = &signs[i / COLOURS][s], sum = sums[at] + 128 * (unsigned)local.n;
-                int v = (int)sample_of<T>(words[i / COLOURS], s);
+            for (int i = 0; i < ROWS * COLORS; i++) {
+                int s = j * CHANNELS + i % COLORS, at = i * EACH;
+                unsigned *sign = &signs[i / COLORS][s], sum = sums[at] + 128 * (unsigned)local.n;
+                int v = (int)sample_of<T>(words[i / COLORS], s);
                 if (!quick_doubts(__uint_as_float(*sign)))
                     continue;
                 bool above = local.black;
@@ -210,11 +210,11 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
             unsigned sums[ROWS * SUMS];
             window_sums(sums, args, prefix, j);
 #pragma unroll
-            for (int i = 0; i < ROWS * COLOURS; i++) {
-                int s = j * CHANNELS + i % COLOURS, at = i * EACH;
-                const unsigned *row = words[i / COLOURS];
+            for (int i = 0; i < ROWS * COLORS; i++) {
+                int s = j * CHANNELS + i % COLORS, at = i * EACH;
+                const unsigned *row = words[i / COLORS];
                 if (!BYTES) {
-                    signs[i / COLOURS][s] =
+                    signs[i / COLORS][s] =
                         level_above<HALF>(&local, level_of<T>(&local, row, s), sums[at],
                                           sums[at + 1], sums[at + EACH - 1])
                             ? ~0u
@@ -223,7 +223,7 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
                 }
                 float h = quick_side<SWELL>(&local.quick, quick_sample(row[s / 4], top, s % 4),
                                             (float)(int)sums[at], (float)sums[at + 1]);
-                signs[i / COLOURS][s] = __float_as_uint(h);
+                signs[i / COLORS][s] = __float_as_uint(h);
                 doubt |= quick_doubts(h);
             }
         }

@@ -307,13 +307,13 @@ static enum gi_status launch_floats(struct gi_cuda_queue *cu, struct gi_image *d
                                     const struct gi_image *src, const void *const *tables,
                                     bool keeps, struct gi_err *err)
 {
-    int colours = src->channels - keeps;
-    struct floats_args args = {*dst, *src, pieces_of(src), keeps ? 1u << colours : 0, NULL};
+    int colors = src->channels - keeps;
+    struct floats_args args = {*dst, *src, pieces_of(src), keeps ? 1u << colors : 0, NULL};
     void *scratch;
-    for (int c = 0; c < colours; c++)
+    for (int c = 0; c < colors; c++)
         args.stays |= tables[c] ? 0 : 1u << c;
-    enum gi_status status = gi_cuda_scratch(cu, &scratch, (size_t)colours * TABLE32_NBYTES, err);
-    for (int c = 0; c < colours && !status; c++)
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, (size_t)colors * TABLE32_NBYTES, err);
+    for (int c = 0; c < colors && !status; c++)
         if (tables[c])
             status = put_table(cu, (char *)scratch + (size_t)c * TABLE32_NBYTES, tables[c],
                                TABLE32_NBYTES, err);

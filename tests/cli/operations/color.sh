@@ -42,7 +42,7 @@ printf '0.5 0 0\n# green\n0 0.5 0\n0 0 0.5\n' >half.txt
 expect 0 gpuimg color rgb.ppm out.ppm --matrix half.txt
 check "a matrix from a file" test "$(samples 3 out.ppm)" = '128 128 128'
 for way in matrix steps; do
-    GPUIMG_WAY=cpu/colour_transform:$way expect 0 gpuimg color rgb.ppm $way.ppm --matrix half.txt --device cpu
+    GPUIMG_WAY=cpu/color_transform:$way expect 0 gpuimg color rgb.ppm $way.ppm --matrix half.txt --device cpu
 done
 check "both ways of the primitive give the same bytes" cmp matrix.ppm steps.ppm
 expect_error 1 'color: --pca: a gray image: want three channels' color in.pgm made.ppm --pca

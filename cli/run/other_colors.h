@@ -7,12 +7,12 @@
 #include "cli/args/chain.h"
 
 /* Moves the ICC profile and PNG's colour chunks of `loaded` to *kept, and frees the rest. */
-void gi_other_colours_keep(struct gi_metadata *kept, struct gi_metadata *loaded);
+void gi_other_colors_keep(struct gi_metadata *kept, struct gi_metadata *loaded);
 
 /* Returns whether `other` has an ICC profile, or colour chunks that do not declare sRGB, and
  * `metadata` has not the same. */
-bool gi_other_colours_differ(const struct gi_metadata *other, const struct gi_metadata *metadata);
+bool gi_other_colors_differ(const struct gi_metadata *other, const struct gi_metadata *metadata);
 
 /* Adds the colours of further images that differ from those of the input to the parts of
  * `metadata`, which is the input's, so that gi_save() names them. */
-void gi_other_colours_name(struct gi_metadata *metadata, const struct gi_chain *chain);
+void gi_other_colors_name(struct gi_metadata *metadata, const struct gi_chain *chain);

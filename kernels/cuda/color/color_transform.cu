@@ -12,7 +12,7 @@ enum { WIDE = 3, CHUNK = WIDE * WARP /* pieces per warp */, WARPS = POINTWISE_TH
 struct matrix_args {
     struct gi_image dst, src;
     struct walk walk; /* grid-stride loop of warps over chunks, or of threads over pieces */
-    struct gi_colour_step step;
+    struct gi_color_step step;
     bool alpha_too;
 };
 
@@ -21,7 +21,7 @@ struct matrix_args {
 /* The RGB pixels of 12 words. */
 template <typename T>
 static __device__ __forceinline__ void transform_three(unsigned *made, const unsigned *words,
-                                                       const struct gi_colour_step &step)
+                                                       const struct gi_color_step &step)
 {
     constexpr int S = 4 / (int)sizeof(T) /* samples per word */;
 #pragma unroll
@@ -31,9 +31,9 @@ static __device__ __forceinline__ void transform_three(unsigned *made, const uns
         for (int s = 0; s < S; s++) {
             int at = (i * S + s) / 3 * 3;
             v[s] =
-                gi_settle(gi_colour_matrix_row(&step, (i * S + s) % 3, sample_unpack<T>(words, at),
-                                               sample_unpack<T>(words, at + 1),
-                                               sample_unpack<T>(words, at + 2), 0, false),
+                gi_settle(gi_color_matrix_row(&step, (i * S + s) % 3, sample_unpack<T>(words, at),
+                                              sample_unpack<T>(words, at + 1),
+                                              sample_unpack<T>(words, at + 2), 0, false),
                           sample_type<T>());
         }
         made[i] = sample_pack<T>(v);
@@ -104,9 +104,8 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
             float b = sample_unpack<T>(words, p + 2), a = sample_unpack<T>(words, p + 3);
 #pragma unroll
             for (int c = 0; c < 4; c++)
-                v[p + c] =
-                    gi_settle(gi_colour_matrix_row(&args.step, c, r, g, b, a, args.alpha_too),
-                              sample_type<T>());
+                v[p + c] = gi_settle(gi_color_matrix_row(&args.step, c, r, g, b, a, args.alpha_too),
+                                     sample_type<T>());
             v[p + 3] = args.alpha_too ? v[p + 3] : a;
         }
 #pragma unroll
@@ -120,19 +119,19 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
 
 typedef void matrix_kernel(const struct matrix_args args, int row_pieces);
 
-static bool is_matrix(const struct gi_colour_transform *spec)
+static bool is_matrix(const struct gi_color_transform *spec)
 {
-    return spec->nsteps == 1 && spec->steps[0].kind == GI_COLOUR_MATRIX;
+    return spec->nsteps == 1 && spec->steps[0].kind == GI_COLOR_MATRIX;
 }
 
 static bool three_takes(const struct gi_queue *, const struct gi_image *src,
-                        const struct gi_colour_transform *spec)
+                        const struct gi_color_transform *spec)
 {
     return is_matrix(spec) && src->channels == 3;
 }
 
 static bool four_takes(const struct gi_queue *, const struct gi_image *src,
-                       const struct gi_colour_transform *spec)
+                       const struct gi_color_transform *spec)
 {
     return is_matrix(spec) && src->channels == 4;
 }
@@ -148,7 +147,7 @@ static int blocks_of(const struct gi_cuda_queue *cu, long long threads, int fit)
 
 /* Launches the kernel of a single matrix. `lanes` threads process `wide` pieces. */
 static enum gi_status by_matrix(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_colour_transform *spec,
+                                const struct gi_image *src, const struct gi_color_transform *spec,
                                 matrix_kernel *kernel, int wide, int lanes, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
@@ -163,7 +162,7 @@ static enum gi_status by_matrix(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static enum gi_status by_three(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_colour_transform *spec,
+                               const struct gi_image *src, const struct gi_color_transform *spec,
                                struct gi_err *err)
 {
     static matrix_kernel *const kernels[] = {matrix_of_three<uint8_t>, matrix_of_three<uint16_t>,
@@ -172,7 +171,7 @@ static enum gi_status by_three(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static enum gi_status by_four(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_colour_transform *spec,
+                              const struct gi_image *src, const struct gi_color_transform *spec,
                               struct gi_err *err)
 {
     static matrix_kernel *const kernels[] = {matrix_of_four<uint8_t>, matrix_of_four<uint16_t>,
@@ -186,44 +185,44 @@ struct steps_args {
     struct gi_image dst, src;
     struct walk walk; /* over pixels by threads */
     int nsteps, npowers;
-    struct gi_colour_step steps[GI_COLOUR_STEPS_MAX];
+    struct gi_color_step steps[GI_COLOR_STEPS_MAX];
     bool alpha_too;
     struct gi_power powers[GI_POWERS_MAX];
 };
 
-static __device__ void curve_all(float v[4], const struct gi_colour_curve &curve,
+static __device__ void curve_all(float v[4], const struct gi_color_curve &curve,
                                  const struct gi_power *powers)
 {
     const struct gi_power *power = powers + (curve.power < 0 ? 0 : curve.power);
 #pragma unroll
     for (int c = 0; c < 3; c++)
-        v[c] = gi_colour_curve_at(&curve, power->cell, power->octave, v[c]);
+        v[c] = gi_color_curve_at(&curve, power->cell, power->octave, v[c]);
 }
 
-static __device__ void run_step(float v[4], const struct gi_colour_step &step, bool alpha_too,
+static __device__ void run_step(float v[4], const struct gi_color_step &step, bool alpha_too,
                                 const struct gi_power *powers)
 {
     float r = v[0], g = v[1], b = v[2], a = v[3];
     switch (step.kind) {
-    case GI_COLOUR_MATRIX:
+    case GI_COLOR_MATRIX:
 #pragma unroll
         for (int c = 0; c < 4; c++)
-            v[c] = c < 3 || alpha_too ? gi_colour_matrix_row(&step, c, r, g, b, a, alpha_too) : a;
+            v[c] = c < 3 || alpha_too ? gi_color_matrix_row(&step, c, r, g, b, a, alpha_too) : a;
         break;
-    case GI_COLOUR_CURVE:
+    case GI_COLOR_CURVE:
         curve_all(v, step.curve, powers);
         break;
-    case GI_COLOUR_TO_HSV:
-        gi_colour_to_hsv(&v[0], &v[1], &v[2], step.full);
+    case GI_COLOR_TO_HSV:
+        gi_color_to_hsv(&v[0], &v[1], &v[2], step.full);
         break;
-    case GI_COLOUR_FROM_HSV:
-        gi_colour_from_hsv(&v[0], &v[1], &v[2], step.full);
+    case GI_COLOR_FROM_HSV:
+        gi_color_from_hsv(&v[0], &v[1], &v[2], step.full);
         break;
-    case GI_COLOUR_TO_HSL:
-        gi_colour_to_hsl(&v[0], &v[1], &v[2], step.full);
+    case GI_COLOR_TO_HSL:
+        gi_color_to_hsl(&v[0], &v[1], &v[2], step.full);
         break;
-    case GI_COLOUR_FROM_HSL:
-        gi_colour_from_hsl(&v[0], &v[1], &v[2], step.full);
+    case GI_COLOR_FROM_HSL:
+        gi_color_from_hsl(&v[0], &v[1], &v[2], step.full);
         break;
     }
 }
@@ -260,7 +259,7 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) many_steps(const str
 }
 
 static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_colour_transform *spec,
+                               const struct gi_image *src, const struct gi_color_transform *spec,
                                struct gi_err *err)
 {
     static void (*const kernels[GI_F32 + 1])(const struct steps_args) = {
@@ -286,7 +285,7 @@ static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-const struct gi_colour_transform_way gi_cuda_colour_transform_ways[GI_WAYS_MAX] = {
+const struct gi_color_transform_way gi_cuda_color_transform_ways[GI_WAYS_MAX] = {
     {{"three", "one matrix, of RGB"}, three_takes, by_three},
     {{"four", "one matrix, of RGBA"}, four_takes, by_four},
     {{"steps", "everything"}, NULL, by_steps},

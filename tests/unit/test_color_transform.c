@@ -22,41 +22,41 @@ __attribute__((constructor)) static void fill_powers(void)
     }
 }
 
-static struct gi_colour_step random_step(struct walk_case *c, enum gi_colour_step_kind kind,
-                                         float full)
+static struct gi_color_step random_step(struct walk_case *c, enum gi_color_step_kind kind,
+                                        float full)
 {
-    struct gi_colour_step step = {.kind = kind, .full = full};
+    struct gi_color_step step = {.kind = kind, .full = full};
     bool diagonal = walk_between(c, 0, 2) == 0;
     for (int i = 0; i < 4; i++) {
         step.offset[i] = walk_real(c) * full / 4;
         for (int j = 0; j < 4; j++)
             step.matrix[i][j] = i == j || !diagonal ? walk_real(c) : 0;
     }
-    step.curve = (struct gi_colour_curve){.cut = full / 16,
-                                          .slope = 0.75f,
-                                          .low = full / 8,
-                                          .in_scale = 0.9f / full,
-                                          .in_offset = 0.1f,
-                                          .scale = 0.8f * full,
-                                          .offset = full / 16,
-                                          .power = walk_between(c, -1, 1),
-                                          .odd = walk_between(c, 0, 1)};
+    step.curve = (struct gi_color_curve){.cut = full / 16,
+                                         .slope = 0.75f,
+                                         .low = full / 8,
+                                         .in_scale = 0.9f / full,
+                                         .in_offset = 0.1f,
+                                         .scale = 0.8f * full,
+                                         .offset = full / 16,
+                                         .power = walk_between(c, -1, 1),
+                                         .odd = walk_between(c, 0, 1)};
     return step;
 }
 
 /* Makes transforms of one step (kinds 0 to 6) or of four steps (the other kinds). */
 static void draw(struct walk_case *c)
 {
-    static const enum gi_colour_step_kind kinds[] = {
-        GI_COLOUR_MATRIX, GI_COLOUR_MATRIX,   GI_COLOUR_CURVE, GI_COLOUR_TO_HSV, GI_COLOUR_FROM_HSV,
-        GI_COLOUR_TO_HSL, GI_COLOUR_FROM_HSL, GI_COLOUR_CURVE, GI_COLOUR_MATRIX};
+    static const enum gi_color_step_kind kinds[] = {
+        GI_COLOR_MATRIX, GI_COLOR_MATRIX,   GI_COLOR_CURVE, GI_COLOR_TO_HSV, GI_COLOR_FROM_HSV,
+        GI_COLOR_TO_HSL, GI_COLOR_FROM_HSL, GI_COLOR_CURVE, GI_COLOR_MATRIX};
     int kind = c->turn % KINDS;
-    struct gi_colour_transform *transform = WALK_SPEC(c, struct gi_colour_transform);
+    struct gi_color_transform *transform = WALK_SPEC(c, struct gi_color_transform);
     if (c->channels < 3)
         return;
-    *transform = (struct gi_colour_transform){.nsteps = kind < 7 ? 1 : 4,
-                                              .powers = {&powers[0], &powers[1]},
-                                              .alpha_too = kind == 1 && c->channels == 4};
+    *transform = (struct gi_color_transform){.nsteps = kind < 7 ? 1 : 4,
+                                             .powers = {&powers[0], &powers[1]},
+                                             .alpha_too = kind == 1 && c->channels == 4};
     for (int i = 0; i < transform->nsteps; i++)
         transform->steps[i] =
             random_step(c, kinds[(kind + 3 * i) % KINDS], gi_type_full_scale(c->type));
@@ -65,7 +65,7 @@ static void draw(struct walk_case *c)
 
 /* ---- the definition in double ---- */
 
-static double bent(const struct gi_colour_curve *curve, double x)
+static double bent(const struct gi_color_curve *curve, double x)
 {
     double size = curve->odd ? fabs(x) : x,
            u = (double)curve->in_scale * size + (double)curve->in_offset;
@@ -76,23 +76,23 @@ static double bent(const struct gi_colour_curve *curve, double x)
 }
 
 /* Converts hues by distinguishing cases, as textbooks do. */
-static void hues(enum gi_colour_step_kind kind, double v[3], double full)
+static void hues(enum gi_color_step_kind kind, double v[3], double full)
 {
     double a = v[0] / full, b = v[1] / full, c = v[2] / full;
     double most = fmax(a, fmax(b, c)), least = fmin(a, fmin(b, c)), spread = most - least;
-    if (kind == GI_COLOUR_TO_HSV || kind == GI_COLOUR_TO_HSL) {
+    if (kind == GI_COLOR_TO_HSV || kind == GI_COLOR_TO_HSL) {
         double h = spread == 0 ? 0
                    : most == a ? fmod((b - c) / spread + 6, 6)
                    : most == b ? (c - a) / spread + 2
                                : (a - b) / spread + 4;
         double l = (most + least) / 2, s = spread == 0 ? 0 : spread / (l > 0.5 ? 2 - 2 * l : 2 * l);
         v[0] = h / 6 * full;
-        v[1] = (kind == GI_COLOUR_TO_HSL ? s : most > 0 ? spread / most : 0) * full;
-        v[2] = (kind == GI_COLOUR_TO_HSL ? l : most) * full;
+        v[1] = (kind == GI_COLOR_TO_HSL ? s : most > 0 ? spread / most : 0) * full;
+        v[2] = (kind == GI_COLOR_TO_HSL ? l : most) * full;
         return;
     }
-    double chroma = kind == GI_COLOUR_FROM_HSV ? c * b : (1 - fabs(2 * c - 1)) * b;
-    double low = kind == GI_COLOUR_FROM_HSV ? c - chroma : c - chroma / 2;
+    double chroma = kind == GI_COLOR_FROM_HSV ? c * b : (1 - fabs(2 * c - 1)) * b;
+    double low = kind == GI_COLOR_FROM_HSV ? c - chroma : c - chroma / 2;
     double turn = fmod(a * 6, 6), x = chroma * (1 - fabs(fmod(turn, 2) - 1));
     const double parts[6][3] = {{chroma, x, 0}, {x, chroma, 0}, {0, chroma, x},
                                 {0, x, chroma}, {x, 0, chroma}, {chroma, 0, x}};
@@ -100,13 +100,13 @@ static void hues(enum gi_colour_step_kind kind, double v[3], double full)
         v[i] = (parts[(int)turn][i] + low) * full;
 }
 
-static void meant(const struct gi_colour_step *step, double v[4], bool alpha_too)
+static void meant(const struct gi_color_step *step, double v[4], bool alpha_too)
 {
     double in[4] = {v[0], v[1], v[2], v[3]};
-    if (step->kind == GI_COLOUR_CURVE) {
+    if (step->kind == GI_COLOR_CURVE) {
         for (int i = 0; i < 3; i++)
             v[i] = bent(&step->curve, v[i]);
-    } else if (step->kind != GI_COLOUR_MATRIX) {
+    } else if (step->kind != GI_COLOR_MATRIX) {
         hues(step->kind, v, (double)step->full);
     } else {
         for (int i = 0; i < (alpha_too ? 4 : 3); i++) {
@@ -119,11 +119,11 @@ static void meant(const struct gi_colour_step *step, double v[4], bool alpha_too
 }
 
 /* Fails if `got` differs too much from the definition, which is computed in double. */
-static void check_meaning(const struct gi_colour_transform *transform, const struct gi_image *src,
+static void check_meaning(const struct gi_color_transform *transform, const struct gi_image *src,
                           const struct gi_image *got)
 {
     double full = (double)gi_type_full_scale(src->type);
-    bool exact = transform->nsteps == 1 && transform->steps[0].kind == GI_COLOUR_MATRIX;
+    bool exact = transform->nsteps == 1 && transform->steps[0].kind == GI_COLOR_MATRIX;
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x++) {
             size_t at = (size_t)x * (size_t)src->channels;
@@ -146,7 +146,7 @@ static void check_meaning(const struct gi_colour_transform *transform, const str
 
 static void define(struct walk_case *c)
 {
-    const struct gi_colour_transform *transform = c->spec;
+    const struct gi_color_transform *transform = c->spec;
     walk_result(c, c->width, c->height, c->channels, c->type);
     walk_plain(c);
     if (transform->nsteps == 1 && !walk_is_odd(c))
@@ -156,7 +156,7 @@ static void define(struct walk_case *c)
 static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {67, 5}, {1029, 3}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    WALK_ROW("colour_transform", "any", draw, define, .sizes = sizes, .in_place = 1),
+    WALK_ROW("color_transform", "any", draw, define, .sizes = sizes, .in_place = 1),
 };
 
 WALK_ROWS(rows)

@@ -11,19 +11,19 @@ enum {
     STRIP_MAX = 1 << 16 /* pixels */
 };
 
-struct colour_transform_planes {
+struct color_transform_planes {
     float r[CHUNK], g[CHUNK], b[CHUNK], a[CHUNK];
 };
 
-struct colour_work {
+struct color_work {
     struct gi_image *dst;
     const struct gi_image *src;
-    const struct gi_colour_transform *spec;
+    const struct gi_color_transform *spec;
     struct gi_tiling tiling;
     int nknown; /* number of leading steps that are looked up in `known` */
-    struct colour_transform_planes
+    struct color_transform_planes
         known; /* results of those steps for all 256 values of each colour */
-    void (*row)(const struct colour_work *colour_work, void *out, const void *in, size_t pixels);
+    void (*row)(const struct color_work *color_work, void *out, const void *in, size_t pixels);
 };
 
 /* ---- steps ---- */
@@ -32,32 +32,31 @@ struct colour_work {
 
 /* Steps and curves are passed by value, because the compiler must assume that storing samples
  * changes what is behind a pointer. */
-static void by_matrix(struct colour_transform_planes *p, const struct gi_colour_step step)
+static void by_matrix(struct color_transform_planes *p, const struct gi_color_step step)
 {
     EACH_PIXEL
     {
         float r = p->r[i], g = p->g[i], b = p->b[i];
-        p->r[i] = gi_colour_matrix_row(&step, 0, r, g, b, 0, false);
-        p->g[i] = gi_colour_matrix_row(&step, 1, r, g, b, 0, false);
-        p->b[i] = gi_colour_matrix_row(&step, 2, r, g, b, 0, false);
+        p->r[i] = gi_color_matrix_row(&step, 0, r, g, b, 0, false);
+        p->g[i] = gi_color_matrix_row(&step, 1, r, g, b, 0, false);
+        p->b[i] = gi_color_matrix_row(&step, 2, r, g, b, 0, false);
     }
 }
 
-static void by_matrix_with_alpha(struct colour_transform_planes *p,
-                                 const struct gi_colour_step step)
+static void by_matrix_with_alpha(struct color_transform_planes *p, const struct gi_color_step step)
 {
     EACH_PIXEL
     {
         float r = p->r[i], g = p->g[i], b = p->b[i], a = p->a[i];
-        p->r[i] = gi_colour_matrix_row(&step, 0, r, g, b, a, true);
-        p->g[i] = gi_colour_matrix_row(&step, 1, r, g, b, a, true);
-        p->b[i] = gi_colour_matrix_row(&step, 2, r, g, b, a, true);
-        p->a[i] = gi_colour_matrix_row(&step, 3, r, g, b, a, true);
+        p->r[i] = gi_color_matrix_row(&step, 0, r, g, b, a, true);
+        p->g[i] = gi_color_matrix_row(&step, 1, r, g, b, a, true);
+        p->b[i] = gi_color_matrix_row(&step, 2, r, g, b, a, true);
+        p->a[i] = gi_color_matrix_row(&step, 3, r, g, b, a, true);
     }
 }
 
-/* As gi_colour_curve_at(), but all indices are computed before the tables are read. */
-static void by_power(float *v, const struct gi_colour_curve curve, const struct gi_power *power)
+/* As gi_color_curve_at(), but all indices are computed before the tables are read. */
+static void by_power(float *v, const struct gi_color_curve curve, const struct gi_power *power)
 {
     const GI_VEC cut = vec_set(curve.cut), slope = vec_set(curve.slope), low = vec_set(curve.low);
     const GI_VEC scale = vec_set(curve.scale), offset = vec_set(curve.offset), zero = vec_set(0);
@@ -83,51 +82,51 @@ static void by_power(float *v, const struct gi_colour_curve curve, const struct 
     }
 }
 
-static void by_curve(float *v, const struct gi_colour_curve curve,
-                     const struct gi_colour_transform *spec)
+static void by_curve(float *v, const struct gi_color_curve curve,
+                     const struct gi_color_transform *spec)
 {
     if (curve.power < 0)
-        EACH_PIXEL v[i] = gi_colour_curve_at(&curve, NULL, NULL, v[i]);
+        EACH_PIXEL v[i] = gi_color_curve_at(&curve, NULL, NULL, v[i]);
     else
         by_power(v, curve, spec->powers[curve.power]);
 }
 
-static void run_step(struct colour_transform_planes *p, const struct gi_colour_step *step,
-                     const struct gi_colour_transform *spec)
+static void run_step(struct color_transform_planes *p, const struct gi_color_step *step,
+                     const struct gi_color_transform *spec)
 {
     float full = step->full;
     switch (step->kind) {
-    case GI_COLOUR_MATRIX:
+    case GI_COLOR_MATRIX:
         if (spec->alpha_too)
             by_matrix_with_alpha(p, *step);
         else
             by_matrix(p, *step);
         break;
-    case GI_COLOUR_CURVE:
+    case GI_COLOR_CURVE:
         by_curve(p->r, step->curve, spec);
         by_curve(p->g, step->curve, spec);
         by_curve(p->b, step->curve, spec);
         break;
-    case GI_COLOUR_TO_HSV:
-        EACH_PIXEL gi_colour_to_hsv(&p->r[i], &p->g[i], &p->b[i], full);
+    case GI_COLOR_TO_HSV:
+        EACH_PIXEL gi_color_to_hsv(&p->r[i], &p->g[i], &p->b[i], full);
         break;
-    case GI_COLOUR_FROM_HSV:
-        EACH_PIXEL gi_colour_from_hsv(&p->r[i], &p->g[i], &p->b[i], full);
+    case GI_COLOR_FROM_HSV:
+        EACH_PIXEL gi_color_from_hsv(&p->r[i], &p->g[i], &p->b[i], full);
         break;
-    case GI_COLOUR_TO_HSL:
-        EACH_PIXEL gi_colour_to_hsl(&p->r[i], &p->g[i], &p->b[i], full);
+    case GI_COLOR_TO_HSL:
+        EACH_PIXEL gi_color_to_hsl(&p->r[i], &p->g[i], &p->b[i], full);
         break;
-    case GI_COLOUR_FROM_HSL:
-        EACH_PIXEL gi_colour_from_hsl(&p->r[i], &p->g[i], &p->b[i], full);
+    case GI_COLOR_FROM_HSL:
+        EACH_PIXEL gi_color_from_hsl(&p->r[i], &p->g[i], &p->b[i], full);
         break;
     }
 }
 
 /* Returns whether the step changes each colour independently of the others. */
-static bool is_per_channel(const struct gi_colour_step *step)
+static bool is_per_channel(const struct gi_color_step *step)
 {
-    if (step->kind != GI_COLOUR_MATRIX)
-        return step->kind == GI_COLOUR_CURVE;
+    if (step->kind != GI_COLOR_MATRIX)
+        return step->kind == GI_COLOR_CURVE;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             if (i != j && step->matrix[i][j] != 0)
@@ -136,21 +135,21 @@ static bool is_per_channel(const struct gi_colour_step *step)
 }
 
 /* Applies the leading steps, which depend on one byte each, to all 256 byte values. */
-static void know_bytes(struct colour_work *colour_work)
+static void know_bytes(struct color_work *color_work)
 {
-    const struct gi_colour_transform *spec = colour_work->spec;
-    struct colour_transform_planes *p = &colour_work->known;
-    if (colour_work->src->type != GI_U8 || spec->alpha_too)
+    const struct gi_color_transform *spec = color_work->spec;
+    struct color_transform_planes *p = &color_work->known;
+    if (color_work->src->type != GI_U8 || spec->alpha_too)
         return;
     EACH_PIXEL p->r[i] = p->g[i] = p->b[i] = (float)i;
-    for (; colour_work->nknown < spec->nsteps && is_per_channel(&spec->steps[colour_work->nknown]);
-         colour_work->nknown++)
-        run_step(p, &spec->steps[colour_work->nknown], spec);
+    for (; color_work->nknown < spec->nsteps && is_per_channel(&spec->steps[color_work->nknown]);
+         color_work->nknown++)
+        run_step(p, &spec->steps[color_work->nknown], spec);
 }
 
 /* Looks up the results of the leading steps for n pixels, which are bytes. */
-static inline void look_up(struct colour_transform_planes *p,
-                           const struct colour_transform_planes *known, const uint8_t *in, size_t n,
+static inline void look_up(struct color_transform_planes *p,
+                           const struct color_transform_planes *known, const uint8_t *in, size_t n,
                            size_t channels)
 {
     for (size_t i = 0; i < n; i++) {
@@ -160,8 +159,7 @@ static inline void look_up(struct colour_transform_planes *p,
     }
 }
 
-static inline void part(struct colour_transform_planes *p, const float *v, size_t n,
-                        size_t channels)
+static inline void part(struct color_transform_planes *p, const float *v, size_t n, size_t channels)
 {
     for (size_t i = 0; i < n; i++) {
         p->r[i] = v[i * channels];
@@ -172,8 +170,7 @@ static inline void part(struct colour_transform_planes *p, const float *v, size_
     }
 }
 
-static inline void join(float *v, const struct colour_transform_planes *p, size_t n,
-                        size_t channels)
+static inline void join(float *v, const struct color_transform_planes *p, size_t n, size_t channels)
 {
     for (size_t i = 0; i < n; i++) {
         v[i * channels] = p->r[i];
@@ -185,7 +182,7 @@ static inline void join(float *v, const struct colour_transform_planes *p, size_
 }
 
 /* Stores a whole chunk. */
-static inline void store_bytes_of(const struct colour_transform_planes *p, uint8_t *out)
+static inline void store_bytes_of(const struct color_transform_planes *p, uint8_t *out)
 {
     for (size_t i = 0; i < CHUNK; i += GI_LANES) {
         const GI_VEC v[3] = {vec_settle(vec_load(p->r + i), GI_U8),
@@ -195,27 +192,27 @@ static inline void store_bytes_of(const struct colour_transform_planes *p, uint8
     }
 }
 
-static inline __attribute__((always_inline)) void row_of(const struct colour_work *colour_work,
+static inline __attribute__((always_inline)) void row_of(const struct color_work *color_work,
                                                          char *out, const char *in, size_t pixels,
                                                          size_t channels)
 {
-    struct colour_transform_planes planes = {{0}, {0}, {0}, {0}};
+    struct color_transform_planes planes = {{0}, {0}, {0}, {0}};
     float v[CHUNK * GI_MAX_CHANNELS];
-    enum gi_type type = colour_work->src->type;
+    enum gi_type type = color_work->src->type;
     size_t nbytes = gi_type_nbytes(type) * channels, sample = gi_type_nbytes(type);
     for (size_t x = 0; x < pixels; x += CHUNK) {
         size_t n = pixels - x < CHUNK ? pixels - x : CHUNK;
         char kept[CHUNK * sizeof(float)]; /* alpha keeps its bits */
-        for (size_t i = 0; channels == 4 && !colour_work->spec->alpha_too && i < n; i++)
+        for (size_t i = 0; channels == 4 && !color_work->spec->alpha_too && i < n; i++)
             memcpy(kept + i * sample, in + x * nbytes + i * nbytes + 3 * sample, sample);
-        if (colour_work->nknown) {
-            look_up(&planes, &colour_work->known, (const uint8_t *)in + x * nbytes, n, channels);
+        if (color_work->nknown) {
+            look_up(&planes, &color_work->known, (const uint8_t *)in + x * nbytes, n, channels);
         } else {
             GI_CPU(samples_load)(v, in + x * nbytes, n * channels, type);
             part(&planes, v, n, channels);
         }
-        for (int i = colour_work->nknown; i < colour_work->spec->nsteps; i++)
-            run_step(&planes, &colour_work->spec->steps[i], colour_work->spec);
+        for (int i = color_work->nknown; i < color_work->spec->nsteps; i++)
+            run_step(&planes, &color_work->spec->steps[i], color_work->spec);
         if (type == GI_U8 && channels == 3 && n == CHUNK) {
             store_bytes_of(&planes, (uint8_t *)out + x * nbytes);
             continue;
@@ -224,34 +221,33 @@ static inline __attribute__((always_inline)) void row_of(const struct colour_wor
         for (size_t i = 0; type == GI_U8 && i < n * channels; i++)
             v[i] = gi_settle(v[i], GI_U8);
         GI_CPU(samples_store)(out + x * nbytes, v, n * channels, type);
-        for (size_t i = 0; channels == 4 && !colour_work->spec->alpha_too && i < n; i++)
+        for (size_t i = 0; channels == 4 && !color_work->spec->alpha_too && i < n; i++)
             memcpy(out + x * nbytes + i * nbytes + 3 * sample, kept + i * sample, sample);
     }
 }
 
-static void row_by_steps(const struct colour_work *colour_work, void *out, const void *in,
+static void row_by_steps(const struct color_work *color_work, void *out, const void *in,
                          size_t pixels)
 {
-    if (colour_work->src->channels == 3)
-        row_of(colour_work, out, in, pixels, 3);
+    if (color_work->src->channels == 3)
+        row_of(color_work, out, in, pixels, 3);
     else
-        row_of(colour_work, out, in, pixels, 4);
+        row_of(color_work, out, in, pixels, 4);
 }
 
 /* ---- one matrix ---- */
 
-static inline GI_VEC matrix_row(const struct gi_colour_step *step, int c, const GI_VEC v[3])
+static inline GI_VEC matrix_row(const struct gi_color_step *step, int c, const GI_VEC v[3])
 {
     GI_VEC f = vec_fma(vec_set(step->matrix[c][0]), v[0], vec_set(step->offset[c]));
     f = vec_fma(vec_set(step->matrix[c][1]), v[1], f);
     return vec_fma(vec_set(step->matrix[c][2]), v[2], f);
 }
 
-static void matrix_u8(const struct colour_work *colour_work, void *out, const void *in,
-                      size_t pixels)
+static void matrix_u8(const struct color_work *color_work, void *out, const void *in, size_t pixels)
 {
     enum { AFTER = 64 / 3 /* pixels that a load may read in addition */ };
-    const struct gi_colour_step step = colour_work->spec->steps[0];
+    const struct gi_color_step step = color_work->spec->steps[0];
     const uint8_t *from = in;
     uint8_t *to = out;
     size_t x = 0;
@@ -262,15 +258,15 @@ static void matrix_u8(const struct colour_work *colour_work, void *out, const vo
             made[c] = vec_settle(matrix_row(&step, c, v), GI_U8);
         vec_store_u8_thirds(to + 3 * x, made);
     }
-    row_by_steps(colour_work, to + 3 * x, from + 3 * x, pixels - x);
+    row_by_steps(color_work, to + 3 * x, from + 3 * x, pixels - x);
 }
 
 /* Processes CHUNK pixels: computes samples channel by channel, then interleaves the channels. */
 #define MATRIX(name, sample, type)                                                                 \
-    static void name(const struct colour_work *colour_work, void *out, const void *in,             \
+    static void name(const struct color_work *color_work, void *out, const void *in,               \
                      size_t pixels)                                                                \
     {                                                                                              \
-        const struct gi_colour_step *step = &colour_work->spec->steps[0];                          \
+        const struct gi_color_step *step = &color_work->spec->steps[0];                            \
         sample made[3][CHUNK];                                                                     \
         size_t x = 0;                                                                              \
         for (; x + CHUNK <= pixels; x += CHUNK) {                                                  \
@@ -288,7 +284,7 @@ static void matrix_u8(const struct colour_work *colour_work, void *out, const vo
                 for (size_t c = 0; c < 3; c++)                                                     \
                     to[3 * i + c] = made[c][i];                                                    \
         }                                                                                          \
-        row_by_steps(colour_work, (sample *)out + 3 * x, (const sample *)in + 3 * x, pixels - x);  \
+        row_by_steps(color_work, (sample *)out + 3 * x, (const sample *)in + 3 * x, pixels - x);   \
     }
 
 MATRIX(matrix_u16, uint16_t, GI_U16)
@@ -298,52 +294,48 @@ MATRIX(matrix_f32, float, GI_F32)
 
 static void transform_tile(void *arg, int index, void *scratch)
 {
-    const struct colour_work *colour_work = arg;
-    struct gi_tile tile = GI_CPU(tile)(&colour_work->tiling, colour_work->src, index);
-    size_t at = (size_t)tile.x0 * (size_t)colour_work->src->channels *
-                gi_type_nbytes(colour_work->src->type);
+    const struct color_work *color_work = arg;
+    struct gi_tile tile = GI_CPU(tile)(&color_work->tiling, color_work->src, index);
+    size_t at =
+        (size_t)tile.x0 * (size_t)color_work->src->channels * gi_type_nbytes(color_work->src->type);
     for (int y = tile.y0; y < tile.y1; y++)
-        colour_work->row(colour_work, (char *)gi_row(colour_work->dst, y) + at,
-                         (const char *)gi_row(colour_work->src, y) + at,
-                         (size_t)(tile.x1 - tile.x0));
+        color_work->row(color_work, (char *)gi_row(color_work->dst, y) + at,
+                        (const char *)gi_row(color_work->src, y) + at, (size_t)(tile.x1 - tile.x0));
 }
 
-static enum gi_status run(struct gi_queue *queue, struct colour_work *colour_work,
-                          struct gi_err *err)
+static enum gi_status run(struct gi_queue *queue, struct color_work *color_work, struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    colour_work->tiling = GI_CPU(tiling)(colour_work->src, gi_pool_threads(pool), STRIP_MAX, 0);
-    return gi_pool_run(pool, colour_work->tiling.nstrips * colour_work->tiling.nbands,
-                       transform_tile, colour_work, 0, err);
+    color_work->tiling = GI_CPU(tiling)(color_work->src, gi_pool_threads(pool), STRIP_MAX, 0);
+    return gi_pool_run(pool, color_work->tiling.nstrips * color_work->tiling.nbands, transform_tile,
+                       color_work, 0, err);
 }
 
 static bool is_matrix(const struct gi_queue *queue, const struct gi_image *src,
-                      const struct gi_colour_transform *spec)
+                      const struct gi_color_transform *spec)
 {
-    return src->channels == 3 && spec->nsteps == 1 && spec->steps[0].kind == GI_COLOUR_MATRIX;
+    return src->channels == 3 && spec->nsteps == 1 && spec->steps[0].kind == GI_COLOR_MATRIX;
 }
 
 static enum gi_status by_matrix_alone(struct gi_queue *queue, struct gi_image *dst,
                                       const struct gi_image *src,
-                                      const struct gi_colour_transform *spec, struct gi_err *err)
+                                      const struct gi_color_transform *spec, struct gi_err *err)
 {
-    struct colour_work colour_work = {.dst = dst, .src = src, .spec = spec};
-    colour_work.row = src->type == GI_U8    ? matrix_u8
-                      : src->type == GI_U16 ? matrix_u16
-                                            : matrix_f32;
-    return run(queue, &colour_work, err);
+    struct color_work color_work = {.dst = dst, .src = src, .spec = spec};
+    color_work.row = src->type == GI_U8 ? matrix_u8 : src->type == GI_U16 ? matrix_u16 : matrix_f32;
+    return run(queue, &color_work, err);
 }
 
 static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_colour_transform *spec,
+                               const struct gi_image *src, const struct gi_color_transform *spec,
                                struct gi_err *err)
 {
-    struct colour_work colour_work = {.dst = dst, .src = src, .spec = spec, .row = row_by_steps};
-    know_bytes(&colour_work);
-    return run(queue, &colour_work, err);
+    struct color_work color_work = {.dst = dst, .src = src, .spec = spec, .row = row_by_steps};
+    know_bytes(&color_work);
+    return run(queue, &color_work, err);
 }
 
-const struct gi_colour_transform_way GI_CPU(colour_transform_ways)[GI_WAYS_MAX] = {
+const struct gi_color_transform_way GI_CPU(color_transform_ways)[GI_WAYS_MAX] = {
     {{"matrix", "one matrix, of RGB"}, is_matrix, by_matrix_alone},
     {{"steps", "everything"}, NULL, by_steps},
 };

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Pixel values for gray images: more numbers than channels are an error, and a colour that becomes gray is a warning.
-# Sources: filters/option_colour.c filters/plan.c cli/log.c cli/args/image_files.c
+# Sources: filters/option_color.c filters/plan.c cli/log.c cli/args/image_files.c
 . "$(dirname "$0")/../lib.sh"
 pgm gray.pgm 4 2
 pgm mask.pgm 4 2

@@ -15,15 +15,15 @@ static int bits_of(const struct gi_image *src)
     return 8 * (int)gi_type_nbytes(src->type) * src->channels;
 }
 
-static __device__ __forceinline__ uint64_t colour_at(const struct gi_image &src, int x, int y)
+static __device__ __forceinline__ uint64_t color_at(const struct gi_image &src, int x, int y)
 {
     const char *row = (const char *)src.data + (size_t)y * src.stride;
-    uint64_t colour = 0;
+    uint64_t color = 0;
     for (int c = 0; c < src.channels; c++)
-        colour = src.type == GI_U8
-                     ? colour << 8 | ((const uint8_t *)row)[(size_t)x * src.channels + c]
-                     : colour << 16 | ((const uint16_t *)row)[(size_t)x * src.channels + c];
-    return colour;
+        color = src.type == GI_U8
+                    ? color << 8 | ((const uint8_t *)row)[(size_t)x * src.channels + c]
+                    : color << 16 | ((const uint16_t *)row)[(size_t)x * src.channels + c];
+    return color;
 }
 
 static dim3 grid_of(const struct gi_image *src)
@@ -40,14 +40,14 @@ static __global__ void __launch_bounds__(THREADS) count(unsigned *counts, const 
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x);
     for (int y = (int)blockIdx.y; y < src.height; y += (int)gridDim.y) {
-        unsigned colour = x < src.width ? (unsigned)colour_at(src, x, y) : ~0u;
-        unsigned before = __shfl_up_sync(ALL_LANES, colour, 1);
-        bool first = threadIdx.x % WARP == 0 || before != colour;
+        unsigned color = x < src.width ? (unsigned)color_at(src, x, y) : ~0u;
+        unsigned before = __shfl_up_sync(ALL_LANES, color, 1);
+        bool first = threadIdx.x % WARP == 0 || before != color;
         unsigned firsts = __ballot_sync(ALL_LANES, first), lane = threadIdx.x % WARP;
         unsigned after = lane == WARP - 1 ? 0 : firsts >> (lane + 1);
         unsigned run = after ? (unsigned)__ffs((int)after) : WARP - lane;
         if (first && x < src.width)
-            atomicAdd(&counts[colour], run);
+            atomicAdd(&counts[color], run);
     }
 }
 
@@ -58,7 +58,7 @@ static bool fits_table(const struct gi_queue *, const struct gi_image *src, cons
 
 /* The table of counts is passed to compact as an image of floats with the same bits. As floats,
  * all counts from 1 to 2^31 - 2^23 (the bits of infinity) are > 0. */
-static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
+static enum gi_status by_table(struct gi_queue *queue, struct gi_colors *found,
                                const struct gi_image *src, const void *none, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
@@ -83,14 +83,14 @@ static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
     queue->k->release(queue, &table);
     if (status)
         return status;
-    found->each = (struct gi_colour_count *)malloc((points.n + 1) * sizeof *found->each);
+    found->each = (struct gi_color_count *)malloc((points.n + 1) * sizeof *found->each);
     if (!found->each)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", (size_t)points.n);
     for (; found->each && found->n < points.n; found->n++) {
         uint32_t n;
         memcpy(&n, &points.value[found->n], sizeof n);
-        uint64_t colour = (uint64_t)points.y[found->n] << width_bits | points.x[found->n];
-        found->each[found->n] = {colour, n};
+        uint64_t color = (uint64_t)points.y[found->n] << width_bits | points.x[found->n];
+        found->each[found->n] = {color, n};
     }
     gi_pixel_list_free(&points);
     return status;
@@ -101,38 +101,38 @@ static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
 enum { FLAGS_WIDTH = 4096 };
 
 template <typename K>
-static __global__ void __launch_bounds__(THREADS) list(K *colours, const struct gi_image src)
+static __global__ void __launch_bounds__(THREADS) list(K *colors, const struct gi_image src)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x);
     for (int y = (int)blockIdx.y; y < src.height && x < src.width; y += (int)gridDim.y)
-        colours[(size_t)y * src.width + x] = (K)colour_at(src, x, y);
+        colors[(size_t)y * src.width + x] = (K)color_at(src, x, y);
 }
 
 /* Flags the first of equal colours. There are `all` flags for n colours. */
 template <typename K>
 static __global__ void __launch_bounds__(THREADS)
-    flag_firsts(uint8_t *flags, const K *colours, size_t n, size_t all)
+    flag_firsts(uint8_t *flags, const K *colors, size_t n, size_t all)
 {
     size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < all)
-        flags[i] = i < n && (i == 0 || colours[i] != colours[i - 1]);
+        flags[i] = i < n && (i == 0 || colors[i] != colors[i - 1]);
 }
 
 /* Counts the distinct colours `first` to `end` - 1 of nfirsts. firsts[j] is the index of the first
  * of n sorted colours that equals distinct colour j. */
 template <typename K>
 static __global__ void __launch_bounds__(THREADS)
-    pair(struct gi_colour_count *pairs, const K *colours, const uint32_t *firsts, size_t first,
+    pair(struct gi_color_count *pairs, const K *colors, const uint32_t *firsts, size_t first,
          size_t end, size_t nfirsts, size_t n)
 {
     size_t j = first + (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (j < end)
-        pairs[j - first] = {colours[firsts[j]], (j + 1 < nfirsts ? firsts[j + 1] : n) - firsts[j]};
+        pairs[j - first] = {colors[firsts[j]], (j + 1 < nfirsts ? firsts[j + 1] : n) - firsts[j]};
 }
 
 /* Device memory for n colours. */
 template <typename K> struct sort_memory {
-    K *colours, *other; /* `other` is also the memory of pairs, of which it holds `room` */
+    K *colors, *other; /* `other` is also the memory of pairs, of which it holds `room` */
     uint32_t *firsts;
     device_u64 *nfirsts;
     uint8_t *values; /* of stream compaction, not used */
@@ -157,9 +157,9 @@ template <typename K> static size_t lay_out(struct sort_memory<K> *memory, char 
     memory->flags.type = GI_U8;
     memory->flags.stride = FLAGS_WIDTH;
     size_t compact = gi_cuda_compact_scratch(&memory->flags);
-    memory->colours = (K *)take(n * sizeof(K));
-    memory->room = n * sizeof(K) / sizeof(struct gi_colour_count) + 1;
-    memory->other = (K *)take(memory->room * sizeof(struct gi_colour_count));
+    memory->colors = (K *)take(n * sizeof(K));
+    memory->room = n * sizeof(K) / sizeof(struct gi_color_count) + 1;
+    memory->other = (K *)take(memory->room * sizeof(struct gi_color_count));
     memory->firsts = (uint32_t *)take(n * sizeof(uint32_t));
     memory->nfirsts = (device_u64 *)take(sizeof(device_u64));
     memory->values = (uint8_t *)take(n);
@@ -174,22 +174,22 @@ static enum gi_status sort_launch(struct gi_cuda_queue *cu, const struct sort_me
 {
     size_t all = (size_t)FLAGS_WIDTH * (size_t)memory->flags.height;
     struct gi_predicate is_first = {&memory->flags, 0, false};
-    list<K><<<grid_of(src), THREADS, 0, cu->stream>>>(memory->colours, *src);
+    list<K><<<grid_of(src), THREADS, 0, cu->stream>>>(memory->colors, *src);
     GI_CUDA_LAUNCHED();
     enum gi_status status =
-        gi_cuda_sort_launch(cu, memory->colours, memory->other, memory->colours, memory->scratch, n,
+        gi_cuda_sort_launch(cu, memory->colors, memory->other, memory->colors, memory->scratch, n,
                             sizeof(K), (bits_of(src) + 15) / 16 * 2, err);
     if (status)
         return status;
     flag_firsts<K><<<(unsigned)ceil_div((long long)all, THREADS), THREADS, 0, cu->stream>>>(
-        (uint8_t *)memory->flags.data, memory->colours, n, all);
+        (uint8_t *)memory->flags.data, memory->colors, n, all);
     GI_CUDA_LAUNCHED();
     return gi_cuda_compact_launch(cu, memory->firsts, memory->values, memory->nfirsts,
                                   memory->scratch, &memory->flags, &is_first, err);
 }
 
 template <typename K>
-static enum gi_status pairs_to_host(struct gi_cuda_queue *cu, struct gi_colours *found,
+static enum gi_status pairs_to_host(struct gi_cuda_queue *cu, struct gi_colors *found,
                                     const struct sort_memory<K> *memory, size_t n,
                                     struct gi_err *err)
 {
@@ -198,14 +198,14 @@ static enum gi_status pairs_to_host(struct gi_cuda_queue *cu, struct gi_colours 
                                                  sizeof nfirsts, sizeof nfirsts, 1, err);
     if (status)
         return status;
-    found->each = (struct gi_colour_count *)malloc(nfirsts * sizeof *found->each);
+    found->each = (struct gi_color_count *)malloc(nfirsts * sizeof *found->each);
     if (!found->each)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", (size_t)nfirsts);
     while (found->n < nfirsts && !status) {
         size_t end = found->n + memory->room < nfirsts ? found->n + memory->room : nfirsts;
         size_t count = end - found->n, nbytes = count * sizeof *found->each;
         pair<K><<<(unsigned)ceil_div((long long)count, THREADS), THREADS, 0, cu->stream>>>(
-            (struct gi_colour_count *)memory->other, memory->colours, memory->firsts, found->n, end,
+            (struct gi_color_count *)memory->other, memory->colors, memory->firsts, found->n, end,
             nfirsts, n);
         GI_CUDA_LAUNCHED();
         status = gi_cuda_copy_to_host(cu, found->each + found->n, nbytes, memory->other, nbytes,
@@ -216,7 +216,7 @@ static enum gi_status pairs_to_host(struct gi_cuda_queue *cu, struct gi_colours 
 }
 
 template <typename K>
-static enum gi_status sort(struct gi_cuda_queue *cu, struct gi_colours *found,
+static enum gi_status sort(struct gi_cuda_queue *cu, struct gi_colors *found,
                            const struct gi_image *src, struct gi_err *err)
 {
     size_t n = (size_t)src->width * (size_t)src->height;
@@ -237,7 +237,7 @@ static enum gi_status sort(struct gi_cuda_queue *cu, struct gi_colours *found,
     return status;
 }
 
-static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
+static enum gi_status by_sort(struct gi_queue *queue, struct gi_colors *found,
                               const struct gi_image *src, const void *none, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
@@ -245,7 +245,7 @@ static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
                               : sort<uint64_t>(cu, found, src, err);
 }
 
-const struct gi_count_colours_way gi_cuda_count_colours_ways[GI_WAYS_MAX] = {
+const struct gi_count_colors_way gi_cuda_count_colors_ways[GI_WAYS_MAX] = {
     {{"table", "colours of 24 bits at most"}, fits_table, by_table},
     {{"sort", "everything"}, NULL, by_sort},
 };

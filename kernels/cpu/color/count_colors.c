@@ -15,13 +15,13 @@ static unsigned bits_of(const struct gi_image *src)
 }
 
 /* Returns the colour of pixel x of a row as a number. */
-static inline uint64_t colour_at(const void *row, size_t x, size_t channels, enum gi_type type)
+static inline uint64_t color_at(const void *row, size_t x, size_t channels, enum gi_type type)
 {
-    uint64_t colour = 0;
+    uint64_t color = 0;
     for (size_t c = 0; c < channels; c++)
-        colour = type == GI_U8 ? colour << 8 | ((const uint8_t *)row)[x * channels + c]
-                               : colour << 16 | ((const uint16_t *)row)[x * channels + c];
-    return colour;
+        color = type == GI_U8 ? color << 8 | ((const uint8_t *)row)[x * channels + c]
+                              : color << 16 | ((const uint16_t *)row)[x * channels + c];
+    return color;
 }
 
 /* ---- by table ---- */
@@ -40,14 +40,14 @@ static void count_row(void *arg, int y, void *scratch)
     size_t channels = (size_t)table->src->channels, width = (size_t)table->src->width;
     enum gi_type type = table->src->type;
     for (size_t x = 0, end; x < width; x = end) {
-        uint64_t colour = colour_at(row, x, channels, type);
-        for (end = x + 1; end < width && colour_at(row, end, channels, type) == colour; end++)
+        uint64_t color = color_at(row, x, channels, type);
+        for (end = x + 1; end < width && color_at(row, end, channels, type) == color; end++)
             ;
-        __atomic_fetch_add(&table->counts[colour], (uint32_t)(end - x), __ATOMIC_RELAXED);
+        __atomic_fetch_add(&table->counts[color], (uint32_t)(end - x), __ATOMIC_RELAXED);
     }
 }
 
-static enum gi_status list_table(struct gi_colours *found, const uint32_t *counts, size_t size,
+static enum gi_status list_table(struct gi_colors *found, const uint32_t *counts, size_t size,
                                  struct gi_err *err)
 {
     size_t n = 0;
@@ -58,7 +58,7 @@ static enum gi_status list_table(struct gi_colours *found, const uint32_t *count
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
     for (size_t i = 0; i < size; i++)
         if (counts[i])
-            found->each[found->n++] = (struct gi_colour_count){i, counts[i]};
+            found->each[found->n++] = (struct gi_color_count){i, counts[i]};
     return GI_OK;
 }
 
@@ -67,12 +67,12 @@ static bool fits_table(const struct gi_queue *queue, const struct gi_image *src,
     return bits_of(src) <= TABLE_BITS;
 }
 
-static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
+static enum gi_status by_table(struct gi_queue *queue, struct gi_colors *found,
                                const struct gi_image *src, const void *none, struct gi_err *err)
 {
     size_t size = (size_t)1 << bits_of(src);
     struct table table = {src, calloc(size, sizeof *table.counts)};
-    *found = (struct gi_colours){0};
+    *found = (struct gi_colors){0};
     if (!table.counts)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table of colours");
     enum gi_status status = gi_pool_run(gi_cpu_pool(queue), src->height, count_row, &table, 0, err);
@@ -84,21 +84,21 @@ static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
 
 /* ---- by sorting ---- */
 
-static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
+static enum gi_status by_sort(struct gi_queue *queue, struct gi_colors *found,
                               const struct gi_image *src, const void *none, struct gi_err *err)
 {
     size_t width = (size_t)src->width, n = width * (size_t)src->height;
-    uint64_t *colours = malloc(n * sizeof *colours);
-    if (!colours)
+    uint64_t *colors = malloc(n * sizeof *colors);
+    if (!colors)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
     for (int y = 0; y < src->height; y++)
         for (size_t x = 0; x < width; x++)
-            colours[(size_t)y * width + x] =
-                colour_at(gi_row(src, y), x, (size_t)src->channels, src->type);
-    return gi_colours_sort(found, colours, n, bits_of(src), err);
+            colors[(size_t)y * width + x] =
+                color_at(gi_row(src, y), x, (size_t)src->channels, src->type);
+    return gi_colors_sort(found, colors, n, bits_of(src), err);
 }
 
-const struct gi_count_colours_way GI_CPU(count_colours_ways)[GI_WAYS_MAX] = {
+const struct gi_count_colors_way GI_CPU(count_colors_ways)[GI_WAYS_MAX] = {
     {{"table", "colours of 24 bits at most"}, fits_table, by_table},
     {{"sort", "everything"}, NULL, by_sort},
 };

@@ -5,19 +5,18 @@
 #include "kernels/cuda/common/pointwise.cuh"
 #include "kernels/color.h"
 
-struct recolour_args {
+struct recolor_args {
     struct gi_image dst, src, table;
-    struct walk walk;                   /* grid-stride loop over groups of four pixels */
-    unsigned colours[GI_RECOLOUR_MOST]; /* red in the lowest byte */
+    struct walk walk;                 /* grid-stride loop over groups of four pixels */
+    unsigned colors[GI_RECOLOR_MOST]; /* red in the lowest byte */
 };
 
 template <int CHANNELS>
-static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    recolour(const struct recolour_args args)
+static __global__ void __launch_bounds__(POINTWISE_THREADS) recolor(const struct recolor_args args)
 {
-    __shared__ unsigned colours[GI_RECOLOUR_MOST];
-    for (unsigned i = threadIdx.x; i < GI_RECOLOUR_MOST; i += POINTWISE_THREADS)
-        colours[i] = args.colours[i];
+    __shared__ unsigned colors[GI_RECOLOR_MOST];
+    for (unsigned i = threadIdx.x; i < GI_RECOLOR_MOST; i += POINTWISE_THREADS)
+        colors[i] = args.colors[i];
     __syncthreads();
     const uint8_t *table = (const uint8_t *)args.table.data;
     unsigned x, y;
@@ -36,10 +35,10 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
         for (int p = 0; p < 4 * CHANNELS; p += CHANNELS) {
             unsigned row = bytes[p] << 4 | bytes[p + 1] >> 4;
             unsigned column = (bytes[p + 1] & 15) << 8 | bytes[p + 2];
-            unsigned colour = colours[__ldg(&table[row * args.table.stride + column])];
-            to[p] = (uint8_t)colour;
-            to[p + 1] = (uint8_t)(colour >> 8);
-            to[p + 2] = (uint8_t)(colour >> 16);
+            unsigned color = colors[__ldg(&table[row * args.table.stride + column])];
+            to[p] = (uint8_t)color;
+            to[p + 1] = (uint8_t)(color >> 8);
+            to[p + 2] = (uint8_t)(color >> 16);
             if (CHANNELS == 4)
                 to[p + 3] = bytes[p + 3];
         }
@@ -50,14 +49,14 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
 }
 
 static enum gi_status by_groups(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_recolour *spec,
+                                const struct gi_image *src, const struct gi_recolor *spec,
                                 struct gi_err *err)
 {
-    void (*kernel)(const struct recolour_args) = src->channels == 3 ? recolour<3> : recolour<4>;
+    void (*kernel)(const struct recolor_args) = src->channels == 3 ? recolor<3> : recolor<4>;
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct recolour_args args = {*dst, *src, *spec->table, {}, {}};
+    struct recolor_args args = {*dst, *src, *spec->table, {}, {}};
     int fit = 0;
-    memcpy(args.colours, spec->colours, sizeof args.colours);
+    memcpy(args.colors, spec->colors, sizeof args.colors);
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, POINTWISE_THREADS, 0));
     long long groups = (long long)ceil_div(src->width, 4) * src->height;
     int blocks = ceil_div(groups, POINTWISE_THREADS), most = fit * cu->units;
@@ -68,6 +67,6 @@ static enum gi_status by_groups(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-const struct gi_recolour_way gi_cuda_recolour_ways[GI_WAYS_MAX] = {
+const struct gi_recolor_way gi_cuda_recolor_ways[GI_WAYS_MAX] = {
     {{"groups", "everything"}, NULL, by_groups},
 };

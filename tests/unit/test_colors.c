@@ -1,20 +1,20 @@
 /* Every way of counting the colours of an image, of finding the nearest colour of a palette by a
  * table, and of converting the sample type gives the same results as plain loops.
- * Sources: color kernels/sort_colours imgio/image*
+ * Sources: color kernels/sort_colors imgio/image*
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "primitives.h"
 #include "kernels/color.h"
 
-static uint64_t colour_of(const struct gi_image *image, int y, int x)
+static uint64_t color_of(const struct gi_image *image, int y, int x)
 {
-    uint64_t colour = 0;
+    uint64_t color = 0;
     for (int c = 0; c < image->channels; c++) {
         size_t at = (size_t)x * (size_t)image->channels + (size_t)c;
-        colour = colour * (image->type == GI_U8 ? 256 : 65536) +
-                 (uint64_t)gi_sample(gi_row(image, y), at, image->type);
+        color = color * (image->type == GI_U8 ? 256 : 65536) +
+                (uint64_t)gi_sample(gi_row(image, y), at, image->type);
     }
-    return colour;
+    return color;
 }
 
 static int by_number(const void *a, const void *b)
@@ -24,7 +24,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Makes random samples, or runs of pixels with few different values. */
-static void draw_colours(struct walk_case *c)
+static void draw_colors(struct walk_case *c)
 {
     struct gi_image *image = walk_source_here(c);
     size_t nbytes = gi_type_nbytes(c->type) * (size_t)c->channels;
@@ -38,58 +38,58 @@ static void draw_colours(struct walk_case *c)
 }
 
 /* The sorted colours of all pixels. */
-static void define_colours(struct walk_case *c)
+static void define_colors(struct walk_case *c)
 {
     const struct gi_image *image = &c->srcs[0].image;
     size_t n = (size_t)c->width * (size_t)c->height;
-    struct gi_colours none = {0, NULL};
+    struct gi_colors none = {0, NULL};
     walk_data(c, &none, sizeof none);
     uint64_t *all = walk_alloc(c, n * sizeof *all);
     for (size_t i = 0; i < n; i++)
-        all[i] = colour_of(image, (int)(i / (size_t)c->width), (int)(i % (size_t)c->width));
+        all[i] = color_of(image, (int)(i / (size_t)c->width), (int)(i % (size_t)c->width));
     qsort(all, n, sizeof *all, by_number);
     c->data = all;
 }
 
-static bool equal_colours(struct gi_queue *queue, const struct walk_case *c, void *result)
+static bool equal_colors(struct gi_queue *queue, const struct walk_case *c, void *result)
 {
-    struct gi_colours *found = result;
+    struct gi_colors *found = result;
     const uint64_t *all = c->data;
     size_t n = (size_t)c->width * (size_t)c->height, at = 0;
     bool equal = true;
     for (size_t i = 0; equal && i < found->n; i++) {
-        equal = !i || found->each[i].colour > found->each[i - 1].colour;
+        equal = !i || found->each[i].color > found->each[i - 1].color;
         for (uint64_t k = 0; equal && k < found->each[i].count; k++, at++)
-            equal = at < n && all[at] == found->each[i].colour;
+            equal = at < n && all[at] == found->each[i].color;
     }
     free(found->each);
     return equal && at == n;
 }
 
-static void draw_recolour(struct walk_case *c)
+static void draw_recolor(struct walk_case *c)
 {
     if (c->channels < 3)
         return;
-    struct gi_recolour *spec = WALK_SPEC(c, struct gi_recolour);
-    for (int i = 0; i < GI_RECOLOUR_MOST; i++)
+    struct gi_recolor *spec = WALK_SPEC(c, struct gi_recolor);
+    for (int i = 0; i < GI_RECOLOR_MOST; i++)
         for (int k = 0; k < 4; k++)
-            spec->colours[i][k] = (uint8_t)case_random(c->seed);
+            spec->colors[i][k] = (uint8_t)case_random(c->seed);
     walk_source_here(c);
-    walk_other(c, &spec->table, GI_RECOLOUR_SIDE, GI_RECOLOUR_SIDE, 1, GI_U8);
+    walk_other(c, &spec->table, GI_RECOLOR_SIDE, GI_RECOLOR_SIDE, 1, GI_U8);
 }
 
-static void define_recolour(struct walk_case *c)
+static void define_recolor(struct walk_case *c)
 {
-    const struct gi_recolour *spec = c->spec;
+    const struct gi_recolor *spec = c->spec;
     struct gi_image *want = walk_result(c, c->width, c->height, c->channels, GI_U8);
     for (int y = 0; y < c->height; y++)
         for (int x = 0; x < c->width; x++) {
             const uint8_t *v = (uint8_t *)gi_row(&c->srcs[0].image, y) + x * c->channels;
             uint8_t *w = (uint8_t *)gi_row(want, y) + x * c->channels;
-            int colour = v[0] * 65536 + v[1] * 256 + v[2];
-            int entry = ((uint8_t *)gi_row(&c->others[0].image, colour / 4096))[colour % 4096];
+            int color = v[0] * 65536 + v[1] * 256 + v[2];
+            int entry = ((uint8_t *)gi_row(&c->others[0].image, color / 4096))[color % 4096];
             memcpy(w, v, (size_t)c->channels);
-            memcpy(w, spec->colours[entry], 3);
+            memcpy(w, spec->colors[entry], 3);
         }
 }
 
@@ -128,14 +128,14 @@ static void define_convert(struct walk_case *c)
 
 static const int counted[][2] = {{1, 1}, {1, 17}, {67, 5}, {513, 33}, {0, 0}};
 static const int converted[][2] = {{1, 1}, {5, 3}, {31, 33}, {97, 7}, {129, 2}, {331, 594}, {0, 0}};
-static const int recoloured[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {1027, 5}, {0, 0}};
+static const int recolored[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {1027, 5}, {0, 0}};
 
 static const struct walk_row rows[] = {
-    WALK_ROW("count_colours", "many and few", draw_colours, define_colours, .sizes = counted,
-             .few = true, .equal = equal_colours),
+    WALK_ROW("count_colors", "many and few", draw_colors, define_colors, .sizes = counted,
+             .few = true, .equal = equal_colors),
     WALK_ROW("convert", "all types", draw_convert, define_convert, .sizes = converted),
-    WALK_ROW("recolour", "any table", draw_recolour, define_recolour, .sizes = recoloured,
-             .few = true, .in_place = 1),
+    WALK_ROW("recolor", "any table", draw_recolor, define_recolor, .sizes = recolored, .few = true,
+             .in_place = 1),
 };
 
 WALK_ROWS(rows)
