@@ -182,7 +182,11 @@ int main(int argc, char **argv)
     struct gi_err err = {0};
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0 || strcmp(name, "version") == 0) {
-        printf("gpuimg %s\n", GI_VERSION);
+        gi_version_print(stdout);
+        return finish(flush_stdout(GI_OK, &err), NULL, &err);
+    }
+    if (strcmp(name, "__libraries") == 0) { /* called by cli/packages/wheel.py */
+        gi_libraries_print(stdout);
         return finish(flush_stdout(GI_OK, &err), NULL, &err);
     }
     if (strcmp(name, "__complete") == 0) { /* called by the scripts of `gpuimg completion` */

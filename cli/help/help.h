@@ -25,3 +25,10 @@ void gi_man_topic(FILE *out, const struct gi_command *topic);
  * contain all of them in any order match. Returns whether anything matches; if not, prints nothing
  * (cli/help/help_search.c). */
 bool gi_help_search(FILE *out, const char *words);
+
+/* Prints the version, the commit, the compiler, the GPUs that the program has code for, and the
+ * libraries with their versions (cli/help/version.c). */
+void gi_version_print(FILE *out);
+/* Prints a line per library that is loaded when it is needed: its file, its package in Debian, and
+ * the functions that are called. */
+void gi_libraries_print(FILE *out);

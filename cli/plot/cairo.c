@@ -32,19 +32,20 @@ static const char *const symbols[] = {
     "cairo_show_text",
 };
 static struct gi_cairo functions;
-static const struct gi_library library = {
+const struct gi_library gi_cairo_library = {
     .file = "libcairo.so.2",
     .name = "cairo",
     .package = "libcairo2",
     .symbols = symbols,
     .nsymbols = sizeof symbols / sizeof *symbols,
     .functions = &functions,
+    .version = "cairo_version_string",
 };
 _Static_assert(sizeof functions == sizeof symbols, "a symbol for each function of the table");
 
 enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err)
 {
-    enum gi_status status = gi_library_load(&library, err);
+    enum gi_status status = gi_library_load(&gi_cairo_library, err);
     *cairo = functions;
     return status;
 }

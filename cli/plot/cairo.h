@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "imgio/library.h"
 #include "imgio/status.h"
 
 /* The part of the binary interface of cairo 1 that plots and labels use (see cairo's manual,
@@ -64,3 +65,4 @@ struct gi_cairo {
 /* Loads the library. It stays loaded, because unloading would leak its cached fonts. Errors:
  * GI_E_UNSUPPORTED if it is not installed. */
 enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err);
+extern const struct gi_library gi_cairo_library;

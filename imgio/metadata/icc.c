@@ -33,7 +33,9 @@
 GI_LIBRARY_TABLE(lcms_table, FUNCTIONS);
 static struct lcms_table lcms;
 static const struct gi_library library =
-    GI_LIBRARY(FUNCTIONS, lcms, "liblcms2.so.2", "lcms2", "liblcms2-2");
+    GI_LIBRARY(FUNCTIONS, lcms, "liblcms2.so.2", "lcms2", "liblcms2-2",
+               .version = "cmsGetEncodedCMMversion", .version_form = GI_LIBRARY_THOUSANDS);
+const struct gi_library *const gi_icc_library = &library;
 
 enum {
     /* the profile's header, before the number of tags and each tag's name, offset and length */
@@ -279,5 +281,7 @@ enum gi_status gi_icc_curves(double *light, size_t n, int colors,
     return gi_fail(err, GI_E_UNSUPPORTED,
                    "--linear: it has an ICC profile, and this build has no lcms2");
 }
+
+const struct gi_library *const gi_icc_library = NULL;
 
 #endif

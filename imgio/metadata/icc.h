@@ -10,6 +10,8 @@
 enum gi_status gi_icc_curves(double *light, size_t n, int colors,
                              const struct gi_metadata *metadata, struct gi_err *err);
 
+extern const struct gi_library *const gi_icc_library; /* lcms2, or NULL in a build without it */
+
 /* A conversion of 8-bit or 16-bit CMYK to sRGB of the same depth by the file's profile. */
 struct gi_inks;
 

@@ -7,8 +7,9 @@
 
 struct gi_libarchive gi_libarchive;
 
-static const struct gi_library library =
-    GI_LIBRARY(GI_LIBARCHIVE, gi_libarchive, "libarchive.so.13", "libarchive", "libarchive13");
+const struct gi_library gi_libarchive_library =
+    GI_LIBRARY(GI_LIBARCHIVE, gi_libarchive, "libarchive.so.13", "libarchive", "libarchive13",
+               .version = "archive_version_string");
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static locale_t utf8; /* kept for the life of the process */
@@ -21,7 +22,7 @@ static void make_locale(void)
 enum gi_status gi_tar_load(struct gi_err *err)
 {
     pthread_once(&once, make_locale);
-    return gi_library_load(&library, err) ? gi_err_prefix(err, "--tar") : GI_OK;
+    return gi_library_load(&gi_libarchive_library, err) ? gi_err_prefix(err, "--tar") : GI_OK;
 }
 
 locale_t gi_tar_enter(void)

@@ -47,6 +47,7 @@
 
 GI_LIBRARY_TABLE(gi_libarchive, GI_LIBARCHIVE);
 extern struct gi_libarchive gi_libarchive;
+extern const struct gi_library gi_libarchive_library;
 
 /* Makes file names UTF-8 for this thread, until the returned value is passed to gi_tar_leave().
  * Bytes that are not UTF-8 are not changed. */

@@ -21,8 +21,8 @@ static bool probe_tiff(const unsigned char *bytes, size_t nbytes)
 #if GI_HAVE_TIFF
 
 struct gi_tiff_table gi_tiff;
-const struct gi_library gi_tiff_library =
-    GI_LIBRARY(GI_TIFF_FUNCTIONS, gi_tiff, "libtiff.so.6", "libtiff", "libtiff6");
+const struct gi_library gi_tiff_library = GI_LIBRARY(
+    GI_TIFF_FUNCTIONS, gi_tiff, "libtiff.so.6", "libtiff", "libtiff6", .version = "TIFFGetVersion");
 #define LIBRARY &gi_tiff_library
 
 static int on_message(struct gi_tiff_reader *r, TIFF *file, const char *module, const char *format,

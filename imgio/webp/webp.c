@@ -36,7 +36,8 @@
 GI_LIBRARY_TABLE(webp_table, FUNCTIONS);
 static struct webp_table webp;
 static const struct gi_library library =
-    GI_LIBRARY(FUNCTIONS, webp, "libwebp.so.7", "libwebp", "libwebp7");
+    GI_LIBRARY(FUNCTIONS, webp, "libwebp.so.7", "libwebp", "libwebp7",
+               .version = "WebPGetEncoderVersion", .version_form = GI_LIBRARY_BYTES);
 #define LIBRARY &library
 #else
 #define LIBRARY   NULL

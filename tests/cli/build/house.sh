@@ -151,7 +151,7 @@ check "files of cli that copy samples do not look at their values" \
     "$(grep -rnE '\bgi_sample\(|\b(u?int(8|16|32|64)_t|float|double) \*' cli --include='*.c' | grep -E "^($copies):")"
 
 check "there are no other entries at the top of the tree" \
-    "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|\.ci|\.clang-format|\.editorconfig|\.gitignore')"
+    "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|\.ci|\.clang-format|\.editorconfig|\.gitattributes|pyproject\.toml|\.gitignore')"
 
 echo "$passed passed, $failed failed, 0 skipped"
 ((failed == 0))

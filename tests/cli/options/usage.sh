@@ -131,7 +131,6 @@ for word in -V version; do
 done
 expect_error 2 'in.pgm: is a file, want a command before it, as in gpuimg info in.pgm (try gpuimg help)' in.pgm made.pgm
 expect_error 2 'help: gausian: no such command, did you mean gaussian?' help gausian
-expect_stdout "$(sed -n 's/#define GI_VERSION  *"\(.*\)"/gpuimg \1/p' "$tests/../../cli/command.h")" gpuimg --version
 
 # Options.
 expect_error 2 'blur: --qux: no such option (try gpuimg help blur)' blur --qux in.pgm made.pgm
