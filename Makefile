@@ -277,14 +277,14 @@ install: all
 	$(B)/gpuimg completion bash >$(BASHDIR)/gpuimg
 	$(B)/gpuimg completion zsh >$(ZSHDIR)/_gpuimg
 	$(B)/gpuimg completion fish >$(FISHDIR)/gpuimg.fish
-	d='$(PYTHON_DIR)'; [ -z "$$d" ] || install -D -m 644 -t "$$d" cli/gpuimg.py cli/gpuimg_ray.py
+	d='$(PYTHON_DIR)'; [ -z "$$d" ] || install -D -m 644 -t "$$d/gpuimg" cli/python/gpuimg/*.*
 
 # Folders are not removed, because other programs may use them.
 .PHONY: uninstall ## remove what install wrote
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpuimg $(MANDIR)/gpuimg.1 $(MANDIR)/gpuimg-*.1 \
 	    $(BASHDIR)/gpuimg $(ZSHDIR)/_gpuimg $(FISHDIR)/gpuimg.fish
-	d='$(PYTHON_DIR)'; [ -z "$$d" ] || rm -f "$$d/gpuimg.py" "$$d/gpuimg_ray.py" "$$d"/__pycache__/gpuimg.* "$$d"/__pycache__/gpuimg_ray.*
+	d='$(PYTHON_DIR)'; [ -z "$$d" ] || rm -rf "$$d/gpuimg"
 
 .PHONY: help ## this list
 help:

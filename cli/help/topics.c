@@ -213,13 +213,13 @@ static const char *const cluster_paragraphs[] = {
     "    gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir blurred --shard "
     "auto \\\n"
     "        --report report-$AWS_BATCH_JOB_ARRAY_INDEX.jsonl --resume",
-    "Ray Data: make install puts the module gpuimg_ray.py where Python finds it. Each GPU, or "
+    "Ray Data: make install puts the module gpuimg.ray where Python finds it. Each GPU, or "
     "without GPUs each of up to three CPUs, has an actor, which keeps one gpuimg process running "
     "and sends its images through this process as "
     "a tar.",
     "In the file blur_ray.py:",
     "    import os, ray\n"
-    "    from gpuimg_ray import GpuImg\n"
+    "    from gpuimg.ray import GpuImg\n"
     "\n"
     "    ray.init(ignore_reinit_error=True)\n"
     "    gpus = 1 if ray.cluster_resources().get(\"GPU\") else 0  # an actor without a GPU has a "

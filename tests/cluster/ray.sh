@@ -3,7 +3,7 @@
 # files must equal those of one process. The nodes are in a network namespace that has only a loopback, all of their
 # processes end with the script, and their GPUs are fakes.
 # Usage: ray.sh GPUIMG; Ray is installed in build/ray (make test-cluster).
-# Sources: cli/gpuimg_ray.py
+# Sources: cli/python/gpuimg/ray.py
 PATH=$PATH:/usr/sbin
 python=$(dirname "$0")/../../build/ray/bin/python
 give_up() {
@@ -23,7 +23,7 @@ python=$(readlink -f "$(dirname "$python")")/python
 ip link set lo up
 mkdir bin ray # Ray stores the address of its head there instead of in /tmp/ray, which may be another user's
 ln -s "$GPUIMG" bin/gpuimg
-export PATH=$work/bin:$PATH HOME=$work PYTHONPATH=$tests/../../cli PYTHONDONTWRITEBYTECODE=1 GPUIMG_DEVICE=cpu
+export PATH=$work/bin:$PATH HOME=$work PYTHONPATH=$tests/../../cli/python PYTHONDONTWRITEBYTECODE=1 GPUIMG_DEVICE=cpu
 export RAY_TMPDIR=$work RAY_USAGE_STATS_ENABLED=0 RAY_AUTH_MODE=disabled RAY_DATA_DISABLE_PROGRESS_BARS=1
 
 cluster_file blur_ray.py >blur_ray.py

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 
-from gpuimg_ray import GpuImg
+from gpuimg.ray import GpuImg
 
 photos = [open(f"photos/{i:03d}.ppm", "rb").read() for i in range(12)]
 blurred = [open(f"one/{i:03d}.ppm", "rb").read() for i in range(12)]

@@ -73,7 +73,7 @@ assert not any(pid in parents() for pid in pids), "gpuimg of the removed node li
 @ray.remote
 def command():
     """Returns the command that an actor runs with the caller's share of a node."""
-    from gpuimg_ray import GpuImg
+    from gpuimg.ray import GpuImg
     return GpuImg("invert", options=["--quiet"])._process.command
 
 

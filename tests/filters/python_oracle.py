@@ -1,7 +1,7 @@
 """The Python module gpuimg: arrays and files in, arrays and tables out, against numpy, the end of calls by timeouts
 and interrupts, and what it says of errors.
 
-Sources: cli/gpuimg.py
+Sources: cli/python/gpuimg
 """
 import json
 import os
@@ -13,10 +13,10 @@ import time
 
 from _common import Checks, np, write
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../cli"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../cli/python"))
 sys.dont_write_bytecode = True
 import gpuimg
-import gpuimg_ray
+import gpuimg.ray
 
 c = Checks()
 signal.alarm(240)  # a call that waits for ever ends this script
@@ -201,11 +201,11 @@ c.check("the parent goes on", many())
 c.check("children work", [os.waitpid(pid, 0)[1] for pid in children] == [0] * 5)
 busy.join()
 def closes():
-    gpuimg._kept.cache_clear()
+    gpuimg._chain._kept.cache_clear()
     return many()
 os.waitpid(in_child(closes), 0)
-pids = [chain.pid for chain in gpuimg._kept("invert", CPU, c.program)._processes.values()]
-c.check("a child ends no process of its parent", many() and pids == [chain.pid for chain in gpuimg._kept("invert", CPU, c.program)._processes.values()])
+pids = [chain.pid for chain in gpuimg._chain._kept("invert", CPU, c.program)._processes.values()]
+c.check("a child ends no process of its parent", many() and pids == [chain.pid for chain in gpuimg._chain._kept("invert", CPU, c.program)._processes.values()])
 
 # Every operation returns, whatever it makes of one image: a result or an error.
 operations = json.loads(c.run("list", "--json"))["operations"]
@@ -262,7 +262,7 @@ for n in (6, 9, 60, len(whole) - 1):
 # The column of Ray Data, without Ray: encoded images become encoded images, or the JSON of tables.
 files = {"bytes": np.array([open(c.path("in.ppm"), "rb").read(), open(c.path("dots.pgm"), "rb").read(), b"text"], object)}
 def column(chain, *options):
-    results = gpuimg_ray.GpuImg(chain, program=c.program, options=(*CPU, *options))(dict(files))["bytes"]
+    results = gpuimg.ray.GpuImg(chain, program=c.program, options=(*CPU, *options))(dict(files))["bytes"]
     return list(results)
 inverted = column("invert | invert")
 c.check("Ray: images keep their format", inverted == list(files["bytes"]), inverted)

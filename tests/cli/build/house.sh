@@ -76,10 +76,10 @@ check "the file of a primitive is in the folder of its family" \
 check "primitives are in folders by family" \
     "$(find kernels/cpu kernels/cuda -maxdepth 1 -type f | grep -vxE 'kernels/(cpu/(cpu\.h|table\.c)|cuda/(cuda\.h|table\.cu))')"
 
-# Each folder of cli may include those before it in this list, and the top of cli, which includes no folder. main.c is above all of them.
+# Each folder of cli with C files may include those before it in this list, and the top of cli, which includes no folder. main.c is above all of them.
 floors="plot paths args report run tables inputs help commands"
 check "cli has the folders that CONTRIBUTING names" \
-    "$(diff <(tr ' ' '\n' <<<"$floors" | sort) <(find cli -mindepth 1 -type d -printf '%P\n' | sort))"
+    "$(diff <(tr ' ' '\n' <<<"$floors" | sort) <(find cli -mindepth 2 -name '*.[ch]' -printf '%P\n' | sed 's|/[^/]*$||' | sort -u))"
 upward() {
     local above=$floors floor
     grep -nE '^#include "cli/[a-z_]+/' cli/*.[ch] | grep -v '^cli/main\.c:'

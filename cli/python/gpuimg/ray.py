@@ -1,7 +1,7 @@
 """gpuimg in Ray Data: each actor keeps one process of gpuimg, whose device stays warm.
 
     import ray
-    from gpuimg_ray import GpuImg
+    from gpuimg.ray import GpuImg
 
     ray.init()
     gpus = 1 if ray.cluster_resources().get("GPU") else 0
@@ -16,8 +16,9 @@ import subprocess
 import sys
 import tarfile
 
-import gpuimg
 import numpy
+
+from ._process import Process
 
 
 class GpuImg:
@@ -40,7 +41,7 @@ class GpuImg:
         words = ["--tar", *_threads(), *options, "--", chain, "-", "-"]
         tables = [program, "run", "--suffix", ".json", *words]  # refused if the chain makes images
         probe = subprocess.run(tables, input=bytes(2 * tarfile.BLOCKSIZE), capture_output=True)
-        self._process = gpuimg.Process(tables if probe.returncode == 0 else [program, "run", *words])
+        self._process = Process(tables if probe.returncode == 0 else [program, "run", *words])
 
     def __call__(self, batch):
         images = batch[self._column]
