@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "filters/digest.h"
 #include "filters/option.h"
 #include "filters/plan.h"
 #include "imgio/image.h"
@@ -116,7 +117,8 @@ struct gi_filter {
      * zeroes it before, and frees it by result_free, also after an error. An analysis has
      * `analyse`, which takes whole images, or `measure` and `conclude`, which work in bands.
      * `conclude` makes the result on the host from the measurements. If an analysis has all three,
-     * plans that are on_host use `analyse`. `result_equal` compares bits, for selftest and tests.
+     * plans that are on_host use `analyse`. `result_digest` takes all members of the
+     * result into a digest, by which selftest and tests compare results.
      * `ask_all` requests the parts of the result that no option requests. */
     size_t result_nbytes;
     enum gi_status (*analyse)(const struct gi_plan *plan, struct gi_queue *queue, void *result,
@@ -124,7 +126,7 @@ struct gi_filter {
     enum gi_status (*conclude)(const struct gi_plan *plan, void *result, const void *state,
                                struct gi_err *err);
     void (*result_free)(void *result);
-    bool (*result_equal)(const void *a, const void *b);
+    void (*result_digest)(const void *result, struct gi_digest *digest);
     bool leaves_out_masked; /* an analysis leaves out pixels without data (enum gi_mask) */
     void (*ask_all)(void *params);
 };
@@ -147,6 +149,10 @@ const char *gi_option_path(const struct gi_option *row, const void *params);
 /* Returns the number of sources after the first source. This is the number of images that options
  * name, or if there are none, what the minimum number of sources requires. */
 int gi_filter_others(const struct gi_filter *filter, const void *params);
+
+/* Returns whether two results of an analysis have equal members; reals are equal if their bits are,
+ * or if both are NaN. */
+bool gi_results_equal(const struct gi_filter *analysis, const void *a, const void *b);
 
 /* Option rows that several operations share. The options --border and --border-value set a struct
  * gi_border_params, which is the member `border` of the struct type `params`. */

@@ -168,3 +168,16 @@ struct gi_border_spec gi_border_spec_from(const struct gi_border_params *params,
     gi_color_pixel(border.value, &params->value, src);
     return border;
 }
+
+bool gi_results_equal(const struct gi_filter *analysis, const void *a, const void *b)
+{
+    const void *results[] = {a, b};
+    char texts[2][GI_DIGEST_TEXT];
+    for (int i = 0; i < 2; i++) {
+        struct gi_digest digest;
+        gi_digest_begin(&digest, true);
+        analysis->result_digest(results[i], &digest);
+        gi_digest_end(&digest, texts[i]);
+    }
+    return strcmp(texts[0], texts[1]) == 0;
+}

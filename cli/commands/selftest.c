@@ -15,118 +15,19 @@
 #include "kernels/kernels.h"
 
 enum {
-    BACKENDS_MAX = 32,
-    THREADS = 3, /* odd, so that it divides images at other rows than one or two threads do */
-    BAND_NBYTES = 256 << 10, /* limit of device memory, so small that large images need bands */
     /* The maximum work of a case, in units of gi_cost.other. It allows the slowest passes over the
        largest images. */
     WORK_MAX = 20000000,
 };
 
-struct backend {
-    char name[16], detail[32]; /* "avx2", and "avx2, 3 threads" */
-    struct gi_queue *queue;
-    /* The backend differs from another backend only in how it divides the work. Small images don't
-     * show this, so heavy cases are skipped, and with --quick all small images. */
-    bool repeats;
-    bool may_be_full; /* its memory is limited, so a case that does not fit is skipped */
-};
-
-/* Backend 0 is the reference. */
-struct bench {
-    struct backend backends[BACKENDS_MAX];
-    int n;
-};
-
-static enum gi_status add_backend(struct bench *bench, const struct gi_kernels *k,
-                                  const struct gi_open_options *options, const char *name,
-                                  const char *detail, struct gi_err *err)
-{
-    if (bench->n == BACKENDS_MAX)
-        return GI_OK;
-    struct backend *backend = &bench->backends[bench->n];
-    snprintf(backend->name, sizeof backend->name, "%s", name);
-    snprintf(backend->detail, sizeof backend->detail, "%s%s", name, detail);
-    backend->repeats = options->threads > 1;
-    backend->may_be_full = options->max_bytes != 0;
-    enum gi_status status = gi_queue_open_alone(&backend->queue, k, options, err);
-    bench->n += !status;
-    return status;
-}
-
-static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
-{
-    const char *level;
-    char detail[16];
-    snprintf(detail, sizeof detail, ", %d threads", THREADS);
-    enum gi_status status = GI_OK;
-    for (int i = 0; !status && (level = gi_cpu_level_at(i)); i++) {
-        const struct gi_kernels *k = gi_kernels_cpu_level(level);
-        struct gi_open_options one = {.threads = 1}, several = {.threads = THREADS};
-        if (!k)
-            continue;
-        status = add_backend(bench, k, &one, level, ", 1 thread", err);
-        if (!status)
-            status = add_backend(bench, k, &several, level, detail, err);
-    }
-    return status;
-}
-
-/* Adds a device twice, once for whole images and once for images in bands. */
-static enum gi_status add_cuda_device(struct bench *bench, int ordinal, struct gi_err *err)
-{
-    const struct gi_kernels *k = gi_kernels_cuda();
-    struct gi_open_options whole = {.threads = 1, .ordinal = ordinal}, bands = whole;
-    bands.max_bytes = BAND_NBYTES;
-    char name[16];
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
-    enum gi_status status = add_backend(bench, k, &whole, name, "", err);
-    return status ? status : add_backend(bench, k, &bands, name, ", in bands", err);
-}
-
-/* Adds the CUDA devices that --device names, or all of them if it names none. If no CUDA device
- * takes part, `skipped` gets the reason. */
-static enum gi_status add_cuda(struct bench *bench, const char *device, struct gi_err *skipped,
-                               struct gi_err *err)
-{
-    enum gi_device_choice choice;
-    struct gi_device_info infos[8];
-    int ordinal;
-    enum gi_status status = gi_device_parse(&choice, &ordinal, device, err);
-    if (status)
-        return status;
-    if (choice == GI_CHOOSE_CPU) {
-        gi_fail(skipped, GI_E_DEVICE, "the CPU was asked for");
-        return GI_OK;
-    }
-    if (!gi_kernels_cuda())
-        gi_fail(skipped, GI_E_DEVICE, "this build has no CUDA backend");
-    int n = *skipped->text ? 0 : gi_kernels_cuda()->probe(infos, 8, skipped);
-    if (choice == GI_CHOOSE_CUDA && *skipped->text)
-        return gi_fail(err, GI_E_DEVICE, "--device %s: %s", device ? device : "cuda",
-                       skipped->text);
-    if (choice == GI_CHOOSE_CUDA)
-        return add_cuda_device(bench, ordinal, err);
-    if (n == 0 && !*skipped->text)
-        gi_fail(skipped, GI_E_DEVICE, "no device");
-    for (int i = 0; !status && i < n && i < 8; i++)
-        status = add_cuda_device(bench, infos[i].ordinal, err);
-    return status;
-}
-
-static void close_backends(struct bench *bench)
-{
-    for (int i = 0; i < bench->n; i++)
-        gi_queue_close_alone(&bench->backends[i].queue);
-}
-
 /* The test of one filter. */
 struct test {
-    struct bench *bench;
+    struct gi_backends *bench;
     const struct gi_filter *filter;
     const struct gi_variant *variant;
     bool quick; /* leaves out the largest images, and 2 and 3 channels of most sizes */
     bool once;  /* leaves out backends that repeat others */
+    struct gi_digest *digest; /* NULL, or it takes the results of the reference */
     struct gi_image src;
     struct gi_image others[GI_SOURCES_MAX - 1]; /* further sources of the same shape */
     int cases;
@@ -134,7 +35,7 @@ struct test {
     struct gi_err err;    /* error of the reference backend if it can't run the case */
 };
 
-static void describe_case(struct test *test, const struct backend *backend, const char *what)
+static void describe_case(struct test *test, const struct gi_backend *backend, const char *what)
 {
     const struct gi_image *src = &test->src;
     snprintf(test->difference, sizeof test->difference, "%s: %d x %d, %d channels, %s, %s: %s",
@@ -142,7 +43,7 @@ static void describe_case(struct test *test, const struct backend *backend, cons
              *test->variant->text ? test->variant->text : "defaults", what);
 }
 
-static bool compare_images(struct test *test, const struct backend *backend,
+static bool compare_images(struct test *test, const struct gi_backend *backend,
                            const struct gi_image *want, const struct gi_image *got)
 {
     char what[160];
@@ -158,7 +59,7 @@ static int others_of(const struct test *test)
 }
 
 /* Runs the case on one backend. */
-static enum gi_status run_case(struct test *test, const struct backend *backend,
+static enum gi_status run_case(struct test *test, const struct gi_backend *backend,
                                struct gi_image *dst, void *result, struct gi_err *err)
 {
     struct gi_step step = {.filter = test->filter,
@@ -177,10 +78,12 @@ static enum gi_status run_case(struct test *test, const struct backend *backend,
 
 static bool test_filter(struct test *test)
 {
-    const struct backend *backends = test->bench->backends;
+    const struct gi_backend *backends = test->bench->backends;
     struct gi_image want, got;
     if (run_case(test, &backends[0], &want, NULL, &test->err))
         return false;
+    if (test->digest)
+        gi_digest_image(test->digest, &want);
     bool equal = true;
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
@@ -203,7 +106,7 @@ static bool test_filter(struct test *test)
 
 static bool test_analysis(struct test *test)
 {
-    const struct backend *backends = test->bench->backends;
+    const struct gi_backend *backends = test->bench->backends;
     const struct gi_filter *filter = test->filter;
     void *want = calloc(1, filter->result_nbytes), *got = malloc(filter->result_nbytes);
     bool equal = want && got;
@@ -211,6 +114,8 @@ static bool test_analysis(struct test *test)
         gi_fail(&test->err, GI_E_MEMORY, "out of memory: a result");
     else if (run_case(test, &backends[0], NULL, want, &test->err))
         equal = false;
+    else if (test->digest)
+        filter->result_digest(want, test->digest);
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
         if (test->once && backends[i].repeats)
@@ -218,7 +123,7 @@ static bool test_analysis(struct test *test)
         memset(got, 0, filter->result_nbytes);
         enum gi_status status = run_case(test, &backends[i], NULL, got, &err);
         equal = status ? status == GI_E_DEVICE_MEMORY && backends[i].may_be_full
-                       : filter->result_equal(want, got);
+                       : gi_results_equal(filter, want, got);
         if (!equal)
             describe_case(test, &backends[i], status ? err.text : "the results differ");
         if (filter->result_free)
@@ -303,7 +208,7 @@ static bool test_variant(void *arg, const struct gi_variant *variant)
     return true;
 }
 
-static void print_backends(const struct bench *bench)
+static void print_backends(const struct gi_backends *bench)
 {
     for (int i = bench->n - 1; i >= 0; i--)
         if (i == bench->n - 1 || strcmp(bench->backends[i].name, bench->backends[i + 1].name) != 0)
@@ -312,7 +217,7 @@ static void print_backends(const struct bench *bench)
 }
 
 /* Tests an operation and prints one line. Returns false if a backend differs. */
-static bool test_operation(struct bench *bench, const struct gi_filter *filter, bool quick,
+static bool test_operation(struct gi_backends *bench, const struct gi_filter *filter, bool quick,
                            struct gi_err *err)
 {
     struct test test = {.bench = bench, .filter = filter, .quick = quick};
@@ -344,7 +249,7 @@ static bool ask_variant(void *arg, const struct gi_variant *variant)
 enum gi_status gi_selftest_ask(const struct gi_filter *filter, struct gi_queue *queue,
                                struct gi_err *err)
 {
-    struct bench bench = {.backends = {{.queue = queue}}, .n = 1};
+    struct gi_backends bench = {.backends = {{.queue = queue}}, .n = 1};
     struct test test = {.bench = &bench, .filter = filter};
     enum gi_status status = gi_variants_walk(filter, ask_variant, &test, err);
     if (!status && test.err.status == GI_E_MEMORY)
@@ -354,7 +259,8 @@ enum gi_status gi_selftest_ask(const struct gi_filter *filter, struct gi_queue *
 
 /* Runs the mixed batch on several queues of each backend with all threads of the machine, or with a
  * whole GPU, and prints one line. Returns false if a result differs. */
-static bool test_mixed(struct bench *bench, char **operands, int noperands, struct gi_err *err)
+static bool test_mixed(struct gi_backends *bench, char **operands, int noperands,
+                       struct gi_err *err)
 {
     struct gi_mixed *mixed;
     char difference[512] = "";
@@ -362,7 +268,7 @@ static bool test_mixed(struct bench *bench, char **operands, int noperands, stru
     enum gi_status status =
         gi_mixed_new(&mixed, operands, noperands, bench->backends[0].queue, err);
     for (int i = 1; i < bench->n && !status && !*difference; i++) {
-        const struct backend *backend = &bench->backends[i];
+        const struct gi_backend *backend = &bench->backends[i];
         if (backend->may_be_full || (backend->queue->k->kind == GI_DEVICE_CPU && !backend->repeats))
             continue;
         runs += gi_mixed_run(mixed, backend->queue->device, difference);
@@ -381,20 +287,59 @@ static bool test_mixed(struct bench *bench, char **operands, int noperands, stru
 
 struct selftest_params {
     const char *device;
-    bool quick;
+    bool quick, digest;
 };
+
+/* Prints a digest of the results that one backend computes, for each operation, and then one of all
+ * lines printed before. Errors: those of the operations. */
+static enum gi_status print_digests(const struct gi_backends *bench, char **operands, int noperands,
+                                    struct gi_err *err)
+{
+    struct gi_digest all;
+    char text[GI_DIGEST_TEXT], line[128];
+    gi_digest_begin(&all, false);
+    for (int i = 0; gi_filters[i]; i++) {
+        const struct gi_filter *filter = gi_filters[i];
+        struct gi_backends one = {.backends = {bench->backends[0]}, .n = 1};
+        struct gi_digest digest;
+        struct test test = {.bench = &one, .filter = filter, .quick = true, .digest = &digest};
+        if (!gi_operation_is_named(filter->name, operands, noperands))
+            continue;
+        gi_digest_begin(&digest, false);
+        enum gi_status status = gi_variants_walk(filter, test_variant, &test, err);
+        if (!status && test.err.status)
+            status = gi_fail(err, test.err.status, "%s: %s", filter->name, test.err.text);
+        if (status)
+            return status;
+        gi_digest_end(&digest, text);
+        snprintf(line, sizeof line, "%s  %s\n", text, filter->name);
+        gi_digest_bytes(&all, line, strlen(line));
+        fputs(line, stdout);
+        if ((status = gi_cli_flush(err)))
+            return status;
+    }
+    gi_digest_end(&all, text);
+    printf("%s  all on %s\n", text, bench->backends[0].name);
+    return GI_OK;
+}
 
 static enum gi_status run_selftest(const struct gi_command *self, void *const *params,
                                    char **operands, int noperands, struct gi_err *err)
 {
     const struct selftest_params *p = params[0];
-    struct bench bench = {0};
+    struct gi_backends bench = {0};
     struct gi_err skipped = {0};
     enum gi_status status = gi_operations_check(operands, noperands, err);
     if (!status)
-        status = add_cpu(&bench, err);
-    if (!status)
-        status = add_cuda(&bench, p->device, &skipped, err);
+        status = p->digest ? gi_backends_add_best(&bench, p->device, err)
+                           : gi_backends_add_cpu(&bench, err);
+    if (!status && !p->digest)
+        status = gi_backends_add_cuda(&bench, p->device, &skipped, err);
+    if (!status && p->digest) {
+        status = print_digests(&bench, operands, noperands, err);
+        gi_backends_close(&bench);
+        return status;
+    }
     int wrong = 0;
     for (int i = 0; !status && gi_filters[i]; i++)
         if (gi_operation_is_named(gi_filters[i]->name, operands, noperands)) {
@@ -405,7 +350,7 @@ static enum gi_status run_selftest(const struct gi_command *self, void *const *p
         wrong += !test_mixed(&bench, operands, noperands, err);
         status = gi_cli_flush(err);
     }
-    close_backends(&bench);
+    gi_backends_close(&bench);
     if (status)
         return status;
     if (*skipped.text)
@@ -418,6 +363,10 @@ static const struct gi_option options[] = {
      .help = "The devices that are tested: \"auto\" tests the CPU and every CUDA device; "
              "\"cuda\" tests the CPU and one CUDA device, which must exist; \"cpu\" tests only "
              "the CPU"},
+    {GI_OPTION("digest", FLAG, struct selftest_params, digest),
+     .help = "Compare with another machine: print the SHA-256 of the results of each operation on "
+             "the CPU, or with --device cuda on the GPU, for the images of --quick, and at the end "
+             "the SHA-256 of these lines"},
     {GI_OPTION("quick", FLAG, struct selftest_params, quick),
      .help =
          "Take at most about a minute: leave out the images of 257 x 129 pixels, and those of 2 "
@@ -430,18 +379,22 @@ const struct gi_command gi_command_selftest = {
     .name = "selftest",
     .operands = "[OPERATION...]",
     .summary = "Check that all backends of this machine give the same bytes",
-    .manual = "Compares the result of every operation with a reference, which is computed by "
-              "plain C code on one thread. The operations run with many combinations of sample "
-              "types, channels, border modes, sizes and options: on the CPU at every instruction "
-              "level that it has, with one thread and with several, and on every CUDA device, "
-              "with whole images and in bands. A line is printed per operation. If a result "
-              "differs, the first difference is printed, and the exit status is 1.\n\n"
-              "At the end a mixed batch runs different operations, options, sizes, sample types "
-              "and channels at the same time, on eight queues per device and per instruction "
-              "level of the CPU, with a thread per queue. Its results are compared with the "
-              "reference too.",
+    .manual =
+        "Compares the result of every operation with a reference, which is computed by "
+        "plain C code on one thread. The operations run with many combinations of sample "
+        "types, channels, border modes, sizes and options: on the CPU at every instruction "
+        "level that it has, with one thread and with several, and on every CUDA device, "
+        "with whole images and in bands. A line is printed per operation. If a result "
+        "differs, the first difference is printed, and the exit status is 1.\n\n"
+        "At the end a mixed batch runs different operations, options, sizes, sample types "
+        "and channels at the same time, on eight queues per device and per instruction "
+        "level of the CPU, with a thread per queue. Its results are compared with the "
+        "reference too.\n\n"
+        "--digest compares machines that do not see each other: equal programs print the same "
+        "lines on every processor, GPU and compiler.",
     .examples =
-        "gpuimg selftest\ngpuimg selftest --quick\ngpuimg selftest gaussian --device cuda:1",
+        "gpuimg selftest\ngpuimg selftest --quick\ngpuimg selftest gaussian --device cuda:1\n"
+        "gpuimg selftest --digest | tail -1",
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct selftest_params)}},
     .run = run_selftest,

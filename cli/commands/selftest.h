@@ -36,6 +36,37 @@ bool gi_selftest_differ(char what[160], const struct gi_image *want, const struc
 enum gi_status gi_selftest_ask(const struct gi_filter *filter, struct gi_queue *queue,
                                struct gi_err *err);
 
+/* ---- the backends (cli/commands/selftest_backends.c) ---- */
+
+enum { GI_BACKENDS_MAX = 32 };
+
+struct gi_backend {
+    char name[16], detail[32]; /* "avx2", and "avx2, 3 threads" */
+    struct gi_queue *queue;
+    /* The backend differs from another backend only in how it divides the work. Small images don't
+     * show this, so heavy cases are skipped, and with --quick all small images. */
+    bool repeats;
+    bool may_be_full; /* its memory is limited, so a case that does not fit is skipped */
+};
+
+/* Backend 0 is the reference. */
+struct gi_backends {
+    struct gi_backend backends[GI_BACKENDS_MAX];
+    int n;
+};
+
+/* Each adds backends, which gi_backends_close() closes. The first adds every instruction level of
+ * the CPU, with one thread and with several. The second adds the CUDA devices that --device names,
+ * or all of them if it names none; if no CUDA device takes part, `skipped` gets the reason. The
+ * third adds one backend only: the CUDA device that --device names, or the best level of the CPU.
+ * Errors: GI_E_USAGE, GI_E_MEMORY, GI_E_DEVICE. */
+enum gi_status gi_backends_add_cpu(struct gi_backends *bench, struct gi_err *err);
+enum gi_status gi_backends_add_cuda(struct gi_backends *bench, const char *device,
+                                    struct gi_err *skipped, struct gi_err *err);
+enum gi_status gi_backends_add_best(struct gi_backends *bench, const char *device,
+                                    struct gi_err *err);
+void gi_backends_close(struct gi_backends *bench);
+
 /* ---- the mixed batch (cli/commands/selftest_mixed.c) ---- */
 
 /* Pieces of work, each an operation on an image. They differ in operations, options (such as

@@ -59,11 +59,16 @@ static void result_free(void *result)
     palette->each = NULL;
 }
 
-static bool result_equal(const void *a, const void *b)
+static void result_digest(const void *result, struct gi_digest *digest)
 {
-    const struct gi_palette *x = a, *y = b;
-    return x->pixels == y->pixels && x->unique == y->unique && x->n == y->n &&
-           memcmp(x->each, y->each, x->n * sizeof *x->each) == 0;
+    const struct gi_palette *palette = result;
+    gi_digest_integer(digest, (int64_t)palette->pixels);
+    gi_digest_integer(digest, (int64_t)palette->unique);
+    gi_digest_integer(digest, (int64_t)palette->n);
+    for (size_t i = 0; i < palette->n; i++) {
+        gi_digest_integer(digest, (int64_t)palette->each[i].color);
+        gi_digest_integer(digest, (int64_t)palette->each[i].count);
+    }
 }
 
 static const struct gi_option options[] = {
@@ -88,5 +93,5 @@ const struct gi_filter gi_filter_palette = {
     .result_nbytes = sizeof(struct gi_palette),
     .analyse = analyse,
     .result_free = result_free,
-    .result_equal = result_equal,
+    .result_digest = result_digest,
 };

@@ -255,36 +255,45 @@ static void result_free(void *result)
     *extract = (struct gi_extract){0};
 }
 
-static bool same_labels(const struct gi_image *a, const struct gi_image *b)
+static void digest_region(struct gi_digest *digest, const struct gi_region_sums *region)
 {
-    if (!a->data || !b->data)
-        return a->data == b->data;
-    if (a->width != b->width || a->height != b->height)
-        return false;
-    for (int y = 0; y < a->height; y++)
-        if (memcmp(gi_row(a, y), gi_row(b, y), gi_row_nbytes(a)))
-            return false;
-    return true;
+    const uint64_t members[] = {
+        region->area,    region->sum_x,    region->sum_y,        region->min_x,
+        region->min_y,   region->max_x,    region->max_y,        region->min_key,
+        region->max_key, region->straight, region->diagonal,     region->mixed,
+        region->value.n, region->value.q,  region->value.q2_low, region->value.q2_high};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        gi_digest_integer(digest, (int64_t)members[i]);
 }
 
-static bool same_points(const struct gi_pixel_list *a, const struct gi_pixel_list *b)
+static void digest_shape(struct gi_digest *digest, const struct gi_shape_descriptors *shape)
 {
-    return a->n == b->n &&
-           (a->n == 0 || (memcmp(a->x, b->x, a->n * sizeof *a->x) == 0 &&
-                          memcmp(a->y, b->y, a->n * sizeof *a->y) == 0 &&
-                          memcmp(a->value, b->value, a->n * sizeof *a->value) == 0));
+    const double reals[] = {shape->major_axis,      shape->minor_axis, shape->eccentricity,
+                            shape->orientation_deg, shape->solidity,   shape->feret_diameter};
+    gi_digest_reals(digest, reals, 6);
 }
 
-static bool result_equal(const void *a, const void *b)
+static void result_digest(const void *result, struct gi_digest *digest)
 {
-    const struct gi_extract *x = a, *y = b;
-    return x->n == y->n && x->found == y->found && x->type == y->type &&
-           memcmp(&x->lo, &y->lo, sizeof x->lo) == 0 && memcmp(&x->hi, &y->hi, sizeof x->hi) == 0 &&
-           memcmp(&x->threshold, &y->threshold, sizeof x->threshold) == 0 &&
-           memcmp(x->regions, y->regions, x->n * sizeof *x->regions) == 0 &&
-           memcmp(x->order, y->order, x->n * sizeof *x->order) == 0 && !x->shapes == !y->shapes &&
-           (!x->shapes || memcmp(x->shapes, y->shapes, x->n * sizeof *x->shapes) == 0) &&
-           same_labels(&x->labels, &y->labels) && same_points(&x->points, &y->points);
+    const struct gi_extract *extract = result;
+    const struct gi_pixel_list *points = &extract->points;
+    const double range[] = {extract->lo, extract->hi, extract->threshold};
+    gi_digest_integer(digest, extract->n);
+    gi_digest_integer(digest, extract->found);
+    gi_digest_integer(digest, (int)extract->type);
+    gi_digest_reals(digest, range, 3);
+    for (uint32_t i = 0; i < extract->n; i++) {
+        digest_region(digest, &extract->regions[i]);
+        gi_digest_integer(digest, extract->order[i]);
+        if (extract->shapes)
+            digest_shape(digest, &extract->shapes[i]);
+    }
+    gi_digest_image(digest, &extract->labels);
+    for (uint64_t i = 0; i < points->n; i++) {
+        gi_digest_integer(digest, points->x[i]);
+        gi_digest_integer(digest, points->y[i]);
+        gi_digest_bytes(digest, &points->value[i], sizeof points->value[i]);
+    }
 }
 
 /* In the order of enum gi_region_order. */
@@ -364,6 +373,6 @@ const struct gi_filter gi_filter_extract = {
     .result_nbytes = sizeof(struct gi_extract),
     .analyse = analyse,
     .result_free = result_free,
-    .result_equal = result_equal,
+    .result_digest = result_digest,
     .ask_all = ask_all,
 };

@@ -331,22 +331,22 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
 
 /* Returns whether all bits are equal, which suffices because the results contain one kind of NaN
  * only. */
-static bool same(const struct gi_difference *a, const struct gi_difference *b)
+static void digest_difference(struct gi_digest *digest, const struct gi_difference *difference)
 {
-    return a->samples == b->samples && a->differing == b->differing &&
-           memcmp(&a->max, &b->max, sizeof a->max) == 0 &&
-           memcmp(&a->mse, &b->mse, sizeof a->mse) == 0 &&
-           memcmp(&a->psnr, &b->psnr, sizeof a->psnr) == 0 &&
-           (memcmp(&a->ssim, &b->ssim, sizeof a->ssim) == 0 || (isnan(a->ssim) && isnan(b->ssim)));
+    const double reals[] = {difference->max, difference->mse, difference->psnr, difference->ssim};
+    gi_digest_integer(digest, (int64_t)difference->samples);
+    gi_digest_integer(digest, (int64_t)difference->differing);
+    gi_digest_reals(digest, reals, 4);
 }
 
-static bool result_equal(const void *a, const void *b)
+static void result_digest(const void *result, struct gi_digest *digest)
 {
-    const struct gi_comparison *x = a, *y = b;
-    bool equal = x->type == y->type && x->nchannels == y->nchannels && same(&x->all, &y->all);
-    for (int c = 0; c < x->nchannels && equal; c++)
-        equal = same(&x->channels[c], &y->channels[c]);
-    return equal;
+    const struct gi_comparison *comparison = result;
+    gi_digest_integer(digest, (int)comparison->type);
+    gi_digest_integer(digest, comparison->nchannels);
+    digest_difference(digest, &comparison->all);
+    for (int c = 0; c < comparison->nchannels; c++)
+        digest_difference(digest, &comparison->channels[c]);
 }
 
 static const struct gi_option options[] = {
@@ -400,5 +400,5 @@ const struct gi_filter gi_filter_compare = {
     .plan = plan,
     .result_nbytes = sizeof(struct gi_comparison),
     .analyse = analyse,
-    .result_equal = result_equal,
+    .result_digest = result_digest,
 };

@@ -410,30 +410,20 @@ static void result_free(void *result)
     *histogram = (struct gi_histogram){0};
 }
 
-/* Returns whether the bits are equal, so that a and b are the same number or both NaN. */
-static bool same(double a, double b)
+static void result_digest(const void *result, struct gi_digest *digest)
 {
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
-}
-
-static bool result_equal(const void *a, const void *b)
-{
-    const struct gi_histogram *h = a, *g = b;
-    if (h->nchannels != g->nchannels || h->nbins != g->nbins || h->npercentiles != g->npercentiles)
-        return false;
-    for (int c = 0; c < h->nchannels; c++) {
-        const struct gi_histogram_channel *x = &h->channels[c], *y = &g->channels[c];
-        if (x->total != y->total || x->nan != y->nan || !same(x->lo, y->lo) ||
-            !same(x->hi, y->hi) || !same(x->mean, y->mean) || !same(x->stddev, y->stddev) ||
-            !same(x->min, y->min) || !same(x->max, y->max) || !same(x->median, y->median) ||
-            !same(x->entropy, y->entropy) ||
-            memcmp(x->bins, y->bins, (size_t)h->nbins * sizeof *x->bins))
-            return false;
-        for (int i = 0; i < h->npercentiles; i++)
-            if (!same(x->percentiles[i], y->percentiles[i]))
-                return false;
+    const struct gi_histogram *histogram = result;
+    for (int c = 0; c < histogram->nchannels; c++) {
+        const struct gi_histogram_channel *x = &histogram->channels[c];
+        const double reals[] = {x->lo,  x->hi,  x->mean,   x->stddev,
+                                x->min, x->max, x->median, x->entropy};
+        gi_digest_integer(digest, (int64_t)x->total);
+        gi_digest_integer(digest, (int64_t)x->nan);
+        gi_digest_reals(digest, reals, 8);
+        gi_digest_reals(digest, x->percentiles, histogram->npercentiles);
+        for (int i = 0; i < histogram->nbins; i++)
+            gi_digest_integer(digest, (int64_t)x->bins[i]);
     }
-    return true;
 }
 
 static const struct gi_option options[] = {
@@ -481,6 +471,6 @@ const struct gi_filter gi_filter_histogram = {
     .measure = measure,
     .conclude = conclude,
     .result_free = result_free,
-    .result_equal = result_equal,
+    .result_digest = result_digest,
     .leaves_out_masked = true,
 };

@@ -117,15 +117,12 @@ static void result_free(void *result)
     gi_image_free(&((struct gi_integral *)result)->sums);
 }
 
-static bool result_equal(const void *a, const void *b)
+static void result_digest(const void *result, struct gi_digest *digest)
 {
-    const struct gi_integral *x = a, *y = b;
-    bool equal = x->words == y->words && x->is_float == y->is_float &&
-                 x->sums.width == y->sums.width && x->sums.height == y->sums.height &&
-                 x->sums.channels == y->sums.channels;
-    for (int i = 0; equal && i < x->sums.height; i++)
-        equal = memcmp(gi_row(&x->sums, i), gi_row(&y->sums, i), gi_row_nbytes(&x->sums)) == 0;
-    return equal;
+    const struct gi_integral *integral = result;
+    gi_digest_integer(digest, integral->words);
+    gi_digest_integer(digest, integral->is_float);
+    gi_digest_image(digest, &integral->sums);
 }
 
 /* Puts the sums of a part between those of the other parts. */
@@ -205,7 +202,7 @@ const struct gi_filter gi_filter_integral = {
     .result_nbytes = sizeof(struct gi_integral),
     .analyse = analyse,
     .result_free = result_free,
-    .result_equal = result_equal,
+    .result_digest = result_digest,
 };
 
 const struct gi_filter gi_filter_cumulative = {
@@ -220,5 +217,5 @@ const struct gi_filter gi_filter_cumulative = {
     .result_nbytes = sizeof(struct gi_integral),
     .analyse = analyse,
     .result_free = result_free,
-    .result_equal = result_equal,
+    .result_digest = result_digest,
 };

@@ -252,43 +252,36 @@ static enum gi_status admit(const void *params, int j, struct gi_image *labels, 
     return gi_labels_check(&largest, labels, err);
 }
 
-/* Returns whether the bits are equal, which suffices because the results contain one kind of NaN
- * only. */
-static bool same(double a, double b)
+static void digest_channel(struct gi_digest *digest, const struct gi_stats_channel *channel,
+                           int npercentiles)
 {
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+    const struct gi_stats_channel *c = channel;
+    const uint64_t counts[] = {c->count, c->nan, c->positive_infinity, c->negative_infinity,
+                               c->unique};
+    const int places[] = {c->min_x, c->min_y, c->max_x, c->max_y};
+    const double reals[] = {c->sum,   c->mean, c->variance, c->stddev, c->min,    c->max,
+                            c->range, c->l1,   c->l2,       c->rms,    c->median, c->entropy};
+    for (int i = 0; i < 5; i++)
+        gi_digest_integer(digest, (int64_t)counts[i]);
+    for (int i = 0; i < 4; i++)
+        gi_digest_integer(digest, places[i]);
+    gi_digest_reals(digest, reals, 12);
+    gi_digest_reals(digest, c->percentiles, npercentiles);
 }
 
-static bool same_channels(const struct gi_stats_channel *a, const struct gi_stats_channel *b,
-                          int npercentiles)
+static void result_digest(const void *result, struct gi_digest *digest)
 {
-    const double x[] = {a->sum,   a->mean, a->variance, a->stddev, a->min,    a->max,
-                        a->range, a->l1,   a->l2,       a->rms,    a->median, a->entropy};
-    const double y[] = {b->sum,   b->mean, b->variance, b->stddev, b->min,    b->max,
-                        b->range, b->l1,   b->l2,       b->rms,    b->median, b->entropy};
-    bool equal = a->count == b->count && a->nan == b->nan &&
-                 a->positive_infinity == b->positive_infinity &&
-                 a->negative_infinity == b->negative_infinity && a->min_x == b->min_x &&
-                 a->min_y == b->min_y && a->max_x == b->max_x && a->max_y == b->max_y &&
-                 a->unique == b->unique;
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        equal = equal && same(x[i], y[i]);
-    for (int i = 0; i < npercentiles; i++)
-        equal = equal && same(a->percentiles[i], b->percentiles[i]);
-    return equal;
-}
-
-static bool result_equal(const void *a, const void *b)
-{
-    const struct gi_stats *x = a, *y = b;
-    bool equal = x->nchannels == y->nchannels && x->npercentiles == y->npercentiles;
-    equal = equal && x->nzones == y->nzones && x->by == y->by;
-    for (int c = 0; c < x->nchannels && equal && !x->by; c++)
-        equal = same_channels(&x->channels[c], &y->channels[c], x->npercentiles);
-    for (int i = 0; equal && i < x->nzones * x->nchannels; i++)
-        equal = same_channels(&x->of_zones[i], &y->of_zones[i], x->npercentiles);
-    return equal &&
-           (!x->nzones || !memcmp(x->zones, y->zones, (size_t)x->nzones * sizeof *x->zones));
+    const struct gi_stats *stats = result;
+    for (int c = 0; c < stats->nchannels && !stats->by; c++)
+        digest_channel(digest, &stats->channels[c], stats->npercentiles);
+    for (int i = 0; i < stats->nzones; i++) {
+        const struct gi_stats_zone *zone = &stats->zones[i];
+        const int64_t members[] = {zone->label, zone->x, zone->y, zone->width, zone->height};
+        for (int j = 0; j < 5; j++)
+            gi_digest_integer(digest, members[j]);
+    }
+    for (int i = 0; i < stats->nzones * stats->nchannels; i++)
+        digest_channel(digest, &stats->of_zones[i], stats->npercentiles);
 }
 
 static const struct gi_option options[] = {
@@ -343,6 +336,6 @@ const struct gi_filter gi_filter_stats = {
     .conclude = conclude,
     .analyse = analyse,
     .result_free = result_free,
-    .result_equal = result_equal,
+    .result_digest = result_digest,
     .leaves_out_masked = true,
 };

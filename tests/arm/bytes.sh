@@ -56,4 +56,9 @@ for operation in threshold invert flip; do
     check "selftest: $operation" grep -qE "^$operation +equal +[1-9][0-9]* cases on neon scalar$" out
 done
 
+expect 0 "$NATIVE" selftest --digest threshold invert flip stats
+mv out want
+expect 0 gpuimg selftest --digest threshold invert flip stats
+check "selftest --digest" cmp <(head -n -1 want) <(head -n -1 out)
+
 finish

@@ -363,7 +363,7 @@ TEST(test_analysis)
         for (int rows = i % 7 ? 6 : 1; rows <= 33; rows = 3 * rows + 1)
             for (int j = 0; j < 2; j++) {
                 analyse(&cut, &src, params, j ? rows : 33, j ? 33 : rows);
-                if (!gi_filter_histogram.result_equal(&whole, &cut))
+                if (!gi_results_equal(&gi_filter_histogram, &whole, &cut))
                     fail_msg("histogram: case %d, bands of %d rows: differs", i, rows);
                 gi_filter_histogram.result_free(&cut);
             }

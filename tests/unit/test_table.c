@@ -147,7 +147,7 @@ static void check_hooks(const struct gi_filter *filter)
 {
     if (!filter->run) {
         assert_true(filter->analyse || filter->conclude);
-        assert_true(filter->result_nbytes > 0 && filter->result_equal);
+        assert_true(filter->result_nbytes > 0 && filter->result_digest);
     }
     assert_true(filter->conclude == NULL || filter->measure != NULL);
     assert_true(filter->max_sources <= GI_SOURCES_MAX);

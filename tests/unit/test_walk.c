@@ -182,7 +182,7 @@ static bool outcomes_differ(char what[160], const struct walk_case *c, const str
     }
     for (int i = 0; i < c->n && !want->status; i++) {
         const struct gi_filter *filter = c->steps[i].filter;
-        if (filter->result_equal && !filter->result_equal(want->results[i], got->results[i])) {
+        if (filter->result_digest && !gi_results_equal(filter, want->results[i], got->results[i])) {
             snprintf(what, 160, "the result of step %d, %s", i + 1, filter->name);
             return true;
         }

@@ -8,6 +8,7 @@ quick=
 gpuimg devices | grep -q '^cuda:' || quick=--quick
 # shellcheck disable=SC2086 # none or one
 expect 0 gpuimg selftest $quick
+cp out everything
 for operation in blur gaussian sharpen convolve edges threshold invert resize histogram extract stats; do
     check "selftest: $operation" grep -qE "^$operation +equal +[1-9][0-9]* cases on .*scalar" out
 done
@@ -29,5 +30,18 @@ check "selftest: --quick has half of the cases, of 6 sizes" test $((2 * quick)) 
 expect 0 gpuimg selftest threshold --device cpu
 check "selftest of one operation" test "$(grep -c ' cases on ' out)" = 1
 check "selftest runs a mixed batch of one operation" grep -qE '^mixed batch +equal +[1-9][0-9]* runs on .*scalar' out
+
+# The digest is the same on every level, and its last line is the SHA-256 of the others.
+expect 0 gpuimg selftest --digest --device cpu
+mv out digests
+digest=$(tail -1 digests | cut -d' ' -f1)
+check "selftest --digest: every operation" test "$(head -n -1 digests | wc -l)" = "$(grep -c ' cases on ' everything)"
+check "selftest --digest: the SHA-256 of the lines" test "$(head -n -1 digests | sha256sum | cut -d' ' -f1)" = "$digest"
+GPUIMG_CPU=scalar expect 0 gpuimg selftest --digest blur stats invert --device cpu
+check "selftest --digest: scalar" cmp <(grep -E '  (blur|stats|invert)$' digests) <(head -n -1 out)
+if gpuimg devices | grep -q '^cuda:'; then
+    expect 0 gpuimg selftest --digest --device cuda
+    check "selftest --digest: CUDA" cmp <(head -n -1 digests) <(head -n -1 out)
+fi
 
 finish
