@@ -129,6 +129,20 @@ static json_t *format_json(int index)
     return object;
 }
 
+/* The names that other programs have for commands. */
+static json_t *synonyms_json(void)
+{
+    json_t *array = json_array();
+    const char *word, *means;
+    for (int i = 0; gi_synonym_at(&word, &means, i); i++) {
+        json_t *synonym = json_object();
+        set(synonym, "word", gi_json_text(word));
+        set(synonym, "means", gi_json_text(means));
+        json_array_append_new(array, synonym);
+    }
+    return array;
+}
+
 /* Returns whether the command processes images. */
 static bool is_operation(const struct gi_command *command)
 {
@@ -153,6 +167,7 @@ static enum gi_status list_json(struct gi_err *err)
     set(all, "operations", operations);
     set(all, "commands", commands);
     set(all, "formats", formats);
+    set(all, "synonyms", synonyms_json());
     set(all, "borders", choices_json(gi_border_choices));
     return gi_json_print(stdout, all, 2, err);
 }

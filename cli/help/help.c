@@ -72,22 +72,24 @@ static void print_set(FILE *out, const char *title, const struct gi_option *rows
         print_option(out, row);
 }
 
-/* Prints a sentence that names those options of the command that `gpuimg help common` explains, or
- * if `many` is true those that `gpuimg help batch` explains. */
-static void print_shared(FILE *out, const struct gi_command *command, bool many)
+bool gi_help_shared(const struct gi_command *command, bool many, char *text, size_t nbytes)
 {
-    char text[1024];
     const char *page = many ? "Options for many images (see gpuimg help batch):"
                             : "Common options (see gpuimg help common):";
-    size_t n = (size_t)snprintf(text, sizeof text, "%s", page), none = n;
+    size_t n = (size_t)snprintf(text, nbytes, "%s", page), none = n;
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
         const struct gi_option *row = command->sets[s].rows;
         bool told = gi_options_are_shared(row) && gi_options_are_of_batches(row) == many;
-        for (; told && row->name && n < sizeof text; row++)
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s --%s", n > none ? "," : "",
-                                  row->name);
+        for (; told && row->name && n < nbytes; row++)
+            n += (size_t)snprintf(text + n, nbytes - n, "%s --%s", n > none ? "," : "", row->name);
     }
-    if (n == none)
+    return n > none;
+}
+
+static void print_shared(FILE *out, const struct gi_command *command, bool many)
+{
+    char text[1024];
+    if (!gi_help_shared(command, many, text, sizeof text))
         return;
     putc('\n', out);
     gi_help_wrap(out, text, 0, 0);
@@ -145,14 +147,22 @@ static void print_aliases(FILE *out)
     gi_help_wrap(out, text, 0, 0);
 }
 
+const char gi_help_introduction[] =
+    "Filters images, measures them and extracts their regions. Computes on the CPU, or on an "
+    "NVIDIA GPU where that is faster; both give the same bytes.";
+
+const char gi_help_closing[] =
+    "gpuimg help COMMAND explains a command, and gpuimg help TOPIC a topic. gpuimg "
+    "help WORD finds commands and options by a word, for example gpuimg help "
+    "sauvola. gpuimg help --all prints all pages. In place of a file name, - means "
+    "standard input or output, and png:- means standard output in the format PNG. "
+    "scan.tif[3] is the fourth page of a TIFF.";
+
 void gi_help_all(FILE *out)
 {
     struct gi_command row;
     fputs("Usage: gpuimg COMMAND [OPTION...] [OPERAND...]\n\n", out);
-    gi_help_wrap(out,
-                 "Filters images, measures them and extracts their regions. Computes on the CPU, "
-                 "or on an NVIDIA GPU where that is faster; both give the same bytes.",
-                 0, 0);
+    gi_help_wrap(out, gi_help_introduction, 0, 0);
     for (int g = 1; g <= GI_GROUPS; g++) { /* group 0 (tools) is printed last */
         fprintf(out, "\n%s:\n", gi_group_titles[g % GI_GROUPS]);
         for (int i = 0; gi_command_at(&row, i); i++)
@@ -164,31 +174,25 @@ void gi_help_all(FILE *out)
     for (int i = 0; gi_topic_at(&row, i); i++)
         print_summary(out, &row);
     putc('\n', out);
-    gi_help_wrap(out,
-                 "gpuimg help COMMAND explains a command, and gpuimg help TOPIC a topic. gpuimg "
-                 "help WORD finds commands and options by a word, for example gpuimg help "
-                 "sauvola. gpuimg help --all prints all pages. In place of a file name, - means "
-                 "standard input or output, and png:- means standard output in the format PNG. "
-                 "scan.tif[3] is the fourth page of a TIFF.",
-                 0, 0);
+    gi_help_wrap(out, gi_help_closing, 0, 0);
 }
 
-static void print_everything(void)
+static void print_everything(FILE *out)
 {
     struct gi_command row;
-    gi_help_all(stdout);
+    gi_help_all(out);
     for (int i = 0; gi_command_at(&row, i); i++) {
-        printf("\n\n");
-        gi_help_command(stdout, &row);
+        fputs("\n\n", out);
+        gi_help_command(out, &row);
     }
     for (int i = 0; gi_topic_at(&row, i); i++) {
-        printf("\n\n");
-        gi_help_topic(stdout, &row);
+        fputs("\n\n", out);
+        gi_help_topic(out, &row);
     }
 }
 
 struct help_params {
-    bool all, man;
+    bool all, man, markdown;
 };
 
 static const struct gi_option help_options[] = {
@@ -196,6 +200,8 @@ static const struct gi_option help_options[] = {
      .help = "Print the help of all commands and topics"},
     {GI_OPTION("man", FLAG, struct help_params, man),
      .help = "Print the source of the manual page, which man(1) formats"},
+    {GI_OPTION("markdown", FLAG, struct help_params, markdown),
+     .help = "Print Markdown; with --all, all help as one document"},
     {0},
 };
 
@@ -207,41 +213,55 @@ static void join(char *text, size_t nbytes, char **operands, int noperands)
         n += (size_t)snprintf(text + n, nbytes - n, "%s%s", i ? " " : "", operands[i]);
 }
 
-static enum gi_status explain(const char *words, bool man, struct gi_err *err)
+/* How pages are printed: as text, as the source of manual pages or as Markdown. */
+struct style {
+    void (*list)(FILE *), (*command)(FILE *, const struct gi_command *),
+        (*topic)(FILE *, const struct gi_command *);
+};
+static const struct style text_style = {gi_help_all, gi_help_command, gi_help_topic},
+                          man_style = {gi_man_all, gi_man_command, gi_man_topic},
+                          markdown_style = {gi_markdown_list, gi_markdown_command,
+                                            gi_markdown_topic};
+
+static enum gi_status explain(const char *words, const struct style *style, struct gi_err *err)
 {
     struct gi_command row;
     if (gi_topic_find(&row, words)) {
-        (man ? gi_man_topic : gi_help_topic)(stdout, &row);
+        style->topic(stdout, &row);
         return GI_OK;
     }
     const struct gi_alias *alias = gi_alias_find(words);
     if (gi_command_find(&row, alias ? alias->words[0] : words)) {
-        (man ? gi_man_command : gi_help_command)(stdout, &row);
+        style->command(stdout, &row);
         return GI_OK;
     }
-    if (!man && gi_help_search(stdout, words))
+    bool searched = style == &text_style;
+    if (searched && gi_help_search(stdout, words))
         return GI_OK;
     char hint[512];
     gi_command_hint(hint, sizeof hint, words);
     return gi_fail(err, GI_E_USAGE, "%s: no such command%s", words,
-                   *hint || man ? hint : ", and no help has this text");
+                   *hint || !searched ? hint : ", and no help has this text");
 }
 
 static enum gi_status run_help(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
     const struct help_params *p = params[0];
+    const struct style *style = p->man ? &man_style : p->markdown ? &markdown_style : &text_style;
     char words[256];
     if (p->all && (p->man || noperands))
         return gi_fail(err, GI_E_USAGE, "--all: want no %s", p->man ? "--man" : operands[0]);
+    if (p->man && p->markdown)
+        return gi_fail(err, GI_E_USAGE, "--man: want no --markdown");
     if (p->all)
-        print_everything();
+        (p->markdown ? gi_markdown_all : print_everything)(stdout);
     else if (noperands == 0)
-        (p->man ? gi_man_all : gi_help_all)(stdout);
+        style->list(stdout);
     if (noperands == 0)
         return GI_OK;
     join(words, sizeof words, operands, noperands);
-    return explain(words, p->man, err);
+    return explain(words, style, err);
 }
 
 const struct gi_command gi_command_help = {
@@ -258,7 +278,8 @@ const struct gi_command gi_command_help = {
               "not matter.",
     .examples = "gpuimg help blur\ngpuimg help batch\ngpuimg help sauvola\n"
                 "gpuimg help non local means\ngpuimg help --all | less\n"
-                "gpuimg help --man blur | man -l -",
+                "gpuimg help --man blur | man -l -\n"
+                "gpuimg help --all --markdown > gpuimg.md",
     .max_operands = -1,
     .sets = {{"Options", help_options, sizeof(struct help_params)}},
     .run = run_help,

@@ -11,6 +11,20 @@ void gi_help_command(FILE *out, const struct gi_command *command);
 void gi_man_all(FILE *out);
 void gi_man_command(FILE *out, const struct gi_command *command);
 
+/* The same as Markdown (cli/help/markdown.c). gi_markdown_all() prints the list, all commands and
+ * all topics as one document. */
+void gi_markdown_list(FILE *out);
+void gi_markdown_command(FILE *out, const struct gi_command *command);
+void gi_markdown_topic(FILE *out, const struct gi_command *topic);
+void gi_markdown_all(FILE *out);
+
+/* The first and the last paragraph of the list of commands. */
+extern const char gi_help_introduction[], gi_help_closing[];
+/* Fills `text` with a sentence that names those options of the command that `gpuimg help common`
+ * explains, or if `many` is true those that `gpuimg help batch` explains. Returns whether there are
+ * such options. */
+bool gi_help_shared(const struct gi_command *command, bool many, char *text, size_t nbytes);
+
 /* Fill `topic` with a page that belongs to no single command. It has the form of a command that
  * cannot run, with a name, a summary, a manual, examples (NULL if there are none) and options. The
  * manual is valid until the next call. Return false past the end, or if no topic has that name

@@ -129,6 +129,30 @@ expect_error 2 'help: --: no such command*' help -- --
 expect 0 gpuimg help --all
 for word in $(<commands); do check "help --all: $word" grep -q "^Usage: gpuimg $word " out; done
 for word in $(<topics); do check "help --all: $word" grep -qxF "$(gpuimg help "$word" | head -1)" out; done
+# --markdown prints the words of the help as text, in its order: without layout and markup both are equal.
+letters() { # letters FILE
+    python3 - "$1" <<'END'
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+print(re.sub(r"[\s`\\#:-]|```(text|sh)", "", re.sub(r"(?m)^## .*$|^```.*$", "", text)))
+END
+}
+for word in $(<commands) $(<topics); do
+    expect 0 gpuimg help "$word"
+    letters out >text
+    expect 0 gpuimg help --markdown "$word"
+    letters out >markdown
+    check "help --markdown $word has all words of the help" cmp text markdown
+done
+expect 0 gpuimg help --all --markdown
+cp out all.md
+check "help --all --markdown is one document" test "$(grep -c '^# ' all.md)" = 1
+while read -r word; do check "help --all --markdown: $word" grep -qx "## gpuimg $word" all.md; done < <(cat commands && sed 's/^/help /' topics)
+check "help --all --markdown: blocks of code end" test $(($(grep -c '^```' all.md) % 2)) = 0
+check "help --markdown: markup of texts is escaped" test -z "$(sed '/^```/,/^```$/d; s/`[^`]*`//g' all.md | grep -E '(^|[^\\])[*_<]')"
+expect 0 gpuimg help --markdown
+check "help --markdown is the list of commands" test "$(grep -c '^- `' out)" = "$(cat commands topics | wc -l)"
+expect_error 2 'help: --man: want no --markdown' help --man --markdown
 expect_error 2 'help: --all: want no --man' help --all --man
 expect_error 2 'help: --all: want no blur' help --all blur
 

@@ -24,7 +24,8 @@ for word in Operations Formats Borders gaussian png reflect101 replicate; do
     check "list has $word" grep -q "$word" out
 done
 expect 0 gpuimg list --json
-json "list --json: keys" "set(j[0]) == {'version', 'operations', 'commands', 'formats', 'borders'}"
+json "list --json: keys" "set(j[0]) == {'version', 'operations', 'commands', 'formats', 'borders', 'synonyms'}"
+json "list --json: words of other programs" "{'word': 'otsu', 'means': 'threshold'} in j[0]['synonyms']"
 rows=$(sed -nE 's/^    \.name = "([a-z-]+)",$/\1/p' "$tests"/../../filters/*/*.c | sort -u | tr '\n' ' ')
 json "list --json: the operations are the rows in filters/, and run" "sorted('$rows run montage pages split merge'.split()) == sorted(o['name'] for o in j[0]['operations'])"
 json "list --json: an option" "next(p for o in j[0]['operations'] if o['name'] == 'gaussian' for p in o['options'] if p['name'] == 'sigma').items() >= {'type': 'real', 'min': 0.1, 'max': 250.0, 'unit': 'px'}.items()"
