@@ -250,6 +250,11 @@ const struct gi_batch_params *gi_batch_params_of(const struct gi_command *comman
     return NULL;
 }
 
+const struct gi_batch_params *gi_batch_params(const struct gi_batch_job *job)
+{
+    return job->batch ? job->batch : gi_batch_params_of(job->command, job->params);
+}
+
 const struct gi_device_params *gi_batch_device(const struct gi_batch_job *job)
 {
     int set = gi_command_set(job->command, gi_device_options);

@@ -81,7 +81,7 @@ struct gi_batch_work {
      * `beside_option` is the option that gave the template, for messages. */
     const char *beside, *beside_option;
     void *self; /* argument of run() */
-    /* The work on an item, like gi_work_on.run. If there are several results, either all of them or
+    /* The work on an item, like gi_batch.run. If there are several results, either all of them or
      * none exist in the end. gi_drive() calls the function with `files` NULL for a single image. */
     enum gi_status (*run)(void *self, const struct gi_batch_files *files,
                           struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err);
@@ -99,6 +99,8 @@ struct gi_batch_job {
     bool takes_stdin;                      /* "-" may be the only input */
 };
 
+/* Returns the options of the batch; NULL if the command has none. */
+const struct gi_batch_params *gi_batch_params(const struct gi_batch_job *job);
 /* Returns the options for reading the batch's inputs. */
 struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
 /* Returns the options for devices; NULL if the command has no such options. */

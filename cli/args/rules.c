@@ -89,35 +89,22 @@ static enum gi_status read_rule(struct gi_rules *rules, const char **text,
     return status;
 }
 
-/* Makes *out with the patterns of --only and --except. */
-static enum gi_status choose(struct gi_rules **out, const char *only, const char *except,
-                             struct gi_err *err)
-{
-    struct gi_rules *rules = *out = calloc(1, sizeof *rules);
-    return rules ? gi_matcher_read(&rules->matcher, only, except, err)
-                 : gi_fail(err, GI_E_MEMORY, "out of memory: --only");
-}
-
 enum gi_status gi_rules_new(struct gi_rules **out, const struct gi_batch_job *job,
                             struct gi_err *err)
 {
-    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    const struct gi_batch_params *p = gi_batch_params(job);
     *out = NULL;
     if (p->rules && job->work)
         return gi_fail(err, GI_E_USAGE, "--for: not of %s, which is no step of a chain",
                        job->text ? job->text : job->command->name);
-    enum gi_status status =
-        p->only || p->except || p->rules ? choose(out, p->only, p->except, err) : GI_OK;
+    if (!p->only && !p->except && !p->rules)
+        return GI_OK;
+    struct gi_rules *rules = *out = calloc(1, sizeof *rules);
+    enum gi_status status = rules ? gi_matcher_read(&rules->matcher, p->only, p->except, err)
+                                  : gi_fail(err, GI_E_MEMORY, "out of memory: --only");
     for (const char *text = p->rules; text && !status;)
-        status = read_rule(*out, &text, job, err);
+        status = read_rule(rules, &text, job, err);
     return status;
-}
-
-enum gi_status gi_rules_choose(struct gi_rules **out, const char *only, const char *except,
-                               struct gi_err *err)
-{
-    *out = NULL;
-    return only || except ? choose(out, only, except, err) : GI_OK;
 }
 
 void gi_rules_free(struct gi_rules **out)

@@ -14,10 +14,6 @@ struct gi_rules;
  * and gi_chain_load(). */
 enum gi_status gi_rules_new(struct gi_rules **rules, const struct gi_batch_job *job,
                             struct gi_err *err);
-/* Reads values of --only and --except, which may be NULL, for a command without --for. Otherwise as
- * gi_rules_new(). */
-enum gi_status gi_rules_choose(struct gi_rules **rules, const char *only, const char *except,
-                               struct gi_err *err);
 void gi_rules_free(struct gi_rules **rules);
 
 /* Returns the patterns, which gi_rules_free() frees; NULL for NULL. */

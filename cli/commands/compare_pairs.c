@@ -123,10 +123,11 @@ static enum gi_status add_files(struct pairs *pairs, char **names, struct gi_err
     return status;
 }
 
-static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_params *p,
+static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_job *job,
                                  char **operands, int noperands, struct gi_err *err)
 {
     struct gi_batch_files *files = &pairs->files;
+    const struct gi_batch_params *p = files->params;
     if (pairs->wishes->diff && p->tar)
         return gi_fail(err, GI_E_USAGE, "--diff %s: of pairs in tars there is a table alone",
                        pairs->wishes->diff);
@@ -140,7 +141,7 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
     if (p->tar && p->files_from)
         return gi_fail(err, GI_E_USAGE, "--tar: want A and B, and no --pairs");
     bool folders = false;
-    enum gi_status status = gi_rules_choose(&files->rules, p->only, p->except, err);
+    enum gi_status status = gi_rules_new(&files->rules, job, err);
     if (!status && !p->tar && !p->files_from)
         status = are_folders(&folders, operands, err);
     if (!status && !folders && !p->tar && !p->files_from && files->rules)
@@ -332,10 +333,14 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
                           .wishes = params[GI_SET_PAIR_COMPARE],
                           .io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT]};
     struct gi_batch_files *files = &pairs.files;
-    const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
     const struct gi_batch_job job = {
-        .command = command, .params = params, .batch = p, .text = p->tar ? "compare --tar" : NULL};
-    struct gi_imaging_options options = {.io = &pairs.io, .device = device};
+        .command = command, .params = params, .text = p->tar ? "compare --tar" : NULL};
+    const struct gi_batch batch = {.job = &job,
+                                   .io = &pairs.io,
+                                   .source = &files->source,
+                                   .target = &table,
+                                   .self = &pairs,
+                                   .run = run_item};
     *files =
         (struct gi_batch_files){.params = p,
                                 .unit = "pairs",
@@ -349,13 +354,9 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
         .table = {.path = p->table ? p->table : "-", .first = "a", .texts = texts}};
     pairs.io.quality = GI_DEFAULT_QUALITY; /* of the pictures of --diff */
     pairs.io.compression = GI_DEFAULT_COMPRESSION;
-    enum gi_status status = read_names(&pairs, p, operands, noperands, err);
-    options.images = p->tar ? 0 : files->in.n;
-    options.times = p->report != NULL;
-    const struct gi_target target = {&table, &pairs};
-    const struct gi_item_work work = {.imaging = &options, .self = &pairs, .run = run_item};
+    enum gi_status status = read_names(&pairs, &job, operands, noperands, err);
     if (!status)
-        status = gi_batch(&files->source, &target, &work, &job, err);
+        status = gi_batch_run(&batch, err);
     gi_image_free(&pairs.mask);
     gi_batch_close(files);
     for (int i = 0; i < 2; i++) {

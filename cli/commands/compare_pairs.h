@@ -84,6 +84,6 @@ enum gi_status gi_pairs_are_wanted(bool *wanted, void *const *params, char **ope
                                    int noperands, struct gi_err *err);
 
 /* Compares many pairs and writes one table. Errors: GI_E_DIFFERENT if a pair exceeds a limit, or
- * differs and there are no limits; otherwise as gi_batch(). */
+ * differs and there are no limits; otherwise as gi_batch_run(). */
 enum gi_status gi_pairs_run(const struct gi_command *command, void *const *params, char **operands,
                             int noperands, struct gi_err *err);

@@ -305,8 +305,8 @@ static enum gi_status print_file(const char *path, const struct info_params *own
 
 /* The run of the command on many files. */
 struct infos {
+    struct gi_text_batch target; /* the first member, for gi_target_texts */
     struct gi_batch_files files;
-    struct gi_text_batch target;
     const struct info_params *own;
     const struct gi_io_params *input;
 };
@@ -397,10 +397,12 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
     struct infos infos = {.own = params[SET_OWN], .input = params[SET_INPUT]};
     struct gi_batch_files *files = &infos.files;
     const struct gi_batch_job job = {.command = self, .params = params};
-    const struct gi_target target = {&gi_target_texts, &infos.target};
+    const struct gi_batch batch = {.job = &job,
+                                   .source = &files->source,
+                                   .target = &gi_target_texts,
+                                   .self = &infos,
+                                   .run = run_item};
     enum gi_status status = gi_batch_open(files, &job, operands, noperands, err);
-    const struct gi_item_work work = {
-        .threads = gi_thread_count(0), .self = &infos, .run = run_item};
     infos.target = (struct gi_text_batch){
         .files = files,
         .source = &files->source,
@@ -409,7 +411,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
     if (!files->params->tar)
         files->source.kind = &gi_source_file_pages;
     if (!status)
-        status = gi_batch(&files->source, &target, &work, &job, err);
+        status = gi_batch_run(&batch, err);
     gi_batch_close(files);
     return status;
 }

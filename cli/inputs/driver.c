@@ -28,7 +28,7 @@ static enum gi_status work_on(void *self, struct gi_imaging *imaging, struct gi_
     const struct images *images = self;
     const struct gi_batch_work *work = images->job->work;
     return work ? work->run(work->self, images->files, imaging, item, err)
-                : gi_imaging_file(imaging, item, err);
+                : gi_imaging_process(imaging, item, false, err);
 }
 
 static enum gi_status check_names(void *self, struct gi_err *err)
@@ -51,17 +51,14 @@ static enum gi_status run_files(const struct gi_batch_job *job, char **operands,
     static const struct gi_target_kind a_file_each = {.check = check_names, .open = make_folders};
     struct gi_batch_files files;
     struct images images = {.job = job, .files = &files};
-    const struct gi_target target = {&a_file_each, &images};
+    const struct gi_batch batch = {.job = job,
+                                   .source = &files.source,
+                                   .target = &a_file_each,
+                                   .self = &images,
+                                   .run = work_on};
     enum gi_status status = gi_batch_open(&files, job, operands, noperands, err);
-    const struct gi_imaging_options options = {.chain = job->chain,
-                                               .rules = files.rules,
-                                               .io = files.io,
-                                               .device = gi_batch_device(job),
-                                               .images = files.in.n,
-                                               .times = gi_batch_times(files.params)};
-    const struct gi_item_work work = {.imaging = &options, .self = &images, .run = work_on};
     if (!status)
-        status = gi_batch(&files.source, &target, &work, job, err);
+        status = gi_batch_run(&batch, err);
     gi_batch_close(&files);
     return status;
 }
@@ -70,7 +67,7 @@ static enum gi_status run_files(const struct gi_batch_job *job, char **operands,
 static enum gi_status run_batch(const struct gi_batch_job *job, char **operands, int noperands,
                                 struct gi_err *err)
 {
-    bool tar = gi_batch_params_of(job->command, job->params)->tar;
+    bool tar = gi_batch_params(job)->tar;
     if (gi_chain_ends_in_analysis(job->chain))
         return gi_batch_tables(job, operands, noperands, err);
     if (tar && job->work)
@@ -84,7 +81,7 @@ static enum gi_status run_batch(const struct gi_batch_job *job, char **operands,
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     const struct images *one = self;
-    *more = true; /* asked once: the source is single */
+    *more = true; /* asked once */
     item->line.input = strdup(one->input);
     item->line.output = one->output ? strdup(one->output) : NULL;
     return item->line.input && (item->line.output || !one->output)
@@ -107,11 +104,9 @@ static enum gi_status run_one(struct images *one, struct gi_err *err)
     static const struct gi_target_kind a_file = {.put = take_error};
     const struct gi_batch_job *job = one->job;
     struct gi_io_params *io = gi_batch_io(job);
-    struct gi_source source = {.kind = &an_image, .self = one, .n = 1, .single = true};
-    const struct gi_target target = {.kind = &a_file};
-    const struct gi_imaging_options options = {
-        .chain = job->chain, .io = io, .device = gi_batch_device(job), .one = &one->watch};
-    const struct gi_item_work work = {.imaging = &options, .self = one, .run = work_on};
+    struct gi_source source = {.kind = &an_image, .self = one, .n = 1, .one = &one->watch};
+    const struct gi_batch batch = {
+        .job = job, .source = &source, .target = &a_file, .self = one, .run = work_on};
     enum gi_status status = GI_OK;
     if (job->text)
         status = gi_chain_check_reporters(job->chain, one->input, err);
@@ -119,7 +114,7 @@ static enum gi_status run_one(struct images *one, struct gi_err *err)
         status = gi_cli_check_way(one->input, one->output, io, NULL, err);
     if (!status && job->text)
         status = gi_chain_check_places(job->chain, one->output, err);
-    return status ? status : gi_batch(&source, &target, &work, job, err);
+    return status ? status : gi_batch_run(&batch, err);
 }
 
 /* For an input of one image, whose output has a name for many outputs. *path becomes the name of
@@ -141,7 +136,7 @@ static enum gi_status name_first(char **path, const char *input, const char *out
 enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int noperands,
                         struct gi_err *err)
 {
-    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    const struct gi_batch_params *p = gi_batch_params(job);
     if (p && gi_batch_is_wanted(p))
         return run_batch(job, operands, noperands, err);
     const char *input = operands[0], *output = noperands > 1 ? operands[1] : NULL;

@@ -12,10 +12,12 @@
 #include "cli/paths/output.h"
 #include "imgio/imgio.h"
 
-enum gi_status gi_batch_share(struct gi_batch_inputs *in, struct gi_err *err)
+enum gi_status gi_batch_share(struct gi_batch_files *files, struct gi_err *err)
 {
+    struct gi_batch_inputs *in = &files->in;
     size_t n = 0;
-    in->n = in->list.n;
+    files->source.n = in->n = in->list.n;
+    files->source.rules = files->rules;
     if (!in->shard.n)
         return GI_OK;
     in->share = calloc(in->n + 1, sizeof *in->share);
@@ -24,7 +26,7 @@ enum gi_status gi_batch_share(struct gi_batch_inputs *in, struct gi_err *err)
     for (size_t i = 0; i < in->n; i++)
         if (gi_shard_takes(&in->shard, i))
             in->share[n++] = &in->list.inputs[i];
-    in->n = n;
+    files->source.n = in->n = n;
     return GI_OK;
 }
 
@@ -62,7 +64,7 @@ static enum gi_status name_beside(struct gi_batch_files *files, const struct gi_
 enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch_job *job,
                              char **operands, int noperands, struct gi_err *err)
 {
-    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    const struct gi_batch_params *p = gi_batch_params(job);
     *files = (struct gi_batch_files){.params = p,
                                      .chain = job->chain,
                                      .io = gi_batch_io(job),
@@ -101,14 +103,15 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
     if (!status && files->in.shard.n)
         gi_list_sort(&files->in.list);
     if (!status)
-        status = gi_batch_share(&files->in, err);
+        status = gi_batch_share(files, err);
     if (!status && job->work && job->work->beside)
         status = name_beside(files, job->work, err);
     if (status || !p->tar)
         return status;
     files->tars = (struct gi_tar_source){
         .params = p, .inputs = &files->in.list, .shard = files->in.shard, .rules = files->rules};
-    files->source = (struct gi_source){.kind = &gi_source_tars, .self = &files->tars};
+    files->source =
+        (struct gi_source){.kind = &gi_source_tars, .self = &files->tars, .rules = files->rules};
     return gi_tar_source_new(&files->tars, files->io, err);
 }
 
@@ -267,7 +270,6 @@ static enum gi_status open_files(struct gi_source *source, const struct gi_batch
 {
     struct gi_batch_files *files = source->self;
     enum gi_status status = gi_batch_files_report(files, job, err);
-    source->n = files->in.n;
     source->skipped = status ? 0 : count_skipped(files);
     return status;
 }

@@ -57,7 +57,7 @@ void gi_batch_close(struct gi_batch_files *files);
 /* Takes this task's share of the list, which is sorted if there are shards: they and {index} use
  * positions in the sorted list, so that the tasks agree even if they get the inputs in different
  * orders. Errors: GI_E_MEMORY. */
-enum gi_status gi_batch_share(struct gi_batch_inputs *in, struct gi_err *err);
+enum gi_status gi_batch_share(struct gi_batch_files *files, struct gi_err *err);
 
 /* gi_batch_names() checks the names of the outputs before any work. `images` says whether the
  * outputs are images; if `image_format` is not NULL, they have this format. gi_batch_places() makes

@@ -97,12 +97,12 @@ static enum gi_status check(const struct gi_n_to_one *job, struct gi_err *err)
 static enum gi_status open_device(void *self, struct gi_imaging *imaging, struct gi_err *err)
 {
     struct gi_n_to_one *job = self;
-    struct gi_imaging_options options = job->devices;
-    if (job->chain)
-        return GI_OK;
-    options.one = &job->watch;
-    options.device = job->params[gi_command_set(job->command, gi_device_options)];
-    return gi_imaging_new(&job->computing, &options, err);
+    const struct gi_imaging_options options = {
+        .io = job->io,
+        .device = job->params[gi_command_set(job->command, gi_device_options)],
+        .one = &job->watch,
+        .times = job->report != NULL};
+    return job->chain ? GI_OK : gi_imaging_new(&job->computing, &options, err);
 }
 
 /* Images arrive in the order of the list, so that sums of floats are the same in every run. The
@@ -176,24 +176,25 @@ enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
         job->params[gi_command_set(job->command, gi_device_options)];
     const struct gi_device_params cpu = {.device = "cpu", .threads = device->threads};
     const struct gi_batch_params how = {
-        .memory = job->memory, .progress = job->progress, .fail_fast = true};
-    const struct gi_batch_job batch = {
-        .command = job->command, .params = job->params, .batch = &how};
+        .report = job->report, .memory = job->memory, .progress = job->progress, .fail_fast = true};
+    const struct gi_batch_job one = {.command = job->command,
+                                     .params = job->params,
+                                     .chain = job->chain,
+                                     .batch = &how,
+                                     .device = job->chain ? device : &cpu};
     job->io = job->params[gi_command_set(job->command, gi_io_options)];
     job->threads = gi_thread_count(device->threads);
     enum gi_status status = check(job, err);
     if (!status && !job->n)
         status = count_images(job, err);
-    job->devices = (struct gi_imaging_options){.chain = job->chain,
-                                               .io = job->io,
-                                               .device = job->chain ? device : &cpu,
-                                               .images = job->n,
-                                               .times = job->report != NULL};
     struct gi_source source = {.kind = &images, .self = job, .n = job->n};
-    const struct gi_target target = {&one_image, job};
-    const struct gi_item_work work = {
-        .imaging = &job->devices, .kept = &job->decoding, .self = job, .run = load};
-    return status ? status : gi_batch(&source, &target, &work, &batch, err);
+    const struct gi_batch batch = {.job = &one,
+                                   .source = &source,
+                                   .target = &one_image,
+                                   .self = job,
+                                   .run = load,
+                                   .kept = &job->decoding};
+    return status ? status : gi_batch_run(&batch, err);
 }
 
 void gi_n_to_one_close(struct gi_n_to_one *job)

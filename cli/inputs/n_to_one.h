@@ -56,7 +56,6 @@ struct gi_n_to_one {
     struct gi_common_metadata common;
     const struct gi_io_params *io;
     struct gi_report lines;
-    struct gi_imaging_options devices;
     struct gi_imaging *decoding;
     /* The watch of `computing`; it shows nothing, because the engine shows progress. */
     struct gi_watch watch;
@@ -68,7 +67,7 @@ struct gi_n_to_one {
 enum gi_status gi_n_to_one_list(struct gi_n_to_one *job, char **operands, int noperands,
                                 struct gi_err *err);
 /* Runs the command until the result is in its file. Errors: GI_E_USAGE before any work; as
- * gi_batch(). */
+ * gi_batch_run(). */
 enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err);
 /* Closes the devices, as the last action of a command. Unless gi_cli_tears_down() they stay open
  * until the process ends. Images that take() has kept must have been freed. */

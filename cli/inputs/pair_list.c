@@ -171,5 +171,5 @@ enum gi_status gi_pairs_share(struct gi_batch_files *files, struct gi_err *err)
     enum gi_status status = gi_shard_read(&files->in.shard, files->params->shard, err);
     if (!status && files->in.shard.n)
         status = sort(files, err);
-    return status ? status : gi_batch_share(&files->in, err);
+    return status ? status : gi_batch_share(files, err);
 }

@@ -101,16 +101,11 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     return status ? status : gi_stream_name(stream, item, "image", err);
 }
 
-static const struct gi_batch_params *params_of(const struct gi_batch_job *job)
-{
-    return job->batch ? job->batch : gi_batch_params_of(job->command, job->params);
-}
-
 enum gi_status gi_stream_open(struct gi_source *source, const struct gi_batch_job *job,
                               struct gi_imaging *imaging, struct gi_err *err)
 {
     struct gi_stream *stream = source->self;
-    const struct gi_batch_params *p = params_of(job);
+    const struct gi_batch_params *p = gi_batch_params(job);
     const char *file = stream->target ? gi_output_file(stream->out.path) : NULL;
     struct gi_list list = {0};
     const struct gi_report_options options = {
@@ -222,34 +217,30 @@ static enum gi_status check_chain(const struct gi_chain *chain, struct gi_err *e
 static enum gi_status work_on_image(void *self, struct gi_imaging *imaging, struct gi_item *item,
                                     struct gi_err *err)
 {
-    return gi_imaging_memory(imaging, item, err);
+    return gi_imaging_process(imaging, item, true, err);
 }
 
 enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *job,
                              struct gi_err *err)
 {
     struct gi_stream *stream = *out;
-    const struct gi_batch_params *params = params_of(job);
-    const struct gi_imaging_options options = {.chain = job->chain,
-                                               .io = &stream->io,
-                                               .device = gi_batch_device(job),
-                                               .images = stream->expected,
-                                               .times = gi_batch_times(params)};
     stream->chain = job->chain;
     enum gi_status status = check_chain(job->chain, err);
     if (!status && stream->is_video)
         status = gi_video_begin(stream, err);
-    const struct gi_target target = {stream->target, stream};
-    const struct gi_item_work work = {.imaging = &options,
-                                      .self = stream,
-                                      .run = stream->video.by_frame ? gi_video_frame_work
-                                             : stream->is_video     ? gi_video_work
-                                             : stream->target == &gi_target_frames
-                                                 ? gi_video_image_work
-                                                 : work_on_image};
     struct gi_source source = gi_stream_source(stream);
+    const struct gi_batch batch = {.job = job,
+                                   .io = &stream->io,
+                                   .source = &source,
+                                   .target = stream->target,
+                                   .self = stream,
+                                   .run = stream->video.by_frame ? gi_video_frame_work
+                                          : stream->is_video     ? gi_video_work
+                                          : stream->target == &gi_target_frames
+                                              ? gi_video_image_work
+                                              : work_on_image};
     if (!status)
-        status = gi_batch(&source, &target, &work, job, err);
+        status = gi_batch_run(&batch, err);
     gi_stream_free(out);
     return status;
 }

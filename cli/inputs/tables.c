@@ -19,12 +19,11 @@ struct tables {
     struct gi_batch_files files;
     const struct gi_chain *chain;
     int last; /* number of the last step, the analysis */
-    struct gi_io_params io;
+    struct gi_io_params *io;
     struct gi_stream *stream;   /* the images come from this stream; NULL if they come from files */
     struct gi_source *source;   /* of the stream or the files */
     struct gi_text_batch table; /* without a writer: one table per image */
-    struct gi_imaging_options imaging;
-    bool totals; /* the table ends with a part that describes all images together */
+    bool totals;                /* the table ends with a part that describes all images together */
     struct gi_total *total;
 };
 
@@ -84,7 +83,7 @@ static enum gi_status analyse_joined(const struct tables *tables, struct gi_imag
 {
     struct gi_pages *pages = NULL;
     struct gi_item *last = item;
-    enum gi_status status = gi_cli_open_pages(&pages, item->line.input, &tables->io, true, err),
+    enum gi_status status = gi_cli_open_pages(&pages, item->line.input, tables->io, true, err),
                    first = GI_OK;
     if (!status && !pages)
         status = gi_fail(err, GI_E_IO, "%s: the file changed while it was read", item->line.input);
@@ -218,7 +217,7 @@ static enum gi_status open_table(void *self, struct gi_imaging *imaging, struct 
 static enum gi_status find_stream(struct tables *tables, const char *input, struct gi_err *err)
 {
     const struct gi_batch_params *p = tables->files.params;
-    enum gi_status status = gi_stream_find(&tables->stream, input, NULL, &tables->io, NULL, err);
+    enum gi_status status = gi_stream_find(&tables->stream, input, NULL, tables->io, NULL, err);
     if (status || !tables->stream)
         return status;
     tables->stream->chain = tables->chain;
@@ -237,7 +236,7 @@ static enum gi_status open_inputs(struct tables *tables, const struct gi_batch_j
 {
     struct gi_batch_files *files = &tables->files;
     struct gi_batch_job own = *job;
-    own.takes_stdin = gi_batch_params_of(job->command, job->params)->table != NULL;
+    own.takes_stdin = gi_batch_params(job)->table != NULL;
     enum gi_status status = gi_batch_open(files, &own, operands, noperands, err);
     for (int i = 1; i < gi_rules_n(files->rules) && !status; i++) {
         const struct gi_chain *chain = gi_rules_chain(files->rules, i, NULL);
@@ -248,14 +247,10 @@ static enum gi_status open_inputs(struct tables *tables, const struct gi_batch_j
         status = find_stream(tables, files->in.list.inputs[0].path, err);
     if (!status && tables->totals && !files->params->table)
         status = gi_fail(err, GI_E_USAGE, "--total: want --table");
-    bool pages = !files->params->tar && !tables->stream;
-    if (pages && table_of(files->params)) {
+    if (!files->params->tar && !tables->stream && table_of(files->params)) {
         files->source.kind = &gi_source_file_pages;
         files->cursor.tells_joined = true;
     }
-    tables->imaging.rules = files->rules;
-    tables->imaging.images = pages ? files->in.n : 0;
-    tables->imaging.times = gi_batch_times(files->params);
     return status;
 }
 
@@ -287,7 +282,7 @@ static enum gi_status end_table(void *self, enum gi_status status, struct gi_err
 static enum gi_status run_tars(const struct tables *tables, const struct gi_batch_job *job,
                                char **operands, int noperands, struct gi_err *err)
 {
-    if (gi_batch_params_of(job->command, job->params)->table)
+    if (gi_batch_params(job)->table)
         return gi_fail(err, GI_E_USAGE,
                        "--suffix: with --tar is for a table of each image, want no --table");
     if (tables->totals)
@@ -303,11 +298,8 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
                                struct gi_err *err)
 {
     static const char *const texts[] = {"channel", NULL}; /* of stats */
-    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
-    struct tables tables = {
-        .chain = job->chain, .last = job->chain->n - 1, .io = *gi_batch_io(job)};
-    tables.imaging = (struct gi_imaging_options){
-        .chain = job->chain, .io = &tables.io, .device = gi_batch_device(job)};
+    const struct gi_batch_params *p = gi_batch_params(job);
+    struct tables tables = {.chain = job->chain, .last = job->chain->n - 1, .io = gi_batch_io(job)};
     tables.source = &tables.files.source;
     tables.table = (struct gi_text_batch){
         .files = &tables.files,
@@ -328,12 +320,15 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         return run_tars(&tables, job, operands, noperands, err);
     if (!status)
         status = open_inputs(&tables, job, operands, noperands, err);
-    const struct gi_target target = {table_of(p) ? &a_table : &a_table_each, &tables};
-    const struct gi_item_work work = {.imaging = &tables.imaging, .self = &tables, .run = run_item};
+    const struct gi_batch batch = {.job = job,
+                                   .source = tables.source,
+                                   .target = table_of(p) ? &a_table : &a_table_each,
+                                   .self = &tables,
+                                   .run = run_item};
     if (!status)
-        status = gi_batch(tables.source, &target, &work, job, err);
+        status = gi_batch_run(&batch, err);
     gi_stream_free(&tables.stream);
-    gi_ahead_free(&tables.io.ahead);
+    gi_ahead_free(&tables.io->ahead);
     gi_batch_close(&tables.files);
     return status;
 }

@@ -230,7 +230,7 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
     struct gi_image image = {0};
     struct gi_file_info info = {0};
     if (!tars->analyses)
-        return gi_imaging_memory(imaging, item, err);
+        return gi_imaging_process(imaging, item, true, err);
     table.json = gi_text_has_suffix(item->line.output, "json");
     enum gi_status status = gi_imaging_load_for_chain(imaging, item, &image, NULL, &info, err);
     return status ? status : gi_imaging_analyse(imaging, item, &image, &info, &table, err);
@@ -241,7 +241,7 @@ static const struct gi_target_kind tar = {.ordered = true, .put = put, .end = en
 enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int noperands,
                            struct gi_err *err)
 {
-    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    const struct gi_batch_params *p = gi_batch_params(job);
     struct tars tars = {.io = *gi_batch_io(job),
                         .chain = job->chain,
                         .analyses = gi_chain_ends_in_analysis(job->chain)};
@@ -255,16 +255,12 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
         status = gi_tar_load(err);
     if (!status)
         status = gi_tar_source_new(&tars.source, &tars.io, err);
-    const struct gi_imaging_options options = {.chain = job->chain,
-                                               .rules = tars.source.rules,
-                                               .io = &tars.io,
-                                               .device = gi_batch_device(job),
-                                               .times = gi_batch_times(p)};
-    struct gi_source source = {.kind = &gi_source_tars, .self = &tars.source};
-    const struct gi_target target = {&tar, &tars};
-    const struct gi_item_work work = {.imaging = &options, .self = &tars, .run = run_item};
+    struct gi_source source = {
+        .kind = &gi_source_tars, .self = &tars.source, .rules = tars.source.rules};
+    const struct gi_batch batch = {
+        .job = job, .source = &source, .target = &tar, .self = &tars, .run = run_item};
     if (!status)
-        status = gi_batch(&source, &target, &work, job, err);
+        status = gi_batch_run(&batch, err);
     gi_tar_source_free(&tars.source);
     gi_rules_free(&tars.source.rules);
     gi_list_free(&tars.inputs);

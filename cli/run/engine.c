@@ -18,34 +18,28 @@ enum { AHEAD_A_THREAD = 4 };
 struct gi_engine {
     struct gi_engine_options options;
     struct gi_source source;
-    struct gi_work_on work;
+    struct gi_item_work work;
     struct gi_pool *pool;
 
     pthread_mutex_t feeding;    /* held while the source is called; taken before `lock` */
-    pthread_mutex_t delivering; /* held during work.deliver(); taken before `lock` */
+    pthread_mutex_t delivering; /* held while the target is called; taken before `lock` */
     pthread_mutex_t lock;       /* protects the following members */
     pthread_cond_t moved;       /* for `delivered`, `reserved` and `ended` */
     uint64_t taken, delivered;
     uint64_t window;         /* maximum of taken - delivered, and size of the ring buffer */
     struct gi_item **parked; /* ring buffer of finished items: item i is at i % window */
     uint64_t reserved;       /* bytes of images in progress */
-    bool ended;              /* no more items are taken */
-    bool full;               /* ended because the disk is full */
-    bool broken;             /* no more items are delivered, either */
-    /* The error because of which it is `broken`, unless an item has this error. */
-    struct gi_err err;
+    struct {
+        bool taking;       /* no more items are taken */
+        bool delivering;   /* no more items are delivered, either */
+        bool full;         /* because the disk is full */
+        struct gi_err err; /* why nothing is delivered, unless an item has this error */
+    } ended;
     struct gi_tally tally;
 };
 
-enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err)
-{
-    bool machine = gi_status_is_machine(item->line.status);
-    *err = (struct gi_err){.status = machine ? GI_E_AGAIN : item->line.status};
-    return err->status;
-}
-
 enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_options *options,
-                             const struct gi_source *source, const struct gi_work_on *work,
+                             const struct gi_source *source, const struct gi_item_work *work,
                              struct gi_err *err)
 {
     struct gi_engine *engine = calloc(1, sizeof *engine);
@@ -88,7 +82,7 @@ void gi_engine_free(struct gi_engine **out)
 /* Makes the engine take no more items. Called with the lock held. */
 static void end_locked(struct gi_engine *engine)
 {
-    engine->ended = true;
+    engine->ended.taking = true;
     pthread_cond_broadcast(&engine->moved);
 }
 
@@ -96,9 +90,9 @@ static void end_locked(struct gi_engine *engine)
  * item has the error. Called with the lock held. */
 static void break_locked(struct gi_engine *engine, const struct gi_err *why)
 {
-    if (why && !engine->broken)
-        engine->err = *why;
-    engine->broken = true;
+    if (why && !engine->ended.delivering)
+        engine->ended.err = *why;
+    engine->ended.delivering = true;
     end_locked(engine);
 }
 
@@ -106,11 +100,11 @@ static void break_locked(struct gi_engine *engine, const struct gi_err *why)
 static bool wait_for_place(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
-    while (!engine->ended && engine->taken - engine->delivered >= engine->window)
+    while (!engine->ended.taking && engine->taken - engine->delivered >= engine->window)
         pthread_cond_wait(&engine->moved, &engine->lock);
     if (gi_stop_signal())
         end_locked(engine);
-    bool may = !engine->ended;
+    bool may = !engine->ended.taking;
     pthread_mutex_unlock(&engine->lock);
     return may;
 }
@@ -124,7 +118,7 @@ static struct gi_item *take(struct gi_engine *engine)
     pthread_mutex_lock(&engine->feeding);
     if (wait_for_place(engine)) {
         enum gi_status status = GI_OK;
-        bool past = engine->source.single && engine->taken > 0;
+        bool past = engine->source.one && engine->taken > 0;
         item = past ? NULL : gi_item_new();
         if (item) {
             item->turn.engine = engine;
@@ -160,7 +154,7 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
     /* At least one item must always go on. With ordered delivery this is the first item in
      * progress, because the other items wait for its delivery. Otherwise every item that has
      * reserved memory before may go on. */
-    while ((engine->work.ordered || !item->turn.reserved) &&
+    while ((engine->work.target->ordered || !item->turn.reserved) &&
            engine->reserved > item->turn.reserved && item->turn.index != engine->delivered &&
            engine->reserved + nbytes > engine->options.memory)
         pthread_cond_wait(&engine->moved, &engine->lock);
@@ -183,9 +177,24 @@ static void count(struct gi_tally *tally, const struct gi_item *item)
 static bool is_broken(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
-    bool broken = engine->broken;
+    bool broken = engine->ended.delivering;
     pthread_mutex_unlock(&engine->lock);
     return broken;
+}
+
+/* Gives the item to the target, and notes it in the report. */
+static enum gi_status put(const struct gi_engine *engine, struct gi_item *item, struct gi_err *err)
+{
+    const struct gi_source *source = &engine->source;
+    const struct gi_target_kind *target = engine->work.target;
+    enum gi_status status = target->put ? target->put(engine->work.self, item, err) : GI_OK;
+    if (!status && source->kind->note)
+        status = source->kind->note(source->self, item, err);
+    if (status || !item->made.last)
+        return status;
+    bool machine = gi_status_is_machine(item->line.status);
+    *err = (struct gi_err){.status = machine ? GI_E_AGAIN : item->line.status};
+    return err->status;
 }
 
 /* Delivers one item and counts it. If an item ends a batch with ordered delivery, nothing after it
@@ -193,7 +202,7 @@ static bool is_broken(struct gi_engine *engine)
 static void deliver_item(struct gi_engine *engine, struct gi_item *item)
 {
     struct gi_err err = {0};
-    enum gi_status status = engine->work.deliver(engine->work.self, item, &err);
+    enum gi_status status = put(engine, item, &err);
     bool failed = item->line.status != GI_OK;
     bool full = failed && gi_item_met_full_disk(item);
     bool last = (failed && engine->options.fail_fast) || item->line.status == GI_E_DEVICE || full;
@@ -202,8 +211,8 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
     pthread_mutex_lock(&engine->lock);
     count(&engine->tally, item);
     engine->tally.n += engine->tally.n && item->rest;
-    engine->full |= full;
-    if (status || (last && engine->work.ordered))
+    engine->ended.full |= full;
+    if (status || (last && engine->work.target->ordered))
         break_locked(engine, status ? &err : NULL);
     else if (last)
         end_locked(engine);
@@ -236,7 +245,7 @@ static struct gi_item *unpark(struct gi_engine *engine)
 
 static void finish(struct gi_engine *engine, struct gi_item *item)
 {
-    if (engine->work.ordered) {
+    if (engine->work.target->ordered) {
         pthread_mutex_lock(&engine->lock);
         engine->parked[item->turn.index % engine->window] = item;
         pthread_mutex_unlock(&engine->lock);
@@ -256,7 +265,8 @@ static void worker(void *arg, int index, void *scratch)
     struct gi_engine *engine = arg;
     for (struct gi_item *item; (item = take(engine));) {
         if (!item->line.pass && !item->line.status) {
-            item->line.status = engine->work.run(engine->work.self, item, &item->line.err);
+            item->line.status =
+                engine->work.run(engine->work.self, engine->work.imaging, item, &item->line.err);
             gi_item_blame(item);
         }
         finish(engine, item);
@@ -278,11 +288,11 @@ enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err)
 {
     enum gi_status status =
         gi_pool_run(engine->pool, engine->options.threads, worker, engine, 0, err);
-    if (engine->full && !engine->source.single)
+    if (engine->ended.full && !engine->source.one)
         log_full(engine);
-    if (!status && engine->err.status) {
-        *err = engine->err;
-        status = engine->err.status;
+    if (!status && engine->ended.err.status) {
+        *err = engine->ended.err;
+        status = err->status;
     }
     return status;
 }

@@ -18,6 +18,11 @@ struct gi_tally {
     double ms[GI_STAGES];
 };
 
+struct gi_batch_job; /* cli/args/batch_options.h */
+struct gi_imaging;   /* cli/run/imaging.h */
+struct gi_rules;     /* cli/args/rules.h */
+struct gi_watch;     /* cli/run/watch.h */
+
 /* A source of items. */
 struct gi_source {
     const struct gi_source_kind *kind;
@@ -27,12 +32,12 @@ struct gi_source {
                          because --no-clobber keeps their outputs */
     /* Number of items per unit that the progress line counts (planes per frame); 0 means 1. */
     int items;
-    bool single; /* yields one item: no other is asked for */
+    const struct gi_rules *rules; /* which items have another chain; NULL: none */
+    struct gi_watch *one; /* not NULL: there is one item, whose progress this shows; no other item
+                             is asked for */
 };
 
 /* A kind of source. Functions may be NULL, except next(). */
-struct gi_batch_job;
-struct gi_imaging;
 struct gi_source_kind {
     /* What the progress line counts, such as "frames"; NULL means "files" or "images". */
     const char *unit;
@@ -65,17 +70,33 @@ struct gi_source_kind {
     enum gi_status (*close)(void *self, enum gi_status status, struct gi_err *err);
 };
 
-/* The work on items. */
-struct gi_work_on {
-    void *self;
-    /* The part of the work that many threads may do at once. An error makes only this item fail,
-     * and is stored in item->line.status and item->line.err. */
-    enum gi_status (*run)(void *self, struct gi_item *item, struct gi_err *err);
-    /* The part of the work that is done for one item at a time. It is done for every item, also for
-     * an item that failed or is passed on, and may make the item fail. The item is freed
-     * afterwards. An error of this function ends the batch: nothing more is delivered or taken. */
-    enum gi_status (*deliver)(void *self, struct gi_item *item, struct gi_err *err);
-    bool ordered; /* true: delivers items in the order of the source; false: as they are finished */
+/* A kind of target, where the results go. Functions may be NULL. */
+struct gi_target_kind {
+    /* Items are delivered in the order of the source, because their results become one; otherwise
+     * as they are finished. */
+    bool ordered;
+    /* Checks the outputs, before any work. Errors: GI_E_USAGE. */
+    enum gi_status (*check)(void *self, struct gi_err *err);
+    /* Opens the outputs, once the devices are open. `imaging` is that of the batch, or NULL. */
+    enum gi_status (*open)(void *self, struct gi_imaging *imaging, struct gi_err *err);
+    /* Takes the result of an item, item->made. Called for one item at a time, also for an item that
+     * failed or is passed on, and may make the item fail. An error ends the batch: nothing more is
+     * delivered or taken. */
+    enum gi_status (*put)(void *self, struct gi_item *item, struct gi_err *err);
+    /* Completes the outputs of a batch that ended with `status` and `err`, or abandons them. Always
+     * called, also if nothing was opened. Returns the status of the batch. */
+    enum gi_status (*end)(void *self, enum gi_status status, struct gi_err *err);
+};
+
+/* The work on items, and where their results go. */
+struct gi_item_work {
+    const struct gi_target_kind *target;
+    void *self; /* of the target and of run() */
+    struct gi_imaging *imaging;
+    /* Many threads may call this at once. An error makes only this item fail, and is stored in
+     * item->line.status and item->line.err. */
+    enum gi_status (*run)(void *self, struct gi_imaging *imaging, struct gi_item *item,
+                          struct gi_err *err);
 };
 
 struct gi_engine_options {
@@ -91,11 +112,11 @@ struct gi_engine_options {
 struct gi_engine;
 
 enum gi_status gi_engine_new(struct gi_engine **engine, const struct gi_engine_options *options,
-                             const struct gi_source *source, const struct gi_work_on *work,
+                             const struct gi_source *source, const struct gi_item_work *work,
                              struct gi_err *err);
 /* Runs until the source ends, a signal asks for the end (cli/stop.h), or an error ends it. Items
  * in progress are still finished. A full disk ends the run too, because all later items would fail.
- * An item that fails is logged and counted. Returns the error of the source or of deliver(),
+ * An item that fails is logged and counted. Returns the error of the source or the target,
  * otherwise GI_OK, even if items failed. */
 enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err);
 void gi_engine_tally(struct gi_engine *engine, struct gi_tally *tally);
@@ -109,7 +130,3 @@ uint64_t gi_engine_memory(const struct gi_engine *engine);
  * these bytes for `item` until its delivery. A call for the item that is delivered next never
  * waits. Without ordered delivery only the first call for an item may wait. */
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);
-
-/* For deliver(). Ends the batch because an item failed; the engine logs the error of the item.
- * Returns the item's status, or GI_E_AGAIN if the machine failed. */
-enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err);

@@ -109,7 +109,8 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
                                 struct gi_err *err);
 /* Processes a large image from file to file in bands of rows, if the image is the only one, the
  * chain runs on the CPU and no step needs the whole image, and both formats allow it. Otherwise
- * *taken is false, and nothing was done (cli/run/imaging_rows.c). Errors: as gi_imaging_file(). */
+ * *taken is false, and nothing was done (cli/run/imaging_rows.c). Errors: as gi_imaging_process().
+ */
 enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item, bool *taken,
                                struct gi_err *err);
 
@@ -165,12 +166,12 @@ bool gi_imaging_found_joined(const struct gi_item *item, const struct gi_file_in
  * behind the other in a file are its pages. The results are the pages of a TIFF,
  * images of PNM one behind the other, or one file per page, of which either all or none appear.
  * *taken tells whether this function has processed the item (cli/inputs/imaging_pages.c). Errors:
- * as gi_imaging_file(), GI_E_UNSUPPORTED if the output holds one image. */
+ * as gi_imaging_process(), GI_E_UNSUPPORTED if the output holds one image. */
 enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
                                 bool joined, bool *taken, struct gi_err *err);
-/* Load, filter and save an item, from file to file or from memory to memory. They can be used as
- * gi_work_on.run, with the imaging as `self`. Results of analyses go to the paths that their steps
- * name. If images come one at a time, item->line.output may be NULL: then only these results are
+/* Loads, filters and saves an item, to its file or to item->made.bytes. Tables of analyses, which
+ * go to the paths that their steps name, are written first; either all of these files appear or
+ * none. If images come one at a time, item->line.output may be NULL: then only tables are
  * written. */
-enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err);
-enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err);
+enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *item,
+                                  bool into_memory, struct gi_err *err);

@@ -418,10 +418,8 @@ static enum gi_status check_existing(const struct gi_item *item, const struct gi
     return gi_fail(err, GI_E_IO, "%s: %s", output, strerror(EEXIST));
 }
 
-/* Writes the tables of the chain first and the image last. Either all of these files appear or
- * none. */
-static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
-                                struct gi_err *err)
+enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *item,
+                                  bool into_memory, struct gi_err *err)
 {
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     bool wanted = into_memory || item->line.output, taken = false;
@@ -465,14 +463,4 @@ static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item
     gi_bundle_abandon(&io.bundle);
     results_free(&results);
     return status;
-}
-
-enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err)
-{
-    return whole_way(imaging, item, false, err);
-}
-
-enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err)
-{
-    return whole_way(imaging, item, true, err);
 }

@@ -36,14 +36,14 @@ struct gi_item {
         /* Pixels without data count like others, so that gi_imaging_load() warns of them. */
         bool counts_nodata;
         bool together; /* the pages become those of another file */
-        /* The item is neither an image nor a member, but a message to deliver(). It does not count
+        /* The item is neither an image nor a member, but a message to the target. It does not count
          * as done. */
         bool mark;
-        void *tag; /* data of the source for deliver(), which `untag` frees if that is not NULL */
+        void *tag; /* data of the source for the target, which `untag` frees if that is not NULL */
         void (*untag)(void *tag);
     } source;
 
-    /* The encoded result for deliver(), set by the work. It is malloc()ed and owned here. `bytes`
+    /* The encoded result for the target, set by the work. It is malloc()ed and owned here. `bytes`
      * is NULL if the result is in a file. */
     struct {
         void *bytes;
@@ -58,7 +58,7 @@ struct gi_item {
     struct gi_item *rest;
 
     /* The names, sizes, times and outcome, for the report. Names and parts are owned here, except
-     * `beside` and `other`. If `pass` is set, nothing is computed, and deliver() gets the item
+     * `beside` and `other`. If `pass` is set, nothing is computed, and the target gets the item
      * unchanged. */
     struct gi_line line;
 };
