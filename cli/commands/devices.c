@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/log.h"
+#include "cli/tables/cells.h"
 #include "kernels/kernels.h"
 
 enum { DEVICES_MAX = 64 };
@@ -47,22 +48,29 @@ static void print_text(const struct gi_device_info *cpu, const struct gi_device_
                gi_text_nbytes((double)cuda[i].free_nbytes, free_text));
 }
 
+static const struct gi_column of_cpu[] = {
+    GI_COLUMN("level", NULL, NAME, struct gi_device_info, name),
+    GI_COLUMN("threads", NULL, INT, struct gi_device_info, units),
+    GI_COLUMN("bytes", NULL, WHOLE, struct gi_device_info, memory_nbytes),
+};
+static const struct gi_column of_cuda[] = {
+    GI_COLUMN("ordinal", NULL, INT, struct gi_device_info, ordinal),
+    GI_COLUMN("name", NULL, NAME, struct gi_device_info, name),
+    GI_COLUMN("capability", NULL, INT, struct gi_device_info, capability),
+    GI_COLUMN("multiprocessors", NULL, INT, struct gi_device_info, units),
+    GI_COLUMN("bytes", NULL, WHOLE, struct gi_device_info, memory_nbytes),
+    GI_COLUMN("free_bytes", NULL, WHOLE, struct gi_device_info, free_nbytes),
+};
+
 static enum gi_status print_json(const struct gi_device_info *cpu,
                                  const struct gi_device_info *cuda, int n, const struct gi_err *why,
                                  struct gi_err *err)
 {
     json_t *all = json_object(), *host = json_object(), *array = json_array();
-    json_object_set_new(host, "level", gi_json_text(cpu->name));
-    json_object_set_new(host, "threads", json_integer(cpu->units));
-    json_object_set_new(host, "bytes", json_integer((json_int_t)cpu->memory_nbytes));
+    gi_cells_json(host, of_cpu, sizeof of_cpu / sizeof *of_cpu, cpu);
     for (int i = 0; i < n; i++) {
         json_t *device = json_object();
-        json_object_set_new(device, "ordinal", json_integer(cuda[i].ordinal));
-        json_object_set_new(device, "name", gi_json_text(cuda[i].name));
-        json_object_set_new(device, "capability", json_integer(cuda[i].capability));
-        json_object_set_new(device, "multiprocessors", json_integer(cuda[i].units));
-        json_object_set_new(device, "bytes", json_integer((json_int_t)cuda[i].memory_nbytes));
-        json_object_set_new(device, "free_bytes", json_integer((json_int_t)cuda[i].free_nbytes));
+        gi_cells_json(device, of_cuda, sizeof of_cuda / sizeof *of_cuda, &cuda[i]);
         json_array_append_new(array, device);
     }
     json_object_set_new(all, "cpu", host);

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/json.h"
-#include "cli/process.h"
+#include "cli/tables/cells.h"
 #include "cli/tables/table_file.h"
 
 #include <string.h>
@@ -15,18 +15,41 @@
 #include "filters/statistics/histogram.h"
 #include "imgio/npy.h"
 
-/* Splits a colour into its samples, in the order of the channels. */
-static void samples_of(unsigned samples[GI_MAX_CHANNELS], uint64_t color,
-                       const struct gi_image *image)
+/* A row of the table. */
+struct row {
+    int samples[GI_MAX_CHANNELS]; /* in the order of the channels */
+    uint64_t pixels;
+    double share;
+};
+
+static struct row row_of(const struct gi_findings *report, size_t i)
 {
-    unsigned bits = 8 * (unsigned)gi_type_nbytes(image->type);
-    for (int c = image->channels - 1; c >= 0; c--, color >>= bits)
-        samples[c] = (unsigned)(color & ((1u << bits) - 1));
+    const struct gi_palette *palette = report->result;
+    unsigned bits = 8 * (unsigned)gi_type_nbytes(report->image->type);
+    uint64_t color = palette->each[i].color, pixels = palette->each[i].count;
+    struct row row = {.pixels = pixels, .share = (double)pixels / (double)palette->pixels};
+    for (int c = report->image->channels - 1; c >= 0; c--, color >>= bits)
+        row.samples[c] = (int)(color & ((1u << bits) - 1));
+    return row;
 }
 
-static double share_of(const struct gi_palette *palette, size_t i)
+/* The columns behind those of the channels. */
+static const struct gi_column counts[] = {
+    GI_COLUMN("pixels", NULL, WHOLE, struct row, pixels),
+    GI_COLUMN("share", NULL, REAL, struct row, share),
+};
+enum { NCOUNTS = sizeof counts / sizeof *counts, COLUMNS_MAX = GI_MAX_CHANNELS + NCOUNTS };
+
+/* Sets the columns, and returns their number. */
+static int find_columns(struct gi_column columns[COLUMNS_MAX], const struct gi_image *image)
 {
-    return (double)palette->each[i].count / (double)palette->pixels;
+    for (int c = 0; c < image->channels; c++)
+        columns[c] =
+            (struct gi_column){.name = gi_channel_name(image, c),
+                               .type = GI_COLUMN_INT,
+                               .offset = offsetof(struct row, samples) + (size_t)c * sizeof(int)};
+    memcpy(columns + image->channels, counts, sizeof counts);
+    return image->channels + NCOUNTS;
 }
 
 static void print_text(FILE *out, const struct gi_findings *report)
@@ -41,30 +64,25 @@ static void print_text(FILE *out, const struct gi_findings *report)
         fprintf(out, "%7s", gi_channel_name(image, c));
     putc('\n', out);
     for (size_t i = 0; i < palette->n; i++) {
-        unsigned samples[GI_MAX_CHANNELS];
-        samples_of(samples, palette->each[i].color, image);
-        fprintf(out, "%12llu %8.3f%% ", (unsigned long long)palette->each[i].count,
-                100 * share_of(palette, i));
+        const struct row row = row_of(report, i);
+        fprintf(out, "%12llu %8.3f%% ", (unsigned long long)row.pixels, 100 * row.share);
         for (int c = 0; c < image->channels; c++)
-            fprintf(out, "%7u", samples[c]);
+            fprintf(out, "%7d", row.samples[c]);
         putc('\n', out);
     }
 }
 
 static void print_csv(FILE *out, const struct gi_findings *report)
 {
-    const struct gi_palette *palette = report->result;
-    const struct gi_image *image = report->image;
-    for (int c = 0; c < image->channels; c++)
-        fprintf(out, "%s,", gi_channel_name(image, c));
-    fputs("pixels,share\n", out);
-    for (size_t i = 0; i < palette->n; i++) {
-        unsigned samples[GI_MAX_CHANNELS];
-        samples_of(samples, palette->each[i].color, image);
-        for (int c = 0; c < image->channels; c++)
-            fprintf(out, "%u,", samples[c]);
-        fprintf(out, "%llu,%.17g\n", (unsigned long long)palette->each[i].count,
-                share_of(palette, i));
+    static const struct gi_cell_style style = {.digits = 17, .missing = ""};
+    struct gi_column columns[COLUMNS_MAX];
+    int n = find_columns(columns, report->image);
+    gi_cells_csv_names(out, columns, n);
+    putc('\n', out);
+    for (size_t i = 0; i < ((const struct gi_palette *)report->result)->n; i++) {
+        const struct row row = row_of(report, i);
+        gi_cells_csv(out, columns, n, &style, &row);
+        putc('\n', out);
     }
 }
 
@@ -76,14 +94,12 @@ static enum gi_status print_json(FILE *out, const struct gi_findings *report, st
     for (int c = 0; c < report->image->channels; c++)
         json_array_append_new(channels, json_string(gi_channel_name(report->image, c)));
     for (size_t i = 0; i < palette->n; i++) {
-        unsigned samples[GI_MAX_CHANNELS];
+        const struct row row = row_of(report, i);
         json_t *color = json_object(), *values = json_array();
-        samples_of(samples, palette->each[i].color, report->image);
         for (int c = 0; c < report->image->channels; c++)
-            json_array_append_new(values, json_integer(samples[c]));
+            json_array_append_new(values, json_integer(row.samples[c]));
         json_object_set_new(color, "color", values);
-        json_object_set_new(color, "pixels", json_integer((json_int_t)palette->each[i].count));
-        json_object_set_new(color, "share", gi_json_real(share_of(palette, i)));
+        gi_cells_json(color, counts, NCOUNTS, &row);
         json_array_append_new(colors, color);
     }
     json_object_set_new(object, "channels", channels);
@@ -104,18 +120,17 @@ static enum gi_status write_npy(struct gi_sink *sink, const struct gi_findings *
     const uint64_t rows = palette->n;
     enum gi_status status = gi_npy_head(sink, type, &rows, 1, err);
     for (size_t i = 0; i < palette->n && !status; i++) {
-        unsigned samples[GI_MAX_CHANNELS];
-        uint8_t row[GI_MAX_CHANNELS * sizeof(uint16_t) + sizeof(uint64_t)], *at = row;
-        samples_of(samples, palette->each[i].color, image);
+        const struct row row = row_of(report, i);
+        uint8_t bytes[GI_MAX_CHANNELS * sizeof(uint16_t) + sizeof(uint64_t)], *at = bytes;
         for (int c = 0; c < image->channels; c++) {
-            uint16_t wide = (uint16_t)samples[c];
+            uint16_t wide = (uint16_t)row.samples[c];
             if (image->type == GI_U8)
-                *at++ = (uint8_t)samples[c];
+                *at++ = (uint8_t)wide;
             else
                 at = (uint8_t *)memcpy(at, &wide, sizeof wide) + sizeof wide;
         }
-        memcpy(at, &palette->each[i].count, sizeof(uint64_t));
-        status = gi_sink_write(sink, row, (size_t)(at - row) + sizeof(uint64_t), err);
+        memcpy(at, &row.pixels, sizeof row.pixels);
+        status = gi_sink_write(sink, bytes, (size_t)(at - bytes) + sizeof row.pixels, err);
     }
     return status;
 }
