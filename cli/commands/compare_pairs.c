@@ -71,7 +71,7 @@ static enum gi_status has_pages(bool *several, const char *path, const struct gi
 {
     struct gi_pages *pages;
     struct gi_err fault;
-    enum gi_status status = gi_cli_open_pages(&pages, path, io, true, &fault);
+    enum gi_status status = gi_cli_open_pages(&pages, path, NULL, 0, io, true, &fault);
     *several = !status && pages && gi_pages_n(pages) > 1;
     gi_pages_close(&pages, NULL);
     return unless_known(status, &fault, err);
@@ -99,9 +99,9 @@ static enum gi_status add_files(struct pairs *pairs, char **names, struct gi_err
 {
     struct gi_batch_files *files = &pairs->files;
     struct gi_pages **pages = pairs->pages;
-    enum gi_status status = gi_cli_open_pages(&pages[0], names[0], &pairs->io, true, err);
-    if (!status)
-        status = gi_cli_open_pages(&pages[1], names[1], &pairs->io, true, err);
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < 2 && !status; i++)
+        status = gi_cli_open_pages(&pages[i], names[i], NULL, 0, &pairs->io, true, err);
     int n = pages[0] ? gi_pages_n(pages[0]) : 1, other = pages[1] ? gi_pages_n(pages[1]) : 1;
     if (!status && n != other)
         status = gi_fail(err, GI_E_USAGE, "%s has %d page%s, %s %d: want as many, or [0] after one",
@@ -109,12 +109,9 @@ static enum gi_status add_files(struct pairs *pairs, char **names, struct gi_err
     if (!status && n == 1)
         status = gi_pair_add(files, names[0], names[1], err);
     for (int i = 0; n > 1 && i < n && !status; i++) {
-        char *a = NULL, *b = NULL;
-        if (asprintf(&a, "%s[%d]", gi_pages_file(pages[0]), gi_pages_number(pages[0], i)) < 0 ||
-            asprintf(&b, "%s[%d]", gi_pages_file(pages[1]), gi_pages_number(pages[1], i)) < 0)
-            status = gi_fail(err, GI_E_MEMORY, "out of memory: pairs of pages");
-        else
-            status = gi_pair_add(files, a, b, err);
+        char *a = gi_page_name(pages[0], i), *b = gi_page_name(pages[1], i);
+        status = a && b ? gi_pair_add(files, a, b, err)
+                        : gi_fail(err, GI_E_MEMORY, "out of memory: pairs of pages");
         free(a);
         free(b);
     }

@@ -231,9 +231,7 @@ static enum gi_status load(struct described *file, const char *path, const struc
     enum gi_status status = GI_OK;
     io.header_only = !own->check && !own->hash;
     if (own->check && !loading->pages)
-        status = loading->bytes ? gi_cli_open_pages_memory(&pages, loading->bytes, loading->nbytes,
-                                                           path, &io, true, err)
-                                : gi_cli_open_pages(&pages, path, &io, true, err);
+        status = gi_cli_open_pages(&pages, path, loading->bytes, loading->nbytes, &io, true, err);
     if (pages) {
         all.pages = pages;
         for (all.page = gi_pages_n(pages) - 1; all.page > 0 && !status; all.page--) {

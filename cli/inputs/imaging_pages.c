@@ -49,22 +49,14 @@ static enum gi_status process(struct outputs *outputs, struct gi_pages *pages, i
     struct gi_item *item = outputs->item;
     struct gi_image image = {0};
     struct gi_metadata metadata = {0};
-    char *file = item->line.input, *name = NULL;
-    int number = pages ? gi_pages_number(pages, i) : 0;
-    if (pages && asprintf(&name, "%s[%d]", gi_pages_file(pages), number) < 0)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-    item->source.pages = pages;
-    item->source.page = i;
+    enum gi_status status = pages ? gi_item_take_page(item, pages, i, err) : GI_OK;
     item->source.together = pages && outputs->writer && gi_pages_are_all(pages);
-    item->line.input = name ? name : file;
-    enum gi_status status = gi_imaging_make(outputs->imaging, item, &image, &metadata, err);
     if (!status)
-        status = put(outputs, &image, &metadata, number, err);
-    item->line.input = file;
-    item->source.pages = NULL;
+        status = gi_imaging_make(outputs->imaging, item, &image, &metadata, err);
+    if (!status)
+        status = put(outputs, &image, &metadata, pages ? gi_pages_number(pages, i) : 0, err);
     gi_image_free(&image);
     gi_metadata_free(&metadata);
-    free(name);
     return status;
 }
 
@@ -131,15 +123,21 @@ enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item
     enum gi_status status = GI_OK;
     joined = joined || item->line.in_parts;
     if (!item->source.pages)
-        status = item->source.bytes
-                     ? gi_cli_open_pages_memory(&pages, item->source.bytes, item->source.nbytes,
-                                                item->line.input, io, joined, err)
-                     : gi_cli_open_pages(&pages, item->line.input, io, joined, err);
+        status = gi_cli_open_pages(&pages, item->line.input, item->source.bytes,
+                                   item->source.nbytes, io, joined, err);
     *taken = item->line.in_parts || (pages && gi_pages_n(pages) > 1);
     if (!status && *taken)
         status = open_output(&outputs, pages, into_memory, err);
+    char *file = item->line.input; /* the pages have other names */
+    if (pages)
+        item->line.input = NULL;
     for (int i = 0; *taken && i < (pages ? gi_pages_n(pages) : 1) && !status; i++)
         status = process(&outputs, pages, i, err);
+    if (pages) {
+        free(item->line.input);
+        item->line.input = file;
+        gi_pages_close(&item->source.pages, NULL);
+    }
     if (!status && *taken)
         status = end_output(&outputs, into_memory, err);
     gi_page_writer_free(&outputs.writer);

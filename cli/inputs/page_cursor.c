@@ -56,45 +56,52 @@ static bool may_start(const char *path, size_t n, bool joined)
     return may;
 }
 
-static enum gi_status open_pages(struct gi_pages **pages, const char *path,
-                                 const struct gi_io_params *io, bool joined, struct gi_err *warning,
-                                 struct gi_err *err)
+/* Opens the file at `path`, or `nbytes` bytes of it if `bytes` is not NULL. */
+static enum gi_status open_pages(struct gi_pages **pages, const char *path, const void *bytes,
+                                 size_t nbytes, const struct gi_io_params *io, bool joined,
+                                 struct gi_err *warning, struct gi_err *err)
 {
     const struct gi_load_options options = {.limits = io->limits,
                                             .allow_partial = io->allow_partial};
     struct gi_selection selection;
     size_t n = gi_path_file(path, &selection);
     *pages = NULL;
+    if (bytes)
+        return gi_pages_starts(bytes, nbytes) || (joined && gi_image_follows(bytes, nbytes, NULL))
+                   ? gi_pages_open_memory(pages, bytes, nbytes, false, path, &options, warning, err)
+                   : GI_OK;
     return has_other_suffix(path, n, joined) || !may_start(path, n, joined)
                ? GI_OK
                : gi_pages_open(pages, path, &options, warning, err);
 }
 
-enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path,
-                                 const struct gi_io_params *io, bool joined, struct gi_err *err)
+enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path, const void *bytes,
+                                 size_t nbytes, const struct gi_io_params *io, bool joined,
+                                 struct gi_err *err)
 {
     struct gi_err warning = {0};
-    enum gi_status status = open_pages(pages, path, io, joined, &warning, err);
+    enum gi_status status = open_pages(pages, path, bytes, nbytes, io, joined, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
     return status;
 }
 
-enum gi_status gi_cli_open_pages_memory(struct gi_pages **pages, const void *bytes, size_t nbytes,
-                                        const char *name, const struct gi_io_params *io,
-                                        bool joined, struct gi_err *err)
+char *gi_page_name(const struct gi_pages *pages, int i)
 {
-    const struct gi_load_options options = {.limits = io->limits,
-                                            .allow_partial = io->allow_partial};
-    struct gi_err warning = {0};
-    *pages = NULL;
-    if (!gi_pages_starts(bytes, nbytes) && !(joined && gi_image_follows(bytes, nbytes, NULL)))
-        return GI_OK;
-    enum gi_status status =
-        gi_pages_open_memory(pages, bytes, nbytes, false, name, &options, &warning, err);
-    if (!status && *warning.text)
-        gi_cli_warn("%s", warning.text);
-    return status;
+    char *name;
+    return asprintf(&name, "%s[%d]", gi_pages_file(pages), gi_pages_number(pages, i)) < 0 ? NULL
+                                                                                          : name;
+}
+
+enum gi_status gi_item_take_page(struct gi_item *item, struct gi_pages *pages, int i,
+                                 struct gi_err *err)
+{
+    gi_pages_close(&item->source.pages, NULL);
+    item->source.pages = gi_pages_share(pages);
+    item->source.page = i;
+    free(item->line.input);
+    item->line.input = gi_page_name(pages, i);
+    return item->line.input ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 
 static const struct gi_input *input_at(const struct gi_page_cursor *cursor, size_t i)
@@ -123,17 +130,14 @@ static bool takes_joined(const struct gi_page_cursor *cursor, const struct gi_in
 static enum gi_status take_page(struct gi_page_cursor *cursor, struct gi_item *item,
                                 const struct gi_input *input, struct gi_err *err)
 {
-    struct gi_pages *pages = cursor->pages;
-    bool only = gi_pages_n(pages) == 1;
-    int number = gi_pages_number(pages, cursor->page);
-    item->source.pages = gi_pages_share(pages);
-    item->source.page = cursor->page++;
-    if (cursor->page == gi_pages_n(pages))
+    int n = gi_pages_n(cursor->pages);
+    enum gi_status status = gi_item_take_page(item, cursor->pages, cursor->page++, err);
+    if (cursor->page == n)
         gi_pages_close(&cursor->pages, NULL);
-    if (only)
-        item->line.input = strdup(input->path);
-    else if (asprintf(&item->line.input, "%s[%d]", gi_pages_file(pages), number) < 0)
-        item->line.input = NULL;
+    if (status || n > 1)
+        return status;
+    free(item->line.input);
+    item->line.input = strdup(input->path);
     return item->line.input ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 
@@ -154,7 +158,7 @@ static enum gi_status open_next(struct gi_page_cursor *cursor, const struct gi_i
         cursor->pages = counted->pages;
         counted->pages = NULL;
     } else if (counted ? counted->n > 0 : expands(cursor, input)) {
-        status = gi_cli_open_pages(&cursor->pages, input->path, cursor->io,
+        status = gi_cli_open_pages(&cursor->pages, input->path, NULL, 0, cursor->io,
                                    takes_joined(cursor, input), fault);
     }
     int n = cursor->pages ? gi_pages_n(cursor->pages) : 0;
@@ -209,7 +213,7 @@ static enum gi_status count_pages(struct gi_page_count *counted,
                                   bool keep, struct gi_err *err)
 {
     struct gi_err fault, warning = {0};
-    enum gi_status status = open_pages(&counted->pages, input->path, cursor->io,
+    enum gi_status status = open_pages(&counted->pages, input->path, NULL, 0, cursor->io,
                                        takes_joined(cursor, input), &warning, &fault);
     if (status && status != GI_E_MEMORY) {
         counted->fault = malloc(sizeof fault);

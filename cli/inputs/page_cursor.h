@@ -12,15 +12,18 @@
  * content tells, but a file with the suffix of a format that holds one image is not examined. With
  * `joined`, images of PNG, JPEG, WebP and PNM that are one behind the other count too; finding the
  * end of the first one takes 2 % of the time of decoding a JPEG. Without, loading such a file fails
- * with a gi_file_info.images above 1. Warns of images that are left out. Errors: as
- * gi_pages_open(). */
-enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path,
-                                 const struct gi_io_params *io, bool joined, struct gi_err *err);
+ * with a gi_file_info.images above 1. If `bytes` is not NULL, it has the nbytes bytes of the file,
+ * and must outlive *pages. Warns of images that are left out. Errors: as gi_pages_open(). */
+enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path, const void *bytes,
+                                 size_t nbytes, const struct gi_io_params *io, bool joined,
+                                 struct gi_err *err);
 
-/* Does the same with an encoded image in memory, which must outlive *pages. */
-enum gi_status gi_cli_open_pages_memory(struct gi_pages **pages, const void *bytes, size_t nbytes,
-                                        const char *name, const struct gi_io_params *io,
-                                        bool joined, struct gi_err *err);
+/* Returns the name of selected page i, such as "scan.tif[3]", which the caller frees. NULL: out of
+ * memory. */
+char *gi_page_name(const struct gi_pages *pages, int i);
+/* Makes the item that of selected page i, with its name. Errors: GI_E_MEMORY. */
+enum gi_status gi_item_take_page(struct gi_item *item, struct gi_pages *pages, int i,
+                                 struct gi_err *err);
 
 /* What gi_page_cursor_count() found of an input. */
 struct gi_page_count {

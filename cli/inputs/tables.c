@@ -57,54 +57,38 @@ static enum gi_status analyse(const struct tables *tables, struct gi_imaging *im
     return status;
 }
 
-/* Makes the item, or a new item behind it, that of image i of its file. */
-static enum gi_status take_image(struct gi_item **taken, struct gi_item *item,
-                                 struct gi_pages *pages, int i, struct gi_err *err)
-{
-    struct gi_item *one = i ? gi_item_new() : item;
-    char *name = NULL;
-    if (!one || asprintf(&name, "%s[%d]", gi_pages_file(pages), gi_pages_number(pages, i)) < 0)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: an image");
-    if (i)
-        one->turn = item->turn;
-    one->source.place = item->source.place;
-    one->source.rule = item->source.rule;
-    one->source.pages = gi_pages_share(pages);
-    one->source.page = i;
-    free(one->line.input);
-    one->line.input = name;
-    *taken = one;
-    return GI_OK;
-}
-
-/* Makes the tables of all images of the item's file. An image that fails does so alone. */
+/* Makes the tables of all images of the item's file, each but the first in an item behind it. An
+ * image that fails does so alone. */
 static enum gi_status analyse_joined(const struct tables *tables, struct gi_imaging *imaging,
                                      struct gi_item *item, struct gi_err *err)
 {
     struct gi_pages *pages = NULL;
     struct gi_item *last = item;
-    enum gi_status status = gi_cli_open_pages(&pages, item->line.input, tables->io, true, err),
-                   first = GI_OK;
+    enum gi_status status =
+        gi_cli_open_pages(&pages, item->line.input, NULL, 0, tables->io, true, err);
     if (!status && !pages)
         status = gi_fail(err, GI_E_IO, "%s: the file changed while it was read", item->line.input);
     for (int i = 0; !status && i < gi_pages_n(pages); i++) {
-        struct gi_item *one = NULL;
+        struct gi_item *one = i ? gi_item_new() : item;
         bool joined;
-        status = take_image(&one, item, pages, i, err);
+        status = one ? gi_item_take_page(one, pages, i, err)
+                     : gi_fail(err, GI_E_MEMORY, "out of memory: an image");
         if (status)
             break;
-        enum gi_status made = analyse(tables, imaging, one, &joined, i ? &one->line.err : err);
         if (i) {
-            one->line.status = made;
+            one->turn = item->turn;
+            one->source.place = item->source.place;
+            one->source.rule = item->source.rule;
+        }
+        one->line.status = analyse(tables, imaging, one, &joined, i ? &one->line.err : err);
+        if (i) {
             item->turn.reserved = one->turn.reserved;
             one->turn.reserved = 0;
             last = last->rest = one;
-        } else {
-            first = made;
         }
     }
     gi_pages_close(&pages, NULL);
-    return status ? status : first;
+    return status ? status : item->line.status;
 }
 
 static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi_item *item,
