@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     gi_json_start();
     gi_commands_use(gi_command_rows);
     if (argc < 2) {
-        gi_help_all(stderr);
+        gi_help_start(stderr);
         return GI_EXIT_USAGE;
     }
     struct gi_err err = {0};

@@ -158,6 +158,27 @@ const char gi_help_closing[] =
     "standard input or output, and png:- means standard output in the format PNG. "
     "scan.tif[3] is the fourth page of a TIFF.";
 
+void gi_help_start(FILE *out)
+{
+    fputs("Usage: gpuimg COMMAND [OPTION...] [OPERAND...]\n\n"
+          "Filters, measures and segments images, on the CPU or on an NVIDIA GPU; both give\n"
+          "the same bytes.\n\n"
+          "  gpuimg info photo.jpg                            format, size, metadata\n"
+          "  gpuimg resize *.jpg --out-dir small --size 800x800\n"
+          "  gpuimg gaussian in.png out.png --sigma 2         blur\n"
+          "  gpuimg threshold scan.png mask.png               by Otsu's method\n"
+          "  gpuimg histogram in.png                          and its statistics\n"
+          "  gpuimg compare a.png b.png --diff difference.png\n"
+          "  gpuimg extract coins.png coins.csv --overlay found.png\n"
+          "  gpuimg run 'median --k 3 | sharpen' in.tif out.tif\n\n"
+          "  gpuimg help              all commands, by family\n"
+          "  gpuimg help COMMAND      one command, its options and their ranges\n"
+          "  gpuimg help WORD         commands and options with that word: help sauvola\n"
+          "  gpuimg help batch        many images: files, folders, streams, tars\n"
+          "  gpuimg selftest --quick  whether CPU and GPU agree on this machine\n",
+          out);
+}
+
 void gi_help_all(FILE *out)
 {
     struct gi_command row;

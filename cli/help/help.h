@@ -4,8 +4,9 @@
 
 #include "cli/command.h"
 
-/* Print the list of all commands, the help of one command, and manual pages (cli/help/help.c,
- * cli/help/man.c). */
+/* Print what `gpuimg` alone prints (24 lines), the list of all commands, the help of one command,
+ * and manual pages (cli/help/help.c, cli/help/man.c). */
+void gi_help_start(FILE *out);
 void gi_help_all(FILE *out);
 void gi_help_command(FILE *out, const struct gi_command *command);
 void gi_man_all(FILE *out);

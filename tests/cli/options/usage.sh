@@ -7,7 +7,17 @@ pgm in.pgm 9 7
 # No command, or a wrong one.
 expect 2 gpuimg
 check "no command: help on stderr" grep -q '^Usage: gpuimg COMMAND' err
+check "no command: 24 lines at most" test "$(wc -l <err)" -le 24
 check "no command: nothing on stdout" test ! -s out
+cp err start
+for file in in scan a b coins; do cp "$tests/../../testdata/coins.png" $file.png; done
+expect 0 gpuimg convert in.png in.tif
+expect 0 gpuimg convert in.png photo.jpg
+while read -r _ line; do
+    # shellcheck disable=SC2086 # words and patterns
+    eval "expect 0 gpuimg ${line%%   *}"
+done < <(grep -E '^  gpuimg [a-z]+ .*\.' start)
+check "no command: eight examples" test "$(grep -cE '^  gpuimg [a-z]+ .*\.' start)" = 8
 expect_error 2 'blurr: no such command, did you mean blur? (try gpuimg help)' blurr
 expect_error 2 'frobnicate: no such command (try gpuimg help)' frobnicate in.pgm made.pgm
 for guess in hist:histogram gauss:gaussian sobel:'edges --operator sobel' diff:compare blurring:blur minimum:erode; do
