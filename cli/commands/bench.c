@@ -8,6 +8,7 @@
 #include "cli/args/device_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/commands/bench_quick.h"
 #include "cli/commands/bench_ways.h"
 #include "cli/json.h"
 #include "cli/log.h"
@@ -28,7 +29,7 @@ enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON };
 struct bench_params {
     const char *device;
     int threads, size, format;
-    bool save, ways;
+    bool save, ways, quick;
 };
 
 /* The measurements of one device: a CPU or a GPU. */
@@ -57,22 +58,6 @@ struct row {
     int auto_side;               /* 0: never */
 };
 
-/* Fills the image with noisy waves, so that it has smooth parts, edges, and thousands of connected
- * components. */
-static void draw(struct gi_image *image)
-{
-    uint32_t noise = 1;
-    for (int y = 0; y < image->height; y++) {
-        uint8_t *row = gi_row(image, y);
-        for (int x = 0; x < image->width; x++) {
-            int wave = (x / 7 * 37 + y / 5 * 11) % 256 - 128;
-            int swell = abs((x + y) % 512 - 256);
-            noise = noise * 1664525 + 1013904223; /* constants: Numerical Recipes, 1992 */
-            row[x] = (uint8_t)((swell * 3 + (wave > 60 ? 120 : 60) + (int)(noise >> 28)) / 4);
-        }
-    }
-}
-
 static enum gi_status make_images(struct bench *bench, struct gi_err *err)
 {
     int side = bench->params->size;
@@ -83,7 +68,7 @@ static enum gi_status make_images(struct bench *bench, struct gi_err *err)
             return status;
         bench->nimages++;
         if (i == 0)
-            draw(&bench->images[0]);
+            gi_bench_draw(&bench->images[0]);
         else
             memcpy(bench->images[i].data, bench->images[0].data,
                    bench->images[0].stride * (size_t)side);
@@ -411,6 +396,8 @@ static enum gi_status run_bench(const struct gi_command *self, void *const *para
 {
     const struct bench_params *p = params[0];
     struct bench bench = {.params = p, .threads = gi_thread_count(p->threads)};
+    if (p->quick)
+        return gi_bench_quick(err);
     enum gi_status status = gi_operations_check(operands, noperands, err);
     if (!status)
         status = add_cpu(&bench, err);
@@ -434,6 +421,9 @@ static const struct gi_choice formats[] = {
 };
 
 static const struct gi_option options[] = {
+    {GI_OPTION("quick", FLAG, struct bench_params, quick),
+     .help = "Time six whole commands from file to file instead, beside vips and ImageMagick if "
+             "they are installed, in less than a minute; other options have no effect"},
     {GI_OPTION("save", FLAG, struct bench_params, save),
      .help = "Store measured rates of kernels, copies and codecs for --device auto: in the file "
              "that GPUIMG_RATES names, or in gpuimg/rates.json below XDG_CACHE_HOME or ~/.cache"},
@@ -470,6 +460,7 @@ const struct gi_command gi_command_bench = {
         "--device auto does include them in its estimate. The last column has the side of the "
         "square image from which --device auto chooses CUDA, up to 65536 x 65536.",
     .examples = "gpuimg bench\n"
+                "gpuimg bench --quick\n"
                 "gpuimg bench gaussian convolve --size 8192\n"
                 "gpuimg bench convolve histogram --ways\n"
                 "gpuimg bench --device cpu --threads 1 --format json",

@@ -1,11 +1,17 @@
 #!/bin/bash
 # The bench runs on tiny images: the results have every row of rows.json, and rows that need no GPU are measured. Times are
 # not judged.
-# Sources: tests/bench
+# Sources: tests/bench cli/commands/bench_quick
 . "$(dirname "$0")/../lib.sh"
 bench=$tests/../bench
 build=$(dirname "$GPUIMG")
 python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)
+
+# gpuimg bench --quick, where neither vips nor ImageMagick can be found: six rows, and nothing is left in the folder.
+mkdir tmp
+PATH=/nowhere TMPDIR=$PWD/tmp expect 0 gpuimg bench --quick
+check "bench --quick: six rows without other programs" test "$(grep -cE '^[a-z].* [0-9]+ ms +- +-$' out)" = 6
+check "bench --quick: nothing is left" test -z "$(ls tmp)"
 
 if [[ ! -x $build/tests/bench/bench_cpu || ! -x $build/tests/bench/bench_png || ! -x $build/tests/bench/bench_jpeg ]]; then
     skip "the bench programs are not built (make bench-programs)"
