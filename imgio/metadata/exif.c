@@ -24,93 +24,74 @@ enum {
     TYPE_SHORT = 3,
 };
 
-struct tiff {
-    const unsigned char *bytes;
-    size_t nbytes;
-    bool big_endian;
-};
-
-static unsigned get16(const struct tiff *t, size_t at)
+/* Starts with an EXIF block. Returns the offset of the first directory, or 0 if there is none. */
+static uint64_t open_block(struct gi_tags *t, const void *exif, size_t nbytes)
 {
-    const unsigned char *p = t->bytes + at;
-    return t->big_endian ? (unsigned)p[0] << 8 | p[1] : (unsigned)p[1] << 8 | p[0];
+    uint64_t first = gi_tags_open(t, exif, nbytes);
+    return t->big || first < TIFF_HEAD || first > nbytes - 2 ? 0 : first;
 }
 
-static size_t get32(const struct tiff *t, size_t at)
+static size_t get16(const struct gi_tags *t, size_t at)
 {
-    unsigned first = get16(t, at), second = get16(t, at + 2);
-    return t->big_endian ? (size_t)first << 16 | second : (size_t)second << 16 | first;
+    return (size_t)gi_tags_number(t, at, 2);
 }
 
-/* Returns the byte offset of the first directory, or 0 if there is none. */
-static size_t find_directory(struct tiff *t)
+static size_t get32(const struct gi_tags *t, size_t at)
 {
-    if (t->nbytes < TIFF_HEAD)
-        return 0;
-    t->big_endian = t->bytes[0] == 'M';
-    if (memcmp(t->bytes, t->big_endian ? "MM\0*" : "II*\0", 4) != 0)
-        return 0;
-    size_t directory = get32(t, 4);
-    return directory < TIFF_HEAD || directory > t->nbytes - 2 ? 0 : directory;
+    return (size_t)gi_tags_number(t, at, 4);
 }
 
-/* Returns the byte offset of the entry with that tag in the directory, or 0 if there is none.
- * `directory` is at most nbytes - 2; 0 means no directory. */
-static size_t find_entry_in(const struct tiff *t, size_t directory, unsigned tag)
+/* Returns the byte offset of the entry with that tag, or 0 if there is none. */
+static size_t find_entry(const struct gi_tags *t, uint64_t directory, unsigned tag)
 {
-    if (!directory)
-        return 0;
-    size_t entries = get16(t, directory), at = directory + 2;
-    for (; entries && t->nbytes - at >= ENTRY; entries--, at += ENTRY)
-        if (get16(t, at) == tag)
-            return at;
+    struct gi_tag_walk walk;
+    struct gi_tag entry;
+    gi_tag_walk_start(&walk, t, directory);
+    while (gi_tag_next(&walk, &entry))
+        if (entry.tag == tag)
+            return (size_t)walk.at - ENTRY;
     return 0;
 }
 
-/* Returns the byte offset of the entry with that tag in the first directory, or 0 if there is none.
- */
-static size_t find_entry(struct tiff *t, unsigned tag)
-{
-    return find_entry_in(t, find_directory(t), tag);
-}
-
 /* Returns the byte offset of the orientation's value, or 0 if there is none. */
-static size_t find_orientation(struct tiff *t)
+static size_t find_orientation(struct gi_tags *t, const void *exif, size_t nbytes)
 {
-    size_t at = find_entry(t, TAG_ORIENTATION);
+    size_t at = find_entry(t, open_block(t, exif, nbytes), TAG_ORIENTATION);
     return at && get16(t, at + 2) == TYPE_SHORT ? at + 8 : 0;
 }
 
 /* Zeroes `nbytes` at `at`, as far as they are inside the block. */
-static void wipe(struct tiff *t, size_t at, size_t nbytes)
+static void wipe(struct gi_tags *t, size_t at, size_t nbytes)
 {
     if (at < TIFF_HEAD || at >= t->nbytes)
         return;
-    size_t left = t->nbytes - at;
+    size_t left = (size_t)t->nbytes - at;
     memset((unsigned char *)t->bytes + at, 0, nbytes < left ? nbytes : left);
 }
 
 void gi_exif_forget_place(void *exif, size_t nbytes)
 {
-    static const size_t type_nbytes[] = {1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
-    struct tiff t = {.bytes = exif, .nbytes = nbytes};
-    size_t entry = exif ? find_entry(&t, TAG_GPS) : 0;
+    struct gi_tags t;
+    struct gi_tag_walk walk;
+    struct gi_tag tag;
+    size_t first = (size_t)open_block(&t, exif, nbytes), entry = find_entry(&t, first, TAG_GPS);
     if (!entry)
         return;
     size_t directory = get32(&t, entry + 8);
-    if (directory >= TIFF_HEAD && directory <= nbytes - 2) {
+    gi_tag_walk_start(&walk, &t, directory);
+    if (walk.at) {
         size_t n = get16(&t, directory);
-        for (size_t i = 0, at = directory + 2; i < n && nbytes - at >= ENTRY; i++, at += ENTRY) {
-            unsigned type = get16(&t, at + 2);
-            size_t value_nbytes = get32(&t, at + 4) * type_nbytes[type < 13 ? type : 0];
+        while (gi_tag_next(&walk, &tag)) {
+            unsigned each = gi_tag_type_nbytes(tag.type);
+            uint64_t value_nbytes = tag.count * (each ? each : 1);
             if (value_nbytes > 4)
-                wipe(&t, get32(&t, at + 8), value_nbytes);
+                wipe(&t, get32(&t, (size_t)walk.at - 4), (size_t)value_nbytes);
         }
         wipe(&t, directory, 2 + n * ENTRY + 4);
     }
     /* Removes the entry by moving later entries and the offset of the next directory up by one
      * entry. */
-    size_t first = get32(&t, 4), n = get16(&t, first), end = first + 2 + n * ENTRY + 4;
+    size_t n = get16(&t, first), end = first + 2 + n * ENTRY + 4;
     unsigned char *bytes = exif;
     if (n == 0) /* the GPS directory, which was just wiped, was also the first directory */
         return;
@@ -126,21 +107,25 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
 size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes, size_t *thumbnail)
 {
     *thumbnail = 0;
-    struct tiff t = {.bytes = exif, .nbytes = nbytes};
-    size_t first = exif ? find_directory(&t) : 0, n = first ? get16(&t, first) : 0;
+    struct gi_tags t;
+    struct gi_tag_walk walk;
+    struct gi_tag tag;
+    size_t first = (size_t)open_block(&t, exif, nbytes), n = first ? get16(&t, first) : 0;
     size_t link = first + 2 + n * ENTRY;
     if (!first || link > nbytes || nbytes - link < 4)
         return nbytes;
     size_t directory = get32(&t, link), bytes_at = 0, bytes_n = 0;
     wipe(&t, link, 4);
-    if (directory < TIFF_HEAD || directory > nbytes - 2)
+    gi_tag_walk_start(&walk, &t, directory);
+    if (!walk.at)
         return nbytes;
     n = get16(&t, directory);
-    for (size_t i = 0, at = directory + 2; i < n && nbytes - at >= ENTRY; i++, at += ENTRY) {
-        unsigned tag = get16(&t, at);
-        bytes_at = tag == TAG_THUMBNAIL || tag == TAG_STRIPS ? get32(&t, at + 8) : bytes_at;
-        bytes_n =
-            tag == TAG_THUMBNAIL_NBYTES || tag == TAG_STRIPS_NBYTES ? get32(&t, at + 8) : bytes_n;
+    while (gi_tag_next(&walk, &tag)) {
+        size_t value = get32(&t, (size_t)walk.at - 4);
+        if (tag.tag == TAG_THUMBNAIL || tag.tag == TAG_STRIPS)
+            bytes_at = value;
+        if (tag.tag == TAG_THUMBNAIL_NBYTES || tag.tag == TAG_STRIPS_NBYTES)
+            bytes_n = value;
     }
     size_t directory_nbytes = 2 + n * ENTRY + 4;
     if (n && directory >= link + 4)
@@ -159,12 +144,9 @@ size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes, size_t *thumbnail)
 bool gi_exif_date(char date[11], const void *exif, size_t nbytes)
 {
     static const char form[] = "dddd:dd:dd";
-    struct tiff t = {.bytes = exif, .nbytes = nbytes};
-    size_t own = exif ? find_entry(&t, TAG_EXIF) : 0, n = sizeof form - 1;
-    size_t directory = own ? get32(&t, own + 8) : 0;
-    if (directory < TIFF_HEAD || directory > nbytes - 2)
-        return false;
-    size_t entry = find_entry_in(&t, directory, TAG_TAKEN);
+    struct gi_tags t;
+    size_t own = find_entry(&t, open_block(&t, exif, nbytes), TAG_EXIF), n = sizeof form - 1;
+    size_t entry = own ? find_entry(&t, get32(&t, own + 8), TAG_TAKEN) : 0;
     if (!entry || get16(&t, entry + 2) != TYPE_ASCII || get32(&t, entry + 4) < n)
         return false;
     size_t at = get32(&t, entry + 8);
@@ -185,26 +167,14 @@ bool gi_exif_date(char date[11], const void *exif, size_t nbytes)
 
 bool gi_exif_has_orientation(const void *exif, size_t nbytes)
 {
-    return exif && find_orientation(&(struct tiff){.bytes = exif, .nbytes = nbytes});
+    return find_orientation(&(struct gi_tags){0}, exif, nbytes);
 }
 
 int gi_exif_orientation(const void *exif, size_t nbytes)
 {
-    struct tiff t = {.bytes = exif, .nbytes = nbytes};
-    size_t at = exif ? find_orientation(&t) : 0;
-    unsigned value = at ? get16(&t, at) : 1;
+    struct gi_tags t;
+    size_t at = find_orientation(&t, exif, nbytes), value = at ? get16(&t, at) : 1;
     return value >= 1 && value <= 8 ? (int)value : 1;
-}
-
-void gi_exif_reset(void *exif, size_t nbytes)
-{
-    struct tiff t = {.bytes = exif, .nbytes = nbytes};
-    size_t at = exif ? find_orientation(&t) : 0;
-    if (!at)
-        return;
-    unsigned char *value = (unsigned char *)exif + at;
-    value[0] = !t.big_endian;
-    value[1] = t.big_endian;
 }
 
 static void put16(unsigned char *p, bool big_endian, size_t v)
@@ -217,6 +187,14 @@ static void put32(unsigned char *p, bool big_endian, size_t v)
 {
     put16(p + (big_endian ? 2 : 0), big_endian, v & 0xffff);
     put16(p + (big_endian ? 0 : 2), big_endian, v >> 16);
+}
+
+void gi_exif_reset(void *exif, size_t nbytes)
+{
+    struct gi_tags t;
+    size_t at = find_orientation(&t, exif, nbytes);
+    if (at)
+        put16((unsigned char *)exif + at, t.big_endian, 1);
 }
 
 /* Stores an unsigned integer as the single value of a tag, if it is an unsigned integer already. A
@@ -242,7 +220,7 @@ void gi_exif_set_size(void *exif, size_t nbytes, int width, int height)
     enum { WIDTH = 0x0100, HEIGHT, PIXELS_X = 0xa002, PIXELS_Y };
     struct gi_tags tags;
     uint64_t first = gi_tags_open(&tags, exif, nbytes);
-    uint64_t own = gi_tag_directory(&tags, first, TAG_EXIF);
+    uint64_t own = gi_tag_integer_of(&tags, first, TAG_EXIF, 0);
     if (tags.big)
         return;
     set_integer(exif, &tags, first, WIDTH, (unsigned)width);
@@ -251,37 +229,25 @@ void gi_exif_set_size(void *exif, size_t nbytes, int width, int height)
     set_integer(exif, &tags, own, PIXELS_Y, (unsigned)height);
 }
 
-/* Returns how many entries of the first directory are inside the block, or 0 if this is no TIFF
- * block. Sets *at to the offset of the first entry. */
-static size_t count_entries(struct tiff *t, size_t *at)
-{
-    find_entry(t, 0); /* sets the byte order */
-    if (t->nbytes < TIFF_HEAD || memcmp(t->bytes, t->big_endian ? "MM\0*" : "II*\0", 4) != 0)
-        return 0;
-    size_t directory = get32(t, 4);
-    if (directory < TIFF_HEAD || directory > t->nbytes - 2)
-        return 0;
-    size_t n = get16(t, directory), most = (t->nbytes - directory - 2) / ENTRY;
-    *at = directory + 2;
-    return n < most ? n : most;
-}
-
 /* The directory is copied to the end of the block, with one entry more. */
 enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, struct gi_err *err)
 {
-    struct tiff t = {.bytes = *exif, .nbytes = *exif ? *nbytes : 0};
-    size_t found = *exif ? find_orientation(&t) : 0, from = 0, first = 0;
+    struct gi_tags t;
+    struct gi_tag_walk walk;
+    size_t found = find_orientation(&t, *exif, *nbytes), first = 0;
     if (found) {
         put16((unsigned char *)*exif + found, t.big_endian, (size_t)orientation);
         return GI_OK;
     }
-    size_t n = count_entries(&t, &from), start = n ? (t.nbytes + 1) / 2 * 2 : TIFF_HEAD;
+    gi_tag_walk_start(&walk, &t, open_block(&t, *exif, *nbytes));
+    size_t n = (size_t)walk.left, from = (size_t)walk.at;
+    size_t start = n ? (*nbytes + 1) / 2 * 2 : TIFF_HEAD;
     size_t next = from + n * ENTRY, size = start + 2 + (n + 1) * ENTRY + 4;
     unsigned char *made = calloc(1, size);
     if (!made)
         return gi_fail(err, GI_E_MEMORY, "out of memory: EXIF");
     if (n)
-        memcpy(made, t.bytes, t.nbytes);
+        memcpy(made, t.bytes, *nbytes);
     else
         memcpy(made, "II*\0", 4);
     bool big = n && t.big_endian;

@@ -81,8 +81,8 @@ static struct exif open_exif(const struct gi_metadata *metadata)
     struct exif e;
     uint64_t first = gi_tags_open(&e.tags, metadata->exif, metadata->exif_nbytes);
     e.directories[IN_FIRST] = first;
-    e.directories[IN_EXIF] = gi_tag_directory(&e.tags, first, GI_TAG_EXIF);
-    e.directories[IN_GPS] = gi_tag_directory(&e.tags, first, GI_TAG_GPS);
+    e.directories[IN_EXIF] = gi_tag_integer_of(&e.tags, first, GI_TAG_EXIF, 0);
+    e.directories[IN_GPS] = gi_tag_integer_of(&e.tags, first, GI_TAG_GPS, 0);
     return e;
 }
 

@@ -95,7 +95,7 @@ enum gi_status gi_directories_read(struct gi_directories *d, const struct gi_tag
     for (int i = 0; i < GI_DIRECTORIES && !status; i++) {
         uint64_t parent = at[pointers[i].parent];
         if (i)
-            at[i] = gi_tag_directory(tags, parent, pointers[i].tag);
+            at[i] = gi_tag_integer_of(tags, parent, pointers[i].tag, 0);
         status = read_one(d, i, at[i], i ? NULL : wanted, &room, err);
         if (i && !status && is_lost(tags, parent, pointers[i].tag, at[i]))
             d->list[i].left_out++;

@@ -18,57 +18,10 @@ enum {
     TAG_OFFSETS = 273,
     TAG_SAMPLES = 277,
     TAG_COUNTS = 279,
-    TYPE_SHORT = 3,
-    TYPE_LONG = 4,
-    TYPE_LONG8 = 16,
     WORDS_MAX = 1 << 16, /* of the description that are read */
     BITS_MAX = 1 << 16,  /* of a pixel */
     COUNT_MAX = 1 << 20, /* maximum number of images, which is also that of pages */
 };
-
-/* An entry of the directory. */
-struct entry {
-    uint64_t type, count, at; /* `at`: offset of the values; 0 if there is no such entry */
-};
-
-static struct entry find(const struct gi_tiff_walk *w, unsigned tag)
-{
-    unsigned count = w->big ? 8 : 2, each = w->big ? 20 : 12, offset = w->big ? 8 : 4;
-    uint64_t at = w->at + count;
-    for (uint64_t i = 0; i < w->entries; i++, at += each) {
-        if (gi_tiff_number(w, at, 2) != tag)
-            continue;
-        struct entry e = {gi_tiff_number(w, at + 2, 2), gi_tiff_number(w, at + 4, offset),
-                          at + 4 + offset};
-        uint64_t nbytes = e.type == TYPE_SHORT   ? 2
-                          : e.type == TYPE_LONG  ? 4
-                          : e.type == TYPE_LONG8 ? 8
-                                                 : 1;
-        if (e.count > w->nbytes / nbytes)
-            return (struct entry){0};
-        if (e.count * nbytes > offset)
-            e.at = gi_tiff_number(w, e.at, offset);
-        bool inside = e.at <= w->nbytes && e.count * nbytes <= w->nbytes - e.at;
-        return inside ? e : (struct entry){0};
-    }
-    return (struct entry){0};
-}
-
-/* Returns value i of an entry of numbers, or `missing` if there is no such value. */
-static uint64_t value(const struct gi_tiff_walk *w, const struct entry *e, uint64_t i,
-                      uint64_t missing)
-{
-    unsigned nbytes = e->type == TYPE_SHORT ? 2 : e->type == TYPE_LONG ? 4 : 8;
-    bool is_number = e->type == TYPE_SHORT || e->type == TYPE_LONG || e->type == TYPE_LONG8;
-    return e->at && is_number && i < e->count ? gi_tiff_number(w, e->at + i * nbytes, nbytes)
-                                              : missing;
-}
-
-static uint64_t number_of(const struct gi_tiff_walk *w, unsigned tag, uint64_t missing)
-{
-    struct entry e = find(w, tag);
-    return value(w, &e, 0, missing);
-}
 
 /* Reads a number of at most COUNT_MAX, and moves *at past its digits. Returns 0 if there is none,
  * or a larger one. */
@@ -102,11 +55,11 @@ static long count_shape(const char *text, const char *end, uint64_t samples)
 static long count_named(const struct gi_tiff_walk *w, uint64_t samples)
 {
     static const char start[] = "ImageJ=", images[] = "\nimages=";
-    struct entry e = find(w, TAG_DESCRIPTION);
-    size_t n = e.count < WORDS_MAX ? (size_t)e.count : WORDS_MAX;
-    const char *text = (const char *)w->bytes + e.at, *end = text + n;
-    if (!e.at)
+    struct gi_tag tag;
+    if (!gi_tag_find(&tag, &w->tags, w->at, TAG_DESCRIPTION))
         return 1;
+    size_t n = tag.count < WORDS_MAX ? (size_t)tag.count : WORDS_MAX;
+    const char *text = (const char *)w->tags.bytes + tag.at, *end = text + n;
     const char *shape = gi_text_shape(text, n);
     if (shape)
         return count_shape(shape, end, samples);
@@ -121,26 +74,31 @@ static long count_named(const struct gi_tiff_walk *w, uint64_t samples)
 int gi_tiff_stack(uint64_t *nbytes, uint64_t *end, const unsigned char *bytes, size_t size)
 {
     struct gi_tiff_walk w;
+    const struct gi_tags *tags = &w.tags;
+    struct gi_tag offsets, counts;
     gi_tiff_walk_start(&w, bytes, size);
     if (!gi_tiff_walk(&w) || w.next)
         return 1;
-    uint64_t width = number_of(&w, TAG_WIDTH, 0), height = number_of(&w, TAG_HEIGHT, 0);
-    uint64_t channels = number_of(&w, TAG_SAMPLES, 1), samples;
+    uint64_t width = gi_tag_integer_of(tags, w.at, TAG_WIDTH, 0),
+             height = gi_tag_integer_of(tags, w.at, TAG_HEIGHT, 0);
+    uint64_t channels = gi_tag_integer_of(tags, w.at, TAG_SAMPLES, 1), samples;
     if (width > UINT32_MAX || height > UINT32_MAX || channels > UINT16_MAX ||
         __builtin_mul_overflow(width * height, channels, &samples))
         return 1;
     long n = count_named(&w, samples);
-    if (n == 1 || number_of(&w, TAG_COMPRESSION, 1) != 1)
+    if (n == 1 || gi_tag_integer_of(tags, w.at, TAG_COMPRESSION, 1) != 1)
         return 1;
-    struct entry offsets = find(&w, TAG_OFFSETS), counts = find(&w, TAG_COUNTS);
-    uint64_t first = value(&w, &offsets, 0, size), at = first;
+    if (!gi_tag_find(&offsets, tags, w.at, TAG_OFFSETS) ||
+        !gi_tag_find(&counts, tags, w.at, TAG_COUNTS))
+        return 1;
+    uint64_t first = gi_tag_integer(tags, &offsets, 0, size), at = first;
     for (uint64_t i = 0; i < offsets.count; i++) { /* the strips have to be contiguous */
-        uint64_t count = value(&w, &counts, i, size);
-        if (value(&w, &offsets, i, size) != at || count > size)
+        uint64_t count = gi_tag_integer(tags, &counts, i, size);
+        if (gi_tag_integer(tags, &offsets, i, size) != at || count > size)
             return 1;
         at += count;
     }
-    uint64_t bits = number_of(&w, TAG_BITS, 1) * channels;
+    uint64_t bits = gi_tag_integer_of(tags, w.at, TAG_BITS, 1) * channels;
     *nbytes = at - first;
     if (first >= size || !*nbytes || bits > BITS_MAX ||
         (width * bits + 7) / 8 > UINT64_MAX / (height + 1) ||

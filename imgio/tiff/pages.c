@@ -11,51 +11,36 @@ enum {
     TAG_KIND = 254,      /* NewSubfileType */
     REDUCED = 1,         /* its bits: a smaller version of another page */
     MASK = 4,
-    TYPE_SHORT = 3,
 };
-
-uint64_t gi_tiff_number(const struct gi_tiff_walk *w, uint64_t at, unsigned n)
-{
-    uint64_t v = 0;
-    for (unsigned i = 0; i < n; i++)
-        v = v << 8 | w->bytes[at + (w->big_endian ? i : n - 1 - i)];
-    return v;
-}
 
 /* Reads the directory at w->at and sets w->own, w->broken and w->cut. Returns the offset of the
  * next directory, or 0 if there is none. */
 static uint64_t look(struct gi_tiff_walk *w)
 {
-    unsigned count = w->big ? 8 : 2, entry = w->big ? 20 : 12, offset = w->big ? 8 : 4;
+    const struct gi_tags *tags = &w->tags;
+    unsigned offset = tags->big ? 8 : 4;
+    struct gi_tag_walk walk;
     w->own = w->broken = true;
     w->full = w->at;
     w->cut = false;
     w->entries = 0;
-    if (w->at > w->nbytes || w->nbytes - w->at < count)
+    gi_tag_walk_start(&walk, tags, w->at);
+    if (!walk.at || walk.beyond)
         return 0;
-    uint64_t n = gi_tiff_number(w, w->at, count), at = w->at + count;
-    if (n > (w->nbytes - at) / entry)
-        return 0;
-    w->entries = n;
+    uint64_t end = walk.at + walk.left * (tags->big ? 20 : 12);
+    w->entries = walk.left;
     w->broken = false;
-    w->cut = w->nbytes - at - n * entry < offset;
-    uint64_t next = w->cut ? 0 : gi_tiff_number(w, at + n * entry, offset);
-    for (uint64_t i = 0; i < n && gi_tiff_number(w, at, 2) <= TAG_KIND; i++, at += entry)
-        if (gi_tiff_number(w, at, 2) == TAG_KIND) {
-            unsigned nbytes = gi_tiff_number(w, at + 2, 2) == TYPE_SHORT ? 2 : 4;
-            w->own = !(gi_tiff_number(w, at + entry - offset, nbytes) & (REDUCED | MASK));
-        }
+    w->cut = tags->nbytes - end < offset;
+    uint64_t next = w->cut ? 0 : gi_tags_number(tags, end, offset);
+    w->own = !(gi_tag_integer_of(tags, w->at, TAG_KIND, 0) & (REDUCED | MASK));
     w->full = gi_tiff_full(w, &w->own);
     return next;
 }
 
 void gi_tiff_walk_start(struct gi_tiff_walk *w, const unsigned char *bytes, size_t nbytes)
 {
-    *w = (struct gi_tiff_walk){.bytes = bytes, .nbytes = nbytes, .number = -1};
-    w->big_endian = bytes[0] == 'M';
-    w->big = bytes[w->big_endian ? 3 : 2] == '+';
-    if (!w->big || nbytes >= 16)
-        w->next = gi_tiff_number(w, w->big ? 8 : 4, w->big ? 8 : 4);
+    *w = (struct gi_tiff_walk){.number = -1};
+    w->next = gi_tags_open(&w->tags, bytes, nbytes);
 }
 
 bool gi_tiff_walk(struct gi_tiff_walk *w)
@@ -80,7 +65,7 @@ static int count_circle(const struct gi_tiff_walk *end)
 {
     struct gi_tiff_walk first, second;
     int length = end->number + 1 - end->marked, before = 0;
-    gi_tiff_walk_start(&first, end->bytes, end->nbytes);
+    gi_tiff_walk_start(&first, end->tags.bytes, end->tags.nbytes);
     second = first;
     for (int i = 0; i < length; i++, second.next = look(&second))
         second.at = second.next;

@@ -17,30 +17,24 @@ enum {
     REDUCED_OR_MASK = 1 | 4, /* bits of NewSubfileType */
 };
 
-static uint64_t integer_of(const struct gi_tags *tags, uint64_t directory, unsigned number)
-{
-    struct gi_tag tag;
-    return gi_tag_find(&tag, tags, directory, number) ? gi_tag_integer(tags, &tag, 0, 0) : 0;
-}
-
 /* Returns the number of pixels that the directory names. */
 static uint64_t pixels_of(const struct gi_tags *tags, uint64_t directory)
 {
-    uint64_t width = integer_of(tags, directory, TAG_WIDTH),
-             height = integer_of(tags, directory, TAG_HEIGHT);
+    uint64_t width = gi_tag_integer_of(tags, directory, TAG_WIDTH, 0),
+             height = gi_tag_integer_of(tags, directory, TAG_HEIGHT, 0);
     return width <= UINT32_MAX && height <= UINT32_MAX ? width * height : 0;
 }
 
 uint64_t gi_tiff_full(const struct gi_tiff_walk *w, bool *own)
 {
-    const struct gi_tags tags = {w->bytes, w->nbytes, w->big_endian, w->big};
+    const struct gi_tags *tags = &w->tags;
     struct gi_tag subs;
-    uint64_t best = w->at, most = *own ? pixels_of(&tags, w->at) : 0;
-    if (!gi_tag_find(&subs, &tags, w->at, TAG_SUBIFDS))
+    uint64_t best = w->at, most = *own ? pixels_of(tags, w->at) : 0;
+    if (!gi_tag_find(&subs, tags, w->at, TAG_SUBIFDS))
         return w->at;
     for (uint64_t i = 0; i < subs.count && i < SUBIFDS_MAX; i++) {
-        uint64_t at = gi_tag_integer(&tags, &subs, i, 0), pixels = pixels_of(&tags, at);
-        if (integer_of(&tags, at, TAG_KIND) & REDUCED_OR_MASK || pixels <= most)
+        uint64_t at = gi_tag_integer(tags, &subs, i, 0), pixels = pixels_of(tags, at);
+        if (gi_tag_integer_of(tags, at, TAG_KIND, 0) & REDUCED_OR_MASK || pixels <= most)
             continue;
         best = at;
         most = pixels;

@@ -11,7 +11,7 @@ unsigned gi_tag_type_nbytes(unsigned type)
     return type < sizeof nbytes ? nbytes[type] : 0;
 }
 
-static uint64_t number(const struct gi_tags *t, uint64_t at, unsigned n)
+uint64_t gi_tags_number(const struct gi_tags *t, uint64_t at, unsigned n)
 {
     uint64_t v = 0;
     for (unsigned i = 0; i < n; i++)
@@ -28,7 +28,7 @@ uint64_t gi_tags_open(struct gi_tags *t, const void *bytes, size_t nbytes)
             continue;
         t->big_endian = i % 2;
         t->big = i >= 2;
-        return t->big ? number(t, 8, 8) : number(t, 4, 4);
+        return t->big ? gi_tags_number(t, 8, 8) : gi_tags_number(t, 4, 4);
     }
     return 0;
 }
@@ -40,7 +40,7 @@ void gi_tag_walk_start(struct gi_tag_walk *walk, const struct gi_tags *t, uint64
     if (directory < 8 || directory > t->nbytes || t->nbytes - directory < count)
         return;
     walk->at = directory + count;
-    uint64_t n = number(t, directory, count), most = (t->nbytes - walk->at) / entry;
+    uint64_t n = gi_tags_number(t, directory, count), most = (t->nbytes - walk->at) / entry;
     walk->left = n < most ? n : most;
     walk->beyond = n - walk->left;
 }
@@ -52,14 +52,14 @@ bool gi_tag_next(struct gi_tag_walk *walk, struct gi_tag *tag)
     if (!walk->left)
         return false;
     uint64_t at = walk->at, nbytes;
-    *tag = (struct gi_tag){.tag = (unsigned)number(t, at, 2),
-                           .type = (unsigned)number(t, at + 2, 2),
-                           .count = number(t, at + 4, offset),
+    *tag = (struct gi_tag){.tag = (unsigned)gi_tags_number(t, at, 2),
+                           .type = (unsigned)gi_tags_number(t, at + 2, 2),
+                           .count = gi_tags_number(t, at + 4, offset),
                            .at = at + 4 + offset};
     unsigned each = gi_tag_type_nbytes(tag->type);
     tag->broken = !each || __builtin_mul_overflow(tag->count, (uint64_t)each, &nbytes);
     if (!tag->broken && nbytes > offset)
-        tag->at = number(t, tag->at, offset);
+        tag->at = gi_tags_number(t, tag->at, offset);
     tag->broken = tag->broken || tag->at > t->nbytes || nbytes > t->nbytes - tag->at;
     tag->nbytes = tag->broken ? 0 : nbytes;
     walk->at += t->big ? 20 : 12;
@@ -89,7 +89,7 @@ uint64_t gi_tag_integer(const struct gi_tags *t, const struct gi_tag *tag, uint6
     bool is_integer = tag->type == GI_TAG_BYTE || tag->type == GI_TAG_SHORT ||
                       tag->type == GI_TAG_LONG || tag->type == GI_TAG_IFD ||
                       tag->type == GI_TAG_LONG8 || tag->type == GI_TAG_IFD8;
-    return is_integer && has_value(tag, i) ? number(t, tag->at + i * each, each) : missing;
+    return is_integer && has_value(tag, i) ? gi_tags_number(t, tag->at + i * each, each) : missing;
 }
 
 /* Extends the sign of an integer of n bytes. */
@@ -104,15 +104,16 @@ double gi_tag_real(const struct gi_tags *t, const struct gi_tag *tag, uint64_t i
     unsigned each = gi_tag_type_nbytes(tag->type);
     if (!has_value(tag, i))
         return NAN;
-    uint64_t at = tag->at + i * each, v = number(t, at, each);
+    uint64_t at = tag->at + i * each, v = gi_tags_number(t, at, each);
     uint32_t v32 = (uint32_t)v;
     float single;
     double real;
     switch (tag->type) {
     case GI_TAG_RATIONAL:
-        return (double)number(t, at, 4) / (double)number(t, at + 4, 4);
+        return (double)gi_tags_number(t, at, 4) / (double)gi_tags_number(t, at + 4, 4);
     case GI_TAG_SRATIONAL:
-        return (double)extend(number(t, at, 4), 4) / (double)extend(number(t, at + 4, 4), 4);
+        return (double)extend(gi_tags_number(t, at, 4), 4) /
+               (double)extend(gi_tags_number(t, at + 4, 4), 4);
     case GI_TAG_SBYTE:
     case GI_TAG_SSHORT:
     case GI_TAG_SLONG:
@@ -132,10 +133,11 @@ double gi_tag_real(const struct gi_tags *t, const struct gi_tag *tag, uint64_t i
     }
 }
 
-uint64_t gi_tag_directory(const struct gi_tags *t, uint64_t directory, unsigned wanted)
+uint64_t gi_tag_integer_of(const struct gi_tags *t, uint64_t directory, unsigned wanted,
+                           uint64_t missing)
 {
     struct gi_tag tag;
-    return gi_tag_find(&tag, t, directory, wanted) ? gi_tag_integer(t, &tag, 0, 0) : 0;
+    return gi_tag_find(&tag, t, directory, wanted) ? gi_tag_integer(t, &tag, 0, missing) : missing;
 }
 
 void gi_tag_copy(void *to, bool big_endian, const struct gi_tags *t, const struct gi_tag *tag)

@@ -66,6 +66,9 @@ struct gi_tag_walk {
  * or 0 if there is none. */
 uint64_t gi_tags_open(struct gi_tags *tags, const void *bytes, size_t nbytes);
 
+/* Reads the unsigned integer of `n` bytes at offset `at`, which must be within the bytes. */
+uint64_t gi_tags_number(const struct gi_tags *tags, uint64_t at, unsigned n);
+
 /* Starts a walk along the directory at this offset, which may be any number. If no directory is
  * there, walk->at is 0. gi_tag_next() returns false at the end. */
 void gi_tag_walk_start(struct gi_tag_walk *walk, const struct gi_tags *tags, uint64_t directory);
@@ -81,8 +84,10 @@ uint64_t gi_tag_integer(const struct gi_tags *tags, const struct gi_tag *tag, ui
                         uint64_t missing);
 /* Returns value i as a number, or NaN if there is no such value or it is no number. */
 double gi_tag_real(const struct gi_tags *tags, const struct gi_tag *tag, uint64_t i);
-/* Returns the offset of the directory to which the entry with this number points, or 0. */
-uint64_t gi_tag_directory(const struct gi_tags *tags, uint64_t directory, unsigned number);
+/* Returns the first value of the entry with this number as an integer, as of an entry that points
+ * to a directory. Returns `missing` if there is no such value. */
+uint64_t gi_tag_integer_of(const struct gi_tags *tags, uint64_t directory, unsigned number,
+                           uint64_t missing);
 
 /* Copies the values of a tag, tag->nbytes bytes, to `to` in the given byte order. */
 void gi_tag_copy(void *to, bool big_endian, const struct gi_tags *tags, const struct gi_tag *tag);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "imgio/codecs.h"
+#include "imgio/tiff/tags.h"
 
 #if __has_include(<tiffio.h>)
 #include <tiffio.h>
@@ -24,18 +25,16 @@ enum { GI_TIFF_MEMORY_MAX = 256 << 20 }; /* maximum bytes that libtiff may alloc
  * tells whether the chain ended at an offset where no directory is, `cut` whether the file ends
  * within its last directory, behind all entries. */
 struct gi_tiff_walk {
-    const unsigned char *bytes;
-    uint64_t nbytes, at, next, mark;
+    struct gi_tags tags;
+    uint64_t at, next, mark;
     uint64_t full; /* offset of the directory of the page's full picture: `at`, or a SubIFD */
     /* number of entries of the directory, all within the file; 0 if it is damaged */
     uint64_t entries;
     int number, marked; /* of the page, from 0 */
-    bool big_endian, big, own, circle, broken, cut;
+    bool own, circle, broken, cut;
 };
 void gi_tiff_walk_start(struct gi_tiff_walk *walk, const unsigned char *bytes, size_t nbytes);
 bool gi_tiff_walk(struct gi_tiff_walk *walk);
-/* Reads a number of `n` bytes at offset `at`. All these bytes must be within the file. */
-uint64_t gi_tiff_number(const struct gi_tiff_walk *walk, uint64_t at, unsigned n);
 
 /* Returns the offset of the directory of the largest picture of the page at w->at that is no
  * smaller version or mask: the page itself, if it is *own, or one of its SubIFDs, which sets *own.

@@ -352,12 +352,6 @@ static const struct condition {
     {529, 531, COLORS, {6}, "of other colours"},            /* YCbCr */
 };
 
-static uint64_t integer_of(const struct gi_tags *tags, uint64_t directory, unsigned number)
-{
-    struct gi_tag tag;
-    return gi_tag_find(&tag, tags, directory, number) ? gi_tag_integer(tags, &tag, 0, 0) : 0;
-}
-
 /* Returns whether ReferenceBlackWhite says that samples have their full range. */
 static bool is_full_range(const struct gi_tags *tags, const struct gi_tag *tag)
 {
@@ -387,12 +381,13 @@ static const char *idle(const struct gi_tags *tags, uint64_t directory, const st
         return NULL;
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
         const struct condition *c = &conditions[i];
-        uint64_t is = integer_of(tags, directory, c->other);
+        uint64_t is = gi_tag_integer_of(tags, directory, c->other, 0);
         if (tag->tag >= c->first && tag->tag <= c->last)
             return is && (is == c->values[0] || is == c->values[1] || is == c->values[2]) ? NULL
                                                                                           : c->why;
     }
-    bool other_range = tag->tag == REFERENCE && integer_of(tags, directory, COLORS) != YCBCR &&
+    bool other_range = tag->tag == REFERENCE &&
+                       gi_tag_integer_of(tags, directory, COLORS, 0) != YCBCR &&
                        !is_full_range(tags, tag);
     return other_range ? "range of other samples" : NULL;
 }
