@@ -142,17 +142,21 @@ struct gi_format {
 #define GI_HOLDS_INTEGERS     .u8 = true, .u16 = true
 #define GI_HOLDS_GRAY_AND_RGB .gray = true, .rgb = true
 
-/* Handles data that ends early or is damaged. If partial images are allowed, fills `warning` and
- * returns GI_OK, and the decoder goes on with the samples that it has. Otherwise returns
- * GI_E_FORMAT. */
-enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, const char *format,
-                                 ...) __attribute__((format(printf, 3, 4)));
+/* Handles data that ends early or is damaged. If the damage is allowed, fills `warning` and returns
+ * GI_OK, and the decoder goes on with the samples that it has. Otherwise returns GI_E_FORMAT. */
+enum gi_status gi_decode_report(struct gi_decode *decode, struct gi_err *err, bool allowed,
+                                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* As gi_decode_damaged(), for damage that changes no pixel, such as a missing end of the file. If
- * only the header was asked for, the damage is a warning. */
-enum gi_status gi_decode_damaged_beside(struct gi_decode *decode, struct gi_err *err,
-                                        const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Reports damage, which is allowed if partial images are. */
+#define gi_decode_damaged(decode, err, ...)                                                        \
+    gi_decode_report(decode, err, (decode)->options->allow_partial, __VA_ARGS__)
+
+/* Reports damage that changes no pixel, such as a missing end of the file. It is also allowed if
+ * only the header was asked for. */
+#define gi_decode_damaged_beside(decode, err, ...)                                                 \
+    gi_decode_report(decode, err,                                                                  \
+                     (decode)->options->allow_partial || (decode)->options->header_only,           \
+                     __VA_ARGS__)
 
 /* Returns whether `rows` rows of decode->image suffice for a partial image. A sixteenth of the rows
  * is needed if the image is larger than 16 MiB, so that a header alone can't take much memory. For

@@ -43,40 +43,19 @@ enum gi_status gi_format_ready(int index, struct gi_err *err)
     return !status && format->writes_by ? gi_library_load(format->writes_by, err) : status;
 }
 
-/* Makes the damage an error, or a warning if that is `allowed`. */
-static enum gi_status report_damage(struct gi_decode *decode, struct gi_err *err, bool allowed,
-                                    const char *format, va_list args)
+enum gi_status gi_decode_report(struct gi_decode *decode, struct gi_err *err, bool allowed,
+                                const char *format, ...)
 {
     char text[256];
+    va_list args;
+    va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     if (!allowed)
         return gi_fail(err, GI_E_FORMAT, "%s (--allow-partial takes what can be read)", text);
     if (!decode->warning->status)
         gi_fail(decode->warning, GI_E_FORMAT, "%s", text);
     return GI_OK;
-}
-
-enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, const char *format,
-                                 ...)
-{
-    va_list args;
-    va_start(args, format);
-    enum gi_status status =
-        report_damage(decode, err, decode->options->allow_partial, format, args);
-    va_end(args);
-    return status;
-}
-
-enum gi_status gi_decode_damaged_beside(struct gi_decode *decode, struct gi_err *err,
-                                        const char *format, ...)
-{
-    const struct gi_load_options *options = decode->options;
-    va_list args;
-    va_start(args, format);
-    enum gi_status status =
-        report_damage(decode, err, options->allow_partial || options->header_only, format, args);
-    va_end(args);
-    return status;
 }
 
 /* Any file may have a sixteenth of the limit, so that blank images of ordinary size pass. A

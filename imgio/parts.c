@@ -75,6 +75,14 @@ void gi_decode_add_images(struct gi_decode *decode, const char *name, const char
         "%s", name);
 }
 
+void gi_decode_add_frames(struct gi_decode *decode, unsigned further, const char *warning)
+{
+    char name[48];
+    snprintf(name, sizeof name, "%u frame%s after the first", further, further == 1 ? "" : "s");
+    if (further)
+        gi_decode_add_images(decode, name, warning);
+}
+
 void gi_decode_add_loss(struct gi_decode *decode, const char *name, const char *warning)
 {
     bool warns = !decode->warning->status;

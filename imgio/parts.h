@@ -78,6 +78,9 @@ void gi_metadata_add_part(struct gi_metadata *metadata, const struct gi_part *pa
  * warning already: `warning` is "holds more frames; only the first is read". */
 void gi_decode_add_images(struct gi_decode *decode, const char *name, const char *warning);
 
+/* Adds the frames of an animation after the first, if there are any, as further images. */
+void gi_decode_add_frames(struct gi_decode *decode, unsigned further, const char *warning);
+
 /* Adds a part `name` of the picture or of a field that a reader leaves out, and warns of it as
  * gi_decode_add_images() does. */
 void gi_decode_add_loss(struct gi_decode *decode, const char *name, const char *warning);

@@ -222,15 +222,6 @@ static bool walk_image(struct walk *walk)
     return true;
 }
 
-static void add_frames(const struct walk *walk)
-{
-    char name[48];
-    unsigned more = walk->frames - 1;
-    snprintf(name, sizeof name, "%u frame%s after the first", more, more == 1 ? "" : "s");
-    if (walk->frames > 1)
-        gi_decode_add_images(walk->decode, name, GI_MORE_FRAMES);
-}
-
 void gi_gif_parts(struct gi_decode *decode)
 {
     const unsigned char *bytes = decode->bytes;
@@ -256,7 +247,7 @@ void gi_gif_parts(struct gi_decode *decode)
         else if (kind) /* a surplus end of blocks, which some writers add, says nothing */
             break;
     }
-    add_frames(&walk);
+    gi_decode_add_frames(decode, walk.frames ? walk.frames - 1 : 0, GI_MORE_FRAMES);
     if (more)
         gi_decode_add_trailing(decode, (uint64_t)(walk.at - bytes));
 }

@@ -180,16 +180,12 @@ static void account(struct walk *walk, const unsigned char *type, const unsigned
 
 static void add_frames(const struct walk *walk)
 {
-    char name[48], warning[64];
+    char warning[64];
     uint32_t all = walk->frames > walk->controls ? walk->frames : walk->controls;
     uint32_t others = all - (all && !(walk->still && walk->controls));
-    if (!others)
-        return;
-    snprintf(name, sizeof name, "%u frame%s after the first", (unsigned)others,
-             others == 1 ? "" : "s");
     snprintf(warning, sizeof warning, "is an animation of %u frames; only the first is read",
              (unsigned)all);
-    gi_decode_add_images(walk->decode, name, warning);
+    gi_decode_add_frames(walk->decode, others, warning);
 }
 
 void gi_png_parts(struct gi_decode *decode)

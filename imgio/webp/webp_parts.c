@@ -5,7 +5,6 @@
 #include "imgio/integer.h"
 #include "imgio/webp/webp_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { FRAME_HEAD = 16 }; /* bytes of an ANMF chunk before its image */
@@ -66,14 +65,6 @@ static void add_rest(struct gi_decode *decode, const unsigned char *bytes, size_
             "%zu byte%s in no chunk", n, n == 1 ? "" : "s");
 }
 
-static void add_frames(struct gi_decode *decode, unsigned frames)
-{
-    char name[48];
-    snprintf(name, sizeof name, "%u frame%s after the first", frames - 1, frames == 2 ? "" : "s");
-    if (frames > 1)
-        gi_decode_add_images(decode, name, GI_MORE_FRAMES);
-}
-
 void gi_webp_parts(struct gi_decode *decode)
 {
     const unsigned char *bytes = decode->bytes;
@@ -102,7 +93,7 @@ void gi_webp_parts(struct gi_decode *decode)
             seen[known] = true;
         at += gi_webp_chunk_nbytes(n);
     }
-    add_frames(decode, frames);
+    gi_decode_add_frames(decode, frames ? frames - 1 : 0, GI_MORE_FRAMES);
     limit -= limit == end ? length % 2 : 0; /* the padding */
     if (at < limit)
         add_rest(decode, bytes + at, limit - at);
