@@ -51,14 +51,9 @@ static int ranks_a_channel(const struct gi_histogram_params *p)
     return ANSWERS + 2 * (1 + p->percentiles.n);
 }
 
-static int values_of(enum gi_type type)
-{
-    return type == GI_U8 ? 256 : GI_KEY_HALF;
-}
-
 static size_t state_nbytes(const struct gi_image *src, const struct gi_histogram_params *p)
 {
-    size_t tables = (size_t)values_of(src->type), bins = 0;
+    size_t tables = (size_t)gi_counts_n(src->type), bins = 0;
     if (src->type == GI_F32) {
         tables += (size_t)ranks_a_channel(p) * GI_KEY_HALF;
         bins = (size_t)p->bins;
@@ -184,7 +179,7 @@ static double end_of_bins(const struct histogram_state *state, int nchannels, in
 static void from_integers(struct gi_histogram *result, enum gi_type type,
                           const struct histogram_state *state, const struct gi_histogram_params *p)
 {
-    int nvalues = values_of(type);
+    int nvalues = gi_counts_n(type);
     for (int c = 0; c < result->nchannels; c++) {
         struct gi_histogram_channel *channel = &result->channels[c];
         channel->lo = p->range.n ? p->range.v[0] : 0;
@@ -216,13 +211,8 @@ static void ask_ranks(struct histogram_state *state, int nchannels,
         ranks[ENDS] = (struct gi_rank){.channel = c, .rank = 0};
         ranks[ENDS + 1] = (struct gi_rank){.channel = c, .rank = total - 1};
         gi_ranks_of_ends(&ranks[FINITE_ENDS], c, &state->totals[c]);
-        for (int i = 0; i <= p->percentiles.n; i++) {
-            double t;
-            uint64_t rank = total ? gi_percentile_rank(&t, percent_at(p, i), total) : 0;
-            uint64_t next = rank + (rank + 1 < total);
-            ranks[ANSWERS + 2 * i] = (struct gi_rank){.channel = c, .rank = rank};
-            ranks[ANSWERS + 2 * i + 1] = (struct gi_rank){.channel = c, .rank = next};
-        }
+        for (int i = 0; i <= p->percentiles.n; i++)
+            gi_ranks_of_percentile(&ranks[ANSWERS + 2 * i], c, percent_at(p, i), total, 0);
     }
     gi_ranks_find(state->ranks, nchannels * each, state->counts);
 }
@@ -279,10 +269,9 @@ static enum gi_status measure_floats(struct gi_queue *queue, struct histogram_st
     }
     if (pass == 1)
         return gi_ranks_count(queue, low_counts(state, n), state->ranks, nranks, band, err);
-    struct gi_histogram_spec spec = {.key = GI_KEY_FLOAT_HIGH, .nbins = GI_KEY_HALF};
     if (pass == 0)
-        return queue->k->histogram(queue, state->counts, band, &spec, err);
-    spec = (struct gi_histogram_spec){
+        return gi_counts_add(queue, state->counts, band, err);
+    struct gi_histogram_spec spec = {
         .key = GI_KEY_RANGE, .nbins = p->bins, .lo = state->lo, .hi = state->hi};
     struct gi_sums_range range = {state->least, state->most};
     enum gi_status status = queue->k->sums(queue, state->sums, band, &range, err);
@@ -295,10 +284,9 @@ static enum gi_status count(const struct gi_plan *plan, struct gi_queue *queue, 
 {
     const struct gi_histogram_params *p = plan->params;
     struct histogram_state *state = arg;
-    struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = values_of(band->type)};
     int shown = shown_of(&plan->sources[0], p);
     return band->type == GI_F32 ? measure_floats(queue, state, pass, band, shown, p, err)
-                                : queue->k->histogram(queue, state->counts, band, &spec, err);
+                                : gi_counts_add(queue, state->counts, band, err);
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *arg,
@@ -329,13 +317,9 @@ static void from_float_state(struct gi_histogram_channel *channel,
     channel->total = totals->n;
     channel->min = (double)ranks[ENDS].value;
     channel->max = (double)ranks[ENDS + 1].value;
-    for (int i = 0; i <= p->percentiles.n; i++) {
-        const struct gi_rank *at = &ranks[ANSWERS + 2 * i];
-        double t = 0;
-        if (totals->n)
-            gi_percentile_rank(&t, percent_at(p, i), totals->n);
-        *answer_at(channel, i) = gi_between((double)at[0].value, (double)at[1].value, t);
-    }
+    for (int i = 0; i <= p->percentiles.n; i++)
+        *answer_at(channel, i) =
+            gi_ranks_percentile(&ranks[ANSWERS + 2 * i], percent_at(p, i), totals->n);
     gi_sums_stats(&channel->mean, &channel->stddev, &state->sums[c], GI_F32, state->least[c],
                   state->most[c]);
     if (totals->minus_infinite || totals->plus_infinite) {

@@ -71,6 +71,15 @@ double gi_counts_percentile(const uint64_t *counts, uint64_t n, double percent)
     return gi_between(v, t > 0 ? counts_value(counts, rank + 1) : v, t);
 }
 
+enum gi_status gi_counts_add(struct gi_queue *queue, uint64_t *counts, const struct gi_image *band,
+                             struct gi_err *err)
+{
+    const struct gi_histogram_spec spec = {.key = band->type == GI_F32 ? GI_KEY_FLOAT_HIGH
+                                                                       : GI_KEY_VALUE,
+                                           .nbins = gi_counts_n(band->type)};
+    return queue->k->histogram(queue, counts, band, &spec, err);
+}
+
 struct gi_float_totals gi_float_totals(const uint64_t *high)
 {
     /* Other keys with the same upper half as the key of an infinity are NaNs, which are not
@@ -90,6 +99,23 @@ void gi_ranks_of_ends(struct gi_rank ends[2], int channel, const struct gi_float
         (struct gi_rank){.channel = channel, .rank = none ? UINT64_MAX : totals->minus_infinite};
     ends[1] = (struct gi_rank){.channel = channel,
                                .rank = none ? UINT64_MAX : totals->n - totals->plus_infinite - 1};
+}
+
+void gi_ranks_of_percentile(struct gi_rank two[2], int channel, double percent, uint64_t n,
+                            uint64_t below)
+{
+    double t;
+    uint64_t rank = n ? below + gi_percentile_rank(&t, percent, n) : UINT64_MAX;
+    two[0] = (struct gi_rank){.channel = channel, .rank = rank};
+    two[1] = (struct gi_rank){.channel = channel, .rank = rank + (n && rank + 1 < below + n)};
+}
+
+double gi_ranks_percentile(const struct gi_rank two[2], double percent, uint64_t n)
+{
+    double t = 0;
+    if (n)
+        gi_percentile_rank(&t, percent, n);
+    return gi_between((double)two[0].value, (double)two[1].value, t);
 }
 
 /* Returns the bin that contains the sample at index *rank in ascending order, or -1 if *rank is

@@ -23,6 +23,18 @@ double gi_counts_percentile(const uint64_t *counts, uint64_t n, double percent);
 /* The number of bins of GI_KEY_FLOAT_HIGH, and of GI_KEY_FLOAT_LOW. */
 enum { GI_KEY_HALF = 65536 };
 
+/* Returns the number of counts of a channel in the first pass: one per value of integers, and one
+ * per upper half of a key of GI_F32. */
+static inline int gi_counts_n(enum gi_type type)
+{
+    return type == GI_U8 ? 256 : GI_KEY_HALF;
+}
+
+/* Adds the counts of a band to `counts`, which has gi_counts_n() entries per channel. Errors: those
+ * of the primitive. */
+enum gi_status gi_counts_add(struct gi_queue *queue, uint64_t *counts, const struct gi_image *band,
+                             struct gi_err *err);
+
 /* Totals that follow from the GI_KEY_FLOAT_HIGH counts of one channel. */
 struct gi_float_totals {
     uint64_t n;                             /* samples that are not NaN */
@@ -33,7 +45,7 @@ struct gi_float_totals gi_float_totals(const uint64_t *high);
 
 /* A request for the sample of rank `rank`, from 0, among the samples of a channel in ascending
  * order, without NaN. The answer takes two passes over the whole image or its bands. The first pass
- * counts by GI_KEY_FLOAT_HIGH, and after it gi_ranks_find() is called. The second pass calls
+ * calls gi_counts_add(), and after it gi_ranks_find() is called. The second pass calls
  * gi_ranks_count(), and after it gi_ranks_answer() is called. */
 struct gi_rank {
     int channel;
@@ -48,6 +60,13 @@ struct gi_rank {
 /* Requests the minimum and the maximum of the finite samples. If there are none, the ranks are past
  * the end. */
 void gi_ranks_of_ends(struct gi_rank ends[2], int channel, const struct gi_float_totals *totals);
+
+/* Requests the two samples next to a percentile of n samples, which follow `below` others in
+ * ascending order. If n is 0, the ranks are past the end. gi_ranks_percentile() returns the
+ * percentile from the answers, or NAN. */
+void gi_ranks_of_percentile(struct gi_rank two[2], int channel, double percent, uint64_t n,
+                            uint64_t below);
+double gi_ranks_percentile(const struct gi_rank two[2], double percent, uint64_t n);
 
 /* Called after the first pass. `high` has the counts of all channels. */
 void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high);

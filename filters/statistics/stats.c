@@ -25,11 +25,6 @@ struct stats_state {
     uint64_t counts[]; /* counts of pass 0 for each channel, then counts of pass 1 for each rank */
 };
 
-static int values_of(enum gi_type type)
-{
-    return type == GI_U8 ? 256 : GI_KEY_HALF;
-}
-
 static int ranks_a_channel(const struct gi_stats_params *p)
 {
     return 2 * (1 + p->percentiles.n);
@@ -67,7 +62,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                        src->height);
     if (p->by || p->labels)
         return plan_zones(plan, err);
-    size_t tables = (size_t)values_of(src->type);
+    size_t tables = (size_t)gi_counts_n(src->type);
     if (src->type == GI_F32)
         tables += (size_t)ranks_a_channel(p) * GI_KEY_HALF;
     plan->passes = src->type == GI_F32 ? 2 : 1;
@@ -86,13 +81,8 @@ static void ask_ranks(struct stats_state *state, int nchannels, const struct gi_
     for (int c = 0; c < nchannels; c++)
         for (int i = 0; i <= p->percentiles.n; i++) {
             const struct gi_reduction *found = &state->found[c];
-            struct gi_rank *ranks = &state->ranks[c * each + 2 * i];
-            double t;
-            uint64_t rank =
-                found->n ? gi_percentile_rank(&t, gi_stats_percent(p, i), found->n) : UINT32_MAX;
-            uint64_t next = rank + (rank + 1 < found->n);
-            ranks[0] = (struct gi_rank){.channel = c, .rank = found->below + rank};
-            ranks[1] = (struct gi_rank){.channel = c, .rank = found->below + next};
+            gi_ranks_of_percentile(&state->ranks[c * each + 2 * i], c, gi_stats_percent(p, i),
+                                   found->n, found->below);
         }
     gi_ranks_find(state->ranks, nchannels * each, state->counts);
 }
@@ -102,11 +92,9 @@ static enum gi_status measure_counts(struct gi_queue *queue, struct stats_state 
                                      struct gi_err *err)
 {
     int nranks = band->channels * ranks_a_channel(p);
-    struct gi_histogram_spec spec = {.key = band->type == GI_F32 ? GI_KEY_FLOAT_HIGH : GI_KEY_VALUE,
-                                     .nbins = values_of(band->type)};
     uint64_t *low = state->counts + (size_t)band->channels * GI_KEY_HALF;
     return pass ? gi_ranks_count(queue, low, state->ranks, nranks, band, err)
-                : queue->k->histogram(queue, state->counts, band, &spec, err);
+                : gi_counts_add(queue, state->counts, band, err);
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *arg,
@@ -157,12 +145,9 @@ static void from_counts(struct gi_stats_channel *channel, const uint64_t *counts
 static void from_ranks(struct gi_stats_channel *channel, const struct gi_rank *ranks,
                        const struct gi_stats_params *p)
 {
-    for (int i = 0; i <= p->percentiles.n; i++) {
-        double t;
-        gi_percentile_rank(&t, gi_stats_percent(p, i), channel->count);
+    for (int i = 0; i <= p->percentiles.n; i++) /* -0 becomes 0 */
         *gi_stats_answer(channel, i) =
-            gi_between((double)ranks[2 * i].value + 0.0, (double)ranks[2 * i + 1].value + 0.0, t);
-    }
+            gi_ranks_percentile(&ranks[2 * i], gi_stats_percent(p, i), channel->count) + 0.0;
 }
 
 /* Completes a channel of integers. The samples that gi_keep_opaque() set to 0 are removed from the
@@ -172,7 +157,7 @@ static enum gi_status conclude_integers(struct gi_stats_channel *channel,
                                         const struct gi_image *src, const uint64_t *counts,
                                         const struct gi_stats_params *p, struct gi_err *err)
 {
-    int nvalues = values_of(src->type);
+    int nvalues = gi_counts_n(src->type);
     uint64_t *own = malloc((size_t)nvalues * sizeof *own); /* too large for small stacks */
     if (!own)
         return gi_fail(err, GI_E_MEMORY, "out of memory: statistics");
@@ -206,9 +191,9 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
         stats->sums[c] = *found;
         gi_stats_from_sums(channel, found, src, c, p);
         if (src->type != GI_F32)
-            status =
-                conclude_integers(channel, found, src,
-                                  state->counts + (size_t)c * (size_t)values_of(src->type), p, err);
+            status = conclude_integers(channel, found, src,
+                                       state->counts + (size_t)c * (size_t)gi_counts_n(src->type),
+                                       p, err);
         else if (found->n)
             from_ranks(channel, &ranks[c * each], p);
     }

@@ -60,18 +60,14 @@ static int measured(const struct gi_plan *plan)
     return by_luma(plan) ? 1 : plan->sources[0].channels;
 }
 
-static int values_of(enum gi_type type)
-{
-    return type == GI_U8 ? 256 : GI_KEY_HALF;
-}
-
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
     bool floats = src->type == GI_F32;
     size_t tables = (size_t)(measured(plan) * (floats ? 1 + RANKS : 1));
     plan->passes = floats ? 2 : 1;
-    plan->state_nbytes = sizeof(struct normalize_state) + tables * (size_t)values_of(src->type) * 8;
+    plan->state_nbytes =
+        sizeof(struct normalize_state) + tables * (size_t)gi_counts_n(src->type) * 8;
     plan->cost.other = 1 + 8 * plan->passes;
     return GI_OK;
 }
@@ -83,13 +79,9 @@ static void ask(struct normalize_state *state, int channels, const struct gi_rea
         struct gi_float_totals *totals = &state->totals[c];
         *totals = gi_float_totals(state->counts + (size_t)c * GI_KEY_HALF);
         uint64_t n = totals->n - totals->minus_infinite - totals->plus_infinite;
-        for (int i = 0; i < RANKS; i++) {
-            double t;
-            uint64_t rank = n ? gi_percentile_rank(&t, percentiles->v[i / 2], n) : 0;
-            rank += i % 2 && rank + 1 < n;
-            state->ranks[c * RANKS + i] = (struct gi_rank){
-                .channel = c, .rank = n ? totals->minus_infinite + rank : UINT64_MAX};
-        }
+        for (int i = 0; i < 2; i++)
+            gi_ranks_of_percentile(&state->ranks[c * RANKS + 2 * i], c, percentiles->v[i], n,
+                                   totals->minus_infinite);
     }
     gi_ranks_find(state->ranks, channels * RANKS, state->counts);
 }
@@ -100,10 +92,8 @@ static enum gi_status count(const struct gi_plan *plan, struct gi_queue *queue, 
     const struct normalize_params *p = plan->params;
     struct normalize_state *state = arg;
     int channels = band->channels;
-    struct gi_histogram_spec spec = {.key = band->type == GI_F32 ? GI_KEY_FLOAT_HIGH : GI_KEY_VALUE,
-                                     .nbins = values_of(band->type)};
     if (pass == 0)
-        return queue->k->histogram(queue, state->counts, band, &spec, err);
+        return gi_counts_add(queue, state->counts, band, err);
     if (state->pass == 0)
         ask(state, channels, &p->percentiles);
     state->pass = 1;
@@ -123,21 +113,12 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return gi_count_opaque(plan, queue, state, look, &how, err);
 }
 
-/* Returns a percentile of finite floats, or NAN if there are none. */
-static double percentile_of_floats(const struct gi_rank two[2], uint64_t n, double percent)
-{
-    double t = 0;
-    if (n)
-        gi_percentile_rank(&t, percent, n);
-    return gi_between((double)two[0].value, (double)two[1].value, t);
-}
-
 static void find_ends(struct normalize_ends *ends, const struct gi_plan *plan,
                       const struct normalize_state *state)
 {
     const double *percent = ((const struct normalize_params *)plan->params)->percentiles.v;
     const struct gi_image *src = &plan->sources[0];
-    int channels = measured(plan), nvalues = values_of(src->type);
+    int channels = measured(plan), nvalues = gi_counts_n(src->type);
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS];
     if (src->type == GI_F32) {
         for (int i = 0; i < channels * RANKS; i++)
@@ -151,9 +132,9 @@ static void find_ends(struct normalize_ends *ends, const struct gi_plan *plan,
         for (int i = 0; i < 2; i++)
             value[i] =
                 src->type == GI_F32
-                    ? percentile_of_floats(
-                          &ranks[c * RANKS + 2 * i],
-                          totals->n - totals->minus_infinite - totals->plus_infinite, percent[i])
+                    ? gi_ranks_percentile(&ranks[c * RANKS + 2 * i], percent[i],
+                                          totals->n - totals->minus_infinite -
+                                              totals->plus_infinite)
                     : gi_counts_percentile(counts, gi_curve_total(counts, src->type), percent[i]);
         ends[c] =
             (struct normalize_ends){value[0], value[1], (double)gi_type_full_scale(src->type)};

@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FLOAT_BINS is scikit-image's number of bins for floats, and NKEYS is the number of 16-bit
- * keys. */
-enum { FLOAT_BINS = 256, NKEYS = 65536 };
+enum { FLOAT_BINS = 256 }; /* as in scikit-image */
 
 enum gi_status gi_level_check_positive(const struct gi_level *level, const char *name,
                                        struct gi_err *err)
@@ -75,7 +73,9 @@ int gi_otsu(const uint64_t *counts, int nbins)
     return best;
 }
 
-int gi_level_passes(enum gi_type type)
+/* Integers are counted value by value, in one pass. Floats take three passes: the first two find
+ * the smallest and the largest finite value, and the third counts in bins between these values. */
+static int passes_of(enum gi_type type)
 {
     return type == GI_F32 ? 3 : 1;
 }
@@ -97,24 +97,21 @@ static void next_pass(struct gi_level_state *state)
 static enum gi_status count(struct gi_queue *queue, struct gi_level_state *state,
                             const struct gi_image *gray, struct gi_err *err)
 {
-    struct gi_histogram_spec spec = {.key = GI_KEY_VALUE,
-                                     .nbins = gray->type == GI_U8 ? 256 : NKEYS};
-    if (gray->type == GI_F32 && state->pass == 0) {
-        spec.key = GI_KEY_FLOAT_HIGH;
-    } else if (gray->type == GI_F32) {
-        float lo = state->ends[0].value, hi = state->ends[1].value;
-        if (state->pass == 1)
-            return gi_ranks_count(queue, state->counts[0], state->ends, 2, gray, err);
-        if (!(lo < hi))
-            return GI_OK; /* no pass is needed if no sample is finite, or all are equal */
-        spec = (struct gi_histogram_spec){
-            .key = GI_KEY_RANGE, .nbins = FLOAT_BINS, .lo = (double)lo, .hi = (double)hi};
-    }
+    float lo = state->ends[0].value, hi = state->ends[1].value;
+    if (gray->type != GI_F32 || state->pass == 0)
+        return gi_counts_add(queue, state->counts[0], gray, err);
+    if (state->pass == 1)
+        return gi_ranks_count(queue, state->counts[0], state->ends, 2, gray, err);
+    if (!(lo < hi))
+        return GI_OK; /* no pass is needed if no sample is finite, or all are equal */
+    struct gi_histogram_spec spec = {
+        .key = GI_KEY_RANGE, .nbins = FLOAT_BINS, .lo = (double)lo, .hi = (double)hi};
     return queue->k->histogram(queue, state->counts[0], gray, &spec, err);
 }
 
-enum gi_status gi_level_measure(struct gi_queue *queue, struct gi_level_state *state, int pass,
-                                const struct gi_image *band, struct gi_err *err)
+/* Counts `band`; colours are counted by their luma, and alpha is not counted. */
+static enum gi_status measure(struct gi_queue *queue, struct gi_level_state *state, int pass,
+                              const struct gi_image *band, struct gi_err *err)
 {
     state->type = band->type;
     while (state->pass < pass)
@@ -131,7 +128,7 @@ enum gi_status gi_level_measure(struct gi_queue *queue, struct gi_level_state *s
 
 void gi_otsu_plan(struct gi_plan *plan)
 {
-    plan->passes = gi_level_passes(plan->sources[0].type);
+    plan->passes = passes_of(plan->sources[0].type);
     plan->state_nbytes = sizeof(struct gi_level_state);
     plan->cost.other += 8 * plan->passes;
 }
@@ -144,11 +141,11 @@ enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queu
     struct gi_image kept;
     uint64_t left_out = 0;
     if (!plan->sources[0].mask)
-        return gi_level_measure(queue, level, look->pass, band, err);
+        return measure(queue, level, look->pass, band, err);
     enum gi_status status = gi_keep_opaque(queue, &kept, band, err);
     if (status)
         return status;
-    status = gi_level_measure(queue, level, look->pass, &kept, err);
+    status = measure(queue, level, look->pass, &kept, err);
     queue->k->release(queue, &kept);
     return status || band->type == GI_F32
                ? status
@@ -158,7 +155,7 @@ enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queu
 double gi_level_otsu(const struct gi_level_state *state)
 {
     if (state->type != GI_F32)
-        return gi_otsu(state->counts[0], state->type == GI_U8 ? 256 : NKEYS);
+        return gi_otsu(state->counts[0], gi_counts_n(state->type));
     double lo = (double)state->ends[0].value, hi = (double)state->ends[1].value;
     if (!(lo < hi)) /* one value, or none */
         return isnan(lo) ? 0 : lo;
@@ -172,9 +169,9 @@ enum gi_status gi_level_find(struct gi_queue *queue, double *otsu, float *lo, fl
     if (!state)
         return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
     enum gi_status status = GI_OK;
-    int passes = otsu ? gi_level_passes(src->type) : src->type == GI_F32 ? 2 : 0;
+    int passes = otsu ? passes_of(src->type) : src->type == GI_F32 ? 2 : 0;
     for (int pass = 0; pass < passes && !status; pass++)
-        status = gi_level_measure(queue, state, pass, src, err);
+        status = measure(queue, state, pass, src, err);
     *lo = *hi = 0;
     if (!status && src->type == GI_F32) {
         while (state->pass < 2)

@@ -33,16 +33,6 @@ struct gi_level_state {
     uint64_t counts[2][65536]; /* [1] only for the second pass of floats */
 };
 
-/* Returns the number of passes over the whole image. Integers are counted value by value, in one
- * pass. Floats take three passes. The first two find the smallest and the largest finite value
- * exactly. The third counts the samples in 256 bins between these values. */
-int gi_level_passes(enum gi_type type);
-
-/* Counts `band` (on the backend, 1 to 4 channels); colours are counted by their luma, and alpha is
- * not counted. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
-enum gi_status gi_level_measure(struct gi_queue *queue, struct gi_level_state *state, int pass,
-                                const struct gi_image *band, struct gi_err *err);
-
 /* The `plan` and `measure` of operations that take levels, for Otsu's threshold. */
 void gi_otsu_plan(struct gi_plan *plan);
 enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
@@ -54,6 +44,6 @@ double gi_level_otsu(const struct gi_level_state *state);
 
 /* Runs all passes over `src`, a whole image on the backend. `otsu` may be NULL. lo and hi become
  * the range of the finite samples of GI_F32; they are 0 for other types, and if no sample is
- * finite. Errors: as gi_level_measure(). */
+ * finite. Errors: those of alloc and of the primitives. */
 enum gi_status gi_level_find(struct gi_queue *queue, double *otsu, float *lo, float *hi,
                              const struct gi_image *src, struct gi_err *err);
