@@ -29,13 +29,11 @@ struct gi_execution {
     struct gi_stopwatch *watch; /* NULL if no times are wanted */
 };
 
-/* Upload and download an image, with timing and a name for profilers. An image that is still coded
- * is decoded on the device. */
+/* Uploads an image, with timing and a name for profilers. An image that is still coded is decoded
+ * on the device. */
 enum gi_status gi_execution_upload(struct gi_execution *execution, struct gi_image *image,
                                    const struct gi_image *host, struct gi_err *err);
-enum gi_status gi_execution_download(struct gi_execution *execution, struct gi_image *host,
-                                     struct gi_image *image, struct gi_err *err);
-/* Downloads into an existing host image, or into some of its rows. */
+/* Downloads into an existing host image, or into some of its rows, with timing. */
 enum gi_status gi_execution_download_into(struct gi_execution *execution,
                                           const struct gi_image *host, struct gi_image *image,
                                           struct gi_err *err);
@@ -68,10 +66,6 @@ enum gi_status gi_execution_settle(struct gi_execution *execution, int i, struct
 /* Runs plan i. */
 enum gi_status gi_execution_plan(struct gi_execution *execution, int i, const struct gi_work *work,
                                  struct gi_err *err);
-
-/* Copies an image, or a band of one, to a host image that the caller frees. */
-enum gi_status gi_execution_copy_out(struct gi_execution *execution, struct gi_image *host,
-                                     const struct gi_image *image, struct gi_err *err);
 
 /* Loads the further sources of plan i on the backend as srcs[1] and following. Loads only the rows
  * that are needed with rows y0 to y1 - 1 of the first source, as gi_plan_beside() says, but all

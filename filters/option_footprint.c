@@ -81,6 +81,21 @@ static enum gi_status round_one(struct gi_footprint *w, int k, bool disk, struct
     return GI_OK;
 }
 
+/* Finds the sides in pixels for an image like `src`. */
+static enum gi_status sides_of(int *width, int *height, const struct gi_footprint_params *window,
+                               const struct gi_image *src, int most, struct gi_err *err)
+{
+    *width = *height = window->k;
+    if (gi_extent_is_set(&window->size)) {
+        *width = src->width;
+        *height = src->height;
+        gi_extent_pixels(&window->size, width, height);
+    }
+    if (*width > most || *height > most)
+        return gi_fail(err, GI_E_USAGE, "--size: want at most %d px a side", most);
+    return GI_OK;
+}
+
 enum gi_status gi_footprint_make(struct gi_footprint *made,
                                  const struct gi_footprint_params *window,
                                  const struct gi_image *src, int most, struct gi_err *err)
@@ -92,7 +107,7 @@ enum gi_status gi_footprint_make(struct gi_footprint *made,
     } else if (window->shape != GI_FOOTPRINT_RECT) {
         status = round_one(made, window->k, window->shape == GI_FOOTPRINT_DISK, err);
     } else {
-        status = gi_footprint_sides(&made->width, &made->height, window, src, most, err);
+        status = sides_of(&made->width, &made->height, window, src, most, err);
         made->pixels = made->width * made->height;
     }
     if (status || made->pixels == made->width * made->height) {
@@ -140,18 +155,4 @@ enum gi_status gi_footprint_check(void *params, struct gi_err *err)
     if (!status && !sized && !p->k && !p->mask)
         p->k = 3;
     return status;
-}
-
-enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footprint_params *window,
-                                  const struct gi_image *src, int most, struct gi_err *err)
-{
-    *width = *height = window->k;
-    if (gi_extent_is_set(&window->size)) {
-        *width = src->width;
-        *height = src->height;
-        gi_extent_pixels(&window->size, width, height);
-    }
-    if (*width > most || *height > most)
-        return gi_fail(err, GI_E_USAGE, "--size: want at most %d px a side", most);
-    return GI_OK;
 }

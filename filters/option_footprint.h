@@ -63,11 +63,6 @@ extern const struct gi_choice gi_footprint_shapes[];
 /* gi_filter.check for parameters that begin with a struct gi_footprint_params. */
 enum gi_status gi_footprint_check(void *params, struct gi_err *err);
 
-/* Finds the sides in pixels for an image like `src`. Errors: GI_E_USAGE if a side exceeds
- * `most`. */
-enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footprint_params *window,
-                                  const struct gi_image *src, int most, struct gi_err *err);
-
 /* A structuring element in the form for primitives. In its rectangle the pixel itself is at
  * (width / 2, height / 2). `runs`, which gi_footprint_free() frees, is NULL if the element is the
  * whole rectangle. */
@@ -78,8 +73,9 @@ struct gi_footprint {
     int nruns;
 };
 
-/* Makes the structuring element `made` for an image like `src`. Errors: as gi_footprint_sides(),
- * GI_E_USAGE for an invalid mask, GI_E_MEMORY. After an error there is nothing to free. */
+/* Makes the structuring element `made` for an image like `src`. Errors: GI_E_USAGE if a side
+ * exceeds `most`, GI_E_USAGE for an invalid mask, GI_E_MEMORY. After an error there is nothing to
+ * free. */
 enum gi_status gi_footprint_make(struct gi_footprint *made,
                                  const struct gi_footprint_params *window,
                                  const struct gi_image *src, int most, struct gi_err *err);

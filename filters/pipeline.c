@@ -66,8 +66,8 @@ static enum gi_status stop_download(struct gi_execution *execution, enum gi_stat
     return stop(execution, status, times ? &times->download_ms : NULL, err);
 }
 
-enum gi_status gi_execution_download(struct gi_execution *execution, struct gi_image *host,
-                                     struct gi_image *image, struct gi_err *err)
+static enum gi_status download(struct gi_execution *execution, struct gi_image *host,
+                               struct gi_image *image, struct gi_err *err)
 {
     const struct gi_kernels *k = execution->queue->k;
     const struct gi_allocator *allocator = execution->src ? execution->src->allocator : NULL;
@@ -100,12 +100,13 @@ enum gi_status gi_execution_download_into(struct gi_execution *execution,
         err);
 }
 
-enum gi_status gi_execution_copy_out(struct gi_execution *execution, struct gi_image *host,
-                                     const struct gi_image *image, struct gi_err *err)
+/* Copies an image, or a band of one, to a host image that the caller frees. */
+static enum gi_status copy_out(struct gi_execution *execution, struct gi_image *host,
+                               const struct gi_image *image, struct gi_err *err)
 {
     struct gi_image view =
         gi_image_rows(image, 0, image->height); /* download() consumes its image */
-    return gi_execution_download(execution, host, &view, err);
+    return download(execution, host, &view, err);
 }
 
 /* Returns a pointer to the time of step i, or NULL if no times are wanted. */
@@ -185,8 +186,7 @@ static enum gi_status analyse_on_host(struct gi_execution *execution, int i, str
     const struct gi_plan *plan = &execution->pipeline->plans[i];
     struct gi_image hosts[GI_SOURCES_MAX] = {0};
     bool down = execution->queue->k->kind != GI_DEVICE_CPU;
-    enum gi_status status =
-        down ? gi_execution_copy_out(execution, &hosts[0], &srcs[0], err) : GI_OK;
+    enum gi_status status = down ? copy_out(execution, &hosts[0], &srcs[0], err) : GI_OK;
     if (!down)
         hosts[0] = srcs[0];
     for (int j = 1; j < plan->nsources; j++)
@@ -237,7 +237,7 @@ static enum gi_status step_whole(struct gi_execution *execution, int i, struct g
     struct gi_image srcs[GI_SOURCES_MAX] = {*image}, dst;
     enum gi_status status = GI_OK;
     if (execution->sides && execution->sides[i].copy_out)
-        status = gi_execution_copy_out(execution, execution->sides[i].copy_out, image, err);
+        status = copy_out(execution, execution->sides[i].copy_out, image, err);
     if (!status && !plan->on_host)
         status = gi_execution_others(execution, i, srcs, 0, image->height, err);
     for (int pass = 0; pass < plan->passes && !status; pass++)
@@ -315,7 +315,7 @@ static enum gi_status run_whole(struct gi_execution *execution, struct gi_image 
     if (!status && ending)
         status = encode(execution, dst, &image, ending, err);
     if (!status && dst && !(ending && gi_is_encoded(&ending->encoded)))
-        status = gi_execution_download(execution, dst, &image, err); /* consumes the image */
+        status = download(execution, dst, &image, err); /* consumes the image */
     else
         execution->queue->k->release(execution->queue, &image);
     return status;

@@ -71,8 +71,10 @@ static struct gi_bands bands_of(const struct gi_image *image)
                              .alpha = gi_has_alpha(image) ? image->channels - 1 : -1};
 }
 
-enum gi_status gi_bands_choose(struct gi_image *image, struct gi_bands *bands,
-                               const struct gi_band_choice *choice, struct gi_err *err)
+/* Replaces the image by the chosen bands of it. *bands becomes the meaning of its samples. If the
+ * image has no samples, only its shape changes. */
+static enum gi_status choose(struct gi_image *image, struct gi_bands *bands,
+                             const struct gi_band_choice *choice, struct gi_err *err)
 {
     struct gi_bands all = bands->n ? *bands : bands_of(image);
     struct gi_image made = *image;
@@ -175,7 +177,7 @@ enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
     if (options->choose.n) {
         if (bands->n)
             gi_bands_forget(decode->metadata);
-        status = gi_bands_choose(decode->image, bands, &options->choose, err);
+        status = choose(decode->image, bands, &options->choose, err);
         gi_metadata_fit(decode->metadata, decode->image->channels >= 3 ? 3 : 1);
     }
     if (!status && bands->n && !options->bands)

@@ -33,12 +33,6 @@ struct gi_band_choice {
  * alpha. The list ends at `end`. Returns false if it is no such list. */
 bool gi_band_choice_read(struct gi_band_choice *choice, const char *text, const char *end);
 
-/* Replaces the image by the chosen bands of it. *bands has the meaning of its samples, and becomes
- * that of the result. If the image has no samples, only its shape changes. Errors: GI_E_UNSUPPORTED
- * (no such band), GI_E_MEMORY. */
-enum gi_status gi_bands_choose(struct gi_image *image, struct gi_bands *bands,
-                               const struct gi_band_choice *choice, struct gi_err *err);
-
 /* Forgets what the samples were, for the metadata of an image of some of them. */
 struct gi_metadata;
 void gi_bands_forget(struct gi_metadata *metadata);

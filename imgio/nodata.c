@@ -35,6 +35,13 @@ static bool read_tag(double *value, char text[TEXT_LENGTH + 1], const struct gi_
     return read_number(value, text);
 }
 
+/* Returns whether samples of the type can have the value. */
+static bool fits(const struct gi_nodata *nodata, enum gi_type type)
+{
+    return type == GI_F32 || (nodata->value >= 0 && nodata->value == rint(nodata->value) &&
+                              nodata->value <= (double)gi_type_full_scale(type));
+}
+
 enum gi_status gi_nodata_find(struct gi_nodata *nodata, const char *text,
                               const struct gi_metadata *metadata, const struct gi_file_info *info,
                               const struct gi_image *image, struct gi_err *err)
@@ -54,7 +61,7 @@ enum gi_status gi_nodata_find(struct gi_nodata *nodata, const char *text,
         nodata->value *= (double)gi_type_full_scale(image->type) / info->maxval;
     if (info->maxval && image->type != GI_F32)
         nodata->value = rint(nodata->value);
-    nodata->given = nodata->given && whole && gi_nodata_fits(nodata, image->type);
+    nodata->given = nodata->given && whole && fits(nodata, image->type);
     return GI_OK;
 }
 
@@ -153,12 +160,6 @@ enum gi_status gi_nodata_hide(struct gi_image *image, const struct gi_nodata *no
         *image = made;
     image->mask = adds ? GI_MASK_HIDDEN : GI_MASK_SHOWN;
     return status;
-}
-
-bool gi_nodata_fits(const struct gi_nodata *nodata, enum gi_type type)
-{
-    return type == GI_F32 || (nodata->value >= 0 && nodata->value == rint(nodata->value) &&
-                              nodata->value <= (double)gi_type_full_scale(type));
 }
 
 /* Makes a pixel that has the value as gi_image_convert() converts it, or as linear light. */

@@ -28,9 +28,6 @@ enum gi_status gi_nodata_hide(struct gi_image *image, const struct gi_nodata *no
 enum gi_status gi_nodata_restore(struct gi_image *image, const struct gi_nodata *nodata,
                                  const struct gi_linear_light *light, struct gi_err *err);
 
-/* Returns whether samples of the type can have the value. */
-bool gi_nodata_fits(const struct gi_nodata *nodata, enum gi_type type);
-
 /* Adds the tag, in the unit of nodata->type, unless there is one. Returns whether it did. */
 bool gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata);
 /* Drops the tag with the reason `why`, constant text. */

@@ -158,17 +158,6 @@ void gi_parts_remove(struct gi_parts *parts, bool (*which)(const struct gi_part 
     parts->list = NULL;
 }
 
-void gi_parts_drop(struct gi_parts *parts, enum gi_part_kind kind, const char *why)
-{
-    for (int i = 0; i < parts->n; i++) {
-        struct gi_part *part = &parts->list[i];
-        if (part->kind != kind || part->fate != GI_PART_CARRIED)
-            continue;
-        part->fate = GI_PART_DROPPED;
-        part->why = why;
-    }
-}
-
 const struct gi_part *gi_parts_find(const struct gi_parts *parts, enum gi_part_kind kind,
                                     uint32_t code)
 {

@@ -116,9 +116,6 @@ enum gi_status gi_decode_settle_rest(struct gi_decode *decode, struct gi_err *er
 /* Frees the parts for which `which` returns true; all if `which` is NULL. */
 void gi_parts_remove(struct gi_parts *parts, bool (*which)(const struct gi_part *part));
 
-/* The carried parts of this kind become dropped, for the reason `why`. */
-void gi_parts_drop(struct gi_parts *parts, enum gi_part_kind kind, const char *why);
-
 /* Returns the first carried part with this kind and code, or NULL. */
 const struct gi_part *gi_parts_find(const struct gi_parts *parts, enum gi_part_kind kind,
                                     uint32_t code);

@@ -69,7 +69,8 @@ static struct gi_matrix4 product(const struct gi_matrix4 *a, const struct gi_mat
     return c;
 }
 
-struct gi_matrix4 gi_matrix4_inverse(const struct gi_matrix4 *matrix)
+/* Returns the inverse of the affine map of the three colours, which leaves alpha unchanged. */
+static struct gi_matrix4 inverse_of(const struct gi_matrix4 *matrix)
 {
     const double(*m)[5] = matrix->m;
     struct gi_matrix4 inverse = gi_matrix4_identity();
@@ -229,7 +230,7 @@ static struct gi_matrix4 to_ycbcr(enum gi_space space, enum gi_type type, bool v
 
 static void add_inverse(struct gi_color_steps *steps, struct gi_matrix4 matrix)
 {
-    struct gi_matrix4 inverse = gi_matrix4_inverse(&matrix);
+    struct gi_matrix4 inverse = inverse_of(&matrix);
     gi_color_steps_matrix(steps, &inverse);
 }
 

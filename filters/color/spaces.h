@@ -45,7 +45,3 @@ void gi_color_steps_end(struct gi_color_steps *steps);
 
 /* Fills in the table of power i, which is needed if asks[i] is set. */
 void gi_power_fill(struct gi_power *power, int i);
-
-/* Returns the inverse of the affine map of the three colours. The inverse leaves alpha
- * unchanged. */
-struct gi_matrix4 gi_matrix4_inverse(const struct gi_matrix4 *matrix);
