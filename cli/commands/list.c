@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct list_params {
-    bool json, commands, topics, markdown, ways;
+    bool json, commands, topics, ways;
 };
 
 static const struct gi_option options[] = {
@@ -24,8 +24,6 @@ static const struct gi_option options[] = {
      .help = "Print only the names of all commands, one per line"},
     {GI_OPTION("topics", FLAG, struct list_params, topics),
      .help = "Print only the names of the topics of help, one per line"},
-    {GI_OPTION("markdown", FLAG, struct list_params, markdown),
-     .help = "Print operations and formats as the Markdown tables of README"},
     {GI_OPTION("ways", FLAG, struct list_params, ways),
      .help = "Print the implementations (ways) of each primitive, and the work that each is for"},
     {0},
@@ -197,28 +195,6 @@ static void list_text(void)
             printf("  %-12s%s\n", c->name, gi_choice_describe(&row, c, text, sizeof text));
 }
 
-static void list_markdown(void)
-{
-    struct gi_command command;
-    printf("| operation | | options |\n|---|---|---|\n");
-    for (int i = 0; gi_command_at(&command, i); i++) {
-        if (!is_operation(&command))
-            continue;
-        printf("| `%s` | %s |", command.name, command.summary);
-        for (int j = 0; j < GI_OPTION_SETS_MAX && command.sets[j].rows; j++)
-            for (const struct gi_option *row = command.sets[j].rows;
-                 row->name && !gi_options_are_shared(command.sets[j].rows); row++)
-                printf(" `--%s`", row->name);
-        printf(" |\n");
-    }
-    printf("\n| format | reads | writes | samples |\n|---|---|---|---|\n");
-    const struct gi_format_info *f;
-    for (int i = 0; (f = gi_format_at(i)); i++)
-        printf("| %s (%s) | %s | %s |%s%s%s%s |\n", f->summary, f->suffixes, f->reads ? "yes" : "",
-               f->writes || f->video ? "yes" : "", f->u8 ? " 8" : "", f->u16 ? " 16" : "",
-               f->f32 ? " float" : "", f->alpha ? " alpha" : "");
-}
-
 enum { USES_MAX = 128 };
 
 /* Returns whether one of the uses is a use of `primitive`. */
@@ -284,15 +260,12 @@ static enum gi_status run_list(const struct gi_command *self, void *const *param
         return list_json(err);
     if (p->ways)
         return list_ways(operands, noperands, err);
-    if (p->markdown) {
-        list_markdown();
-    } else if (!p->commands && !p->topics) {
-        list_text();
-    }
     for (int i = 0; p->commands && gi_command_at(&command, i); i++)
         puts(command.name);
     for (int i = 0; p->topics && gi_topic_at(&command, i); i++)
         puts(command.name);
+    if (!p->commands && !p->topics)
+        list_text();
     return GI_OK;
 }
 

@@ -404,6 +404,12 @@ static const struct topic {
       .examples = "gpuimg convert huge.png out.tif --max-pixels 4G\n"
                   "gpuimg blur --recursive scans --out-dir out --memory 8Gi"},
      limits_paragraphs},
+    {{.name = "promises",
+      .summary = "What you can rely on: bytes, accuracy, metadata, files, exit status",
+      .examples = "gpuimg selftest --quick\n"
+                  "gpuimg selftest --digest | tail -1\n"
+                  "gpuimg convert in.tif out.png --strict"},
+     gi_promises_paragraphs},
 };
 
 bool gi_topic_at(struct gi_command *topic, int index)

@@ -36,14 +36,14 @@ END
 problems() { python3 problems.py "$1" "$2" "$tests/.."; }
 claims=$tests/../claims
 
-# Examples and README's measurements of speed compare no results; the topic lists the versions.
+# Examples, README's measurements of speed and its table of features compare no results; the topic lists the versions.
 mkdir texts
 for place in $(gpuimg list --commands) $(gpuimg list --topics); do
     gpuimg help "$place" | grep -v '^  .*gpuimg ' >"texts/$place"
 done
 mv texts/compatibility .
 gpuimg help --man >texts/gpuimg
-sed -e '/^## How fast/,/^## /d' -e '/^    /d' "$tests/../../README.md" >texts/README
+sed -e '/^## How fast/,/^## /d' -e '/^Use it instead/,/^## /d' -e '/^    /d' "$tests/../../README.md" >texts/README
 problems "$claims" texts >found
 check "every comparison has a test" diff /dev/null found
 

@@ -14,7 +14,7 @@ for heading in Filters Morphology 'Tone and thresholds' 'Colour and channels' Ge
     check "help: the heading $heading has commands" grep -q '^  [a-z]' <(grep -A1 "^$heading:$" help.txt)
 done
 sed -n '/^Topics of help:/,/^$/p' help.txt | awk '/^  [a-z]/ {print $1}' >topics
-check "help lists the topics" diff topics <(printf '%s\n' batch cluster common compatibility limits)
+check "help lists the topics" diff topics <(printf '%s\n' batch cluster common compatibility limits promises)
 expect_stdout "$(<topics)" gpuimg list --topics
 
 # Words that are not commands are searched. The first line of the answer names the command.

@@ -213,7 +213,6 @@ devices --json
 bench invert --size 16 --device cpu --threads 1
 bench invert --size 16 --device cpu --threads 1 --format json
 selftest invert --device cpu
-list --markdown
 completion zsh
 help --man gaussian
 END
