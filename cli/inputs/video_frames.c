@@ -168,7 +168,7 @@ enum gi_status gi_video_frame_work(void *self, struct gi_imaging *imaging, struc
     enum gi_status status = take_image(stream, item, &image, err);
     struct gi_file_info info = {.bits = 8, .maxval = (unsigned)gi_type_full_scale(image.type)};
     if (!status && stream->chain)
-        status = gi_imaging_filter(imaging, item, &image, NULL, &info, NULL, err);
+        status = gi_imaging_filter(imaging, item, &image, &metadata, &info, NULL, err);
     if (!status)
         status = stream->target == &gi_target_frames
                      ? encode(stream, item, &image, err)

@@ -346,46 +346,45 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
     return status;
 }
 
-/* Runs a pipeline of the steps of `chain`. Measures times if the options ask for times. */
-static enum gi_status measure(struct gi_imaging *imaging, struct gi_line *line,
-                              const struct gi_pipeline *pipeline, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_side *sides,
-                              const struct gi_chain *chain, struct gi_err *err)
+/* Adds the times of a run of the steps of `chain` to the line and to the table of --timing. */
+static void note_times(struct gi_line *line, const struct gi_times *times,
+                       const struct gi_side *sides, const struct gi_chain *chain, bool complete)
 {
-    int n = chain->n;
-    if (!imaging->options.times && !imaging->options.device->timing)
-        return gi_session_run(imaging->devices, pipeline, dst, src, sides, NULL, err);
-    double *steps = calloc(2 * (size_t)n, sizeof *steps);
-    struct gi_times times = {.step_ms = steps, .step_nbytes = steps + n};
-    enum gi_status status =
-        steps ? gi_session_run(imaging->devices, pipeline, dst, src, sides, &times, err)
-              : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", n);
-    gi_timing_add_copies("upload", times.upload_ms, times.uploads);
-    for (int i = 0; i < n && !status; i++) {
-        gi_timing_add_step(i, chain->steps[i].filter->name, times.step_ms[i], times.step_nbytes[i]);
-        line->ms[GI_STAGE_KERNELS] += times.step_ms[i];
+    gi_timing_add_copies("upload", times->upload_ms, times->uploads);
+    for (int i = 0; i < chain->n && complete; i++) {
+        gi_timing_add_step(i, chain->steps[i].filter->name, times->step_ms[i],
+                           times->step_nbytes[i]);
+        line->ms[GI_STAGE_KERNELS] += times->step_ms[i];
     }
-    if (times.encodes)
-        gi_timing_add_copies(sides[n - 1].ending->encoded.strips.strips ? "png" : "jpeg",
-                             times.encode_ms, times.encodes);
-    gi_timing_add_copies("download", times.download_ms, times.downloads);
-    gi_timing_bands(times.bands);
-    line->ms[GI_STAGE_UPLOAD] += times.upload_ms;
-    line->ms[GI_STAGE_DOWNLOAD] += times.download_ms;
-    line->ms[GI_STAGE_ENCODE] += times.encode_ms;
-    free(steps);
-    return status;
+    if (times->encodes)
+        gi_timing_add_copies(sides[chain->n - 1].ending->encoded.strips.strips ? "png" : "jpeg",
+                             times->encode_ms, times->encodes);
+    gi_timing_add_copies("download", times->download_ms, times->downloads);
+    gi_timing_bands(times->bands);
+    line->ms[GI_STAGE_UPLOAD] += times->upload_ms;
+    line->ms[GI_STAGE_DOWNLOAD] += times->download_ms;
+    line->ms[GI_STAGE_ENCODE] += times->encode_ms;
 }
 
-/* As the function above, but shows the progress of a single image. Ends the progress before tables
- * are written, because tables may go to the terminal. */
-static enum gi_status run(struct gi_imaging *imaging, struct gi_line *line,
-                          const struct gi_pipeline *pipeline, struct gi_image *dst,
-                          const struct gi_image *src, const struct gi_side *sides,
-                          const struct gi_chain *chain, struct gi_err *err)
+/* Runs a pipeline of the steps of `chain` on a device. Measures times if the options ask for times.
+ * Shows the progress of a single image, which ends before tables are written, because tables may go
+ * to the terminal. */
+static enum gi_status apply_pipeline(struct gi_imaging *imaging, struct gi_line *line,
+                                     const struct gi_pipeline *pipeline, struct gi_image *dst,
+                                     const struct gi_image *src, const struct gi_side *sides,
+                                     const struct gi_chain *chain, struct gi_err *err)
 {
+    bool measures = imaging->options.times || imaging->options.device->timing;
+    double *steps = measures ? calloc(2 * (size_t)chain->n, sizeof *steps) : NULL;
+    struct gi_times times = {.step_ms = steps, .step_nbytes = steps ? steps + chain->n : NULL};
+    if (measures && !steps)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", chain->n);
     show_stage(imaging, "kernels");
-    enum gi_status status = measure(imaging, line, pipeline, dst, src, sides, chain, err);
+    enum gi_status status =
+        gi_session_run(imaging->devices, pipeline, dst, src, sides, measures ? &times : NULL, err);
+    if (measures)
+        note_times(line, &times, sides, chain, !status);
+    free(steps);
     if (imaging->options.one && !dst)
         gi_watch_end(imaging->options.one);
     show_stage(imaging, "encode");
@@ -416,8 +415,8 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
     enum gi_status status = gi_plans_take(plans, &use, src, ready, err);
     if (status)
         return status;
-    status = run(imaging, &item->line, use.pipeline, dst, src, ready ? ready->sides : NULL,
-                 gi_imaging_chain(imaging, item), err);
+    status = apply_pipeline(imaging, &item->line, use.pipeline, dst, src,
+                            ready ? ready->sides : NULL, gi_imaging_chain(imaging, item), err);
     gi_plans_give_back(plans, &use);
     if (status != GI_E_UNSUPPORTED && src->coded && src->coded->warning.status)
         gi_cli_warn("%s", src->coded->warning.text);
@@ -437,7 +436,7 @@ enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_line *line,
     enum gi_status status =
         gi_pipeline_new_within(&pipeline, &imaging->options.io->limits, step, 1, src, NULL, err);
     if (!status)
-        status = run(imaging, line, pipeline, dst, src, &side, &chain, err);
+        status = apply_pipeline(imaging, line, pipeline, dst, src, &side, &chain, err);
     gi_pipeline_free(&pipeline);
     return status;
 }

@@ -124,15 +124,21 @@ enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item
                                 const struct gi_file_info *info, bool wanted,
                                 struct gi_ready *ready, struct gi_err *err);
 
-/* As gi_imaging_filter(). The caller has made `ready` for the chain, and frees it. */
+/* Replaces the loaded image by the chain's result, or by no image if the result is not `wanted`.
+ * Its metadata tell which pixels have no data. These are hidden by alpha meanwhile, and have their
+ * value again later; NULL: the loader has hidden them. If the chain is a single analysis, it reads
+ * the image itself; otherwise analyses read copies of the images at their steps. `ending` may be
+ * NULL, and is not used if pixels are hidden. The caller frees `ready`, which gets the results of
+ * the analyses, also after an error; it is made here if it is zeroed. After an error the image has
+ * been freed. */
 enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_item *item,
                                        struct gi_image *image, const struct gi_metadata *metadata,
                                        const struct gi_file_info *info, bool wanted,
-                                       struct gi_ready *ready, struct gi_err *err);
+                                       struct gi_ending *ending, struct gi_ready *ready,
+                                       struct gi_err *err);
 
-/* Replaces the loaded image by the chain's result. Its metadata, which may be NULL, tell which
- * pixels have no data. *placement, unless it is NULL, becomes that of the chain. After an error the
- * image has been freed. */
+/* Replaces the loaded image by the chain's result. *placement, unless it is NULL, becomes that of
+ * the chain. After an error the image has been freed. */
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
                                  struct gi_image *image, const struct gi_metadata *metadata,
                                  const struct gi_file_info *info, struct gi_placement *placement,

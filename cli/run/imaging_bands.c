@@ -143,7 +143,7 @@ static enum gi_status run_part(struct work *work, int i, bool wanted, struct gi_
         status = gi_bands_part(&part, work->image, &work->info->bands, i, err);
     if (!status)
         status = gi_imaging_filter_ready(work->imaging, work->item, &part, work->metadata,
-                                         work->info, wanted, &ready, err);
+                                         work->info, wanted, NULL, &ready, err);
     if (!status)
         status = join(work, i, &ready, err);
     if (!status && wanted)

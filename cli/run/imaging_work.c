@@ -22,46 +22,6 @@
 #include "kernels/parallel.h"
 #include "kernels/ways.h"
 
-/* Runs the chain on *image, which becomes the result, or no image if the result is not `wanted`. If
- * the chain is a single analysis, it reads the image itself; otherwise analyses read copies of the
- * images at their steps. `ending` may be NULL. The caller frees `ready`, which gets the results of
- * the analyses, also after an error; it is made here if it is zeroed. */
-static enum gi_status compute(struct gi_imaging *imaging, struct gi_item *item,
-                              struct gi_image *image, const struct gi_file_info *info, bool wanted,
-                              struct gi_ending *ending, struct gi_ready *ready, struct gi_err *err)
-{
-    const struct gi_imaging_options *options = gi_imaging_options(imaging);
-    const struct gi_chain *chain = gi_imaging_chain(imaging, item);
-    struct gi_image src = *image;
-    *image = (struct gi_image){0};
-    enum gi_status status = ready->chain ? GI_OK : gi_ready_make(ready, chain, err);
-    if (!status)
-        status = gi_cli_check_levels(ready->steps, chain->n, &src, info, options->io, err);
-    if (!status)
-        ready->sides[chain->n - 1].ending = ending;
-    bool looks = !status && chain->n == 1 && chain->steps[0].reporter;
-    if (looks) {
-        ready->sides[0].copy_out = ready->sides[0].shape = NULL;
-        ready->inputs[0] = src; /* which gi_ready_free() frees */
-    }
-    if (!status)
-        status = gi_imaging_compute(imaging, item, wanted ? image : NULL, &src, ready, err);
-    if (status == GI_E_UNSUPPORTED && src.coded) {
-        *err = (struct gi_err){0};
-        status = gi_imaging_decode(imaging, item, &src, err);
-        if (looks)
-            ready->inputs[0] = src;
-        if (status)
-            return status;
-        status = gi_imaging_compute(imaging, item, wanted ? image : NULL, &src, ready, err);
-    }
-    if (!looks)
-        gi_image_free(&src);
-    if (status && !options->one)
-        gi_err_prefix(err, "%s", item->line.input);
-    return status;
-}
-
 /* Returns the value of the first further image that has one. */
 static struct gi_nodata nodata_of_others(const struct gi_chain *chain)
 {
@@ -98,32 +58,50 @@ static enum gi_status hide_late(struct gi_imaging *imaging, const struct gi_item
     return status;
 }
 
-/* Runs the chain, as compute() does, while pixels without data are hidden by alpha. Later they have
- * their value again. An ending that encodes the result on a device is then not used. */
-static enum gi_status compute_hidden(struct gi_imaging *imaging, struct gi_item *item,
-                                     struct gi_image *image, const struct gi_metadata *metadata,
-                                     const struct gi_file_info *info, bool wanted,
-                                     struct gi_ending *ending, struct gi_ready *ready,
-                                     struct gi_err *err)
-{
-    struct gi_nodata nodata = info->nodata;
-    enum gi_status status = image->data && !image->mask
-                                ? hide_late(imaging, item, image, metadata, info, &nodata, err)
-                                : GI_OK;
-    if (!status)
-        status =
-            compute(imaging, item, image, info, wanted, image->mask ? NULL : ending, ready, err);
-    return status || !wanted || !image->mask
-               ? status
-               : gi_nodata_restore(image, &nodata, metadata ? metadata->light : NULL, err);
-}
-
 enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_item *item,
                                        struct gi_image *image, const struct gi_metadata *metadata,
                                        const struct gi_file_info *info, bool wanted,
-                                       struct gi_ready *ready, struct gi_err *err)
+                                       struct gi_ending *ending, struct gi_ready *ready,
+                                       struct gi_err *err)
 {
-    return compute_hidden(imaging, item, image, metadata, info, wanted, NULL, ready, err);
+    const struct gi_imaging_options *options = gi_imaging_options(imaging);
+    const struct gi_chain *chain = gi_imaging_chain(imaging, item);
+    struct gi_nodata nodata = info->nodata;
+    enum gi_status status = metadata && image->data && !image->mask
+                                ? hide_late(imaging, item, image, metadata, info, &nodata, err)
+                                : GI_OK;
+    if (status)
+        return status;
+    struct gi_image src = *image;
+    *image = (struct gi_image){0};
+    status = ready->chain ? GI_OK : gi_ready_make(ready, chain, err);
+    if (!status)
+        status = gi_cli_check_levels(ready->steps, chain->n, &src, info, options->io, err);
+    if (!status)
+        ready->sides[chain->n - 1].ending = src.mask ? NULL : ending;
+    bool looks = !status && chain->n == 1 && chain->steps[0].reporter;
+    if (looks) {
+        ready->sides[0].copy_out = ready->sides[0].shape = NULL;
+        ready->inputs[0] = src; /* which gi_ready_free() frees */
+    }
+    if (!status)
+        status = gi_imaging_compute(imaging, item, wanted ? image : NULL, &src, ready, err);
+    if (status == GI_E_UNSUPPORTED && src.coded) {
+        *err = (struct gi_err){0};
+        status = gi_imaging_decode(imaging, item, &src, err);
+        if (looks)
+            ready->inputs[0] = src;
+        if (status)
+            return status;
+        status = gi_imaging_compute(imaging, item, wanted ? image : NULL, &src, ready, err);
+    }
+    if (!looks)
+        gi_image_free(&src);
+    if (status && !options->one)
+        gi_err_prefix(err, "%s", item->line.input);
+    return status || !wanted || !image->mask
+               ? status
+               : gi_nodata_restore(image, &nodata, metadata ? metadata->light : NULL, err);
 }
 
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
@@ -133,7 +111,7 @@ enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *ite
 {
     struct gi_ready ready = {0};
     enum gi_status status =
-        gi_imaging_filter_ready(imaging, item, image, metadata, info, true, &ready, err);
+        gi_imaging_filter_ready(imaging, item, image, metadata, info, true, NULL, &ready, err);
     if (!status && placement)
         *placement = gi_ready_placement(&ready);
     gi_ready_free(&ready);
@@ -175,11 +153,13 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
                                   struct gi_image *image, const struct gi_file_info *info,
                                   const struct gi_imaging_table *table, struct gi_err *err)
 {
+    static const struct gi_metadata none;
     struct gi_ready ready = {0};
     unsigned maxval = gi_cli_maxval(image, info, gi_imaging_options(imaging)->io);
     enum gi_status status =
-        info->bands.n ? gi_imaging_bands(imaging, item, image, NULL, info, false, &ready, err)
-                      : compute(imaging, item, image, info, false, NULL, &ready, err);
+        info->bands.n
+            ? gi_imaging_bands(imaging, item, image, &none, info, false, &ready, err)
+            : gi_imaging_filter_ready(imaging, item, image, NULL, info, false, NULL, &ready, err);
     if (!status && (status = report(&ready, item, maxval, table, err)))
         gi_err_prefix(err, "%s", item->line.input);
     gi_ready_free(&ready);
@@ -311,8 +291,8 @@ static enum gi_status drop_sizes(const struct gi_item *item, struct gi_metadata 
 
 /* Loads the image of the item and runs the chain. The result may be encoded if the caller has set
  * results->ending. The caller frees the results, also after an error. */
-static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
-                           struct results *results, struct gi_err *err)
+static enum gi_status make_results(struct gi_imaging *imaging, struct gi_item *item, bool wanted,
+                                   struct results *results, struct gi_err *err)
 {
     struct gi_image *image = &results->image;
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
@@ -334,9 +314,9 @@ static enum gi_status make(struct gi_imaging *imaging, struct gi_item *item, boo
         status = gi_imaging_bands(imaging, item, image, &results->metadata, &results->info, wanted,
                                   &results->ready, err);
     else if (!status && chain && chain->n)
-        status = compute_hidden(imaging, item, image, &results->metadata, &results->info, wanted,
-                                results->ending.coding_of ? &results->ending : NULL,
-                                &results->ready, err);
+        status = gi_imaging_filter_ready(
+            imaging, item, image, &results->metadata, &results->info, wanted,
+            results->ending.coding_of ? &results->ending : NULL, &results->ready, err);
     if (!status && wanted)
         warn_of_bits(item, options->io, results);
     if (!status && keeps && chain && chain->n)
@@ -354,7 +334,7 @@ enum gi_status gi_imaging_make(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_err *err)
 {
     struct results results = {0};
-    enum gi_status status = make(imaging, item, true, &results, err);
+    enum gi_status status = make_results(imaging, item, true, &results, err);
     gi_ready_free(&results.ready);
     if (status) {
         gi_image_free(&results.image);
@@ -441,7 +421,7 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
         status = gi_imaging_rows(imaging, item, &taken, err);
     if (status || taken)
         return status;
-    status = make(imaging, item, wanted, &results, err);
+    status = make_results(imaging, item, wanted, &results, err);
     if (!options->one && gi_imaging_found_joined(item, &results.info, status, err)) {
         results_free(&results);
         return gi_imaging_pages(imaging, item, into_memory, true, &taken, err);

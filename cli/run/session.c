@@ -413,21 +413,6 @@ static bool takes_cuda(struct gi_session *devices, const struct gi_session_job *
     return estimate.cuda_s < estimate.cpu_s;
 }
 
-static enum gi_status run_on(struct gi_session_device *device, const struct gi_session_job *job,
-                             struct gi_err *err)
-{
-    if (!gi_session_device_wait(device)) {
-        *err = device->err;
-        return err->status;
-    }
-    struct gi_queue *queue = gi_session_device_take(device, err);
-    if (!queue)
-        return err->status;
-    enum gi_status status = gi_session_device_run(device, queue, job, err);
-    gi_session_device_give(device, queue);
-    return status;
-}
-
 static void log_choice(const struct gi_session *devices, const struct gi_session_job *job,
                        bool cuda, const char *reason)
 {
@@ -438,9 +423,10 @@ static void log_choice(const struct gi_session *devices, const struct gi_session
     gi_session_log(cuda ? devices->gpus[0].name : NULL, devices->threads, open, &estimate, reason);
 }
 
-/* Runs the job if --device is auto. Logs that a device is missing only if -v was given. */
-static enum gi_status run_auto(struct gi_session *devices, const struct gi_session_job *job,
-                               struct gi_err *err)
+/* For --device auto. Returns whether CUDA has run the job, with *status; otherwise the CPU is to
+ * run it. Logs that a device is missing only if -v was given. */
+static bool cuda_ran(struct gi_session *devices, const struct gi_session_job *job,
+                     enum gi_status *status, struct gi_err *err)
 {
     const char *reason = "the quicker by estimate";
     struct gi_err cuda_err = {0};
@@ -450,28 +436,23 @@ static enum gi_status run_auto(struct gi_session *devices, const struct gi_sessi
         reason = "no NVIDIA driver here";
     else if (takes_cuda(devices, job)) {
         log_choice(devices, job, true, reason);
-        enum gi_status status = run_on(&devices->gpus[0], job, &cuda_err);
-        if (status != GI_E_DEVICE && status != GI_E_DEVICE_MEMORY && status != GI_E_LAUNCH) {
+        *status = gi_session_device_run(&devices->gpus[0], NULL, job, &cuda_err);
+        if (*status != GI_E_DEVICE && *status != GI_E_DEVICE_MEMORY && *status != GI_E_LAUNCH) {
             *err = cuda_err;
-            return status;
+            return true;
         }
         reason = cuda_err.text;
     } else if (*devices->gpus[0].err.text) {
         reason = devices->gpus[0].err.text;
     }
     log_choice(devices, job, false, reason);
-    return run_on(&devices->cpu, job, err);
+    return false;
 }
 
-static enum gi_status run_forced(struct gi_session *devices, const struct gi_session_job *job,
-                                 struct gi_err *err)
+/* Runs the job on the CUDA device that was asked for. */
+static enum gi_status cuda_run(struct gi_session *devices, const struct gi_session_job *job,
+                               const char *reason, struct gi_err *err)
 {
-    char reason[32];
-    snprintf(reason, sizeof reason, "by %s", devices->asked_by);
-    if (devices->choice == GI_CHOOSE_CPU) {
-        log_choice(devices, job, false, reason);
-        return run_on(&devices->cpu, job, err);
-    }
     struct gi_session_device *gpu = &devices->gpus[0];
     if (!need_cuda(devices)) {
         *err = gpu->err;
@@ -479,7 +460,7 @@ static enum gi_status run_forced(struct gi_session *devices, const struct gi_ses
                              gpu->options.ordinal > 0 ? gpu->name : "cuda");
     }
     log_choice(devices, job, true, reason);
-    enum gi_status status = run_on(gpu, job, err);
+    enum gi_status status = gi_session_device_run(gpu, NULL, job, err);
     if (status != GI_E_DEVICE_MEMORY)
         return status;
     struct gi_err cause = *err;
@@ -493,8 +474,16 @@ enum gi_status gi_session_run(struct gi_session *devices, const struct gi_pipeli
                               struct gi_err *err)
 {
     const struct gi_session_job job = {pipeline, dst, src, sides, times};
+    enum gi_status status;
+    char reason[32];
     if (!devices->one)
         return run_one_of_many(devices, &job, err);
-    return devices->choice == GI_CHOOSE_AUTO ? run_auto(devices, &job, err)
-                                             : run_forced(devices, &job, err);
+    snprintf(reason, sizeof reason, "by %s", devices->asked_by);
+    if (devices->choice == GI_CHOOSE_AUTO && cuda_ran(devices, &job, &status, err))
+        return status;
+    if (devices->choice != GI_CHOOSE_AUTO && devices->choice != GI_CHOOSE_CPU)
+        return cuda_run(devices, &job, reason, err);
+    if (devices->choice == GI_CHOOSE_CPU)
+        log_choice(devices, &job, false, reason);
+    return gi_session_device_run(&devices->cpu, NULL, &job, err);
 }

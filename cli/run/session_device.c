@@ -135,8 +135,9 @@ void gi_session_device_give(struct gi_session_device *device, struct gi_queue *q
     device->idle[device->nidle++] = queue;
 }
 
-enum gi_status gi_session_device_run(struct gi_session_device *device, struct gi_queue *queue,
-                                     const struct gi_session_job *job, struct gi_err *err)
+/* Returns why the device does not run the job: a fault for tests, or an image that is coded. */
+static enum gi_status refuse(struct gi_session_device *device, const struct gi_session_job *job,
+                             struct gi_err *err)
 {
     const struct gi_fault *fault = &device->fault;
     long run = fault->at ? __atomic_add_fetch(&device->runs, 1, __ATOMIC_RELAXED) : 0;
@@ -146,5 +147,24 @@ enum gi_status gi_session_device_run(struct gi_session_device *device, struct gi
         return gi_fail(err, GI_E_DEVICE, "lost, as GPUIMG_FAULT asks");
     if (job->src->coded && device->k->kind == GI_DEVICE_CPU && !gi_ways_forces("jpeg_decode"))
         return gi_fail(err, GI_E_UNSUPPORTED, "the CPU decodes images before it processes them");
-    return gi_pipeline_run(job->pipeline, queue, job->dst, job->src, job->sides, job->times, err);
+    return GI_OK;
+}
+
+enum gi_status gi_session_device_run(struct gi_session_device *device, struct gi_queue *queue,
+                                     const struct gi_session_job *job, struct gi_err *err)
+{
+    struct gi_queue *own = NULL;
+    if (!queue && !gi_session_device_wait(device)) {
+        *err = device->err;
+        return err->status;
+    }
+    if (!queue && !(queue = own = gi_session_device_take(device, err)))
+        return err->status;
+    enum gi_status status = refuse(device, job, err);
+    if (!status)
+        status =
+            gi_pipeline_run(job->pipeline, queue, job->dst, job->src, job->sides, job->times, err);
+    if (own)
+        gi_session_device_give(device, own);
+    return status;
 }
