@@ -39,11 +39,11 @@
                 ".npy (a structured array); - is standard output, as CSV"                          \
     }
 
-#define CHOICE GI_CHOICE_OPTIONS(struct gi_batch_params, only, except)
+#define CHOICE GI_CHOICE_OPTIONS(struct gi_batch_params, choice.only, choice.except)
 
 #define FOR                                                                                        \
     {                                                                                              \
-        GI_OPTION("for", TEXT, struct gi_batch_params, rules),                                     \
+        GI_OPTION("for", TEXT, struct gi_batch_params, choice.rules),                              \
             .repeats = true, .two = true, .metavar = "PATTERN[,PATTERN...] CHAIN",                 \
             .help = "Process the inputs whose names match one of these patterns by this chain "    \
                     "instead, for example masks: --for '*.seg.png' 'resize --size 256x256 "        \

@@ -6,12 +6,17 @@
 #include "cli/args/device_options.h"
 #include "cli/command.h"
 
+/* --only, --except and --for, see cli/args/rules.h. */
+struct gi_choice_params {
+    const char *only, *except, *rules;
+};
+
 /* The options of the set "Many images". */
 struct gi_batch_params {
     /* The path that --table gives, for one table of all inputs, in commands that write tables. */
     const char *table;
     const char *out_dir, *out, *suffix, *files_from, *shard, *report;
-    const char *only, *except, *rules; /* --only, --except and --for, see cli/args/rules.h */
+    struct gi_choice_params choice;
     bool null, tar, recursive, resume, fail_fast, progress;
     uint64_t memory;
 };

@@ -78,7 +78,7 @@ static const struct gi_choice strip_choices[] = {
                  "1,2,3,a4 is RGB with band 4 as alpha, and 1-6 are six bands. Brackets on a "     \
                  "name, as in 'x.tif[bands=3,2,1]', do that for one file, and override this. "     \
                  "Images that options name have all bands"},                                       \
-        {GI_OPTION("layout", CHOICE, struct gi_io_params, layout), .default_text = "hwc",          \
+        {GI_OPTION("layout", CHOICE, struct gi_io_params, encoding.layout), .default_text = "hwc", \
          .choices = layout_choices,                                                                \
          .help = "Order of the axes in .npy files: of the output, and of an input whose shape "    \
                  "allows both orders. In an input the axis of 1 to 4 is the channels, so that "    \
@@ -116,13 +116,13 @@ const struct gi_option gi_io_options[] = {
     {GI_OPTION("format", TEXT, struct gi_io_params, format), .metavar = "NAME",
      .help = "Format of the output, for example png, whatever its suffix is; without this option "
              "the suffix or a prefix as in png:- decides. gpuimg list has the names"},
-    {GI_OPTION("quality", INT, struct gi_io_params, quality), .default_text = "90", .min = 1,
-     .max = 100,
+    {GI_OPTION("quality", INT, struct gi_io_params, encoding.quality), .default_text = "90",
+     .min = 1, .max = 100,
      .help =
          "Quality of JPEG and WebP. Below 90, JPEG has chroma subsampling 4:2:0 (colour at half "
          "the resolution), and from 90 on 4:4:4 (no subsampling); at 100, WebP is lossless"},
-    GI_COMPRESSION_OPTION(struct gi_io_params),
-    {GI_OPTION("dpi", REAL, struct gi_io_params, dpi), .min = 1, .max = 100000,
+    GI_COMPRESSION_OPTION(struct gi_io_params, encoding.compression),
+    {GI_OPTION("dpi", REAL, struct gi_io_params, encoding.dpi), .min = 1, .max = 100000,
      .unit = "pixels per inch",
      .help = "Resolution (pixel density) to store in PNG, JPEG, TIFF and BMP files; by default "
              "that of the "
@@ -135,8 +135,8 @@ const struct gi_option gi_io_options[] = {
      .help = "Flatten: composite the result over this colour (for example white, #rgb or "
              "#rrggbb) and drop alpha. Without this option alpha is kept; if the output format has "
              "no alpha, the result is composited over black"},
-    {GI_OPTION("strip", CHOICE, struct gi_io_params, strip), .bare = "all", .default_text = "no",
-     .choices = strip_choices,
+    {GI_OPTION("strip", CHOICE, struct gi_io_params, encoding.strip), .bare = "all",
+     .default_text = "no", .choices = strip_choices,
      .help = "Drop metadata of the input; --strip alone means --strip=all. A JPEG is encoded again "
              "with --quality"},
     {GI_OPTION("linear", FLAG, struct gi_io_params, linear),
@@ -231,9 +231,9 @@ static enum gi_status read_background(struct gi_color *color, const char *text, 
 static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path)
 {
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    bool same =
-        io->ahead && io->ahead->reader && strcmp(gi_reader_name(io->ahead->reader), name) == 0;
-    return same ? io->ahead : NULL;
+    bool same = io->passed.ahead && io->passed.ahead->reader &&
+                strcmp(gi_reader_name(io->passed.ahead->reader), name) == 0;
+    return same ? io->passed.ahead : NULL;
 }
 
 /* Reads --bands. */
@@ -266,15 +266,15 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .listener = loading->listener,
         .parallel = loading->parallel,
         .allocator = loading->allocator,
-        .header_only = io->header_only,
-        .labels = io->labels,
+        .header_only = io->passed.header_only,
+        .labels = io->passed.labels,
         .together = loading->together,
-        .bands = loading->bands && (!io->gray || io->header_only),
+        .bands = loading->bands && (!io->gray || io->passed.header_only),
         .exact = io->strict,
-        .channels_first = io->layout != 0,
+        .channels_first = io->encoding.layout != 0,
         .ahead = ahead_of(io, path),
         .linear = io->linear,
-        .hide_nodata = loading->hide_nodata || io->hide_nodata,
+        .hide_nodata = loading->hide_nodata || io->passed.hide_nodata,
         .nodata = io->nodata,
         .find_nodata = loading->find_nodata,
         .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
@@ -307,18 +307,18 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         gi_fail(err, status, "standard input: holds %d images, and one is wanted", info->images);
     if (status)
         return status;
-    if (info->axes && !loading->again && !io->header_only)
+    if (info->axes && !loading->again && !io->passed.header_only)
         gi_cli_tell("%s: array with %s: %d x %d pixels of %d channels", path, info->axes,
                     image->width, image->height, image->channels);
     if (*warning.text && !image->coded && !loading->again)
         gi_cli_warn("%s", warning.text);
-    status = io->header_only ? GI_OK : convert(image, path, io, err);
+    status = io->passed.header_only ? GI_OK : convert(image, path, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);
     if (!status && metadata && io->gray)
         gi_metadata_fit(metadata, gi_color_channels(image));
     if (!status && metadata)
-        gi_metadata_strip(metadata, (enum gi_strip)io->strip);
+        gi_metadata_strip(metadata, (enum gi_strip)io->encoding.strip);
     return status;
 }
 
@@ -371,11 +371,12 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
                                  struct gi_err *err)
 {
     struct gi_color color;
-    enum gi_status status = io->orientation > 1 ? gi_save_check_orientation(path, io->format, err)
-                                                : gi_save_check(path, io->format, err);
+    enum gi_status status = io->passed.orientation > 1
+                                ? gi_save_check_orientation(path, io->format, err)
+                                : gi_save_check(path, io->format, err);
     if (!status && io->background)
         status = read_background(&color, io->background, err);
-    if (!status && io->compression == GI_COMPRESSION_G4)
+    if (!status && io->encoding.compression == GI_COMPRESSION_G4)
         status = check_g4(path, io, err);
     if (status)
         return status;
@@ -401,16 +402,16 @@ struct gi_save_options gi_cli_save_options(const struct gi_io_params *io)
     return (struct gi_save_options){
         .format = io->format,
         .bits = depth_bits[io->depth],
-        .quality = io->quality,
-        .compression = io->compression,
-        .channels_first = io->layout != 0,
+        .quality = io->encoding.quality,
+        .compression = io->encoding.compression,
+        .channels_first = io->encoding.layout != 0,
         .no_clobber = io->no_clobber,
         .durable = io->durable,
         .strict = io->strict,
-        .bundle = io->bundle,
-        .orientation = io->orientation,
-        .encoded = io->encoded,
-        .rows = io->rows,
+        .bundle = io->passed.bundle,
+        .orientation = io->passed.orientation,
+        .encoded = io->passed.encoded,
+        .rows = io->passed.rows,
     };
 }
 
@@ -456,8 +457,8 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     options.parallel = parallel;
     struct gi_err warning = {0};
     struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};
-    if (io->dpi > 0) {
-        own.dpi_x = own.dpi_y = io->dpi;
+    if (io->encoding.dpi > 0) {
+        own.dpi_x = own.dpi_y = io->encoding.dpi;
         own.no_unit = false;
     }
     status = bytes ? gi_save_memory(bytes, nbytes, image, &own, path, &options, &warning, err)
@@ -465,7 +466,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
     /* The folder existed before the work began. If it is gone now, the machine failed. */
-    if (status == GI_E_IO && !bytes && !gi_bundle_holds(io->bundle, path) &&
+    if (status == GI_E_IO && !bytes && !gi_bundle_holds(io->passed.bundle, path) &&
         !gi_output_has_folder(path))
         status = err->status = GI_E_AGAIN;
     return status;

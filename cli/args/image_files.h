@@ -5,10 +5,27 @@
 #include "filters/option.h"
 #include "imgio/imgio.h"
 
+/* How files are encoded. */
+struct gi_io_encoding {
+    int strip;  /* enum gi_strip */
+    int layout; /* order of .npy's axes: 0 channels last, 1 channels first */
+    int quality, compression;
+    double dpi; /* resolution that is written; NAN: the resolution of the input */
+};
+
+/* What commands pass to gi_load_options and gi_save_options for one file. */
+struct gi_io_passed {
+    bool hide_nodata, header_only, labels;
+    struct gi_ahead *ahead; /* input read before */
+    struct gi_bundle *bundle;
+    int orientation;
+    const struct gi_encoded *encoded;
+    const struct gi_row_source *rows;
+};
+
 /* The options of the set "Input and output". */
 struct gi_io_params {
     const char *format;
-    bool hide_nodata;   /* not an option: passed to gi_load_options */
     const char *nodata; /* --nodata; NULL: the value that the file names */
     const char *background;
     const char *bands; /* --bands, for gi_band_choice_read(); NULL: all bands */
@@ -16,19 +33,11 @@ struct gi_io_params {
     /* The enum gi_depth of the computation. GI_DEPTH_SAME means the deeper one of the depths of
      * input and output. */
     int work_depth;
-    int gray;   /* which weights convert to gray; 0: the image stays in colour */
-    int strip;  /* enum gi_strip */
-    int layout; /* order of .npy's axes: 0 channels last, 1 channels first */
-    int quality, compression;
-    double dpi; /* resolution that is written; NAN: the resolution of the input */
+    int gray; /* which weights convert to gray; 0: the image stays in colour */
     bool no_clobber, allow_partial, strict, durable, quiet, linear;
-    bool header_only, labels;         /* not options: passed to gi_load_options */
-    struct gi_ahead *ahead;           /* not an option: input read before */
-    struct gi_bundle *bundle;         /* not an option: passed to gi_save_options */
-    int orientation;                  /* not an option: passed to gi_save_options */
-    const struct gi_encoded *encoded; /* not an option: passed to gi_save_options */
-    const struct gi_row_source *rows; /* not an option: passed to gi_save_options */
-    struct gi_limits limits;          /* limits on images that are read, and on results */
+    struct gi_io_encoding encoding;
+    struct gi_limits limits;    /* limits on images that are read, and on results */
+    struct gi_io_passed passed; /* not options */
 };
 enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT, GI_DEPTH_1 };
 extern const struct gi_option gi_io_options[];    /* for commands that write an image */
@@ -37,11 +46,11 @@ extern const struct gi_option gi_input_options[]; /* for commands that only read
 /* The choices of --compression: 0 to 9, and the other values of gi_save_options.compression. */
 extern const struct gi_choice gi_compression_choices[];
 
-/* The row of --compression with the default GI_DEFAULT_COMPRESSION. `params` is the struct with the
- * member `int compression`. */
-#define GI_COMPRESSION_OPTION(params)                                                              \
+/* The row of --compression with the default GI_DEFAULT_COMPRESSION. `member` of the struct `params`
+ * is an int. */
+#define GI_COMPRESSION_OPTION(params, member)                                                      \
     {                                                                                              \
-        GI_OPTION("compression", CHOICE, params, compression),                                     \
+        GI_OPTION("compression", CHOICE, params, member),                                          \
             .default_text = "auto", .choices = gi_compression_choices, .metavar = "LEVEL",         \
             .help =                                                                                \
                 "Effort to make PNG and TIFF files small, from 1 to 9; 0 stores without "          \

@@ -92,7 +92,7 @@ static enum gi_status read_rule(struct gi_rules *rules, const char **text,
 enum gi_status gi_rules_new(struct gi_rules **out, const struct gi_batch_job *job,
                             struct gi_err *err)
 {
-    const struct gi_batch_params *p = gi_batch_params(job);
+    const struct gi_choice_params *p = &gi_batch_params(job)->choice;
     *out = NULL;
     if (p->rules && job->work)
         return gi_fail(err, GI_E_USAGE, "--for: not of %s, which is no step of a chain",

@@ -186,7 +186,7 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
     struct gi_io_params bundled = *io;
-    enum gi_status status = gi_bundle_new(&bundled.bundle, true, err);
+    enum gi_status status = gi_bundle_new(&bundled.passed.bundle, true, err);
     if (!status && p->diff)
         status = gi_compare_save_picture(a, b, p->diff, params, &bundled, threads, err);
     if (!status && p->format == 1 && !io->quiet)
@@ -198,8 +198,8 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
     if (!status)
         status = gi_cli_flush(err);
     if (!status)
-        status = gi_bundle_commit(&bundled.bundle, err);
-    gi_bundle_abandon(&bundled.bundle);
+        status = gi_bundle_commit(&bundled.passed.bundle, err);
+    gi_bundle_abandon(&bundled.passed.bundle);
     return status;
 }
 
@@ -272,8 +272,8 @@ static enum gi_status run_pair(const struct gi_command *command, void *const *pa
     const struct gi_batch_job job = {.command = command, .params = params, .work = &work};
     struct gi_image mask = {0};
     struct gi_junit *junit = NULL;
-    one.io.quality = GI_DEFAULT_QUALITY;
-    one.io.compression = GI_DEFAULT_COMPRESSION;
+    one.io.encoding.quality = GI_DEFAULT_QUALITY;
+    one.io.encoding.compression = GI_DEFAULT_COMPRESSION;
     const char *const outputs[] = {"-", p->diff ? p->diff : p->junit, p->diff ? p->junit : NULL,
                                    NULL};
     const char *const inputs[] = {operands[0], operands[1], p->ignore, NULL};

@@ -82,7 +82,8 @@ enum gi_status gi_pairs_are_wanted(bool *wanted, void *const *params, char **ope
 {
     const struct gi_batch_params *p = params[GI_SET_PAIRS];
     const struct gi_io_params *io = params[GI_SET_PAIR_INPUT];
-    *wanted = p->files_from || p->table || p->report || p->shard || p->tar || p->only || p->except;
+    *wanted = p->files_from || p->table || p->report || p->shard || p->tar || p->choice.only ||
+              p->choice.except;
     if (*wanted || noperands != 2)
         return GI_OK;
     enum gi_status status = are_folders(wanted, operands, err);
@@ -349,8 +350,8 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
         .files = files,
         .source = &files->source,
         .table = {.path = p->table ? p->table : "-", .first = "a", .texts = texts}};
-    pairs.io.quality = GI_DEFAULT_QUALITY; /* of the pictures of --diff */
-    pairs.io.compression = GI_DEFAULT_COMPRESSION;
+    pairs.io.encoding.quality = GI_DEFAULT_QUALITY; /* of the pictures of --diff */
+    pairs.io.encoding.compression = GI_DEFAULT_COMPRESSION;
     enum gi_status status = read_names(&pairs, &job, operands, noperands, err);
     if (!status)
         status = gi_batch_run(&batch, err);

@@ -75,7 +75,8 @@ static enum gi_status check_copy(char *const *inputs, int n, const char *output,
 static bool out_is_pages(const struct gi_batch_params *p)
 {
     return p->out && !p->out_dir && !p->suffix && !p->files_from && !p->shard && !p->report &&
-           !p->tar && !p->recursive && !p->resume && !p->rules && gi_cli_writes_pages(p->out);
+           !p->tar && !p->recursive && !p->resume && !p->choice.rules &&
+           gi_cli_writes_pages(p->out);
 }
 
 static enum gi_status run_convert(const struct gi_command *self, void *const *params,

@@ -60,7 +60,7 @@ static const struct gi_option output_options[] = {
              "perimeters, centroids, axes "
              "and diameters are then in that unit, and the names of their columns end in it; "
              "bounding boxes stay in pixels"},
-    GI_COMPRESSION_OPTION(struct gi_extract_output),
+    GI_COMPRESSION_OPTION(struct gi_extract_output, compression),
     {GI_OPTION("no-clobber", FLAG, struct gi_extract_output, no_clobber),
      .help = "Never replace a file that exists"},
     {0},

@@ -43,10 +43,10 @@ static const struct label_format *label_format(const char *path)
 
 static struct gi_io_params io_of(const struct gi_extract_output *output, struct gi_bundle *bundle)
 {
-    return (struct gi_io_params){.quality = GI_DEFAULT_QUALITY,
-                                 .compression = output->compression,
-                                 .no_clobber = output->no_clobber,
-                                 .bundle = bundle};
+    return (struct gi_io_params){
+        .encoding = {.quality = GI_DEFAULT_QUALITY, .compression = output->compression},
+        .no_clobber = output->no_clobber,
+        .passed.bundle = bundle};
 }
 
 enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err)

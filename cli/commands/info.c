@@ -229,7 +229,7 @@ static enum gi_status load(struct described *file, const char *path, const struc
     all.bands = true;
     struct gi_pages *pages = NULL;
     enum gi_status status = GI_OK;
-    io.header_only = !own->check && !own->hash;
+    io.passed.header_only = !own->check && !own->hash;
     if (own->check && !loading->pages)
         status = gi_cli_open_pages(&pages, path, loading->bytes, loading->nbytes, &io, true, err);
     if (pages) {
@@ -419,8 +419,8 @@ static enum gi_status run_info(const struct gi_command *self, void *const *param
 {
     const struct gi_batch_params *many = params[SET_MANY];
     enum gi_status worst = GI_OK;
-    if (many->recursive || many->report || many->shard || many->only || many->except ||
-        gi_batch_is_wanted(many))
+    if (many->recursive || many->report || many->shard || many->choice.only ||
+        many->choice.except || gi_batch_is_wanted(many))
         return run_many(self, params, operands, noperands, err);
     for (int i = 0; i < noperands; i++) {
         enum gi_status status = print_file(operands[i], params[SET_OWN], params[SET_INPUT], err);

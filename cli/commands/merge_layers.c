@@ -84,13 +84,13 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
 {
     const struct merge_layers_params *p = params[SET_OWN];
     void *composite = new_params(err);
-    struct merge merge = {.job = {.command = self,
-                                  .params = params,
-                                  .report = p->report,
-                                  .progress = p->progress,
-                                  .self = &merge,
-                                  .take = take,
-                                  .finish = finish},
+    struct merge merge = {.job = {.work = {.command = self,
+                                           .params = params,
+                                           .report = p->report,
+                                           .progress = p->progress,
+                                           .self = &merge,
+                                           .take = take,
+                                           .finish = finish}},
                           .params = composite};
     enum gi_status status = composite ? GI_OK : err->status;
     if (!status)

@@ -350,14 +350,14 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     struct gi_chain_step steps[2] = {{0}};
     struct gi_chain chain = {.steps = steps};
     struct sheet sheet = {.params = p,
-                          .job = {.command = self,
-                                  .params = params,
-                                  .report = p->report,
-                                  .progress = p->progress,
-                                  .chain = &chain,
-                                  .self = &sheet,
-                                  .take = take,
-                                  .finish = finish}};
+                          .job = {.work = {.command = self,
+                                           .params = params,
+                                           .report = p->report,
+                                           .progress = p->progress,
+                                           .chain = &chain,
+                                           .self = &sheet,
+                                           .take = take,
+                                           .finish = finish}}};
     enum gi_status status = check_label(p, err);
     if (!status)
         status = gi_n_to_one_list(&sheet.job, operands, noperands, err);

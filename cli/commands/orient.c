@@ -27,7 +27,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     struct gi_command plain = *self;
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     void *own[GI_OPTION_SETS_MAX];
-    io.orientation = ((const struct tag_params *)params[SET_TAG])->tag;
+    io.passed.orientation = ((const struct tag_params *)params[SET_TAG])->tag;
     for (int i = 0; i < GI_OPTION_SETS_MAX; i++)
         own[i] = params[i];
     own[SET_IO] = &io;

@@ -30,7 +30,7 @@ static const struct gi_option options[] = {
      .help = "Names in --files-from end with a zero byte"},
     {GI_OPTION("recursive", FLAG, struct pages_params, batch.recursive),
      .help = "Take the image files in input folders and below"},
-    GI_CHOICE_OPTIONS(struct pages_params, batch.only, batch.except),
+    GI_CHOICE_OPTIONS(struct pages_params, batch.choice.only, batch.choice.except),
     {GI_OPTION("report", PATH, struct pages_params, batch.report), .metavar = "FILE",
      .help = "Write a JSON object per line: the first line describes the command, then a line "
              "per page follows, and the last line describes the file"},
@@ -49,7 +49,8 @@ static enum gi_status list_inputs(struct gi_list *list, const struct pages_param
 {
     const struct gi_batch_params *batch = &p->batch;
     struct gi_matcher matcher = {.n = 0};
-    enum gi_status status = gi_matcher_read(&matcher, batch->only, batch->except, err);
+    enum gi_status status =
+        gi_matcher_read(&matcher, batch->choice.only, batch->choice.except, err);
     list->matcher = &matcher;
     if (!status)
         status = gi_list_operands(list, operands, noperands, batch->recursive, err);

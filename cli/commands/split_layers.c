@@ -89,7 +89,7 @@ static enum gi_status load_labels(struct labels *labels, const char *path,
     how.gray = 0;
     how.bands = NULL;
     how.linear = false;
-    how.labels = true;
+    how.passed.labels = true;
     enum gi_status status = gi_cli_load(&labels->image, NULL, NULL, path, &how, threads, NULL, err);
     if (!status) {
         status = gi_labels_check(&labels->largest, &labels->image, err);

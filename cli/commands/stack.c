@@ -285,17 +285,18 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     uint64_t memory = p->memory ? p->memory : gi_memory_share();
     struct stack stack = {.params = p,
                           .memory = memory - memory / 2,
-                          .job = {.command = command,
-                                  .params = params,
-                                  .output = operands[noperands - 1],
-                                  .report = p->report,
-                                  .progress = p->progress,
-                                  .memory = memory / 2,
-                                  .self = &stack,
-                                  .bands = true,
-                                  .counts_nodata = true,
-                                  .take = take,
-                                  .finish = finish}};
+                          .job = {.output = operands[noperands - 1],
+                                  .work = {.command = command,
+                                           .params = params,
+
+                                           .report = p->report,
+                                           .progress = p->progress,
+                                           .memory = memory / 2,
+                                           .self = &stack,
+                                           .bands = true,
+                                           .counts_nodata = true,
+                                           .take = take,
+                                           .finish = finish}}};
     struct gi_list *list = &stack.job.list;
     struct gi_matcher matcher = {.n = 0};
     enum gi_status status = gi_matcher_read(&matcher, p->only, p->except, err);

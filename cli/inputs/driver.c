@@ -166,6 +166,6 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     free(first);
     if (!status && stream)
         return gi_stream_run(&stream, job, err);
-    gi_ahead_free(&io->ahead);
+    gi_ahead_free(&io->passed.ahead);
     return status;
 }

@@ -41,12 +41,12 @@ static enum gi_status load(void *self, struct gi_imaging *imaging, struct gi_ite
         return gi_fail(err, GI_E_MEMORY, "out of memory: an image");
     item->source.tag = input;
     item->source.untag = free_input;
-    item->source.takes_bands = job->bands;
-    item->source.counts_nodata = job->counts_nodata;
+    item->source.takes_bands = job->work.bands;
+    item->source.counts_nodata = job->work.counts_nodata;
     enum gi_status status =
         gi_imaging_load(imaging, item, &input->image, &input->metadata, &info, err);
     struct gi_placement placement = {0};
-    if (status || !job->chain)
+    if (status || !job->work.chain)
         return status;
     status =
         gi_imaging_filter(imaging, item, &input->image, &input->metadata, &info, &placement, err);
@@ -58,16 +58,16 @@ static enum gi_status open_report(struct gi_source *source, const struct gi_batc
                                   struct gi_imaging *imaging, struct gi_err *err)
 {
     struct gi_n_to_one *job = source->self;
-    const struct gi_report_options options = {.path = job->report,
-                                              .command = job->command,
-                                              .params = job->params,
+    const struct gi_report_options options = {.path = job->work.report,
+                                              .command = job->work.command,
+                                              .params = job->work.params,
                                               .inputs = &job->list,
                                               .head = {.files = job->list.n}};
     const char *output = gi_output_file(job->output);
     job->lines.whole = (struct gi_line){.output = (char *)output, .inputs = job->n};
     job->whole = &job->lines.whole;
     enum gi_status status =
-        job->report ? gi_report_check(job->report, &job->list, output, err) : GI_OK;
+        job->work.report ? gi_report_check(job->work.report, &job->list, output, err) : GI_OK;
     return status ? status : gi_report_open(&job->lines, &options, err);
 }
 
@@ -99,10 +99,10 @@ static enum gi_status open_device(void *self, struct gi_imaging *imaging, struct
     struct gi_n_to_one *job = self;
     const struct gi_imaging_options options = {
         .io = job->io,
-        .device = job->params[gi_command_set(job->command, gi_device_options)],
+        .device = job->work.params[gi_command_set(job->work.command, gi_device_options)],
         .one = &job->watch,
-        .times = job->report != NULL};
-    return job->chain ? GI_OK : gi_imaging_new(&job->computing, &options, err);
+        .times = job->work.report != NULL};
+    return job->work.chain ? GI_OK : gi_imaging_new(&job->computing, &options, err);
 }
 
 /* Images arrive in the order of the list, so that sums of floats are the same in every run. The
@@ -115,7 +115,7 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_err *err)
         return gi_fail(err, GI_E_IO, "%s: more images than were counted", item->line.input);
     if (!item->line.status)
         item->line.status =
-            job->take(job->self, item, &input->image, &input->metadata, &item->line.err);
+            job->work.take(job->work.self, item, &input->image, &input->metadata, &item->line.err);
     if (!item->line.status)
         gi_common_metadata_add(&job->common, &job->metadata, &input->metadata);
     job->taken += !item->line.status;
@@ -141,7 +141,7 @@ static enum gi_status end(void *self, enum gi_status status, struct gi_err *err)
     if (!status && job->taken < job->n)
         status = gi_fail(err, GI_E_IO, "ended by a signal: nothing was written");
     if (!status)
-        status = job->finish(job->self, &made, err);
+        status = job->work.finish(job->work.self, &made, err);
     if (!status)
         status = save(job, &made, err);
     status = gi_report_end(&job->lines, &made, status, err);
@@ -160,7 +160,7 @@ enum gi_status gi_n_to_one_list(struct gi_n_to_one *job, char **operands, int no
                                 struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    job->io = job->params[gi_command_set(job->command, gi_io_options)];
+    job->io = job->work.params[gi_command_set(job->work.command, gi_io_options)];
     job->output = operands[noperands - 1];
     for (int i = 0; i < noperands - 1 && !status; i++)
         status = gi_list_add(&job->list, operands[i], err);
@@ -173,16 +173,18 @@ enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
     static const struct gi_target_kind one_image = {
         .ordered = true, .open = open_device, .put = take, .end = end};
     const struct gi_device_params *device =
-        job->params[gi_command_set(job->command, gi_device_options)];
+        job->work.params[gi_command_set(job->work.command, gi_device_options)];
     const struct gi_device_params cpu = {.device = "cpu", .threads = device->threads};
-    const struct gi_batch_params how = {
-        .report = job->report, .memory = job->memory, .progress = job->progress, .fail_fast = true};
-    const struct gi_batch_job one = {.command = job->command,
-                                     .params = job->params,
-                                     .chain = job->chain,
+    const struct gi_batch_params how = {.report = job->work.report,
+                                        .memory = job->work.memory,
+                                        .progress = job->work.progress,
+                                        .fail_fast = true};
+    const struct gi_batch_job one = {.command = job->work.command,
+                                     .params = job->work.params,
+                                     .chain = job->work.chain,
                                      .batch = &how,
-                                     .device = job->chain ? device : &cpu};
-    job->io = job->params[gi_command_set(job->command, gi_io_options)];
+                                     .device = job->work.chain ? device : &cpu};
+    job->io = job->work.params[gi_command_set(job->work.command, gi_io_options)];
     job->threads = gi_thread_count(device->threads);
     enum gi_status status = check(job, err);
     if (!status && !job->n)

@@ -21,30 +21,35 @@
                     "terminal"                                                                     \
     }
 
-/* A run of such a command. */
-struct gi_n_to_one {
-    /* Set by the command. */
+/* What the command does. */
+struct gi_n_to_one_work {
     const struct gi_command *command;
     void *const *params;
-    struct gi_list list; /* the inputs; freed by gi_n_to_one_close() */
-    const char *output;  /* path of the result */
-    const char *report;  /* --report; NULL: none */
+    const char *report; /* --report; NULL: none */
     bool progress;
+    bool counts_nodata; /* pixels without data count like others, which is warned of */
+    bool bands;         /* take() gets images of several bands, which metadata->bands describes */
     /* Maximum bytes of images in progress; 0 means the maximum of struct gi_engine_options. */
     uint64_t memory;
     /* Runs on each image while other images are decoded; NULL: none. */
     const struct gi_chain *chain;
-    void *self;         /* argument of the functions */
-    bool counts_nodata; /* pixels without data count like others, which is warned of */
-    bool bands;         /* take() gets images of several bands, which metadata->bands describes */
+    void *self; /* argument of the functions */
     /* Takes the next image and its metadata. The image and the metadata are freed afterwards,
      * unless take() sets them to zero. An error makes the input fail. */
     enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,
                            struct gi_metadata *metadata, struct gi_err *err);
     /* Makes the result from all images; `made` is freed by the caller. */
     enum gi_status (*finish)(void *self, struct gi_image *made, struct gi_err *err);
+};
+
+/* A run of such a command. */
+struct gi_n_to_one {
+    const struct gi_n_to_one_work work; /* set by the command */
+    struct gi_list list; /* the inputs, set by the command; freed by gi_n_to_one_close() */
+    const char *output;  /* path of the result, set by the command */
 
     /* For take() and finish(). */
+    const struct gi_io_params *io;
     int threads;                  /* of the CPU */
     size_t n;                     /* number of images; each page of a file counts as an image */
     size_t taken;                 /* number of images taken */
@@ -54,7 +59,6 @@ struct gi_n_to_one {
 
     /* Private. */
     struct gi_common_metadata common;
-    const struct gi_io_params *io;
     struct gi_report lines;
     struct gi_imaging *decoding;
     /* The watch of `computing`; it shows nothing, because the engine shows progress. */

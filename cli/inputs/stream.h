@@ -11,11 +11,11 @@ struct gi_stream;
 
 /* Finds out whether `input` is a stream that `output` can hold: Y4M video into Y4M, or PNM or PAM
  * with more than white space after its first image into one of these formats. If it is not, *stream
- * is NULL, and io->ahead has the bytes that can't be read again, for gi_load(); the caller owns
- * them. From a pipe these are the first image and a little more. If `output` is NULL, tables are
- * made, and any of these inputs is a stream. If `params`, which may be NULL, ask for a report, a
- * single image of PNM or PAM is a stream too. Errors: GI_E_USAGE, also if a report is asked for and
- * the input is not a stream, and those of reading. */
+ * is NULL, and io->passed.ahead has the bytes that can't be read again, for gi_load(); the caller
+ * owns them. From a pipe these are the first image and a little more. If `output` is NULL, tables
+ * are made, and any of these inputs is a stream. If `params`, which may be NULL, ask for a report,
+ * a single image of PNM or PAM is a stream too. Errors: GI_E_USAGE, also if a report is asked for
+ * and the input is not a stream, and those of reading. */
 enum gi_status gi_stream_find(struct gi_stream **stream, const char *input, const char *output,
                               struct gi_io_params *io, const struct gi_batch_params *params,
                               struct gi_err *err);

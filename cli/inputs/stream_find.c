@@ -279,7 +279,7 @@ static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *i
     *ahead = (struct gi_ahead){stream->pipe.first, stream->reader, stream->pipe.rest_named};
     stream->pipe.first = (struct gi_buffer){0};
     stream->reader = NULL;
-    io->ahead = ahead;
+    io->passed.ahead = ahead;
     return GI_OK;
 }
 

@@ -312,7 +312,7 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
     if (!status)
         status = gi_batch_run(&batch, err);
     gi_stream_free(&tables.stream);
-    gi_ahead_free(&tables.io->ahead);
+    gi_ahead_free(&tables.io->passed.ahead);
     gi_batch_close(&tables.files);
     return status;
 }

@@ -33,8 +33,10 @@ struct gi_tar_pairs {
     struct half *waiting[2], **last[2]; /* per side, in the order of its tar */
     uint64_t held;                      /* bytes held by waiting members */
     bool any;                           /* there was an image in one of them */
-    uint64_t *paired;                   /* hashes of the names that were paired */
-    size_t npaired, room;
+    struct {
+        uint64_t *at; /* hashes of the names that were paired */
+        size_t n, room;
+    } paired;
     /* Bytes of the file of the first tar, known once this tar has ended; 0: unknown. */
     uint64_t nbytes;
     int64_t mtime_ns;
@@ -110,9 +112,9 @@ static void close_tars(struct gi_tar_pairs *pairs, struct gi_item *item)
             free_half(take_half(pairs, side, &pairs->waiting[side]), item);
         gi_tar_feed_free(&pairs->feeds[side]);
     }
-    free(pairs->paired);
-    pairs->paired = NULL;
-    pairs->npaired = pairs->room = 0;
+    free(pairs->paired.at);
+    pairs->paired.at = NULL;
+    pairs->paired.n = pairs->paired.room = 0;
     pairs->open = false;
 }
 
@@ -200,23 +202,23 @@ static uint64_t hash_of(const char *name)
 
 static enum gi_status note_paired(struct gi_tar_pairs *pairs, const char *name, struct gi_err *err)
 {
-    if (pairs->npaired == pairs->room) {
-        size_t room = pairs->room ? 2 * pairs->room : 64;
-        uint64_t *more = reallocarray(pairs->paired, room, sizeof *more);
+    if (pairs->paired.n == pairs->paired.room) {
+        size_t room = pairs->paired.room ? 2 * pairs->paired.room : 64;
+        uint64_t *more = reallocarray(pairs->paired.at, room, sizeof *more);
         if (!more)
             return gi_fail(err, GI_E_MEMORY, "out of memory: names of pairs");
-        pairs->paired = more;
-        pairs->room = room;
+        pairs->paired.at = more;
+        pairs->paired.room = room;
     }
-    pairs->paired[pairs->npaired++] = hash_of(name);
+    pairs->paired.at[pairs->paired.n++] = hash_of(name);
     return GI_OK;
 }
 
 static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
 {
     uint64_t hash = hash_of(name);
-    for (size_t i = 0; i < pairs->npaired; i++)
-        if (pairs->paired[i] == hash)
+    for (size_t i = 0; i < pairs->paired.n; i++)
+        if (pairs->paired.at[i] == hash)
             return true;
     return false;
 }
@@ -270,8 +272,8 @@ static enum gi_status end_tars(struct gi_tar_pairs *pairs, struct gi_item *item,
         name_item(pairs, item, NULL, strdup(pairs->paths[0]), strdup(pairs->paths[1]), err);
     item->line.pass = true;
     item->source.mark = !why;
-    item->line.input_nbytes = pairs->nbytes;
-    item->line.input_mtime_ns = pairs->mtime_ns;
+    item->line.input_file.nbytes = pairs->nbytes;
+    item->line.input_file.mtime_ns = pairs->mtime_ns;
     if (why) {
         item->line.status = why->status;
         item->line.err = *why;
@@ -439,8 +441,8 @@ static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
     whole->other = tag->tars[1];
     if (tag->name)
         return gi_report_add_member(report, &item->line, tag->name, tag->name, err);
-    whole->input_nbytes = item->line.input_nbytes;
-    whole->input_mtime_ns = item->line.input_mtime_ns;
+    whole->input_file.nbytes = item->line.input_file.nbytes;
+    whole->input_file.mtime_ns = item->line.input_file.mtime_ns;
     if (item->line.status)
         whole->status = item->line.status;
     whole->err = item->line.err;

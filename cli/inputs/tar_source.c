@@ -157,9 +157,9 @@ static enum gi_status end_tar(struct gi_tar_source *tars, uint64_t nbytes, int64
 {
     struct gi_line *tar = &tars->report.whole;
     unsigned long long lost = tars->report.failed;
-    tar->input_nbytes = nbytes;
-    tar->input_mtime_ns = mtime_ns;
-    tar->output_nbytes = 0;
+    tar->input_file.nbytes = nbytes;
+    tar->input_file.mtime_ns = mtime_ns;
+    tar->output_file.nbytes = 0;
     if (written)
         gi_line_note_output(tar);
     if (lost && !*tar->err.text)

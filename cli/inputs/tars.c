@@ -205,9 +205,9 @@ static enum gi_status put(void *self, struct gi_item *item, struct gi_err *err)
     if (!status && tag->kind == GI_TAR_END)
         return end_shard(tars, item, err);
     if (item->line.pass)
-        item->line.input_nbytes = gi_tar_entry_nbytes(tag->entry);
+        item->line.input_file.nbytes = gi_tar_entry_nbytes(tag->entry);
     if (item->line.pass && !item->line.status)
-        item->line.output_nbytes = item->line.input_nbytes;
+        item->line.output_file.nbytes = item->line.input_file.nbytes;
     tars->spoilt |= gi_status_is_machine(item->line.status);
     return status || item->line.status ? status : write_member(tars, item, err);
 }

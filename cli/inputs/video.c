@@ -271,7 +271,7 @@ static enum gi_status take_plane(void *self, struct gi_item *item, struct gi_ima
     char *name = NULL;
     *image = plane->image;
     plane->image = (struct gi_image){0};
-    item->line.input_nbytes = gi_image_nbytes(image);
+    item->line.input_file.nbytes = gi_image_nbytes(image);
     item->line.shape = *image;
     item->line.shape.data = NULL;
     if (gi_y4m_widen(image, stream->video.head.bits, err))
@@ -296,7 +296,7 @@ static enum gi_status replace_chroma(struct gi_stream *stream, struct gi_item *i
     if (status)
         return status;
     gi_y4m_fill_neutral(&plane->image, plane->number, stream->video.head.bits);
-    item->line.output_nbytes = gi_image_nbytes(&plane->image);
+    item->line.output_file.nbytes = gi_image_nbytes(&plane->image);
     return GI_OK;
 }
 
@@ -307,7 +307,7 @@ enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_i
     struct plane *plane = item->source.tag;
     struct gi_image made = {0};
     struct gi_ready ready;
-    item->line.input_nbytes = gi_image_nbytes(&plane->image);
+    item->line.input_file.nbytes = gi_image_nbytes(&plane->image);
     enum gi_status status = gi_y4m_widen(&plane->image, stream->video.head.bits, err);
     if (status)
         return gi_err_prefix(err, "%s", item->line.input);
@@ -329,7 +329,7 @@ enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_i
     if (status)
         return gi_err_prefix(err, "%s", item->line.input);
     gi_y4m_narrow(&plane->image, stream->video.head.bits);
-    item->line.output_nbytes = gi_image_nbytes(&plane->image);
+    item->line.output_file.nbytes = gi_image_nbytes(&plane->image);
     return GI_OK;
 }
 

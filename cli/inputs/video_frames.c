@@ -134,7 +134,7 @@ static enum gi_status encode(const struct gi_stream *stream, struct gi_item *ite
         status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
     gi_sink_abandon(&sink);
     free_planes(planes);
-    item->line.output_nbytes = item->made.nbytes;
+    item->line.output_file.nbytes = item->made.nbytes;
     return status;
 }
 
@@ -145,7 +145,7 @@ static enum gi_status take_image(const struct gi_stream *stream, struct gi_item 
     struct frame *frame = item->source.tag;
     enum gi_status status = GI_OK;
     for (int i = 0; i < stream->video.head.nplanes && !status; i++) {
-        item->line.input_nbytes += gi_image_nbytes(&frame->planes[i]);
+        item->line.input_file.nbytes += gi_image_nbytes(&frame->planes[i]);
         status = gi_y4m_widen(&frame->planes[i], stream->video.head.bits, err);
     }
     if (!status)

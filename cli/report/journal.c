@@ -411,8 +411,9 @@ static json_t *parts_json(const struct gi_line *of)
     for (size_t i = 0; i < of->nparts; i++) {
         json_t *part = json_object();
         gi_json_set_name(part, "output", of->parts[i].path);
-        json_object_set_new(part, "output_bytes", json_integer((json_int_t)of->parts[i].nbytes));
-        json_object_set_new(part, "output_mtime_ns", json_integer(of->parts[i].mtime_ns));
+        json_object_set_new(part, "output_bytes",
+                            json_integer((json_int_t)of->parts[i].file.nbytes));
+        json_object_set_new(part, "output_mtime_ns", json_integer(of->parts[i].file.mtime_ns));
         json_array_append_new(parts, part);
     }
     return parts;
@@ -446,17 +447,17 @@ static char *line_text(const struct gi_line *of, const char *key, const char *wh
         json_object_set_new(line, "channels", json_integer(of->shape.channels));
         json_object_set_new(line, "type", json_string(types[of->shape.type]));
     }
-    json_object_set_new(line, "input_bytes", json_integer((json_int_t)of->input_nbytes));
+    json_object_set_new(line, "input_bytes", json_integer((json_int_t)of->input_file.nbytes));
     if (!key && !of->inputs)
-        json_object_set_new(line, "input_mtime_ns", json_integer(of->input_mtime_ns));
+        json_object_set_new(line, "input_mtime_ns", json_integer(of->input_file.mtime_ns));
     if (of->beside) {
         gi_json_set_name(line, "beside", of->beside);
-        json_object_set_new(line, "beside_bytes", json_integer((json_int_t)of->beside_nbytes));
-        json_object_set_new(line, "beside_mtime_ns", json_integer(of->beside_mtime_ns));
+        json_object_set_new(line, "beside_bytes", json_integer((json_int_t)of->beside_file.nbytes));
+        json_object_set_new(line, "beside_mtime_ns", json_integer(of->beside_file.mtime_ns));
     }
-    json_object_set_new(line, "output_bytes", json_integer((json_int_t)of->output_nbytes));
+    json_object_set_new(line, "output_bytes", json_integer((json_int_t)of->output_file.nbytes));
     if (!key && !of->in_parts)
-        json_object_set_new(line, "output_mtime_ns", json_integer(of->output_mtime_ns));
+        json_object_set_new(line, "output_mtime_ns", json_integer(of->output_file.mtime_ns));
     if (of->in_parts && !of->status)
         json_object_set_new(line, "outputs", parts_json(of));
     for (int i = 0; i < GI_STAGES; i++)

@@ -35,39 +35,38 @@ void gi_line_free_parts(struct gi_line *line)
 }
 
 /* Whether there is such a file. */
-static bool note(uint64_t *nbytes, int64_t *mtime_ns, const char *path)
+static bool note(struct gi_line_file *file, const char *path)
 {
     struct stat st;
     if (!path || stat(path, &st))
         return false;
-    *nbytes = (uint64_t)st.st_size;
-    *mtime_ns = gi_mtime_ns(&st);
+    *file = (struct gi_line_file){(uint64_t)st.st_size, gi_mtime_ns(&st)};
     return true;
 }
 
 void gi_line_note_input(struct gi_line *line)
 {
-    line->input_nbytes = 0;
-    note(&line->beside_nbytes, &line->beside_mtime_ns, line->beside);
-    note(&line->input_nbytes, &line->input_mtime_ns, line->input);
+    line->input_file.nbytes = 0;
+    note(&line->beside_file, line->beside);
+    note(&line->input_file, line->input);
 }
 
 void gi_line_note_output(struct gi_line *line)
 {
-    line->output_nbytes = 0;
+    line->output_file.nbytes = 0;
     if (!line->in_parts)
-        note(&line->output_nbytes, &line->output_mtime_ns, line->output);
+        note(&line->output_file, line->output);
     for (size_t i = 0; i < line->nparts; i++) {
         struct gi_line_part *part = &line->parts[i];
-        if (note(&part->nbytes, &part->mtime_ns, part->path))
-            line->output_nbytes += part->nbytes;
+        if (note(&part->file, part->path))
+            line->output_file.nbytes += part->file.nbytes;
     }
 }
 
 void gi_line_add(struct gi_line *whole, const struct gi_line *part)
 {
-    whole->input_nbytes += part->input_nbytes;
-    whole->output_nbytes += part->output_nbytes;
+    whole->input_file.nbytes += part->input_file.nbytes;
+    whole->output_file.nbytes += part->output_file.nbytes;
     for (int i = 0; i < GI_STAGES; i++)
         whole->ms[i] += part->ms[i];
     if (part->status) {

@@ -7,11 +7,16 @@
 
 #include "imgio/imgio.h"
 
+/* Size of a file, and the time when it was last written. */
+struct gi_line_file {
+    uint64_t nbytes;
+    int64_t mtime_ns;
+};
+
 /* One of several results of an input. */
 struct gi_line_part {
     char *path;
-    uint64_t nbytes;
-    int64_t mtime_ns;
+    struct gi_line_file file;
 };
 
 enum gi_stage {
@@ -33,8 +38,7 @@ struct gi_line {
     const char *other;     /* the image with which the input is compared; NULL: none */
     bool pass;             /* not an image */
     struct gi_image shape; /* shape of the input, without samples; width 0: unknown */
-    uint64_t input_nbytes, output_nbytes, beside_nbytes;
-    int64_t input_mtime_ns, output_mtime_ns, beside_mtime_ns;
+    struct gi_line_file input_file, output_file, beside_file;
     double ms[GI_STAGES];
     size_t inputs; /* number of inputs from which the result was made, if several; otherwise 0 */
     /* There are several results, of which either all or none exist, and `output` is their common

@@ -168,8 +168,8 @@ static void count(struct gi_tally *tally, const struct gi_item *item)
     tally->done += item->line.status == GI_OK && !item->source.mark;
     tally->failed += item->line.status != GI_OK;
     tally->machine += gi_status_is_machine(item->line.status);
-    tally->input_nbytes += item->line.input_nbytes;
-    tally->output_nbytes += item->line.output_nbytes;
+    tally->input_nbytes += item->line.input_file.nbytes;
+    tally->output_nbytes += item->line.output_file.nbytes;
     for (int i = 0; i < GI_STAGES; i++)
         tally->ms[i] += item->line.ms[i];
 }

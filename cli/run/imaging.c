@@ -240,7 +240,7 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
     gi_item_note_input(item);
     bool coded = for_chain && !imaging->options.io->nodata && plans_of(imaging, item) &&
                  !reports_samples(chain) &&
-                 gi_session_decodes(imaging->devices, item->line.input_nbytes);
+                 gi_session_decodes(imaging->devices, item->line.input_file.nbytes);
     struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture,
                                          for_chain ? on_window : NULL};
@@ -448,7 +448,7 @@ enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *
 {
     double start = gi_now_ms();
     struct gi_io_params io = *imaging->options.io;
-    io.bundle = bundle;
+    io.passed.bundle = bundle;
     enum gi_status status =
         gi_cli_save_by(image, metadata, path, &io, &imaging->parallel, NULL, NULL, err);
     gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);

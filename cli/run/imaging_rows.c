@@ -104,7 +104,7 @@ static bool may_take(const struct gi_imaging *imaging, const struct gi_item *ite
     bool files = !item->source.bytes && !item->source.pages && item->line.output &&
                  strcmp(item->line.input, "-") != 0 && strcmp(item->line.output, "-") != 0;
     if (!options->one || !files || !chain || !chain->n || options->times ||
-        options->device->timing || io->linear || io->allow_partial || io->labels ||
+        options->device->timing || io->linear || io->allow_partial || io->passed.labels ||
         getenv("GPUIMG_WAY") || !gi_imaging_on_cpu(imaging))
         return false;
     for (int i = 0; i < chain->n; i++)
@@ -151,7 +151,7 @@ static bool look(struct input *input, struct gi_file_info *info)
     struct gi_io_params head = *input->io;
     struct gi_image stored;
     const struct gi_loading loading = {.again = true};
-    head.header_only = true;
+    head.passed.header_only = true;
     band_nbytes(&from);
     if (!is_large_file(input, from) ||
         gi_cli_load_by(&stored, NULL, info, input->item->line.input, &head, &loading, NULL))
@@ -224,7 +224,7 @@ static enum gi_status run(struct input *input, struct gi_item *item, bool *taken
         status = gi_imaging_adapt(metadata, input->imaging, item, info, &result, &placement, err);
         if (!status)
             status = gi_cli_check_way(item->line.input, item->line.output, &io, info, err);
-        io.rows = &made;
+        io.passed.rows = &made;
     }
     if (!status && *taken)
         status = gi_imaging_save(input->imaging, item, &result, metadata, &io, false, err);

@@ -208,8 +208,8 @@ static void warn_of_bits(const struct gi_item *item, const struct gi_io_params *
                *format = output ? gi_save_format(output, io->format) : NULL;
     bool holds = format && (!strcmp(format, "png") || !strcmp(format, "tiff"));
     struct gi_image packed;
-    if (!holds || results->info.bits != 1 || io->depth || io->compression == GI_COMPRESSION_G4 ||
-        !results->image.data)
+    if (!holds || results->info.bits != 1 || io->depth ||
+        io->encoding.compression == GI_COMPRESSION_G4 || !results->image.data)
         return;
     if (gi_bits_pack(&packed, &results->image, NULL) == GI_OK)
         gi_cli_warn_of(item->line.input, "1 bit per pixel becomes 8, although the result is black "
@@ -241,7 +241,7 @@ static bool keeps_unit(enum gi_type of, const struct gi_image *made,
                        const struct gi_io_params *io)
 {
     bool loses = made->type < of; /* the value too may have been rounded */
-    if (loses || io->depth == GI_DEPTH_1 || io->compression == GI_COMPRESSION_G4)
+    if (loses || io->depth == GI_DEPTH_1 || io->encoding.compression == GI_COMPRESSION_G4)
         return false;
     if (io->depth)
         return (int)of == io->depth - GI_DEPTH_8;
@@ -267,8 +267,8 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
         gi_other_colors_name(metadata, chain);
     if (chain && chain->n)
         gi_geo_move(metadata, placement->known ? placement->m : NULL);
-    if (io->orientation > 1) /* of the image as it will be stored */
-        gi_geo_orient(metadata, made, inverse[io->orientation]);
+    if (io->passed.orientation > 1) /* of the image as it will be stored */
+        gi_geo_orient(metadata, made, inverse[io->passed.orientation]);
     if (chain && recolors(chain))
         gi_metadata_drop_color(metadata);
     return metadata->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: metadata") : GI_OK;
@@ -429,18 +429,18 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
     if (!status && options->one)
         status = gi_ways_forced_ran(err);
     if (!status && tables)
-        status = gi_bundle_new(&io.bundle, true, err);
+        status = gi_bundle_new(&io.passed.bundle, true, err);
     if (!status && tables)
-        status = write_tables(options, item, &results, io.bundle, err);
+        status = write_tables(options, item, &results, io.passed.bundle, err);
     if (!status && wanted && !into_memory)
         status = gi_cli_check_way(item->line.input, item->line.output, &io, &results.info, err);
-    io.encoded = gi_is_encoded(&results.ending.encoded) ? &results.ending.encoded : NULL;
+    io.passed.encoded = gi_is_encoded(&results.ending.encoded) ? &results.ending.encoded : NULL;
     if (!status && wanted)
         status = gi_imaging_save(imaging, item, &results.image, &results.metadata, &io, into_memory,
                                  err);
     if (!status && tables)
-        status = gi_bundle_commit(&io.bundle, err);
-    gi_bundle_abandon(&io.bundle);
+        status = gi_bundle_commit(&io.passed.bundle, err);
+    gi_bundle_abandon(&io.passed.bundle);
     results_free(&results);
     return status;
 }

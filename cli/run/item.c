@@ -79,13 +79,13 @@ void gi_item_note_input(struct gi_item *item)
     gi_line_note_input(line);
     line->input = input;
     if (item->source.bytes)
-        line->input_nbytes = item->source.nbytes;
+        line->input_file.nbytes = item->source.nbytes;
 }
 
 void gi_item_note_output(struct gi_item *item)
 {
     if (item->made.bytes)
-        item->line.output_nbytes = item->made.nbytes;
+        item->line.output_file.nbytes = item->made.nbytes;
     else
         gi_line_note_output(&item->line);
 }

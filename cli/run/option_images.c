@@ -23,11 +23,11 @@ static struct gi_io_params how_to_load(const struct gi_option *row, const struct
     how.limits = io->limits;
     how.allow_partial = io->allow_partial;
     how.quiet = io->quiet;
-    how.strip = io->strip;
+    how.encoding.strip = io->encoding.strip;
     how.strict = io->strict;
     how.gray = row->picture ? io->gray : 0;
     how.linear = row->picture && io->linear;
-    how.labels = row->labels;
+    how.passed.labels = row->labels;
     how.nodata = io->nodata;
     return how;
 }
@@ -53,7 +53,7 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
                                  const struct gi_io_params *io, int threads, struct gi_err *err)
 {
     struct gi_io_params how = how_to_load(row, io);
-    how.hide_nodata = step->filter->masks_others;
+    how.passed.hide_nodata = step->filter->masks_others;
     const void *params = params_of(step);
     const char *path = gi_option_path(row, params);
     step->nothers = i + 1;

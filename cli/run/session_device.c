@@ -140,7 +140,7 @@ static enum gi_status refuse(struct gi_session_device *device, const struct gi_s
                              struct gi_err *err)
 {
     const struct gi_fault *fault = &device->fault;
-    long run = fault->at ? __atomic_add_fetch(&device->runs, 1, __ATOMIC_RELAXED) : 0;
+    long run = fault->at ? __atomic_add_fetch(&device->fault.runs, 1, __ATOMIC_RELAXED) : 0;
     if (fault->at && fault->once && run == fault->at)
         return gi_fail(err, GI_E_LAUNCH, "not launched, as GPUIMG_FAULT asks");
     if (fault->at && !fault->once && run >= fault->at)

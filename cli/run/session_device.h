@@ -31,8 +31,8 @@ struct gi_session_device {
         /* True: only this run fails, with GI_E_LAUNCH; false: this run and all later runs fail,
          * with GI_E_DEVICE. */
         bool once;
+        long runs; /* counted for `at` */
     } fault;
-    long runs; /* counted for `fault` */
 };
 
 /* Initialises a device, which may get up to `most` queues. Errors: GI_E_MEMORY. */

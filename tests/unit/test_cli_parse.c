@@ -44,7 +44,7 @@ TEST(test_operands_and_options)
         assert_int_equal(args.noperands, 2);
         assert_string_equal(args.operands[0], "in.png");
         assert_string_equal(args.operands[1], "out.png");
-        assert_int_equal(io->quality, 7);
+        assert_int_equal(io->encoding.quality, 7);
         assert_int_equal(device->threads, 3);
         assert_true(device->verbose && !device->timing && !io->strict);
         gi_args_free(&args);
@@ -92,8 +92,8 @@ TEST(test_defaults_are_those_of_imgio)
     gi_options_default(&io, gi_io_options);
     assert_true(io.limits.max_pixels == GI_DEFAULT_MAX_PIXELS);
     assert_true(io.limits.max_bytes == GI_DEFAULT_MAX_BYTES);
-    assert_int_equal(io.quality, GI_DEFAULT_QUALITY);
-    assert_int_equal(io.compression, GI_DEFAULT_COMPRESSION);
+    assert_int_equal(io.encoding.quality, GI_DEFAULT_QUALITY);
+    assert_int_equal(io.encoding.compression, GI_DEFAULT_COMPRESSION);
     assert_int_equal(io.depth, GI_DEPTH_SAME);
     memset(&io, 0xff, sizeof io);
     gi_options_default(&io, gi_input_options);

@@ -76,6 +76,28 @@ check "the file of a primitive is in the folder of its family" \
 check "primitives are in folders by family" \
     "$(find kernels/cpu kernels/cuda -maxdepth 1 -type f | grep -vxE 'kernels/(cpu/(cpu\.h|table\.c)|cuda/(cuda\.h|table\.cu))')"
 
+# Counts the members of every named struct of cli; a struct in a struct is one. gi_cairo is a table of a library's functions.
+members() {
+    python3 - "$1" <<'END'
+import glob, re, sys
+
+for file in sorted(glob.glob("cli/**/*.[ch]", recursive=True)):
+    text = re.sub(r"/\*.*?\*/", "", open(file).read(), flags=re.S)
+    for match in re.finditer(r"\bstruct\s+(\w+)\s*\{", text):
+        depth, count, declares = 1, 0, False
+        for c in text[match.end():]:
+            depth += (c in "{([") - (c in "})]")
+            if depth == 0:
+                break
+            if depth == 1 and c in ",;" and declares:
+                count += 1
+            declares = (declares or c.isalnum()) and not (depth == 1 and c == ";")
+        if count > int(sys.argv[1]) and match[1] != "gi_cairo":
+            print(f"{file}: struct {match[1]} has {count} members")
+END
+}
+check "no struct of cli has more than 16 members" "$(members 16)"
+
 # Each folder of cli with C files may include those before it in this list, and the top of cli, which includes no folder. main.c is above all of them.
 floors="plot paths args report run tables inputs help commands"
 check "cli has the folders that CONTRIBUTING names" \
