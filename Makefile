@@ -267,6 +267,12 @@ PYTHON_FINDS = import re, sys, sysconfig; p = sys.argv[1]; \
            [sysconfig.get_path("purelib", "posix_prefix", {"base": p})])[0])
 PYTHON_DIR = $(addprefix $(DESTDIR),$(shell $(PYTHON) -c '$(PYTHON_FINDS)' '$(PREFIX)' 2>/dev/null))
 
+# The Python package has a function per operation, made from the program's rows.
+.PHONY: python ## the Python package, in build/.../python
+python: $(B)/python/gpuimg/_operations.py
+$(B)/python/gpuimg/_operations.py: $(B)/gpuimg cli/python/generate.py $(wildcard cli/python/gpuimg/*.*)
+	$(Q)$(PYTHON) cli/python/generate.py $(B)/gpuimg $(@D)
+
 # The program prints manual pages and completions from its own tables.
 .PHONY: install ## program, man pages, completions, Python modules; PREFIX=/usr/local DESTDIR=
 install: all
@@ -277,7 +283,7 @@ install: all
 	$(B)/gpuimg completion bash >$(BASHDIR)/gpuimg
 	$(B)/gpuimg completion zsh >$(ZSHDIR)/_gpuimg
 	$(B)/gpuimg completion fish >$(FISHDIR)/gpuimg.fish
-	d='$(PYTHON_DIR)'; [ -z "$$d" ] || install -D -m 644 -t "$$d/gpuimg" cli/python/gpuimg/*.*
+	d='$(PYTHON_DIR)'; [ -z "$$d" ] || { $(MAKE) -s python && install -D -m 644 -t "$$d/gpuimg" $(B)/python/gpuimg/*.*; }
 
 # Folders are not removed, because other programs may use them.
 .PHONY: uninstall ## remove what install wrote

@@ -23,7 +23,8 @@ python=$(readlink -f "$(dirname "$python")")/python
 ip link set lo up
 mkdir bin ray # Ray stores the address of its head there instead of in /tmp/ray, which may be another user's
 ln -s "$GPUIMG" bin/gpuimg
-export PATH=$work/bin:$PATH HOME=$work PYTHONPATH=$tests/../../cli/python PYTHONDONTWRITEBYTECODE=1 GPUIMG_DEVICE=cpu
+"$python" "$tests/../../cli/python/generate.py" "$GPUIMG" python/gpuimg || exit 1
+export PATH=$work/bin:$PATH HOME=$work PYTHONPATH=$work/python PYTHONDONTWRITEBYTECODE=1 GPUIMG_DEVICE=cpu
 export RAY_TMPDIR=$work RAY_USAGE_STATS_ENABLED=0 RAY_AUTH_MODE=disabled RAY_DATA_DISABLE_PROGRESS_BARS=1
 
 cluster_file blur_ray.py >blur_ray.py

@@ -1,38 +1,166 @@
-"""NumPy arrays as files that gpuimg reads.
+"""Arrays, image files and PIL images as files that gpuimg reads, and arrays of results.
 
 SPDX-License-Identifier: MIT
 """
 
 from __future__ import annotations
 
+import io
+import os
 import struct
+import sys
+import warnings
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    Array = NDArray[Any]
+
+# What functions take as an image; an object with __array__(), such as a PIL image or a tensor on the CPU, is one too.
+ImageLike = Union["Array", str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], Any]
+
 CHANNELS = 1024  # of an array
+NPY = b"\x93NUMPY"
+LOSS = 1e-6  # of the range of floats, above which the program warns of rounding
+PIL_MODES = {"1", "L", "LA", "RGB", "RGBA", "P", "PA", "I;16", "I;16L", "I;16B", "I", "F"}
 
 
-def encode(array: np.ndarray) -> bytes:
+class Input(NamedTuple):
+    """An image for the program."""
+
+    data: bytes
+    options: tuple[str, ...] = ()  # that it needs
+    column: bool = False  # it was an array of (height, width, 1)
+    masked: bool = False  # the result is a masked array
+
+
+def warn(text: str) -> None:
+    """Warns at the place that called this package."""
+    here, level, frame = os.path.dirname(__file__), 1, sys._getframe()
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
+
+
+def blocks(image: object) -> bool:
+    """Whether reading the image may wait for ever, as of a pipe."""
+    return isinstance(image, (str, os.PathLike)) or hasattr(image, "read")
+
+
+def take(image: ImageLike, strict: bool = False) -> Input:
+    """Reads or encodes an image. Raises TypeError and ValueError."""
+    if isinstance(image, np.ndarray):
+        return _take_array(image, strict)
+    if isinstance(image, (str, os.PathLike)):
+        path = os.fspath(image)
+        with open(path, "rb") as file:
+            return _take_file(file.read(), path, strict)
+    if isinstance(image, (bytes, bytearray, memoryview)):
+        return _take_file(bytes(image), "bytes", strict)
+    if hasattr(image, "read"):
+        data = image.read()
+        if not isinstance(data, bytes):
+            raise TypeError(f"gpuimg: file object that gives {type(data).__name__}: want one that is opened for bytes, as by mode \"rb\"")
+        return _take_file(data, "file object", strict)
+    pil = sys.modules.get("PIL.Image")
+    if pil is not None and isinstance(image, pil.Image):
+        return _take_array(_pil_array(image), strict)
+    if hasattr(image, "__array__"):
+        return _take_array(np.asarray(image), strict)
+    raise TypeError(f"gpuimg: {type(image).__name__}: want an array, a path, bytes, a file object or a PIL image")
+
+
+def _take_file(data: bytes, name: str, strict: bool) -> Input:
+    """An image file as it is. A .npy file is encoded, because the program copies it like any file of a data set that
+    is no image."""
+    if not data.startswith(NPY):
+        return Input(data)
+    try:
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, MemoryError) as error:
+        raise ValueError(f"gpuimg: {name}: {error}") from None
+    return _take_array(array, strict)
+
+
+def _pil_array(image: Any) -> Array:
+    if image.mode not in PIL_MODES:
+        raise TypeError(f"gpuimg: PIL image of mode {image.mode}: want image.convert(\"RGB\"), or one of {', '.join(sorted(PIL_MODES))}")
+    if image.mode in ("P", "PA"):
+        image = image.convert("RGBA" if image.mode == "PA" or "transparency" in image.info else "RGB")
+    return np.asarray(image)
+
+
+def _take_array(array: Array, strict: bool) -> Input:
+    column = array.ndim == 3 and array.shape[2] == 1
+    if isinstance(array, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(array)
+        if array.dtype.kind != "f":
+            raise TypeError(f"gpuimg: masked array of {array.dtype}: want floats, which have a value for masked pixels: "
+                            f"array.astype(\"float32\"), or array.filled(VALUE) with nodata=VALUE")
+        if mask.ndim == 3 and (mask != mask[..., :1]).any():
+            raise ValueError("gpuimg: masked array: want all channels of a pixel masked, or none")
+        filled = np.where(mask, np.nan, np.ma.getdata(array)).astype(array.dtype)
+        return Input(encode(filled, strict), ("--nodata", "nan"), column, True)
+    return Input(encode(array, strict), (), column)
+
+
+def result(array: Array, image: Input, channels_first: bool) -> Array:
+    """The array of a result in the form of the input."""
+    if image.masked and array.dtype.kind == "f":
+        array = np.ma.masked_array(array, np.isnan(array))
+    if image.column and array.ndim == 2:
+        array = np.expand_dims(array, 0 if channels_first else 2)
+    return array
+
+
+def _to_float32(array: Array, strict: bool) -> Array:
+    """Floats of 16 and 64 bits, and integers that are neither uint8 nor uint16, as the program reads them from files:
+    as float32 of the same value. It warns where the program warns."""
+    with np.errstate(over="ignore"):
+        rounded: Array = array.astype(np.float32)
+    if array.dtype.itemsize <= 2:
+        return rounded
+    back = rounded.astype(array.dtype if array.dtype.kind == "f" else np.float64)
+    if array.dtype.kind == "f":
+        finite = np.isfinite(array)
+        if not np.isfinite(rounded[finite]).all():
+            raise ValueError("gpuimg: array of float64: it has values beyond the range of float32")
+        change = np.abs(back[finite] - array[finite])
+        changed, much = bool(change.any()), False
+        if changed:
+            much = bool(change.max() > LOSS * np.ptp(array[finite]))
+    else:
+        changed = much = bool((back != array).any())
+    if changed and strict:
+        raise ValueError(f"gpuimg: strict: array of {array.dtype}: values change when they are rounded to float32")
+    if much:
+        warn(f"array of {array.dtype}: values change when they are rounded to float32")
+    return rounded
+
+
+def encode(array: Array, strict: bool = False) -> bytes:
     """An array as a file: PAM for integers, PFM for floats of 1 or 3 channels, and TIFF for other floats. Raises
     TypeError and ValueError."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError("gpuimg: masked array: want array.filled(VALUE), or its data and its mask as two images")
     if array.ndim not in (2, 3) or array.size == 0:
         raise ValueError(f"gpuimg: array of shape {array.shape}: want (height, width) or (height, width, channels)")
     height, width = array.shape[:2]
     channels = array.shape[2] if array.ndim == 3 else 1
     if channels > CHANNELS:
         raise ValueError(f"gpuimg: array of shape {array.shape}: want 1 to {CHANNELS} channels")
+    if array.dtype.kind not in "buif" or array.dtype.itemsize > 8:
+        raise TypeError(f"gpuimg: array of {array.dtype}: want integers, float16, float32, float64 or bool")
     array = np.asarray(array).astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype == np.bool_:
         array = array * np.uint8(255)
+    elif array.dtype not in (np.uint8, np.uint16, np.float32):
+        array = _to_float32(array, strict)
     if array.dtype == np.float32:
         if channels not in (1, 3):
             return _tiff(array.astype("<f4", copy=False))
-        kind = "PF" if channels == 3 else "Pf"
-        return f"{kind}\n{width} {height}\n-1.0\n".encode() + array[::-1].astype("<f4").tobytes()
-    if array.dtype not in (np.uint8, np.uint16):
-        raise TypeError(f"gpuimg: array of {array.dtype}: want uint8, uint16, float32 or bool, by array.astype()")
+        magic = "PF" if channels == 3 else "Pf"
+        return f"{magic}\n{width} {height}\n-1.0\n".encode() + array[::-1].astype("<f4").tobytes()
     full = 255 if array.dtype == np.uint8 else 65535
     kinds = ("GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA")
     kind = f"TUPLTYPE {kinds[channels - 1]}\n" if channels <= 4 else ""
@@ -40,7 +168,7 @@ def encode(array: np.ndarray) -> bytes:
     return head.encode() + array.astype(f">u{array.itemsize}").tobytes()
 
 
-def _tiff(array: np.ndarray) -> bytes:
+def _tiff(array: Array) -> bytes:
     """Floats of (height, width, n) as a BigTIFF: gray or RGB with alpha for 2 or 4 channels, otherwise bands."""
     short, long8 = ("H", 3), ("Q", 16)
     height, width, n = array.shape

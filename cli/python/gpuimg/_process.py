@@ -11,10 +11,10 @@ import tarfile
 import threading
 import time
 from collections.abc import Sequence
-from typing import BinaryIO
+from typing import IO
 
 END = "end"
-FOREIGN: list[subprocess.Popen] = []  # processes of the parent, which are kept because their buffers can't be freed
+FOREIGN: list[subprocess.Popen[bytes]] = []  # processes of the parent, which are kept because their buffers can't be freed
 
 
 def seconds_of_lock(seconds: float) -> float:
@@ -24,14 +24,15 @@ def seconds_of_lock(seconds: float) -> float:
 
 class Process:
     """A process of gpuimg that reads a tar on standard input and writes one on standard output, for the modules of
-    this package. It starts when it is needed. `errors` is the file of its messages; None: standard error."""
+    this package. It starts when it is needed. `errors` is the file of its messages; None: standard error.
+    `descriptors` are those that it inherits."""
 
-    def __init__(self, command: Sequence[str], errors: BinaryIO | None = None):
-        self.command, self._errors, self._owner = list(command), errors, 0
-        self._process: subprocess.Popen | None = None
+    def __init__(self, command: Sequence[str], errors: IO[bytes] | None = None, descriptors: Sequence[int] = ()):
+        self.command, self._errors, self._descriptors, self._owner = list(command), errors, descriptors, 0
+        self._process: subprocess.Popen[bytes] | None = None
         self._unread = False  # an exchange was interrupted, so that its results may still come
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.stop()
 
     @property
@@ -57,7 +58,7 @@ class Process:
             if self._process is None:
                 self._owner = os.getpid()
                 self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                                 stderr=self._errors)
+                                                 stderr=self._errors, pass_fds=self._descriptors)
             if end is not None:
                 timer = threading.Timer(seconds_of_lock(end - time.monotonic()), self._end_late, (self._process, late))
                 timer.daemon = True
@@ -85,7 +86,7 @@ class Process:
             self._unread = self._unread or late.is_set()
 
     @staticmethod
-    def _end_late(process: subprocess.Popen, late: threading.Event) -> None:
+    def _end_late(process: subprocess.Popen[bytes], late: threading.Event) -> None:
         late.set()
         process.kill()
 
@@ -97,13 +98,14 @@ class Process:
 
     def stop(self) -> int | None:
         """Ends the process, so that the next exchange starts another. Its exit status; None if there was none."""
-        process, self._process = getattr(self, "_process", None), None
-        self._unread = False
+        process: subprocess.Popen[bytes] | None = getattr(self, "_process", None)
+        self._process, self._unread = None, False
         if process is None:
             return None
+        assert process.stdin and process.stdout
         if self._owner != os.getpid():  # after a fork it is the parent's, and its buffers may be locked for ever
-            process.stdin.raw.close()
-            process.stdout.raw.close()
+            for pipe in (process.stdin, process.stdout):
+                pipe.raw.close()  # type: ignore[attr-defined]
             FOREIGN.append(process)
             return None
         process.kill()
@@ -115,18 +117,20 @@ class Process:
             pass
         return status
 
-    def _write(self, process: subprocess.Popen, images: Sequence[bytes]) -> None:
+    def _write(self, process: subprocess.Popen[bytes], images: Sequence[bytes]) -> None:
         """Writes a member per image, then one that is no image and comes back as it is."""
+        to = process.stdin
+        assert to
         try:
             for i, data in enumerate(images):
-                self._write_member(process.stdin, str(i), data)
-            self._write_member(process.stdin, END, b"")
-            process.stdin.flush()
+                self._write_member(to, str(i), data)
+            self._write_member(to, END, b"")
+            to.flush()
         except (OSError, ValueError):  # the process ended, which the reader will notice
             pass
 
     @staticmethod
-    def _write_member(to: BinaryIO, name: str, data: bytes) -> None:
+    def _write_member(to: IO[bytes], name: str, data: bytes) -> None:
         info = tarfile.TarInfo(name)
         info.size = len(data)
         to.write(info.tobuf(tarfile.USTAR_FORMAT))
@@ -142,7 +146,9 @@ class Process:
                 return info.name, data
 
     def _read(self, nbytes: int) -> bytes:
-        data = self._process.stdout.read(nbytes)
+        process = self._process
+        assert process and process.stdout
+        data = process.stdout.read(nbytes)
         if len(data) < nbytes:
-            raise EOFError(f"gpuimg ended, with exit status {self._process.wait()}")
+            raise EOFError(f"gpuimg ended, with exit status {process.wait()}")
         return data

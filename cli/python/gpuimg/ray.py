@@ -12,13 +12,18 @@
 SPDX-License-Identifier: MIT
 """
 
+from __future__ import annotations
+
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
+from typing import Any
 
 import numpy
 
 from ._process import Process
+from ._program import find
 
 
 class GpuImg:
@@ -30,20 +35,21 @@ class GpuImg:
              stays as it is. A chain that ends in stats, histogram, palette or extract gives the
              table of each image as JSON
     options  more of gpuimg's options: ("--format", "png")
-    program  its path
+    program  its path; None: the one that gpuimg.program() returns in the worker
 
     An actor with num_gpus=1 sees the GPU that Ray gives it; without a GPU it takes as many threads
     as it has CPUs (num_cpus). A process that dies is started once more for its batch.
     """
 
-    def __init__(self, chain, column="bytes", options=(), program="gpuimg"):
+    def __init__(self, chain: str, column: str = "bytes", options: Sequence[str] = (), program: str | None = None):
+        program = program or find()
         self._column = column
         words = ["--tar", *_threads(), *options, "--", chain, "-", "-"]
         tables = [program, "run", "--suffix", ".json", *words]  # refused if the chain makes images
         probe = subprocess.run(tables, input=bytes(2 * tarfile.BLOCKSIZE), capture_output=True)
         self._process = Process(tables if probe.returncode == 0 else [program, "run", *words])
 
-    def __call__(self, batch):
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         images = batch[self._column]
         try:
             results = self._process.exchange(images)
@@ -56,7 +62,7 @@ class GpuImg:
         return batch
 
 
-def _threads():
+def _threads() -> list[str]:
     """The actor's share of the node's cores as an option; nothing if it has a GPU or no share."""
     ray = sys.modules.get("ray")
     if ray is None or not ray.is_initialized():

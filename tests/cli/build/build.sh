@@ -124,7 +124,7 @@ if [[ ${MAKELEVEL-} ]] && make -C "$top" -q "${GPUIMG#"$top"/}" >/dev/null 2>&1;
     check "install: the program is stripped" test "$(wc -c <root/usr/bin/gpuimg)" -lt "$(wc -c <"$GPUIMG")"
     sanitized || check "install: the program is below 30 MB" test "$(wc -c <root/usr/bin/gpuimg)" -lt 30000000
     site=$("${PYTHON:-$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)}" -c 'import sysconfig; print(sysconfig.get_path("purelib", "posix_prefix", {"base": "/usr"}))')
-    for module in __init__ ray; do
+    for module in __init__ ray _operations; do
         check "install: the Python module $module" test -s "root$site/gpuimg/$module.py" -o -s "root/usr/lib/python3/dist-packages/gpuimg/$module.py"
     done
     check "install: a manual page per command" test -s root/usr/share/man/man1/gpuimg-blur.1 -a -s root/usr/share/man/man1/gpuimg.1
