@@ -213,6 +213,7 @@ $(B)/%.cu.o: %.cu
 	$(Q)$(NVCC) $(NVCCFLAGS) -c -o $@ $<
 
 include tests/tests.mk
+include cli/packages/packages.mk
 
 # ---- first contact ----
 
@@ -224,7 +225,8 @@ PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev 
             libtiff-dev libwebp-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 \
             $(if $(filter clang,$(CC))$(call wanted,fuzz,1),clang libclang-rt-dev) $(call wanted,format check-format check-style,clang-format) \
             $(call wanted,unit test test-oracles sanitize% bench,$(TEST_PACKAGES)) $(call wanted,test-oracles bench,$(ORACLE_PACKAGES)) \
-            $(call wanted,test-cluster,$(CLUSTER_PACKAGES)) $(call wanted,test-arm,$(ARM_PACKAGES))
+            $(call wanted,test-cluster,$(CLUSTER_PACKAGES)) $(call wanted,test-arm,$(ARM_PACKAGES)) \
+            $(call wanted,wheel test-wheel,$(WHEEL_PACKAGES)) $(call wanted,packages,$(PACKAGE_PACKAGES))
 
 .PHONY: deps ## install what building and running need; beside a goal that tests, what that needs too
 deps:
@@ -295,10 +297,10 @@ uninstall:
 .PHONY: help ## this list
 help:
 	@awk -F ' ## ' '/^\.PHONY: .* ## / {printf "  make %-22s%s\n", substr($$1, 9), $$2} \
-	    /^# \| / {print "  " substr($$0, 5)}' Makefile tests/tests.mk
+	    /^# \| / {print "  " substr($$0, 5)}' Makefile tests/tests.mk cli/packages/packages.mk
 
-.PHONY: clean ## remove build/ and demo/
+.PHONY: clean ## remove build/, demo/ and dist/
 clean:
-	rm -rf build demo compile_commands.json
+	rm -rf build demo dist compile_commands.json
 
 -include $(shell find build -path build/arm -prune -o -name '*.d' -print 2>/dev/null)

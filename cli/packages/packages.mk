@@ -1,0 +1,32 @@
+# Packages, in dist/: a wheel, a .deb, a container image (CONTRIBUTING.md, "Releases").
+
+# What the libraries of a wheel are linked from, and what the other packages and the tests of all of them need.
+WHEEL_PACKAGES   := libcairo2-dev libfontconfig-dev libfreetype-dev libexpat1-dev libpixman-1-dev libbrotli-dev liblz4-dev \
+                    libbz2-dev liblzma-dev libzstd-dev liblerc-dev fonts-dejavu-core patchelf python3-venv
+PACKAGE_PACKAGES := $(WHEEL_PACKAGES)
+
+# The program of a wheel contains the libraries that it is linked with, and needs no glibc after 2.34; the others are beside it.
+$(B)/wheel/glibc.o: cli/packages/bundle/glibc.c | $(B)/headers
+	$(call compiling,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -c -o $@ $<
+$(B)/wheel/gpuimg: $(MAIN) $(B)/wheel/glibc.o $(LIB)
+	$(call linking,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(HARDEN_LINK) -s -Wl,--wrap=hypot $(LDFLAGS) $(CUDA_LIBS) \
+	    -Wl,-Bstatic $(filter-out -lm -ldl,$(LIBS)) -Wl,-Bdynamic -lm -ldl
+# RUN runs a program that was built for another machine.
+$(B)/wheel/rows: $(B)/gpuimg
+	@mkdir -p $(@D)
+	@$(RUN) $< __libraries >$@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+$(B)/wheel/libraries: $(B)/wheel/rows $(wildcard cli/packages/bundle/*) cli/packages/libraries.py
+	$(call linking,LD)
+	$(Q)$(PYTHON) cli/packages/libraries.py $< $@ $(CC) $(CPPFLAGS)
+	@touch $@
+
+.PHONY: wheel ## dist/gpuimg-*.whl for any Linux with glibc 2.34; CUDA_ARCH=all for a release; needs make deps wheel
+wheel: $(if $(filter deps,$(MAKECMDGOALS)),| deps) all $(B)/wheel/gpuimg $(B)/wheel/libraries
+	@$(PYTHON) cli/packages/wheel.py $(B)/wheel/gpuimg $(B)/wheel/libraries manylinux_2_34_$(MACHINE) $(or $(DIST),dist) $(addsuffix $(B)/gpuimg,$(addsuffix $(space),$(RUN)))
+
+.PHONY: test-wheel ## install the wheel into a virtual environment and use it
+test-wheel: wheel
+	tests/packages/wheel.sh $(B) $(or $(DIST),dist)/gpuimg-*-manylinux_2_34_$(MACHINE).whl
