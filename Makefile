@@ -253,11 +253,21 @@ demo: all
 .PHONY: testdata ## draw the pictures of testdata/ anew
 testdata: $(B)/testdata/scene
 	$(B)/testdata/scene testdata
+	$(PYTHON) testdata/gallery.py testdata
 
 $(B)/testdata/scene: testdata/scene.c $(LIB)
 	@mkdir -p $(@D)
 	$(call linking,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+
+GALLERY = PYTHONDONTWRITEBYTECODE=1 $(PYTHON) cli/help/gallery/site.py build/gpuimg
+.PHONY: site ## the gallery as a static site: every example is run, into build/site/
+site: all
+	$(GALLERY) build/site
+
+.PHONY: gallery-hashes ## record the hashes of the gallery's examples anew, after an intended change
+gallery-hashes: all
+	$(GALLERY) --record
 
 MANDIR  = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions

@@ -8,11 +8,12 @@
 
 #include <string.h>
 
-/* Prints text with a backslash before each character that Markdown would take as markup. */
+/* Prints text with a backslash before each character that Markdown would take as markup, and before
+ * each newline within a paragraph, except before the items of a list: a line break in Markdown. */
 static void escaped(FILE *out, const char *text, int nbytes)
 {
     for (int i = 0; i < nbytes; i++) {
-        if (strchr("\\`*_<", text[i]))
+        if (strchr("\\`*_<", text[i]) || (text[i] == '\n' && text[i + 1] != '-'))
             putc('\\', out);
         putc(text[i], out);
     }
@@ -23,12 +24,20 @@ static void prose(FILE *out, const char *text)
     escaped(out, text, (int)strlen(text));
 }
 
+/* Returns the end of the paragraph, or of successive paragraphs that all start with a blank. */
+static const char *paragraph_end(const char *text)
+{
+    const char *end = strstr(text, "\n\n");
+    while (end && *text == ' ' && end[strspn(end, "\n")] == ' ')
+        end = strstr(end + strspn(end, "\n"), "\n\n");
+    return end ? end : text + strlen(text);
+}
+
 /* Prints paragraphs. Those that start with a blank are formulas or tables, and become code. */
 static void paragraphs(FILE *out, const char *manual)
 {
     while (*manual) {
-        const char *end = strstr(manual, "\n\n");
-        int n = end ? (int)(end - manual) : (int)strlen(manual);
+        int n = (int)(paragraph_end(manual) - manual);
         if (*manual == ' ') {
             fprintf(out, "\n```text\n%.*s\n```\n", n, manual);
         } else {

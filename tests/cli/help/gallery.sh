@@ -1,0 +1,31 @@
+#!/bin/bash
+# The gallery's examples give the pictures and tables whose SHA-256 is committed, every operation has an example, and every task runs.
+# Sources: cli/help/gallery
+. "$(dirname "$0")/../lib.sh"
+gallery=$tests/../../cli/help/gallery
+export PYTHONDONTWRITEBYTECODE=1
+
+# On the CPU and on the first GPU, if there is one. A failure prints the name of the example and what it gives now; after an
+# intended change `make gallery-hashes` writes cli/help/gallery/hashes.txt anew.
+devices=cpu
+gpuimg devices --json | jq -e '.cuda | length > 0' >/dev/null && devices="cpu cuda:0"
+for what in --check --check-tasks; do
+    GALLERY_DEVICES=$devices /usr/bin/python3 "$gallery/site.py" "$GPUIMG" $what >log
+    grep '^FAILED' log
+    read -r p _ f _ < <(grep -E '^[0-9]+ passed' log)
+    check "gallery $what ends" test -n "$p"
+    ((passed += p, failed += f))
+done
+
+# The check can fail: one digit of one hash is changed.
+cp -r "$gallery" changed
+mkdir -p testdata
+cp "$tests"/../../testdata/*.png testdata
+mkdir -p cli/help && mv changed cli/help/gallery
+sed -i '1s/^./g/' cli/help/gallery/hashes.txt
+expect 1 /usr/bin/python3 cli/help/gallery/site.py "$GPUIMG" --check
+check "another hash is noticed" grep -q '^FAILED: .* on cpu: .*, want g' out
+check "and only that" grep -qE '^[0-9]+ passed, 1 failed, 0 skipped$' out
+
+echo "$passed passed, $failed failed, $skipped skipped"
+((failed == 0))
