@@ -336,11 +336,13 @@ static void add_tag_of_page(struct gi_decode *decode, const struct gi_tags *tags
             gi_decode_add_text(decode, t->keyword, NULL, NULL, bytes, (size_t)tag->nbytes - 1);
 }
 
-enum { COMPRESSION = 259, COLORS = 262 };
+enum conditional { COMPRESSION, COLORS, CONDITIONALS };
+static const unsigned conditional_tags[CONDITIONALS] = {259, 262};
 
 /* Tags from `first` to `last` that a reader uses only if another tag has one of these values. */
 static const struct condition {
-    unsigned first, last, other;
+    unsigned first, last;
+    enum conditional other;
     uint64_t values[3];
     const char *why; /* they say nothing of the picture otherwise */
 } conditions[] = {
@@ -373,22 +375,23 @@ static bool is_default_chroma(const struct gi_tags *tags, const struct gi_tag *t
            (tag->tag == POSITION && first == 1);
 }
 
-/* Returns why a tag that a reader uses says nothing of this picture, or NULL. */
-static const char *idle(const struct gi_tags *tags, uint64_t directory, const struct gi_tag *tag)
+/* Returns why a tag that a reader uses says nothing of this picture, or NULL. `values` are those of
+ * conditional_tags. */
+static const char *idle(const struct gi_tags *tags, const uint64_t values[CONDITIONALS],
+                        const struct gi_tag *tag)
 {
     enum { REFERENCE = 532, YCBCR = 6 };
     if (is_default_chroma(tags, tag))
         return NULL;
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
         const struct condition *c = &conditions[i];
-        uint64_t is = gi_tag_integer_of(tags, directory, c->other, 0);
+        uint64_t is = values[c->other];
         if (tag->tag >= c->first && tag->tag <= c->last)
             return is && (is == c->values[0] || is == c->values[1] || is == c->values[2]) ? NULL
                                                                                           : c->why;
     }
-    bool other_range = tag->tag == REFERENCE &&
-                       gi_tag_integer_of(tags, directory, COLORS, 0) != YCBCR &&
-                       !is_full_range(tags, tag);
+    bool other_range =
+        tag->tag == REFERENCE && values[COLORS] != YCBCR && !is_full_range(tags, tag);
     return other_range ? "range of other samples" : NULL;
 }
 
@@ -411,11 +414,14 @@ static bool add_tags(struct gi_decode *decode, const struct gi_tags *tags, uint6
     struct gi_tag tag;
     bool exif = false;
     unsigned last = 0;
+    uint64_t values[CONDITIONALS]; /* searched once: a file that changes may have 65,535 tags */
+    for (int i = 0; i < CONDITIONALS; i++)
+        values[i] = gi_tag_integer_of(tags, directory, conditional_tags[i], 0);
     gi_tag_walk_start(&walk, tags, directory);
     for (; gi_tag_next(&walk, &tag); last = tag.tag) {
         const struct range *range = range_of(tag.tag);
         bool again = tag.tag == last && range && range->used && !repeats_shape(tags, &tag);
-        const char *why = again ? "comes a second time" : idle(tags, directory, &tag);
+        const char *why = again ? "comes a second time" : idle(tags, values, &tag);
         exif = exif || needs_exif(tag.tag);
         if (why && !of_page)
             add_lost(decode, &tag, why);
