@@ -5,12 +5,13 @@ interrupted transfers.
 Usage: torture.py GPUIMG [--whole] [--only WORD] [--kind KIND]
 
 Batches and tables are also run with older outputs in place, with each single open, reading of a folder (getdents), stat and
-fstat, mmap and ftruncate failing: at exit status 75 a table is as it was. What writes several files that belong together is also killed
-before each call that makes, links or moves a file: the next run gives the right files and removes what was left.
+fstat, mmap and ftruncate failing (without --whole every second one): at exit status 75 a table is as it was. What writes
+several files that belong together is also killed before each call that makes, links or moves a file: the next run gives the
+right files and removes what was left.
 
 The examples of each command's help and conversions into and out of each format run while the N-th call of each kind fails
 (shim.c), for every N up to 1500 and some above with --whole, otherwise for a sample, of which neighbouring examples take
-different halves. Each run must exit 0 with the same files and output as without a fault, or not 0 with one message and every
+different thirds. Each run must exit 0 with the same files and output as without a fault, or not 0 with one message and every
 file as it was before; and leave no temporary file.
 
 Sources: cli imgio
@@ -359,9 +360,10 @@ class Torture:
             self.passed += 1
         return True
 
-    def all_of(self, case, kind, whole, half, worker):
+    def all_of(self, case, kind, whole, turn, worker):
         each = case.kinds != KINDS or (whole and case.words[0] not in SHORT)
-        for n in ALL if each else SAMPLE if whole else [1, *SAMPLE[1 + half::2]]:
+        most = ALL if each else SAMPLE
+        for n in most if whole or kind == "kill" else most[turn % 2::2] if each else [1, *SAMPLE[1 + turn % 3::3]]:
             came = self.killed(case, n, worker) if kind == "kill" else self.one(case, kind, n, worker)
             if not came:
                 break
@@ -412,7 +414,7 @@ def main():
 
             def work(i, kind):
                 worker = free.pop()
-                torture.all_of(cases[i], kind, args.whole, i % 2, worker)
+                torture.all_of(cases[i], kind, args.whole, i, worker)
                 free.append(worker)
 
             kinds = [args.kind] if args.kind else (*KINDS, "kill")
