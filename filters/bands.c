@@ -249,8 +249,8 @@ enum gi_status gi_execution_bands_begin(struct gi_execution *execution, int rows
             status = gi_execution_check_bands(execution, err);
         plan = &execution->pipeline->plans[i];
         if (!status && !plan->filter->run)
-            status =
-                plan->filter->conclude(plan, execution->sides[i].result, execution->states[i], err);
+            status = plan->filter->analysis.conclude(plan, execution->sides[i].result,
+                                                     execution->states[i], err);
     }
     return status;
 }
@@ -297,7 +297,8 @@ static bool fits(const struct gi_execution *execution, const struct gi_device_li
         int in = plan->filter->run ? most_needed(plan, n) : n;
         double all = out;
         for (int j = 0; j < plan->nsources; j++) {
-            bool whole = j && (plan->dependency == GI_DEPENDENCY_GLOBAL || plan->filter->beside);
+            bool whole =
+                j && (plan->dependency == GI_DEPENDENCY_GLOBAL || plan->filter->sources.beside);
             all += row_on_device(&plan->sources[j], limits) *
                    (whole ? (size_t)plan->sources[j].height : (size_t)in);
         }

@@ -33,39 +33,9 @@ enum gi_planes {
     GI_PLANES_RGB,
 };
 
-struct gi_filter {
-    const char *name; /* name of the command, and of the file in filters/ */
-    enum gi_group group;
-    const char *summary; /* one line, no full stop */
-    const char *manual;  /* paragraphs, separated by blank lines; formulas have a source */
-    /* Three lines or more like "gpuimg blur in.png out.png --k 5", for operations from image to
-     * image. */
-    const char *examples;
-    const struct gi_option *options;
-    size_t params_nbytes;
-    int min_sources,
-        max_sources; /* number of sources, not counting sources that options name; 0 means 1 */
-    bool averages;   /* the operation averages pixels, so that --linear is useful */
-    enum gi_planes planes;
-    /* The operation is about colours as such (matrices, palettes, the order of channels). It is
-     * refused for bands that are not colours, each of which other operations take as a gray
-     * image. */
-    bool needs_color;
-    /* A pixel of the result has no data if a further image has none there (enum gi_mask). */
-    bool masks_others;
-    /* Returns whether the samples of the result are no longer colours of the space that the file's
-     * profile describes. NULL if they always are. */
-    bool (*recolors)(const void *params);
-
-    /* Changes parameters that hold for the plane `luma` was made for, to those that give the same
-     * region of a plane of chroma. A sample of chroma covers dx x dy pixels of luma. Returns false
-     * if no parameters do that exactly; frames are processed as RGB then. NULL if parameters hold
-     * for planes of all sizes. */
-    bool (*subsample)(void *params, const struct gi_plan *luma, int dx, int dy);
-
-    /* Checks options against each other before any file is read, and fills in values that follow
-     * from others. NULL if there is nothing to check. Errors: GI_E_USAGE. */
-    enum gi_status (*check)(void *params, struct gi_err *err);
+/* How an operation takes its sources. */
+struct gi_filter_sources {
+    int min, max; /* their number, not counting sources that options name; 0 means 1 */
 
     /* Called after the image of an option, sources[j], was loaded. Checks the content of that
      * image, `other`, or converts it to what plans expect. `other` is in host memory and owned by
@@ -84,13 +54,6 @@ struct gi_filter {
      * whole source is needed. */
     bool (*window)(const void *params, const struct gi_image *source, struct gi_window *window);
 
-    /* Returns the sample type of the result for sources of `type`. NULL if it is the same type. */
-    enum gi_type (*result_type)(const void *params, enum gi_type type);
-
-    /* Fills in everything that follows from parameters and shapes (filters/plan.h). NULL if nothing
-     * follows. Errors: as gi_plan_make(). */
-    enum gi_status (*plan)(struct gi_plan *plan, struct gi_err *err);
-
     /* Returns the rows of source j, 1 or more, that are needed with rows y0 to y1 - 1 of the first
      * source. If no row is needed, top = bottom. NULL if the same rows are needed. Not called for
      * GI_DEPENDENCY_GLOBAL, which needs all rows. */
@@ -98,6 +61,69 @@ struct gi_filter {
 
     /* As gi_plan_needs(). Called only for GI_DEPENDENCY_MAPPED. */
     struct gi_span (*needs)(const struct gi_plan *plan, int y0, int y1);
+};
+
+/* The meaning of the samples that an operation takes and makes. */
+struct gi_filter_samples {
+    bool averages; /* the operation averages pixels, so that --linear is useful */
+    /* The operation is about colours as such (matrices, palettes, the order of channels). It is
+     * refused for bands that are not colours, each of which other operations take as a gray
+     * image. */
+    bool needs_color;
+    /* A pixel of the result has no data if a further image has none there (enum gi_mask). */
+    bool masks_others;
+    /* Returns whether the samples of the result are no longer colours of the space that the file's
+     * profile describes. NULL if they always are. */
+    bool (*recolors)(const void *params);
+
+    /* Changes parameters that hold for the plane `luma` was made for, to those that give the same
+     * region of a plane of chroma. A sample of chroma covers dx x dy pixels of luma. Returns false
+     * if no parameters do that exactly; frames are processed as RGB then. NULL if parameters hold
+     * for planes of all sizes. */
+    bool (*subsample)(void *params, const struct gi_plan *luma, int dx, int dy);
+
+    /* Returns the sample type of the result for sources of `type`. NULL if it is the same type. */
+    enum gi_type (*result_type)(const void *params, enum gi_type type);
+};
+
+/* An analysis turns images into a result of `nbytes` bytes. The caller owns the result, zeroes it
+ * before, and frees it by free(), also after an error. An analysis has run(), which takes whole
+ * images, or gi_filter.measure and conclude(), which work in bands. If it has all three, plans that
+ * are on_host use run(). */
+struct gi_analysis {
+    size_t nbytes;
+    enum gi_status (*run)(const struct gi_plan *plan, struct gi_queue *queue, void *result,
+                          const struct gi_image *srcs, struct gi_err *err);
+    /* Makes the result on the host from the measurements. */
+    enum gi_status (*conclude)(const struct gi_plan *plan, void *result, const void *state,
+                               struct gi_err *err);
+    void (*free)(void *result);
+    /* Takes all members of the result into a digest, by which selftest and tests compare results.
+     */
+    void (*digest)(const void *result, struct gi_digest *digest);
+    bool leaves_out_masked; /* it leaves out pixels without data (enum gi_mask) */
+    /* Requests the parts of the result that no option requests. */
+    void (*ask_all)(void *params);
+};
+
+struct gi_filter {
+    const char *name; /* name of the command, and of the file in filters/ */
+    enum gi_group group;
+    const char *summary; /* one line, no full stop */
+    const char *manual;  /* paragraphs, separated by blank lines; formulas have a source */
+    /* Three lines or more like "gpuimg blur in.png out.png --k 5", for operations from image to
+     * image. */
+    const char *examples;
+    const struct gi_option *options;
+    size_t params_nbytes;
+    enum gi_planes planes;
+    /* Checks options against each other before any file is read, and fills in values that follow
+     * from others. NULL if there is nothing to check. Errors: GI_E_USAGE. */
+    enum gi_status (*check)(void *params, struct gi_err *err);
+
+    /* Fills in everything that follows from parameters and shapes (filters/plan.h). NULL if nothing
+     * follows. Errors: as gi_plan_make(). */
+    enum gi_status (*plan)(struct gi_plan *plan, struct gi_err *err);
 
     /* Computes the result from the sources. NULL for an analysis. Errors: those of the
      * primitives. */
@@ -113,22 +139,9 @@ struct gi_filter {
      * in `state`. The members `late` and `passes` are already reset. Errors: as `plan`. */
     enum gi_status (*settle)(struct gi_plan *plan, const void *state, struct gi_err *err);
 
-    /* An analysis turns images into a result of `result_nbytes` bytes. The caller owns the result,
-     * zeroes it before, and frees it by result_free, also after an error. An analysis has
-     * `analyse`, which takes whole images, or `measure` and `conclude`, which work in bands.
-     * `conclude` makes the result on the host from the measurements. If an analysis has all three,
-     * plans that are on_host use `analyse`. `result_digest` takes all members of the
-     * result into a digest, by which selftest and tests compare results.
-     * `ask_all` requests the parts of the result that no option requests. */
-    size_t result_nbytes;
-    enum gi_status (*analyse)(const struct gi_plan *plan, struct gi_queue *queue, void *result,
-                              const struct gi_image *srcs, struct gi_err *err);
-    enum gi_status (*conclude)(const struct gi_plan *plan, void *result, const void *state,
-                               struct gi_err *err);
-    void (*result_free)(void *result);
-    void (*result_digest)(const void *result, struct gi_digest *digest);
-    bool leaves_out_masked; /* an analysis leaves out pixels without data (enum gi_mask) */
-    void (*ask_all)(void *params);
+    struct gi_filter_sources sources;
+    struct gi_filter_samples samples;
+    struct gi_analysis analysis;
 };
 
 /* All operations in the order of the help; NULL ends the list. */

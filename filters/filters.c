@@ -134,7 +134,7 @@ int gi_filter_others(const struct gi_filter *filter, const void *params)
     int n = 0;
     while (gi_filter_image(filter, params, n))
         n++;
-    return n ? n : filter->min_sources > 1 ? filter->min_sources - 1 : 0;
+    return n ? n : filter->sources.min > 1 ? filter->sources.min - 1 : 0;
 }
 
 /* In the order of enum gi_border, followed by names that other programs use. */
@@ -176,7 +176,7 @@ bool gi_results_equal(const struct gi_filter *analysis, const void *a, const voi
     for (int i = 0; i < 2; i++) {
         struct gi_digest digest;
         gi_digest_begin(&digest, true);
-        analysis->result_digest(results[i], &digest);
+        analysis->analysis.digest(results[i], &digest);
         gi_digest_end(&digest, texts[i]);
     }
     return strcmp(texts[0], texts[1]) == 0;

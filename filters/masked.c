@@ -11,7 +11,7 @@
 /* Returns whether further image j says where the result has no data. */
 static bool is_masked_by(const struct gi_plan *plan, int j)
 {
-    return plan->filter->masks_others && plan->sources[j].mask;
+    return plan->filter->samples.masks_others && plan->sources[j].mask;
 }
 
 /* Returns whether pixels stay where they are, in samples of the same type. */

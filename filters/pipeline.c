@@ -14,7 +14,7 @@ enum { START, STOP, MARKS }; /* of the stopwatch */
 static bool wants_all(const struct gi_plan *plan)
 {
     return plan->dependency == GI_DEPENDENCY_GLOBAL ||
-           (plan->filter->analyse && !plan->filter->conclude);
+           (plan->filter->analysis.run && !plan->filter->analysis.conclude);
 }
 
 /* Begins a stage. Names the stage for profilers and, if times are wanted, starts the stopwatch. */
@@ -193,8 +193,8 @@ static enum gi_status analyse_on_host(struct gi_execution *execution, int i, str
         hosts[j] = execution->sides[i].others[j - 1];
     start(execution, plan->filter->name);
     if (!status)
-        status =
-            plan->filter->analyse(plan, execution->queue, execution->sides[i].result, hosts, err);
+        status = plan->filter->analysis.run(plan, execution->queue, execution->sides[i].result,
+                                            hosts, err);
     if (down)
         gi_image_free(&hosts[0]);
     return stop(execution, status, step_ms(execution, i), err);
@@ -208,10 +208,10 @@ static enum gi_status analyse(struct gi_execution *execution, int i, struct gi_i
     note_nbytes(execution, i, plan->passes ? 0 : all_nbytes(srcs, plan->nsources));
     if (plan->on_host)
         return analyse_on_host(execution, i, srcs, err);
-    if (plan->filter->conclude)
-        return plan->filter->conclude(plan, result, execution->states[i], err);
+    if (plan->filter->analysis.conclude)
+        return plan->filter->analysis.conclude(plan, result, execution->states[i], err);
     start(execution, plan->filter->name);
-    enum gi_status status = plan->filter->analyse(plan, execution->queue, result, srcs, err);
+    enum gi_status status = plan->filter->analysis.run(plan, execution->queue, result, srcs, err);
     return stop(execution, status, step_ms(execution, i), err);
 }
 
@@ -343,9 +343,9 @@ enum gi_status gi_execution_begin(struct gi_execution *execution, int from, stru
         if (execution->sides && execution->sides[i].shape)
             *execution->sides[i].shape = plan->sources[0];
         if (!plan->filter->run && execution->sides[i].result) {
-            if (plan->filter->result_free)
-                plan->filter->result_free(execution->sides[i].result);
-            memset(execution->sides[i].result, 0, plan->filter->result_nbytes);
+            if (plan->filter->analysis.free)
+                plan->filter->analysis.free(execution->sides[i].result);
+            memset(execution->sides[i].result, 0, plan->filter->analysis.nbytes);
         }
         if (execution->times)
             execution->times->step_ms[i] = execution->times->step_nbytes[i] = 0;

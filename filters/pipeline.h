@@ -68,8 +68,8 @@ void gi_encoded_free(struct gi_encoded *encoded);
 struct gi_side {
     /* Host images with the shapes in `others` of the struct gi_step. */
     const struct gi_image *others;
-    void *result; /* for an analysis: zeroed memory of filter->result_nbytes bytes. The caller frees
-                     the result with filter->result_free, also after an error */
+    void *result; /* for an analysis: zeroed memory of filter->analysis.nbytes bytes. The caller
+                     frees the result with filter->analysis.free, also after an error */
     struct gi_image *copy_out; /* NULL, or a zeroed image that becomes the first source of the step
                                   in host memory. The caller frees it, also after an error */
     struct gi_image *shape; /* NULL, or an image that gets the shape of the step's first source. It

@@ -160,7 +160,7 @@ struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1)
     if (plan->late)
         return (struct gi_span){y0, y1};
     if (plan->dependency == GI_DEPENDENCY_MAPPED)
-        return plan->filter->needs(plan, y0, y1);
+        return plan->filter->sources.needs(plan, y0, y1);
     int halo = plan->halo;
     bool above = y0 < halo, below = height - y1 < halo;
     if (plan->border == GI_BORDER_WRAP &&
@@ -174,5 +174,6 @@ struct gi_span gi_plan_beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
     if (plan->dependency == GI_DEPENDENCY_GLOBAL)
         return (struct gi_span){0, plan->sources[j].height};
-    return plan->filter->beside ? plan->filter->beside(plan, j, y0, y1) : (struct gi_span){y0, y1};
+    return plan->filter->sources.beside ? plan->filter->sources.beside(plan, j, y0, y1)
+                                        : (struct gi_span){y0, y1};
 }

@@ -106,7 +106,7 @@ struct gi_work {
     struct gi_image *dst;        /* has the width, channels and type of the result */
     const struct gi_image *srcs; /* plan->nsources */
     /* `dst_y`: row of the result with which `dst` begins. `src_y`: row of the sources with which
-     * `srcs` begin, except sources whose rows filter->beside returns. */
+     * `srcs` begin, except sources whose rows filter->sources.beside returns. */
     int dst_y, src_y;
     const void *state; /* what `measure` found. NULL if there are no passes, or if sources are whole
                           and there are only band_passes */

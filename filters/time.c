@@ -40,7 +40,7 @@ static enum gi_status make_sides(struct timed *timed, struct gi_err *err)
                 (timed->execution.states = calloc(n, sizeof *timed->execution.states));
     for (int i = 0; i < pipeline->n && made; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
-        made = (timed->sides[i].result = calloc(1, plan->filter->result_nbytes + 1)) &&
+        made = (timed->sides[i].result = calloc(1, plan->filter->analysis.nbytes + 1)) &&
                (timed->execution.states[i] = calloc(1, plan->state_nbytes + 1));
     }
     timed->execution.sides = timed->sides;
@@ -106,13 +106,13 @@ static enum gi_status run_step(struct timed *timed, int i, int turn, const struc
     struct gi_work work = {.dst = dst, .srcs = srcs, .state = plan->passes ? state : NULL};
     if (!status && filter->run)
         return gi_plan_run(plan, queue, &work, err);
-    if (!status && filter->conclude && !plan->on_host)
-        status = filter->conclude(plan, result, state, err);
+    if (!status && filter->analysis.conclude && !plan->on_host)
+        status = filter->analysis.conclude(plan, result, state, err);
     else if (!status)
-        status = filter->analyse(plan, queue, result, srcs, err);
-    if (filter->result_free)
-        filter->result_free(result);
-    memset(result, 0, filter->result_nbytes);
+        status = filter->analysis.run(plan, queue, result, srcs, err);
+    if (filter->analysis.free)
+        filter->analysis.free(result);
+    memset(result, 0, filter->analysis.nbytes);
     return status;
 }
 

@@ -24,7 +24,7 @@ bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter
 {
     const struct gi_reporter *reporter = filter->run ? NULL : gi_reporter_find(filter);
     if ((!filter->run && !reporter) ||
-        (filter->run && filter->min_sources > 1)) /* has a command of its own */
+        (filter->run && filter->sources.min > 1)) /* has a command of its own */
         return false;
     *command = (struct gi_command){
         .name = filter->name,

@@ -54,8 +54,8 @@ enum gi_status gi_cli_check_levels(const struct gi_step *steps, int nsteps,
         const struct gi_filter *filter = steps[i].filter;
         unsigned full = (unsigned)gi_type_full_scale(type);
         status = check_step(&steps[i], type, made, i ? full : maxval, err);
-        if (filter->result_type)
-            type = filter->result_type(steps[i].params, type);
+        if (filter->samples.result_type)
+            type = filter->samples.result_type(steps[i].params, type);
         if (status && nsteps > 1)
             gi_err_prefix(err, "step %d, %s", i + 1, steps[i].filter->name);
     }

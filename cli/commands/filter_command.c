@@ -16,7 +16,7 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
     struct gi_chain_step step = {.filter = command->filter};
     struct gi_chain chain = {.steps = &step, .n = 1};
     step.args.params[GI_SET_STEP_FILTER] = params[SET_FILTER];
-    if (io->linear && !command->filter->averages)
+    if (io->linear && !command->filter->samples.averages)
         return gi_fail(err, GI_E_USAGE,
                        "--linear: this mixes no light of several pixels, as gaussian and blur do");
     struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};

@@ -108,29 +108,29 @@ static bool test_analysis(struct test *test)
 {
     const struct gi_backend *backends = test->bench->backends;
     const struct gi_filter *filter = test->filter;
-    void *want = calloc(1, filter->result_nbytes), *got = malloc(filter->result_nbytes);
+    void *want = calloc(1, filter->analysis.nbytes), *got = malloc(filter->analysis.nbytes);
     bool equal = want && got;
     if (!equal)
         gi_fail(&test->err, GI_E_MEMORY, "out of memory: a result");
     else if (run_case(test, &backends[0], NULL, want, &test->err))
         equal = false;
     else if (test->digest)
-        filter->result_digest(want, test->digest);
+        filter->analysis.digest(want, test->digest);
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
         if (test->once && backends[i].repeats)
             continue;
-        memset(got, 0, filter->result_nbytes);
+        memset(got, 0, filter->analysis.nbytes);
         enum gi_status status = run_case(test, &backends[i], NULL, got, &err);
         equal = status ? status == GI_E_DEVICE_MEMORY && backends[i].may_be_full
                        : gi_results_equal(filter, want, got);
         if (!equal)
             describe_case(test, &backends[i], status ? err.text : "the results differ");
-        if (filter->result_free)
-            filter->result_free(got);
+        if (filter->analysis.free)
+            filter->analysis.free(got);
     }
-    if (want && filter->result_free)
-        filter->result_free(want);
+    if (want && filter->analysis.free)
+        filter->analysis.free(want);
     free(want);
     free(got);
     return equal;

@@ -143,8 +143,8 @@ static bool walk_one(struct walk *walk, const struct trial *trial, const struct 
         gi_options_default(walk->variant.params, filter->options);
         fits = set_all(walk, trial, border);
     }
-    if (filter->ask_all)
-        filter->ask_all(walk->variant.params);
+    if (filter->analysis.ask_all)
+        filter->analysis.ask_all(walk->variant.params);
     return !fits || walk->fn(walk->arg, &walk->variant);
 }
 

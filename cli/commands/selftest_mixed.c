@@ -53,8 +53,8 @@ static int draw(struct gi_mixed *mixed, int n)
 static void free_piece(struct selftest_mixed_piece *piece)
 {
     gi_pipeline_free(&piece->pipeline);
-    if (piece->result && piece->filter->result_free)
-        piece->filter->result_free(piece->result);
+    if (piece->result && piece->filter->analysis.free)
+        piece->filter->analysis.free(piece->result);
     free(piece->result);
     gi_image_free(&piece->want);
     gi_image_free(&piece->src);
@@ -166,7 +166,7 @@ static enum gi_status finish_piece(struct gi_mixed *mixed, struct selftest_mixed
     struct gi_step step = {piece->filter, piece->params, piece->others, piece->nothers};
     if (!status)
         status = gi_pipeline_new(&piece->pipeline, &step, 1, &piece->src, NULL, err);
-    piece->result = calloc(1, piece->filter->result_nbytes + 1);
+    piece->result = calloc(1, piece->filter->analysis.nbytes + 1);
     if (!status && !piece->result)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a result");
     return status ? status : run_piece(piece, mixed->reference, &piece->want, piece->result, err);
@@ -253,15 +253,15 @@ static void check_piece(struct hand *hand, struct gi_queue *queue,
     struct gi_image got = {0};
     struct gi_err err = {0};
     char what[160] = "";
-    void *result = calloc(1, filter->result_nbytes + 1);
+    void *result = calloc(1, filter->analysis.nbytes + 1);
     if (!result || run_piece(piece, queue, &got, result, &err))
         describe(hand, piece, result ? err.text : "out of memory");
     else if (!filter->run && !gi_results_equal(filter, piece->result, result))
         describe(hand, piece, "the results differ");
     else if (filter->run && gi_selftest_differ(what, &piece->want, &got))
         describe(hand, piece, what);
-    if (result && filter->result_free)
-        filter->result_free(result);
+    if (result && filter->analysis.free)
+        filter->analysis.free(result);
     free(result);
     gi_image_free(&got);
     hand->runs++;

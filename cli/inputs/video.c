@@ -38,14 +38,15 @@ static enum gi_status subsample(struct gi_stream *stream, const struct gi_pipeli
     for (int i = 0; stream->video.chroma_params && i < chain->n; i++) {
         const struct gi_filter *filter = chain->steps[i].filter;
         const struct gi_plan *plan = gi_pipeline_plan(luma, i);
-        if (!filter->subsample)
+        if (!filter->samples.subsample)
             continue;
         void *params = malloc(filter->params_nbytes);
         stream->video.chroma_params[i] = params;
         if (!params)
             return gi_fail(err, GI_E_MEMORY, "out of memory: parameters of a plane");
         memcpy(params, chain->steps[i].args.params[GI_SET_STEP_FILTER], filter->params_nbytes);
-        if (!plan || !filter->subsample(params, plan, 1 << video->shift_x, 1 << video->shift_y))
+        if (!plan ||
+            !filter->samples.subsample(params, plan, 1 << video->shift_x, 1 << video->shift_y))
             *fits = false;
     }
     return stream->video.chroma_params

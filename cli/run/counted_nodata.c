@@ -16,8 +16,9 @@ bool gi_nodata_hidden_by(const struct gi_chain *chain)
 {
     for (int i = 0; chain && i < chain->n; i++) {
         const struct gi_filter *filter = chain->steps[i].filter;
-        bool measures = !filter->run, masks = filter->masks_others || measures;
-        if ((chain->steps[i].nothers && !masks) || (measures && !filter->leaves_out_masked))
+        bool measures = !filter->run, masks = filter->samples.masks_others || measures;
+        if ((chain->steps[i].nothers && !masks) ||
+            (measures && !filter->analysis.leaves_out_masked))
             return false;
     }
     return chain && chain->n;

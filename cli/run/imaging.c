@@ -197,8 +197,8 @@ static int on_picture(void *arg, const struct gi_image *picture)
     const struct coming *coming = arg;
     const struct gi_chain *chain = gi_imaging_chain(coming->imaging, coming->item);
     const struct gi_chain_step *first = chain && chain->n ? &chain->steps[0] : NULL;
-    return first && first->filter->shrink
-               ? first->filter->shrink(first->args.params[GI_SET_STEP_FILTER], picture)
+    return first && first->filter->sources.shrink
+               ? first->filter->sources.shrink(first->args.params[GI_SET_STEP_FILTER], picture)
                : 1;
 }
 
@@ -207,8 +207,8 @@ static bool on_window(void *arg, const struct gi_image *picture, struct gi_windo
     const struct coming *coming = arg;
     const struct gi_chain *chain = gi_imaging_chain(coming->imaging, coming->item);
     const struct gi_chain_step *first = chain && chain->n ? &chain->steps[0] : NULL;
-    return first && first->filter->window &&
-           first->filter->window(first->args.params[GI_SET_STEP_FILTER], picture, window);
+    return first && first->filter->sources.window &&
+           first->filter->sources.window(first->args.params[GI_SET_STEP_FILTER], picture, window);
 }
 
 void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms)

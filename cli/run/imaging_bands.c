@@ -47,9 +47,9 @@ static const char *why_not(const struct gi_chain_step *step, const struct gi_ima
     for (int j = 0; j < step->nothers; j++)
         if (!goes_with(step, j, bands))
             return "has a further image that is neither gray nor of the same bands";
-    return step->filter->needs_color ? "wants colours"
-           : is_late(step, shape)    ? "chooses a rectangle by the samples"
-                                     : NULL;
+    return step->filter->samples.needs_color ? "wants colours"
+           : is_late(step, shape)            ? "chooses a rectangle by the samples"
+                                             : NULL;
 }
 
 /* Checks that each step of the chain makes sense for bands. */
@@ -187,10 +187,10 @@ static void forget(struct work *work, int s)
 {
     const struct gi_filter *filter = work->all->chain->steps[s].filter;
     void *result = work->all->sides[s].result;
-    if (result && filter->result_free)
-        filter->result_free(result);
+    if (result && filter->analysis.free)
+        filter->analysis.free(result);
     if (result)
-        memset(result, 0, filter->result_nbytes);
+        memset(result, 0, filter->analysis.nbytes);
 }
 
 /* Runs the chain on all parts, and again if the results of analyses don't fit together. */

@@ -109,9 +109,9 @@ static bool may_take(const struct gi_imaging *imaging, const struct gi_item *ite
         return false;
     for (int i = 0; i < chain->n; i++)
         if (chain->steps[i].reporter || chain->steps[i].nothers || !chain->steps[i].filter->run ||
-            chain->steps[i].filter->min_sources > 1)
+            chain->steps[i].filter->sources.min > 1)
             return false;
-    return !chain->steps[0].filter->window; /* which makes the image small already */
+    return !chain->steps[0].filter->sources.window; /* which makes the image small already */
 }
 
 /* Returns whether rows of such a file can be decoded without the others, without warnings for some

@@ -223,7 +223,8 @@ static bool recolors(const struct gi_chain *chain)
     for (int i = 0; i < chain->n; i++) {
         const struct gi_chain_step *step = &chain->steps[i];
         const struct gi_filter *filter = step->filter;
-        if (filter->recolors && filter->recolors(step->args.params[GI_SET_STEP_FILTER]))
+        if (filter->samples.recolors &&
+            filter->samples.recolors(step->args.params[GI_SET_STEP_FILTER]))
             return true;
     }
     return false;

@@ -53,13 +53,14 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
                                  const struct gi_io_params *io, int threads, struct gi_err *err)
 {
     struct gi_io_params how = how_to_load(row, io);
-    how.passed.hide_nodata = step->filter->masks_others;
+    how.passed.hide_nodata = step->filter->samples.masks_others;
     const void *params = params_of(step);
     const char *path = gi_option_path(row, params);
     step->nothers = i + 1;
     struct gi_file_info info = {0};
     struct gi_metadata metadata = {0};
-    bool bands = row->picture && !step->filter->admit; /* they are paired with the input's */
+    bool bands =
+        row->picture && !step->filter->sources.admit; /* they are paired with the input's */
     enum gi_status status = gi_cli_load(&step->others[i], &metadata, bands ? &info : NULL, path,
                                         &how, threads, NULL, err);
     step->other_bands[i] = info.bands;
@@ -70,8 +71,8 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
         gi_other_colors_keep(&step->other_colors[i], &metadata);
     else
         gi_metadata_free(&metadata);
-    if (!status && step->filter->admit) {
-        status = step->filter->admit(params, i + 1, &step->others[i], err);
+    if (!status && step->filter->sources.admit) {
+        status = step->filter->sources.admit(params, i + 1, &step->others[i], err);
         if (status)
             gi_err_prefix(err, "%s", path);
     }

@@ -40,7 +40,7 @@ enum gi_status gi_plans_new(struct gi_plans **out, const struct gi_chain *chain,
     plans->limits = io->limits;
     plans->keeps = true;
     for (int i = 0; i < chain->n; i++)
-        if (chain->steps[i].filter->min_sources > 1)
+        if (chain->steps[i].filter->sources.min > 1)
             plans->keeps = false;
     pthread_mutex_init(&plans->lock, NULL);
     return GI_OK;

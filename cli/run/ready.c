@@ -10,8 +10,8 @@ void gi_ready_free(struct gi_ready *ready)
 {
     for (int i = 0; ready->sides && ready->inputs && ready->others && i < ready->chain->n; i++) {
         const struct gi_filter *filter = ready->chain->steps[i].filter;
-        if (ready->sides[i].result && filter->result_free)
-            filter->result_free(ready->sides[i].result);
+        if (ready->sides[i].result && filter->analysis.free)
+            filter->analysis.free(ready->sides[i].result);
         free(ready->sides[i].result);
         gi_image_free(&ready->inputs[i]);
         for (int j = 0; j < GI_SOURCES_MAX - 1; j++)
@@ -70,7 +70,7 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, int part, struct
     enum gi_status status = ready_others(ready, i, part, err);
     if (status || !reporter)
         return status;
-    side->result = calloc(1, from->filter->result_nbytes);
+    side->result = calloc(1, from->filter->analysis.nbytes);
     if (!side->result)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a result");
     side->shape = &ready->inputs[i];

@@ -49,8 +49,9 @@ enum gi_status gi_binary_run(const struct gi_plan *plan, struct gi_queue *queue,
 
 /* The members that their rows share. `plan` is a function of the operation's file. */
 #define GI_BINARY_ROW(option_rows)                                                                 \
-    .options = option_rows, .params_nbytes = sizeof(struct gi_binary_params), .averages = true,    \
-    .masks_others = true, .check = gi_binary_check, .plan = plan, .run = gi_binary_run
+    .options = option_rows, .params_nbytes = sizeof(struct gi_binary_params),                      \
+    .samples.averages = true, .samples.masks_others = true, .check = gi_binary_check,              \
+    .plan = plan, .run = gi_binary_run
 
 /* Checks that source j has the size of the first source, and that both are in colour or both are
  * gray. `name` is the option that names source j. Errors: GI_E_UNSUPPORTED. */

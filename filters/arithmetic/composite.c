@@ -162,9 +162,9 @@ const struct gi_filter gi_filter_composite = {
               "where alpha is above 8.",
     .options = options,
     .params_nbytes = sizeof(struct composite_params),
-    .averages = true,
+    .samples.averages = true,
     .check = check,
     .plan = plan,
-    .beside = beside,
+    .sources.beside = beside,
     .run = run,
 };

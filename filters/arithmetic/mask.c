@@ -126,9 +126,9 @@ const struct gi_filter gi_filter_mask = {
         "The result is computed in float and rounded once, a tie to the even number.",
     .options = options,
     .params_nbytes = sizeof(struct mask_params),
-    .averages = true,
+    .samples.averages = true,
     .check = check,
-    .admit = admit,
+    .sources.admit = admit,
     .plan = plan,
     .run = run,
 };

@@ -193,8 +193,8 @@ const struct gi_filter gi_filter_channels = {
     .name = "channels",
     .group = GI_GROUP_COLOR,
     .planes = GI_PLANES_RGB,
-    .needs_color = true,
-    .recolors = recolors,
+    .samples.needs_color = true,
+    .samples.recolors = recolors,
     .summary = "Split, join, swap or extract channels",
     .manual =
         "Samples stay as they are. --order names the channels of the result one after the other: "
@@ -203,7 +203,7 @@ const struct gi_filter gi_filter_channels = {
         "these and alpha; in a gray image r, g and b are its gray.",
     .options = options,
     .params_nbytes = sizeof(struct channels_params),
-    .max_sources = GI_PERMUTE_CHANNELS_SOURCES,
+    .sources.max = GI_PERMUTE_CHANNELS_SOURCES,
     .check = check,
     .plan = plan,
     .run = run,

@@ -264,8 +264,8 @@ const struct gi_filter gi_filter_color = {
     .name = "color",
     .group = GI_GROUP_COLOR,
     .planes = GI_PLANES_RGB,
-    .needs_color = true,
-    .recolors = recolors,
+    .samples.needs_color = true,
+    .samples.recolors = recolors,
     .summary = "Change colours: saturation, hue, white balance, matrix, colour space",
     .examples = "gpuimg color in.png vivid.png --saturation 1.5\n"
                 "gpuimg color in.jpg lab.tif --to lab --depth 16\n"

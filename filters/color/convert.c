@@ -122,7 +122,7 @@ const struct gi_filter gi_filter_convert = {
               "depths, and alpha stays.",
     .options = options,
     .params_nbytes = sizeof(struct convert_params),
-    .result_type = result_type,
+    .samples.result_type = result_type,
     .plan = plan,
     .run = run,
 };

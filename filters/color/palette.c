@@ -90,8 +90,8 @@ const struct gi_filter gi_filter_palette = {
     .options = options,
     .params_nbytes = sizeof(struct gi_palette_params),
     .plan = plan,
-    .result_nbytes = sizeof(struct gi_palette),
-    .analyse = analyse,
-    .result_free = result_free,
-    .result_digest = result_digest,
+    .analysis.nbytes = sizeof(struct gi_palette),
+    .analysis.run = analyse,
+    .analysis.free = result_free,
+    .analysis.digest = result_digest,
 };

@@ -143,7 +143,7 @@ const struct gi_filter gi_filter_quantize = {
     .name = "quantize",
     .group = GI_GROUP_COLOR,
     .planes = GI_PLANES_RGB,
-    .needs_color = true,
+    .samples.needs_color = true,
     .summary = "Reduce the number of colours by median cut",
     .examples = "gpuimg quantize in.png few.png --colors 16\n"
                 "gpuimg quantize photo.jpg 256.png\n"

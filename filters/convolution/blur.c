@@ -66,7 +66,7 @@ const struct gi_filter gi_filter_blur = {
         "larger k blurs more; the time does not depend on k.\n\n" GI_ALPHA_FILTERED_MANUAL ".\n\n"
         "In 8- and 16-bit images the mean is exact, and rounded to the nearest value. "
         "OpenCV's blur() gives the same in 8 bits, and in 16 bits differs by at most 1.",
-    .averages = true,
+    .samples.averages = true,
     .options = options,
     .params_nbytes = sizeof(struct blur_params),
     .plan = plan,

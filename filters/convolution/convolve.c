@@ -324,7 +324,7 @@ const struct gi_filter gi_filter_convolve = {
               "gpuimg help limits has the limits.\n\n" GI_ALPHA_FILTERED_MANUAL
               ". Alpha is filtered too, without --bias, unless the sum of the weights is zero, as "
               "in an edge detector; then it does not change.",
-    .averages = true,
+    .samples.averages = true,
     .options = options,
     .params_nbytes = sizeof(struct convolve_params),
     .check = check,

@@ -64,7 +64,7 @@ const struct gi_filter gi_filter_gaussian = {
         "This is the formula of OpenCV's getGaussianKernel, except that OpenCV has fixed "
         "weights up to k = 9. If both are given, the Gaussian is cut off after k weights "
         "per row and column. If neither is given, sigma is 1 px.\n\n" GI_ALPHA_FILTERED_MANUAL ".",
-    .averages = true,
+    .samples.averages = true,
     .options = options,
     .params_nbytes = sizeof(struct gaussian_params),
     .check = check,

@@ -57,7 +57,7 @@ const struct gi_filter gi_filter_sharpen = {
         "the same --sigma. Samples with |in - blurred| <= threshold do not change, so that "
         "--threshold keeps noise in smooth areas from being sharpened.\n\n" GI_ALPHA_COPIED_MANUAL
         ".",
-    .averages = true,
+    .samples.averages = true,
     .options = options,
     .params_nbytes = sizeof(struct sharpen_params),
     .plan = plan,

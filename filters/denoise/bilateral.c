@@ -165,7 +165,7 @@ const struct gi_filter gi_filter_bilateral = {
               "differ by one step at few samples, because OpenCV adds in another order. The "
               "weights of the difference d come from a table, which is exact for 8-bit images "
               "and has an error of at most 7e-6 for other images.",
-    .averages = true,
+    .samples.averages = true,
     .options = options,
     .params_nbytes = sizeof(struct bilateral_params),
     .check = check,

@@ -118,7 +118,7 @@ const struct gi_filter gi_filter_nlmeans = {
               "sixteenths of the strength. The weights are whole numbers from a table of up to "
               "4096 distances. In integer images the weighted sums are exact, and each result is "
               "rounded once.",
-    .averages = true,
+    .samples.averages = true,
     .options = options,
     .params_nbytes = sizeof(struct nlmeans_params),
     .check = check,

@@ -64,6 +64,6 @@ const struct gi_filter gi_filter_affine = {
     .params_nbytes = sizeof(struct affine_params),
     .check = check,
     .plan = plan,
-    .needs = gi_transform_needs,
+    .sources.needs = gi_transform_needs,
     .run = gi_transform_run,
 };

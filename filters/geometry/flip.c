@@ -41,6 +41,6 @@ const struct gi_filter gi_filter_flip = {
     .params_nbytes = sizeof(struct flip_params),
     .check = check,
     .plan = plan,
-    .needs = gi_layout_needs,
+    .sources.needs = gi_layout_needs,
     .run = gi_layout_run,
 };

@@ -60,6 +60,6 @@ const struct gi_filter gi_filter_orient = {
     .options = options,
     .params_nbytes = sizeof(struct orient_params),
     .plan = plan,
-    .needs = gi_layout_needs,
+    .sources.needs = gi_layout_needs,
     .run = gi_layout_run,
 };

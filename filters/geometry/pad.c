@@ -167,6 +167,6 @@ const struct gi_filter gi_filter_pad = {
     .params_nbytes = sizeof(struct pad_params),
     .check = check,
     .plan = plan,
-    .needs = needs,
+    .sources.needs = needs,
     .run = run,
 };

@@ -160,6 +160,6 @@ const struct gi_filter gi_filter_perspective = {
     .params_nbytes = sizeof(struct perspective_params),
     .check = check,
     .plan = plan,
-    .needs = gi_transform_needs,
+    .sources.needs = gi_transform_needs,
     .run = gi_transform_run,
 };

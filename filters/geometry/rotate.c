@@ -129,6 +129,6 @@ const struct gi_filter gi_filter_rotate = {
     .params_nbytes = sizeof(struct rotate_params),
     .check = check,
     .plan = plan,
-    .needs = needs,
+    .sources.needs = needs,
     .run = run,
 };

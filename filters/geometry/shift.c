@@ -52,6 +52,6 @@ const struct gi_filter gi_filter_shift = {
     .params_nbytes = sizeof(struct shift_params),
     .check = check,
     .plan = plan,
-    .needs = gi_transform_needs,
+    .sources.needs = gi_transform_needs,
     .run = gi_transform_run,
 };

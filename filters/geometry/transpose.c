@@ -32,6 +32,6 @@ const struct gi_filter gi_filter_transpose = {
     .options = options,
     .params_nbytes = sizeof(struct transpose_params),
     .plan = plan,
-    .needs = gi_layout_needs,
+    .sources.needs = gi_layout_needs,
     .run = gi_layout_run,
 };

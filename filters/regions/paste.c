@@ -158,6 +158,6 @@ const struct gi_filter gi_filter_paste = {
     .params_nbytes = sizeof(struct gi_paste_params),
     .check = check,
     .plan = plan,
-    .beside = beside,
+    .sources.beside = beside,
     .run = run,
 };

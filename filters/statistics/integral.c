@@ -199,10 +199,10 @@ const struct gi_filter gi_filter_integral = {
     .options = integral_options,
     .params_nbytes = sizeof(struct gi_integral_params),
     .plan = plan,
-    .result_nbytes = sizeof(struct gi_integral),
-    .analyse = analyse,
-    .result_free = result_free,
-    .result_digest = result_digest,
+    .analysis.nbytes = sizeof(struct gi_integral),
+    .analysis.run = analyse,
+    .analysis.free = result_free,
+    .analysis.digest = result_digest,
 };
 
 const struct gi_filter gi_filter_cumulative = {
@@ -214,8 +214,8 @@ const struct gi_filter gi_filter_cumulative = {
     .options = cumulative_options,
     .params_nbytes = sizeof(struct gi_integral_params),
     .plan = plan,
-    .result_nbytes = sizeof(struct gi_integral),
-    .analyse = analyse,
-    .result_free = result_free,
-    .result_digest = result_digest,
+    .analysis.nbytes = sizeof(struct gi_integral),
+    .analysis.run = analyse,
+    .analysis.free = result_free,
+    .analysis.digest = result_digest,
 };

@@ -16,7 +16,7 @@ struct gi_part_names {
 /* How an analysis joins the results of the parts. */
 struct gi_parts_join {
     /* Adds the result of a part to that of the whole image, `all`, which is zeroed before the first
-     * part and freed by gi_filter.result_free. Errors: GI_E_MEMORY, GI_E_UNSUPPORTED. */
+     * part and freed by gi_analysis.free. Errors: GI_E_MEMORY, GI_E_UNSUPPORTED. */
     enum gi_status (*add)(void *all, const void *part, const struct gi_part_names *names,
                           struct gi_err *err);
     /* Returns why the parameters make no sense for bands, or NULL. `alpha` says whether the first

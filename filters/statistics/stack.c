@@ -119,7 +119,7 @@ const struct gi_filter gi_filter_stack = {
               "image k begins at column k times the width divided by --images, rounded down.",
     .options = options,
     .params_nbytes = sizeof(struct gi_stack_params),
-    .max_sources = 2,
+    .sources.max = 2,
     .check = check,
     .plan = plan,
     .run = run,

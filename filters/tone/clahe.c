@@ -295,7 +295,7 @@ const struct gi_filter gi_filter_clahe = {
     .params_nbytes = sizeof(struct clahe_params),
     .check = check,
     .plan = plan,
-    .needs = needs,
+    .sources.needs = needs,
     .run = run,
     .measure = measure,
 };

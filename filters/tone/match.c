@@ -243,7 +243,7 @@ const struct gi_filter gi_filter_match = {
     .params_nbytes = sizeof(struct match_params),
     .check = check,
     .plan = plan,
-    .beside = beside,
+    .sources.beside = beside,
     .run = run,
     .measure = measure,
 };

@@ -19,7 +19,7 @@ static void run(const struct gi_command *command, int argc, char **argv)
     if (status != err.status || (status && !*err.text))
         abort();
     int set = command->filter ? gi_command_set(command, command->filter->options) : -1;
-    if (!status && !args.help && set >= 0 && command->filter->max_sources < 2) {
+    if (!status && !args.help && set >= 0 && command->filter->sources.max < 2) {
         struct gi_step step = {.filter = command->filter, .params = args.params[set]};
         small_run(&step, 1, (unsigned)argc);
     }

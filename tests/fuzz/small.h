@@ -54,8 +54,8 @@ static inline void small_run(const struct gi_step *steps, int nsteps, unsigned w
         memset(gi_row(&src, y), 37 * y + (int)(which & 31), gi_row_nbytes(&src));
     enum gi_status status = gi_pipeline_new(&pipeline, steps, n, &src, NULL, &err);
     for (int i = 0; i < n && !status; i++)
-        if (steps[i].filter->result_nbytes) {
-            sides[i].result = results[i] = calloc(1, steps[i].filter->result_nbytes);
+        if (steps[i].filter->analysis.nbytes) {
+            sides[i].result = results[i] = calloc(1, steps[i].filter->analysis.nbytes);
             if (!results[i])
                 abort();
         }
@@ -64,8 +64,8 @@ static inline void small_run(const struct gi_step *steps, int nsteps, unsigned w
     if (status != err.status || (status && !*err.text)) /* a failure must have a message */
         abort();
     for (int i = 0; i < n; i++) {
-        if (results[i] && steps[i].filter->result_free)
-            steps[i].filter->result_free(results[i]);
+        if (results[i] && steps[i].filter->analysis.free)
+            steps[i].filter->analysis.free(results[i]);
         free(results[i]);
     }
     gi_pipeline_free(&pipeline);

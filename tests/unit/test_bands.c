@@ -95,7 +95,7 @@ static void compare(const struct gi_filter *filter, const void *params, const st
         fail_msg("%s: %s", filter->name, err.text);
     assert_string_equal(err.text, "");
     assert_true(times.bands > 1);
-    if (!filter->needs) /* the filter reads the whole source */
+    if (!filter->sources.needs) /* the filter reads the whole source */
         assert_true(nbytes >= 2.0 * (double)gi_row_nbytes(src) * src->height);
     if (!case_is_equal(whole, &cut))
         fail_msg("%s: %d rows at most, %d in memory: differs", filter->name, rows, upload_rows);
@@ -365,9 +365,9 @@ TEST(test_analysis)
                 analyse(&cut, &src, params, j ? rows : 33, j ? 33 : rows);
                 if (!gi_results_equal(&gi_filter_histogram, &whole, &cut))
                     fail_msg("histogram: case %d, bands of %d rows: differs", i, rows);
-                gi_filter_histogram.result_free(&cut);
+                gi_filter_histogram.analysis.free(&cut);
             }
-        gi_filter_histogram.result_free(&whole);
+        gi_filter_histogram.analysis.free(&whole);
         gi_image_free(&src);
     }
     free(params);
@@ -386,12 +386,12 @@ TEST(test_analysis_of_the_whole)
                          GI_E_DEVICE_MEMORY);
         assert_string_equal(err.text,
                             "out of device memory: extract needs all 19 x 33 pixels there at once");
-        gi_filter_extract.result_free(&result);
+        gi_filter_extract.analysis.free(&result);
     }
     take(33, 33);
     assert_int_equal(gi_run_one(queue, NULL, &result, &src, &gi_filter_extract, params, NULL),
                      GI_OK);
-    gi_filter_extract.result_free(&result);
+    gi_filter_extract.analysis.free(&result);
     gi_image_free(&src);
     free(params);
 }

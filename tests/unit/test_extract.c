@@ -15,7 +15,7 @@ static struct gi_extract_params defaults(void)
 {
     struct gi_extract_params p = {0};
     gi_options_default(&p, gi_filter_extract.options);
-    gi_filter_extract.ask_all(&p);
+    gi_filter_extract.analysis.ask_all(&p);
     p.at = (struct gi_level){GI_LEVEL_VALUE, 0};
     return p;
 }
@@ -85,11 +85,11 @@ TEST(test_drawing)
     assert_int_equal(e.points.n, 11);
     assert_true(e.points.x[0] == 5 && e.points.y[0] == 0 && e.points.value[0] == 90);
     assert_true(e.points.x[10] == 5 && e.points.y[10] == 4 && e.points.value[10] == 50);
-    gi_filter_extract.result_free(&e);
+    gi_filter_extract.analysis.free(&e);
     p.connectivity = 0;
     e = extract_of(&image, &p);
     assert_int_equal(e.n, 5);
-    gi_filter_extract.result_free(&e);
+    gi_filter_extract.analysis.free(&e);
 }
 
 TEST(test_choice)
@@ -105,23 +105,23 @@ TEST(test_choice)
     assert_int_equal(e.points.n, 9);
     assert_int_equal(((uint32_t *)gi_row(&e.labels, 3))[6], 0);
     assert_int_equal(((uint32_t *)gi_row(&e.labels, 1))[1], 2);
-    gi_filter_extract.result_free(&e);
+    gi_filter_extract.analysis.free(&e);
     p = defaults();
     p.keep_top = 1;
     e = extract_of(&image, &p);
     assert_true(e.n == 1 && e.regions[0].area == 5); /* now label 1 */
     assert_int_equal(((uint32_t *)gi_row(&e.labels, 1))[1], 1);
     assert_int_equal(((uint32_t *)gi_row(&e.labels, 0))[5], 0);
-    gi_filter_extract.result_free(&e);
+    gi_filter_extract.analysis.free(&e);
     p = defaults();
     p.sort = GI_REGIONS_BY_MEAN;
     e = extract_of(&image, &p);
     assert_true(e.order[0] == 0 && e.order[1] == 2 && e.order[2] == 1);
-    gi_filter_extract.result_free(&e);
+    gi_filter_extract.analysis.free(&e);
     p.min_area = 9;
     e = extract_of(&image, &p);
     assert_true(e.n == 0 && e.found == 3 && e.points.n == 0);
-    gi_filter_extract.result_free(&e);
+    gi_filter_extract.analysis.free(&e);
 }
 
 /* 2^33 pixels are too many for 32-bit labels. The image has no samples, so that a read would
@@ -163,7 +163,7 @@ TEST(test_mask)
     struct gi_extract e = extract_masked(&image, &mask, &p);
     struct gi_region r = gi_extract_region(&e, 0);
     assert_true(e.n == 1 && r.area == 2 && r.mean == 45 && r.stddev == 45 && r.min == 0);
-    gi_filter_extract.result_free(&e);
+    gi_filter_extract.analysis.free(&e);
 }
 
 TEST(test_floats)
@@ -183,7 +183,7 @@ TEST(test_floats)
     assert_true(isinf(r.mean) && isnan(r.stddev) && r.min == 1 && isinf(r.max));
     r = gi_extract_region(&e, 1);
     assert_true(fabs(r.mean - 2.5) < 1e-8 && fabs(r.stddev - 0.5) < 1e-8);
-    gi_filter_extract.result_free(&e);
+    gi_filter_extract.analysis.free(&e);
 }
 
 /* Backends without the primitive flood, such as CUDA, compute the same result from labels

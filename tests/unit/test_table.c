@@ -134,7 +134,7 @@ static void check_plan(const struct gi_filter *filter)
         assert_true(plan.cost.fmas + plan.cost.other > 0);
         assert_int_equal(plan.passes + plan.band_passes > 0, plan.state_nbytes > 0);
         assert_true(plan.passes + plan.band_passes == 0 || filter->measure);
-        assert_true(plan.dependency != GI_DEPENDENCY_MAPPED || filter->needs);
+        assert_true(plan.dependency != GI_DEPENDENCY_MAPPED || filter->sources.needs);
         /* An operation with a halo must have a border mode. */
         if (filter->run && plan.halo > 0)
             assert_non_null(gi_option_find(filter->options, "border"));
@@ -146,12 +146,12 @@ static void check_plan(const struct gi_filter *filter)
 static void check_hooks(const struct gi_filter *filter)
 {
     if (!filter->run) {
-        assert_true(filter->analyse || filter->conclude);
-        assert_true(filter->result_nbytes > 0 && filter->result_digest);
+        assert_true(filter->analysis.run || filter->analysis.conclude);
+        assert_true(filter->analysis.nbytes > 0 && filter->analysis.digest);
     }
-    assert_true(filter->conclude == NULL || filter->measure != NULL);
-    assert_true(filter->max_sources <= GI_SOURCES_MAX);
-    assert_true(filter->min_sources <= (filter->max_sources ? filter->max_sources : 1));
+    assert_true(filter->analysis.conclude == NULL || filter->measure != NULL);
+    assert_true(filter->sources.max <= GI_SOURCES_MAX);
+    assert_true(filter->sources.min <= (filter->sources.max ? filter->sources.max : 1));
 }
 
 TEST(test_rows)

@@ -123,7 +123,7 @@ static void run_case(struct outcome *outcome, const struct walk_case *c, struct 
     struct gi_side sides[STEPS_MAX] = {{0}};
     *outcome = (struct outcome){0};
     for (int i = 0; i < c->n; i++) {
-        outcome->results[i] = calloc(1, c->steps[i].filter->result_nbytes + 1);
+        outcome->results[i] = calloc(1, c->steps[i].filter->analysis.nbytes + 1);
         sides[i].others = c->steps[i].others;
         sides[i].result = outcome->results[i];
         sides[i].copy_out = c->number % 2 ? &outcome->sources[i] : NULL;
@@ -137,8 +137,8 @@ static void free_outcome(struct outcome *outcome, const struct walk_case *c)
 {
     for (int i = 0; i < c->n; i++) {
         const struct gi_filter *filter = c->steps[i].filter;
-        if (filter->result_free)
-            filter->result_free(outcome->results[i]);
+        if (filter->analysis.free)
+            filter->analysis.free(outcome->results[i]);
         free(outcome->results[i]);
         gi_image_free(&outcome->sources[i]);
     }
@@ -156,7 +156,7 @@ static void run_steps(struct outcome *outcome, const struct walk_case *c, struct
         struct gi_side side = {.others = step->others};
         struct gi_pipeline *pipeline;
         struct gi_image made = {0};
-        side.result = outcome->results[i] = calloc(1, step->filter->result_nbytes + 1);
+        side.result = outcome->results[i] = calloc(1, step->filter->analysis.nbytes + 1);
         if (c->number % 2)
             gi_image_convert(&outcome->sources[i], &image, image.type, NULL);
         outcome->status = gi_pipeline_new(&pipeline, step, 1, &image, NULL, &outcome->err);
@@ -182,7 +182,8 @@ static bool outcomes_differ(char what[160], const struct walk_case *c, const str
     }
     for (int i = 0; i < c->n && !want->status; i++) {
         const struct gi_filter *filter = c->steps[i].filter;
-        if (filter->result_digest && !gi_results_equal(filter, want->results[i], got->results[i])) {
+        if (filter->analysis.digest &&
+            !gi_results_equal(filter, want->results[i], got->results[i])) {
             snprintf(what, 160, "the result of step %d, %s", i + 1, filter->name);
             return true;
         }

@@ -155,8 +155,8 @@ static bool add_step(struct walk_case *c, const struct gi_filter *filter)
         drop_step(c);
         return false;
     }
-    if (filter->ask_all)
-        filter->ask_all((void *)c->steps[c->n].params);
+    if (filter->analysis.ask_all)
+        filter->analysis.ask_all((void *)c->steps[c->n].params);
     gi_pipeline_free(&c->pipeline);
     c->pipeline = longer;
     c->n++;
