@@ -132,7 +132,7 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
     struct gi_file_info info = {0};
     struct gi_bundle *bundle = NULL;
     item->source.takes_bands = true;
-    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
+    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, false, err);
     const struct gi_bands bands = info.bands;
     char text[GI_BANDS_TEXT];
     int n = image.channels;
@@ -215,7 +215,8 @@ static enum gi_status join_item(void *self, const struct gi_batch_files *files,
     struct gi_metadata metadata = {0};
     struct gi_file_info info;
     const char *order = work->order;
-    enum gi_status status = gi_imaging_load(imaging, item, &images[0], &metadata, &info, err);
+    enum gi_status status =
+        gi_imaging_load(imaging, item, &images[0], &metadata, &info, false, err);
     if (!status)
         status = load_further(images, &metadata, work, imaging, item, err);
     if (!status && work->alpha)

@@ -217,7 +217,7 @@ enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *
     struct gi_file_info info = {0};
     struct gi_bands bands[2] = {{0}};
     item->source.takes_bands = item->source.counts_nodata = true;
-    enum gi_status status = gi_imaging_load(imaging, item, &pair->a, NULL, &info, err);
+    enum gi_status status = gi_imaging_load(imaging, item, &pair->a, NULL, &info, false, err);
     bands[0] = info.bands;
     if (!status)
         status = gi_imaging_load_further(imaging, item, &pair->b, other, from, true, &bands[1],

@@ -218,7 +218,8 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
     struct labels own = {0};
     struct gi_file_info info;
     bool shared = batch->all.image.width > 0;
-    enum gi_status status = gi_imaging_load(imaging, item, &piece.src, &piece.metadata, &info, err);
+    enum gi_status status =
+        gi_imaging_load(imaging, item, &piece.src, &piece.metadata, &info, false, err);
     if (status)
         return status;
     status = gi_cli_check_levels(&step, 1, &piece.src, &info, batch->io, err);

@@ -16,14 +16,15 @@
 #include "cli/tables/table_writer.h"
 
 struct tables {
+    /* The first member, for gi_text_batch_open(). Without a writer: one table per image. */
+    struct gi_text_batch table;
     struct gi_batch_files files;
     const struct gi_chain *chain;
     int last; /* number of the last step, the analysis */
     struct gi_io_params *io;
-    struct gi_stream *stream;   /* the images come from this stream; NULL if they come from files */
-    struct gi_source *source;   /* of the stream or the files */
-    struct gi_text_batch table; /* without a writer: one table per image */
-    bool totals;                /* the table ends with a part that describes all images together */
+    struct gi_stream *stream; /* the images come from this stream; NULL if they come from files */
+    struct gi_source *source; /* of the stream or the files */
+    bool totals;              /* the table ends with a part that describes all images together */
     struct gi_total *total;
 };
 
@@ -46,9 +47,9 @@ static enum gi_status analyse(const struct tables *tables, struct gi_imaging *im
     table.json = table.into_memory ? tables->table.table.format == GI_TABLE_WRITER_JSONL
                                    : is_json(item->line.output);
     gi_batch_row(source, item, &tar, &table.file);
-    enum gi_status status =
-        source->kind->take ? source->kind->take(source->self, item, &image, err)
-                           : gi_imaging_load_for_chain(imaging, item, &image, NULL, &info, err);
+    enum gi_status status = source->kind->take
+                                ? source->kind->take(source->self, item, &image, err)
+                                : gi_imaging_load(imaging, item, &image, NULL, &info, true, err);
     *joined =
         source->kind == &gi_source_file_pages && gi_imaging_found_joined(item, &info, status, err);
     if (!status)
@@ -190,12 +191,6 @@ static enum gi_status check_table(void *self, struct gi_err *err)
     return gi_text_batch_check(&tables->table, err);
 }
 
-static enum gi_status open_table(void *self, struct gi_imaging *imaging, struct gi_err *err)
-{
-    struct tables *tables = self;
-    return gi_text_batch_open(&tables->table, imaging, err);
-}
-
 /* Finds out whether the only input is a stream of images. All images of a stream have one table
  * together. */
 static enum gi_status find_stream(struct tables *tables, const char *input, struct gi_err *err)
@@ -274,8 +269,11 @@ static enum gi_status run_tars(const struct tables *tables, const struct gi_batc
     return gi_tars_run(job, operands, noperands, err);
 }
 
-static const struct gi_target_kind a_table = {
-    .ordered = true, .check = check_table, .open = open_table, .put = put, .end = end_table};
+static const struct gi_target_kind a_table = {.ordered = true,
+                                              .check = check_table,
+                                              .open = gi_text_batch_open,
+                                              .put = put,
+                                              .end = end_table};
 static const struct gi_target_kind a_table_each = {.check = check_each, .open = make_folders};
 
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,

@@ -232,7 +232,7 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
     if (!tars->analyses)
         return gi_imaging_process(imaging, item, true, err);
     table.json = gi_text_has_suffix(item->line.output, "json");
-    enum gi_status status = gi_imaging_load_for_chain(imaging, item, &image, NULL, &info, err);
+    enum gi_status status = gi_imaging_load(imaging, item, &image, NULL, &info, true, err);
     return status ? status : gi_imaging_analyse(imaging, item, &image, &info, &table, err);
 }
 

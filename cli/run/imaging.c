@@ -230,10 +230,9 @@ static bool reports_samples(const struct gi_chain *chain)
     return chain->n == 1 && gi_chain_reports_samples(&chain->steps[0]);
 }
 
-/* `for_chain`: the chain runs on the image, which may stay coded. */
-static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, struct gi_image *image,
-                           struct gi_metadata *metadata, struct gi_file_info *info, bool for_chain,
-                           struct gi_err *err)
+enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *image, struct gi_metadata *metadata,
+                               struct gi_file_info *info, bool for_chain, struct gi_err *err)
 {
     double start = gi_now_ms();
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
@@ -276,20 +275,6 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
         }
     }
     return status;
-}
-
-enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
-                               struct gi_image *image, struct gi_metadata *metadata,
-                               struct gi_file_info *info, struct gi_err *err)
-{
-    return load(imaging, item, image, metadata, info, false, err);
-}
-
-enum gi_status gi_imaging_load_for_chain(struct gi_imaging *imaging, struct gi_item *item,
-                                         struct gi_image *image, struct gi_metadata *metadata,
-                                         struct gi_file_info *info, struct gi_err *err)
-{
-    return load(imaging, item, image, metadata, info, true, err);
 }
 
 enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *item,

@@ -42,15 +42,12 @@ int gi_imaging_threads(const struct gi_imaging *imaging);
 /* Returns gi_session_allocator(), the best memory for images that gi_imaging_compute() gets. */
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging);
 
-/* Decodes item->source.bytes, or the file item->line.input, and records shape, size and time. */
+/* Decodes item->source.bytes, or the file item->line.input, and records shape, size and time. An
+ * image `for_chain` is read only by gi_imaging_compute(), and the report of an analysis. It may
+ * stay coded (gi_load_options.coded), if the devices of the chain decode it. */
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
-                               struct gi_file_info *info, struct gi_err *err);
-/* Like gi_imaging_load(), for an image that only gi_imaging_compute() will read, and the report of
- * an analysis. It may stay coded (gi_load_options.coded), if the devices of the chain decode it. */
-enum gi_status gi_imaging_load_for_chain(struct gi_imaging *imaging, struct gi_item *item,
-                                         struct gi_image *image, struct gi_metadata *metadata,
-                                         struct gi_file_info *info, struct gi_err *err);
+                               struct gi_file_info *info, bool for_chain, struct gi_err *err);
 /* Replaces an image that is still coded by the decoded image. Called after gi_imaging_compute() has
  * returned GI_E_UNSUPPORTED for it. The image is freed after an error. Errors: as
  * gi_imaging_load(). */

@@ -300,8 +300,8 @@ static enum gi_status make_results(struct gi_imaging *imaging, struct gi_item *i
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     struct gi_placement placement = {0};   /* where the chain moves the pixels */
     bool keeps = wanted || results->shows; /* metadata */
-    enum gi_status status = gi_imaging_load_for_chain(
-        imaging, item, image, keeps ? &results->metadata : NULL, &results->info, err);
+    enum gi_status status = gi_imaging_load(imaging, item, image, keeps ? &results->metadata : NULL,
+                                            &results->info, true, err);
     bool bands = !status && results->info.bands.n;
     struct gi_image loaded = *image;
     loaded.channels = gi_shown_channels(image);
