@@ -11,6 +11,8 @@
 #include "cli/process.h"
 #include "cli/run/timing.h"
 #include "cli/stop.h"
+#include "imgio/small.h"
+#include "imgio/temporary.h"
 #include "kernels/ways.h"
 
 #include <errno.h>
@@ -36,6 +38,16 @@ static void clean_up_and_die(int signal_number)
     gi_sink_signal_cleanup();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
+}
+
+/* Ends the process if a small allocation (imgio/small.h) fails, in any thread. */
+static void end_without_memory(void)
+{
+    static const char text[] = "gpuimg: out of memory\n";
+    gi_temporary_end();
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written; /* the message is lost if standard error can't be written */
+    _exit(GI_EXIT_AGAIN);
 }
 
 /* The program was started with SIGPIPE as it is by default, so that it ends by that signal. */
@@ -148,13 +160,11 @@ static bool is_command(const char *word)
 
 /* Returns a copy of the command line in which the command `name` comes first, even if options
  * preceded it ("--device cpu blur in.png out.png"), and an alias is replaced by its words. The
- * caller frees the copy. NULL if memory ran out. */
+ * caller frees the copy. */
 static char **command_line(int *argc, char **argv, const char *name)
 {
-    char **line = calloc((size_t)*argc + 3, sizeof *line);
+    char **line = gi_small_calloc((size_t)*argc + 3, sizeof *line);
     int at = 0, n = 0;
-    if (!line)
-        return NULL;
     for (int i = 1; *name == '-' && name[1] && !at && i < *argc; i++)
         at = is_command(argv[i]) ? i : 0;
     const char *word = at ? argv[at] : name;
@@ -173,6 +183,7 @@ int main(int argc, char **argv)
 {
     open_standard_files();
     set_signals();
+    gi_small_ends_by(end_without_memory);
     gi_json_start();
     gi_commands_use(gi_command_rows);
     if (argc < 2) {
@@ -198,8 +209,6 @@ int main(int argc, char **argv)
     struct gi_command command;
     int argn = argc - 1;
     char **args = command_line(&argn, argv + 1, name);
-    if (!args)
-        return finish(gi_fail(&err, GI_E_MEMORY, "out of memory: the command line"), NULL, &err);
     if (!gi_command_find(&command, args[0])) {
         free(args);
         return finish(fail_command(name, &err), NULL, &err);

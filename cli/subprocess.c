@@ -14,7 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "imgio/reader.h"
+#include "imgio/small.h"
 
 enum { PIECE_NBYTES = 1 << 16 };
 
@@ -35,6 +37,12 @@ static void limit_memory(void)
     }
 }
 
+/* Ends the child, whose error the parent makes. */
+static void end_child(void)
+{
+    _exit(GI_EXIT_AGAIN);
+}
+
 /* Runs in the child: writes the output to standard output, and stores an error in *fault. */
 static _Noreturn void work_in_child(int to, unsigned seconds, gi_subprocess_fn *work,
                                     const void *arg, struct gi_err *fault)
@@ -44,6 +52,7 @@ static _Noreturn void work_in_child(int to, unsigned seconds, gi_subprocess_fn *
     /* The child must not remove the parent's temporary files, nor outlive the parent. */
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         signal(deadly[i], SIG_DFL);
+    gi_small_ends_by(end_child);
     signal(SIGALRM, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     alarm(seconds);
@@ -89,6 +98,8 @@ static enum gi_status judge(int ending, const struct gi_err *fault, const char *
 {
     if (WIFEXITED(ending) && WEXITSTATUS(ending) == 0)
         return GI_OK;
+    if (WIFEXITED(ending) && WEXITSTATUS(ending) == GI_EXIT_AGAIN)
+        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", what);
     if (WIFEXITED(ending) && fault->status)
         return gi_fail(err, fault->status, "%s: %s", what, fault->text);
     if (WIFSIGNALED(ending) && WTERMSIG(ending) == SIGALRM)

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "imgio/small.h"
+
 /* One output: a file or a folder. */
 struct member {
     struct gi_sink *sink; /* NULL if the output is a folder */
@@ -44,9 +46,7 @@ struct gi_bundle {
 
 enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_err *err)
 {
-    *bundle = calloc(1, sizeof **bundle);
-    if (!*bundle)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
+    *bundle = gi_small_calloc(1, sizeof **bundle);
     (*bundle)->clears = clears;
     return GI_OK;
 }
@@ -58,7 +58,7 @@ static void clear(struct gi_bundle *bundle, const char *target)
     if (!bundle->clears || !target)
         return;
     char *folder = gi_path_folder(target);
-    if (!folder || (bundle->cleared && strcmp(bundle->cleared, folder) == 0)) {
+    if (bundle->cleared && strcmp(bundle->cleared, folder) == 0) {
         free(folder);
         return;
     }
@@ -67,15 +67,12 @@ static void clear(struct gi_bundle *bundle, const char *target)
     bundle->cleared = folder;
 }
 
-/* Adds a member. Returns NULL if memory ran out. */
+/* Adds a member. */
 static struct member *add(struct gi_bundle *bundle)
 {
-    struct member *grown = realloc(bundle->members, (bundle->n + 1) * sizeof *grown);
-    if (!grown)
-        return NULL;
-    bundle->members = grown;
-    grown[bundle->n] = (struct member){.lock = -1, .parent = -1};
-    return &grown[bundle->n++];
+    bundle->members = gi_small_realloc(bundle->members, bundle->n + 1, sizeof *bundle->members);
+    bundle->members[bundle->n] = (struct member){.lock = -1, .parent = -1};
+    return &bundle->members[bundle->n++];
 }
 
 /* Returns the member whose folder contains `path`, and sets *file to the name in that folder.
@@ -106,12 +103,10 @@ enum gi_status gi_bundle_open(struct gi_bundle *bundle, struct gi_sink **sink, c
 {
     const char *file;
     const struct member *folder = bundle ? folder_of(bundle, path, &file) : NULL;
-    char *staged;
     if (!folder)
         return gi_sink_open(sink, path, no_clobber, err);
     *sink = NULL;
-    if (asprintf(&staged, "%s/%s", folder->temporary, file) < 0)
-        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
+    char *staged = gi_small_format("%s/%s", folder->temporary, file);
     enum gi_status status = gi_sink_open_as(sink, path, staged, no_clobber, err);
     free(staged);
     return status;
@@ -162,10 +157,6 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
     if (!bundle || folder_of(bundle, (*sink)->name, &file))
         return gi_sink_commit(sink, durable, err);
     struct member *member = add(bundle);
-    if (!member) {
-        gi_sink_abandon(sink);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
-    }
     member->sink = *sink;
     member->durable = durable;
     *sink = NULL;
@@ -203,20 +194,18 @@ static char *trimmed(const char *path)
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
-    return strndup(path, n);
+    return gi_small_copy_n(path, n);
 }
 
 enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
                                 bool (*ours)(const char *name), struct gi_err *err)
 {
     struct member *m = add(bundle);
-    if (!m)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
     m->ours = ours;
     m->name = trimmed(path);
     /* "a/." and ".." can't be exchanged as names in a folder, so they are resolved. */
-    m->target = m->name ? realpath(m->name, NULL) : NULL;
-    if (m->name && !m->target)
+    m->target = realpath(m->name, NULL);
+    if (!m->target)
         m->target = gi_path_resolve(m->name);
     clear(bundle, m->target);
     m->temporary = m->target ? gi_temporary_make(m->target, false, make_folder, &m->lock) : NULL;
@@ -318,7 +307,9 @@ enum gi_status gi_bundle_commit(struct gi_bundle **bundle, struct gi_err *err)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (size_t k = 0; k < (*bundle)->n; k++)
         guard(*bundle, &(*bundle)->members[k]);
+    gi_temporary_lock();
     enum gi_status status = move_all(*bundle, err);
+    gi_temporary_unlock();
     if (!status)
         drop_older(*bundle);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -8,6 +8,7 @@
 #include "imgio/metadata/linear_light.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/nodata.h"
+#include "imgio/small.h"
 #include "imgio/source.h"
 
 #include <limits.h>
@@ -408,9 +409,7 @@ static enum gi_status open_path(struct gi_source *source, struct gi_load_options
                                 const char *path, struct gi_err *err)
 {
     struct gi_selection selection;
-    char *file = strndup(path, gi_path_file(path, &selection));
-    if (!file)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    char *file = gi_small_copy_n(path, gi_path_file(path, &selection));
     if (!options->image && selection.given && selection.last >= 0) /* "[*]" may be a single image */
         options->image = 1 + selection.first;
     if (selection.bands.n)

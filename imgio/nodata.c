@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "imgio/metadata/linear_light.h"
+#include "imgio/small.h"
 #include "imgio/tiff/tags.h"
 
 enum { TAG_NODATA = 42113, TEXT_LENGTH = 63 };
@@ -237,10 +238,6 @@ void gi_nodata_scale(struct gi_metadata *metadata, uint32_t most, uint32_t full,
     }
     uint32_t v = ((uint32_t)value * full + most / 2) / most;
     size_t nbytes = (size_t)snprintf(text, sizeof text, "%u", inverted ? full - v : v) + 1;
-    void *bytes = realloc(part->bytes, nbytes);
-    metadata->starved = metadata->starved || !bytes;
-    if (!bytes)
-        return;
-    part->bytes = memcpy(bytes, text, nbytes);
+    part->bytes = memcpy(gi_small_realloc(part->bytes, 1, nbytes), text, nbytes);
     part->nbytes = nbytes;
 }

@@ -4,6 +4,7 @@
 #include "imgio/image_next.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/pages.h"
+#include "imgio/small.h"
 #include "imgio/source.h"
 #include "imgio/tiff/tiff.h"
 
@@ -100,7 +101,8 @@ const char *gi_path_hint(const char *path)
     const char *open = strrchr(path, '[');
     bool bands = open && strncmp(open, "[bands", 6) == 0;
     size_t n = !open ? 0 : bands ? strcspn(open + 1, "]") : strspn(open + 1, "0123456789:,-* ");
-    char *file = n && strcmp(open + 1 + n, "]") == 0 ? strndup(path, (size_t)(open - path)) : NULL;
+    char *file =
+        n && strcmp(open + 1 + n, "]") == 0 ? gi_small_copy_n(path, (size_t)(open - path)) : NULL;
     bool exists = file && access(file, F_OK) == 0;
     free(file);
     return !exists ? ""
@@ -313,18 +315,12 @@ static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selecti
     return GI_OK;
 }
 
-static enum gi_status new_pages(struct gi_pages **out, const char *path, size_t length,
-                                struct gi_err *err)
+static struct gi_pages *new_pages(const char *path, size_t length)
 {
-    struct gi_pages *pages = *out = calloc(1, sizeof *pages);
-    if (pages) {
-        pages->file = strndup(path, length);
-        atomic_init(&pages->owners, 1);
-    }
-    if (pages && pages->file)
-        return GI_OK;
-    gi_pages_close(out, NULL);
-    return gi_fail(err, GI_E_MEMORY, "out of memory: pages");
+    struct gi_pages *pages = gi_small_calloc(1, sizeof *pages);
+    pages->file = gi_small_copy_n(path, length);
+    atomic_init(&pages->owners, 1);
+    return pages;
 }
 
 /* Ends the opening of *out, whose bytes are set unless `status` is an error: lists the images, or
@@ -353,9 +349,7 @@ enum gi_status gi_pages_open_memory(struct gi_pages **out, const void *bytes, si
     const struct gi_selection all = {0};
     if (warning)
         *warning = (struct gi_err){0};
-    enum gi_status status = new_pages(out, name, strlen(name), err);
-    if (status)
-        return status;
+    *out = new_pages(name, strlen(name));
     (*out)->bytes = bytes;
     (*out)->nbytes = nbytes;
     (*out)->joined = joined;
@@ -369,11 +363,9 @@ enum gi_status gi_pages_open(struct gi_pages **out, const char *path,
     struct gi_selection selection;
     if (warning)
         *warning = (struct gi_err){0};
-    enum gi_status status = new_pages(out, path, gi_path_file(path, &selection), err);
-    if (status)
-        return status;
-    struct gi_pages *pages = *out;
-    status = gi_source_open(&pages->source, pages->file, options, gi_format_way, err);
+    struct gi_pages *pages = *out = new_pages(path, gi_path_file(path, &selection));
+    enum gi_status status =
+        gi_source_open(&pages->source, pages->file, options, gi_format_way, err);
     if (status)
         pages->source = (struct gi_source){0};
     pages->bands = selection.bands;

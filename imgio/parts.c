@@ -3,6 +3,7 @@
 #include "imgio/codecs.h"
 #include "imgio/image_next.h"
 #include "imgio/parts.h"
+#include "imgio/small.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,11 +32,7 @@ void gi_metadata_add_part(struct gi_metadata *metadata, const struct gi_part *pa
     }
     struct gi_part *list = parts->list;
     if ((parts->n & (parts->n - 1)) == 0) /* room for a power of two */
-        list = realloc(list, (parts->n ? 2 * (size_t)parts->n : 1) * sizeof *list);
-    if (!list) {
-        metadata->starved = true;
-        return;
-    }
+        list = gi_small_realloc(list, parts->n ? 2 * (size_t)parts->n : 1, sizeof *list);
     parts->list = list;
     struct gi_part *made = &list[parts->n++];
     *made = *part;

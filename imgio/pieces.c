@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "imgio/small.h"
+
 enum {
     PIECES_OF_IMAGE = 8,
     LEAST_NBYTES = 1 << 17,
@@ -104,9 +106,7 @@ enum gi_status gi_pieces_run(const struct gi_pieces *pieces, const struct gi_par
     struct work w = {.pieces = pieces};
     int ahead = PIECES_PER_THREAD * (parallel ? parallel->threads : 1);
     w.room = ahead < pieces->n ? ahead : pieces->n;
-    w.ring = calloc((size_t)w.room, sizeof *w.ring);
-    if (!w.ring)
-        return gi_fail(err, GI_E_MEMORY, "out of memory for writing");
+    w.ring = gi_small_calloc((size_t)w.room, sizeof *w.ring);
     pthread_mutex_init(&w.lock, NULL);
     pthread_cond_init(&w.moved, NULL);
     enum gi_status status = run_jobs(&w, parallel, err);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "imgio/small.h"
+
 /* The maximum for unprivileged processes on Linux (/proc/sys/fs/pipe-max-size). With the usual 64
  * KiB, the processes at both ends of a pipe would wake 16 times as often. */
 enum { PIPE_NBYTES = 1 << 20 };
@@ -74,13 +76,8 @@ int gi_input_open(const char *path)
 enum gi_status gi_reader_open(struct gi_reader **out, const char *path, struct gi_err *err)
 {
     *out = NULL;
-    struct gi_reader *reader = malloc(sizeof *reader);
-    char *name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
-    if (!reader || !name) {
-        free(reader);
-        free(name);
-        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
-    }
+    struct gi_reader *reader = gi_small_alloc(sizeof *reader);
+    char *name = gi_small_copy(strcmp(path, "-") == 0 ? "standard input" : path);
     reader->name = name;
     reader->ended = false;
     reader->from = reader->to = 0;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/reader.h"
 #include "imgio/sink.h"
+#include "imgio/small.h"
 #include "imgio/temporary.h"
 
 #include <errno.h>
@@ -78,9 +79,8 @@ static int open_unnamed(const char *target)
 {
     char *folder = gi_path_folder(target);
     /* Without /proc an unnamed file can't get a name. */
-    int fd = folder && access("/proc/self/fd", X_OK) == 0
-                 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)
-                 : -1;
+    int fd = access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)
+                                                : -1;
     free(folder);
     return fd;
 }
@@ -124,41 +124,29 @@ static int open_target(struct gi_sink *sink, const char *path)
     return sink->fd >= 0 ? 0 : name_temporary(sink, make_open);
 }
 
-/* Makes a sink without an open file. Returns NULL, with `err`, if memory ran out. The sink's buffer
- * is not initialised, so that it takes only the memory that is used. */
-static struct gi_sink *new_sink(const char *name, struct gi_err *err)
+/* Makes a sink without an open file. The sink's buffer is not initialised, so that it takes only
+ * the memory that is used. */
+static struct gi_sink *new_sink(const char *name)
 {
-    struct gi_sink *sink = calloc(1, sizeof *sink);
-    unsigned char *buffer = malloc(GI_SINK_NBYTES);
-    char *copy = strdup(name);
-    if (!sink || !buffer || !copy) {
-        free(sink);
-        free(buffer);
-        free(copy);
-        gi_fail(err, GI_E_MEMORY, "%s: out of memory", name);
-        return NULL;
-    }
-    sink->buffer = buffer;
-    sink->name = copy;
+    struct gi_sink *sink = gi_small_calloc(1, sizeof *sink);
+    sink->buffer = gi_small_alloc(GI_SINK_NBYTES);
+    sink->name = gi_small_copy(name);
     sink->fd = sink->lock = sink->mode = -1;
     return sink;
 }
 
 enum gi_status gi_sink_open_memory(struct gi_sink **out, const char *name, struct gi_err *err)
 {
-    *out = new_sink(name, err);
-    if (*out)
-        (*out)->in_memory = true;
-    return *out ? GI_OK : GI_E_MEMORY;
+    *out = new_sink(name);
+    (*out)->in_memory = true;
+    return GI_OK;
 }
 
 enum gi_status gi_sink_open_as(struct gi_sink **out, const char *name_words, const char *path,
                                bool no_clobber, struct gi_err *err)
 {
-    struct gi_sink *sink = new_sink(name_words, err);
+    struct gi_sink *sink = new_sink(name_words);
     *out = NULL;
-    if (!sink)
-        return GI_E_MEMORY;
     sink->standard = strcmp(path, "-") == 0;
     sink->no_clobber = no_clobber;
     if (sink->standard)
@@ -254,16 +242,11 @@ enum gi_status gi_sink_flush(struct gi_sink *sink, struct gi_err *err)
 
 enum gi_status gi_sink_printf(struct gi_sink *sink, struct gi_err *err, const char *format, ...)
 {
-    char *text;
     va_list args;
     va_start(args, format);
-    int n = vasprintf(&text, format, args);
+    char *text = gi_small_vformat(format, args);
     va_end(args);
-    if (n < 0) {
-        sink->failed = true;
-        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", sink->name);
-    }
-    enum gi_status status = gi_sink_write(sink, text, (size_t)n, err);
+    enum gi_status status = gi_sink_write(sink, text, strlen(text), err);
     free(text);
     return status;
 }

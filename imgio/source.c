@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "imgio/small.h"
+
 enum {
     /* smaller files are read by read(), which is as fast and causes no SIGBUS */
     MAP_FROM_NBYTES = 1 << 20,
@@ -162,15 +164,11 @@ static enum gi_status read_all(struct gi_source *source, int fd, size_t expected
 }
 
 /* Keeps the first bytes of a file that no decoder accepts. */
-static enum gi_status keep_head(struct gi_source *source, const unsigned char *head, size_t nbytes,
-                                struct gi_err *err)
+static void keep_head(struct gi_source *source, const unsigned char *head, size_t nbytes)
 {
-    unsigned char *bytes = malloc(nbytes + 1);
-    if (!bytes)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of input", nbytes);
+    unsigned char *bytes = gi_small_alloc(nbytes + 1);
     memcpy(bytes, head, nbytes);
     *source = (struct gi_source){.bytes = bytes, .nbytes = nbytes, .guard = -1};
-    return GI_OK;
 }
 
 /* Opens a regular file with `at` as its current position, which it is read from. */
@@ -186,8 +184,10 @@ static enum gi_status open_sized(struct gi_source *source, int fd, off_t at, con
     if (n < 0)
         return gi_fail(err, gi_status_of_errno(errno), "%s", strerror(errno));
     enum gi_source_way way = choose ? choose(head, (size_t)n, options->header_only) : GI_SOURCE_MAP;
-    if (way == GI_SOURCE_STOP && n)
-        return keep_head(source, head, (size_t)n, err);
+    if (way == GI_SOURCE_STOP && n) {
+        keep_head(source, head, (size_t)n);
+        return GI_OK;
+    }
     if (way == GI_SOURCE_MAP && st->st_size >= MAP_FROM_NBYTES && at == 0 &&
         map_file(source, fd, st))
         return GI_OK;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "imgio/small.h"
 
 /* Followed by 16 hexadecimal digits. */
 static const char prefix[] = ".gpuimg-";
@@ -28,6 +31,20 @@ enum {
 /* The names that a signal handler must remove. They are global because the handler gets no argument
  * for them. */
 static _Atomic(const char *) names[NAMES];
+
+/* Held while a thread makes or forgets a temporary file or moves several. A signal handler does
+ * not take it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void gi_temporary_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void gi_temporary_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
 
 static void replace_name(const char *from, const char *to)
 {
@@ -84,6 +101,12 @@ void gi_sink_signal_cleanup(void)
     errno = saved;
 }
 
+void gi_temporary_end(void)
+{
+    gi_temporary_lock();
+    gi_sink_signal_cleanup();
+}
+
 /* Removes the file or folder `name` of the open folder `at`, unless a process has locked it. */
 static void remove_unlocked(int at, const char *name)
 {
@@ -106,7 +129,7 @@ static void clear_name(const char *name)
 {
     const char *slash = strrchr(name, '/');
     char *folder = gi_path_folder(name);
-    int at = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (at >= 0 && (flock(at, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK))
         remove_unlocked(at, slash ? slash + 1 : name);
     if (at >= 0)
@@ -131,11 +154,7 @@ char *gi_temporary_make(const char *target, bool own, gi_make_fn *make, void *ar
         unsigned long long word = hash_of(target + folder);
         if (!(own && !i) && getrandom(&word, sizeof word, 0) != sizeof word)
             return NULL;
-        char *name;
-        if (asprintf(&name, "%.*s%s%016llx", folder, target, prefix, word) < 0) {
-            errno = ENOMEM;
-            return NULL;
-        }
+        char *name = gi_small_format("%.*s%s%016llx", folder, target, prefix, word);
         /* A file that another process is writing must not be registered. */
         if (own && !i && access(name, F_OK) == 0) {
             clear_name(name);
@@ -146,9 +165,11 @@ char *gi_temporary_make(const char *target, bool own, gi_make_fn *make, void *ar
         }
         /* registered before the file exists, so that signal handlers find the name */
         replace_name(NULL, name);
-        if (make(arg, name) == 0)
+        gi_temporary_lock();
+        int made = make(arg, name), why = errno;
+        gi_temporary_unlock();
+        if (made == 0)
             return name;
-        int why = errno;
         gi_temporary_forget(&name);
         errno = why;
         if (why != EEXIST)
@@ -160,7 +181,9 @@ char *gi_temporary_make(const char *target, bool own, gi_make_fn *make, void *ar
 
 void gi_temporary_forget(char **name)
 {
+    gi_temporary_lock();
     replace_name(*name, NULL);
+    gi_temporary_unlock();
     free(*name);
     *name = NULL;
 }
@@ -207,8 +230,8 @@ void gi_temporary_undo(const char *temporary, const char *target, bool exchanged
 
 char *gi_path_resolve(const char *path)
 {
-    char *name = strdup(path);
-    for (int links = 0; name; links++) {
+    char *name = gi_small_copy(path);
+    for (int links = 0;; links++) {
         char to[PATH_MAX];
         ssize_t n = readlink(name, to, sizeof to - 1);
         if (n < 0)
@@ -216,26 +239,26 @@ char *gi_path_resolve(const char *path)
         to[n] = 0;
         const char *slash = strrchr(name, '/');
         int folder = to[0] != '/' && slash ? (int)(slash - name) + 1 : 0;
-        char *next = NULL;
-        if (links < 40 && asprintf(&next, "%.*s%s", folder, name, to) < 0)
-            next = NULL;
+        char *next = gi_small_format("%.*s%s", folder, name, to);
         free(name);
         name = next;
-        if (links >= 40)
-            errno = ELOOP;
+        if (links < 40)
+            continue;
+        free(name);
+        errno = ELOOP;
+        return NULL;
     }
-    return NULL;
 }
 
 char *gi_path_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    return gi_small_copy_n(slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
 }
 
 enum gi_status gi_path_fail(const char *name, const char *path, int why, struct gi_err *err)
 {
-    char *folder = why == ENOENT ? strdup(path) : NULL;
+    char *folder = why == ENOENT ? gi_small_copy(path) : NULL;
     char *end = folder && *folder ? folder : NULL;
     while (end && (end = strchr(end + 1, '/'))) {
         *end = '\0';
@@ -253,13 +276,17 @@ enum gi_status gi_path_fail(const char *name, const char *path, int why, struct 
 
 void gi_path_sync(const char *path)
 {
-    char *folder = gi_path_folder(path);
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    /* Nothing is allocated, because the output is in its place already. */
+    char folder[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    if (n)
+        snprintf(folder, sizeof folder, "%.*s", (int)n, path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd); /* some file systems can't sync folders; the file itself has been synced */
         close(fd);
     }
-    free(folder);
 }
 
 static bool is_temporary(const char *name)

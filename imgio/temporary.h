@@ -27,6 +27,14 @@ int gi_temporary_exchange(const char *temporary, const char *target, bool no_clo
 /* Undoes the exchange. */
 void gi_temporary_undo(const char *temporary, const char *target, bool exchanged);
 
+/* Between these two calls a thread moves outputs that belong together, and gi_temporary_end()
+ * waits. Small allocations (imgio/small.h) are not allowed there, because they may call it. */
+void gi_temporary_lock(void);
+void gi_temporary_unlock(void);
+/* Removes what gi_sink_signal_cleanup() removes, for a process that ends while other threads work.
+ * They can make no more temporary files, and the thread must end the process at once. */
+void gi_temporary_end(void);
+
 /* Removes the files in the open folder `fd`. Safe in a signal handler. */
 void gi_temporary_empty(int fd);
 /* Removes a file, or a folder with its files. Safe in a signal handler. */
@@ -36,7 +44,7 @@ void gi_temporary_remove(const char *name);
  * dangling. The caller frees the path. Returns NULL with errno after an error. */
 char *gi_path_resolve(const char *path);
 /* Returns the folder in `path`, with a slash at its end, or "." if `path` has none. The caller
- * frees the text. Returns NULL if memory ran out. */
+ * frees the text. */
 char *gi_path_folder(const char *path);
 /* Syncs the directory entry of `path` to the disk, if the file system can do that. */
 void gi_path_sync(const char *path);

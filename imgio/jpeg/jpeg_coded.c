@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "imgio/jpeg/jpeg_markers.h"
+#include "imgio/small.h"
 
 enum { FILE_NBYTES_MAX = 1 << 28 }; /* so that positions of bits fit in 32 bits */
 
@@ -120,9 +121,7 @@ enum gi_status gi_jpeg_keep_coded(const struct gi_decode *decode, const struct g
                                   struct gi_err *err)
 {
     struct gi_image *image = decode->image;
-    struct gi_coded *kept = malloc(sizeof *kept);
-    if (!kept)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a JPEG");
+    struct gi_coded *kept = gi_small_alloc(sizeof *kept);
     *kept = *coded;
     enum gi_status status =
         gi_image_alloc_from(&kept->file, decode->options->allocator,

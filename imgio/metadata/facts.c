@@ -10,6 +10,7 @@
 #include "imgio/metadata/iptc.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/metadata/xmp.h"
+#include "imgio/small.h"
 #include "imgio/tiff/tags.h"
 
 enum directory { IN_FIRST, IN_EXIF, IN_GPS };
@@ -156,9 +157,9 @@ static char *exif_date(const struct exif *e)
     char *date = exif_text(e, IN_EXIF, rows[GI_FACT_DATE].tag);
     char *zone =
         date && *date >= '0' && *date <= '9' ? exif_text(e, IN_EXIF, TAG_OFFSET_TIME) : NULL;
-    char *whole = date && *date >= '0' && *date <= '9' ? malloc(strlen(date) + 16) : NULL;
-    if (whole)
-        sprintf(whole, "%s%.8s", date, zone ? zone : "");
+    char *whole = date && *date >= '0' && *date <= '9'
+                      ? gi_small_format("%s%.8s", date, zone ? zone : "")
+                      : NULL;
     free(date);
     free(zone);
     return whole;
@@ -168,7 +169,7 @@ static char *metadata_text(const struct gi_metadata *metadata, const char *keywo
 {
     for (int i = 0; keyword && i < metadata->ntexts; i++)
         if (strcmp(metadata->texts[i].keyword, keyword) == 0 && *metadata->texts[i].text)
-            return strdup(metadata->texts[i].text);
+            return gi_small_copy(metadata->texts[i].text);
     return NULL;
 }
 

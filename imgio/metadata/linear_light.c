@@ -3,6 +3,7 @@
 #include "imgio/integer.h"
 #include "imgio/metadata/icc.h"
 #include "imgio/metadata/linear_light.h"
+#include "imgio/small.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,11 +102,9 @@ static uint32_t cell_of(float v)
 
 /* Makes a curve of `codes` samples. `steps` alternates between the linear light of a sample and
  * that of the middle between this sample and the next. */
-static bool make_curve(struct curve *curve, const double *steps, size_t codes)
+static void make_curve(struct curve *curve, const double *steps, size_t codes)
 {
-    curve->light = malloc(codes * 2 * sizeof(float) + CELLS * sizeof(uint16_t));
-    if (!curve->light)
-        return false;
+    curve->light = gi_small_alloc(codes * 2 * sizeof(float) + CELLS * sizeof(uint16_t));
     curve->least = curve->light + codes;
     curve->start = (uint16_t *)(curve->least + codes);
     for (size_t i = 0; i < codes; i++) {
@@ -125,7 +124,6 @@ static bool make_curve(struct curve *curve, const double *steps, size_t codes)
             code++;
         curve->start[cell] = (uint16_t)code;
     }
-    return true;
 }
 
 static enum gi_status make_linear_light(struct gi_linear_light **light, int colors,
@@ -133,15 +131,12 @@ static enum gi_status make_linear_light(struct gi_linear_light **light, int colo
                                         struct gi_err *err)
 {
     size_t codes = type == GI_U8 ? 256 : 65536, steps = 2 * codes - 1;
-    double *values = malloc((size_t)colors * steps * sizeof *values);
-    struct gi_linear_light *made = calloc(1, sizeof *made);
-    enum gi_status status = values && made ? fill_tables(values, steps, colors, metadata, err)
-                                           : gi_fail(err, GI_E_MEMORY, "out of memory");
-    if (made)
-        *made = (struct gi_linear_light){.colors = colors, .type = type};
+    double *values = gi_small_alloc((size_t)colors * steps * sizeof *values);
+    struct gi_linear_light *made = gi_small_alloc(sizeof *made);
+    *made = (struct gi_linear_light){.colors = colors, .type = type};
+    enum gi_status status = fill_tables(values, steps, colors, metadata, err);
     for (int c = 0; c < colors && !status; c++)
-        if (!make_curve(&made->curves[c], values + (size_t)c * steps, codes))
-            status = gi_fail(err, GI_E_MEMORY, "out of memory");
+        make_curve(&made->curves[c], values + (size_t)c * steps, codes);
     free(values);
     if (status)
         gi_linear_light_free(&made);

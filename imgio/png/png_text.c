@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "imgio/png/png_strips.h"
+#include "imgio/small.h"
 
 enum {
     HEAD = 8, /* length and type of a chunk; the chunk ends with 4 bytes of checksum */
@@ -97,16 +98,11 @@ static bool read_color(struct gi_metadata *metadata, const char *type, const uns
             return false;
     if (n > COLOR_MAX)
         return false;
-    unsigned char *grown = realloc(metadata->color, metadata->color_nbytes + 5 + n);
-    if (!grown) {
-        metadata->starved = true;
-        return true;
-    }
-    metadata->color = grown;
-    grown += metadata->color_nbytes;
-    memcpy(grown, type, 4);
-    grown[4] = (unsigned char)n;
-    memcpy(grown + 5, bytes, n);
+    metadata->color = gi_small_realloc(metadata->color, 1, metadata->color_nbytes + 5 + n);
+    at = (unsigned char *)metadata->color + metadata->color_nbytes;
+    memcpy(at, type, 4);
+    at[4] = (unsigned char)n;
+    memcpy(at + 5, bytes, n);
     metadata->color_nbytes += 5 + n;
     return true;
 }

@@ -5,17 +5,13 @@
 
 #include <stdlib.h>
 
-enum gi_status gi_tar_entry_new(struct gi_tar_entry **out, struct archive_entry *from,
-                                struct gi_err *err)
+#include "imgio/small.h"
+
+struct gi_tar_entry *gi_tar_entry_new(struct archive_entry *from)
 {
-    struct gi_tar_entry *entry = *out = calloc(1, sizeof *entry);
-    if (entry)
-        entry->entry = gi_libarchive.archive_entry_clone(from);
-    if (entry && entry->entry)
-        return GI_OK;
-    free(entry);
-    *out = NULL;
-    return gi_fail(err, GI_E_MEMORY, "out of memory: a member of a tar");
+    struct gi_tar_entry *entry = gi_small_calloc(1, sizeof *entry);
+    entry->entry = gi_small_check(gi_libarchive.archive_entry_clone(from));
+    return entry;
 }
 
 void gi_tar_entry_free(struct gi_tar_entry **entry)

@@ -8,6 +8,5 @@ struct gi_tar_entry {
     struct archive_entry *entry; /* owned here */
 };
 
-/* Makes a copy of `from`. Errors: GI_E_MEMORY. */
-enum gi_status gi_tar_entry_new(struct gi_tar_entry **entry, struct archive_entry *from,
-                                struct gi_err *err);
+/* Makes a copy of `from`. */
+struct gi_tar_entry *gi_tar_entry_new(struct archive_entry *from);

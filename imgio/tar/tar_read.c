@@ -1,6 +1,7 @@
 /* Reads the members of a tar.
  * SPDX-License-Identifier: MIT */
 #include "imgio/reader.h"
+#include "imgio/small.h"
 #include "imgio/tar/libarchive.h"
 #include "imgio/tar/tar.h"
 #include "imgio/tar/tar_entry.h"
@@ -61,13 +62,9 @@ static enum gi_status fail(struct gi_tar_reader *reader, struct gi_err *err)
 
 enum gi_status gi_tar_reader_open(struct gi_tar_reader **out, const char *path, struct gi_err *err)
 {
-    struct gi_tar_reader *reader = *out = calloc(1, sizeof *reader);
-    if (!reader)
-        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
+    struct gi_tar_reader *reader = *out = gi_small_calloc(1, sizeof *reader);
     enum gi_status status = gi_reader_open(&reader->from, path, err);
-    reader->archive = status ? NULL : gi_libarchive.archive_read_new();
-    if (!status && !reader->archive)
-        status = gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
+    reader->archive = status ? NULL : gi_small_check(gi_libarchive.archive_read_new());
     if (!status) {
         struct archive *a = reader->archive;
         gi_libarchive.archive_read_support_format_tar(a);
@@ -119,7 +116,7 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **o
     else if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
         status = fail(reader, err);
     else
-        status = gi_tar_entry_new(out, entry, err);
+        *out = gi_tar_entry_new(entry);
     gi_tar_leave(before);
     return status;
 }

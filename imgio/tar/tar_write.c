@@ -1,6 +1,7 @@
 /* Writes the members of a tar.
  * SPDX-License-Identifier: MIT */
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 #include "imgio/tar/libarchive.h"
 #include "imgio/tar/tar.h"
 #include "imgio/tar/tar_entry.h"
@@ -88,14 +89,10 @@ static enum gi_status check(struct gi_tar_writer *writer, bool good, const char 
 enum gi_status gi_tar_writer_open(struct gi_tar_writer **out, const char *path, bool no_clobber,
                                   struct gi_err *err)
 {
-    struct gi_tar_writer *writer = *out = calloc(1, sizeof *writer);
-    if (!writer)
-        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
+    struct gi_tar_writer *writer = *out = gi_small_calloc(1, sizeof *writer);
     const struct suffix *suffix = find(path);
     enum gi_status status = gi_sink_open(&writer->sink, path, no_clobber, err);
-    writer->archive = status ? NULL : gi_libarchive.archive_write_new();
-    if (!status && !writer->archive)
-        status = gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
+    writer->archive = status ? NULL : gi_small_check(gi_libarchive.archive_write_new());
     if (!status && !set_up(writer, suffix ? suffix->packing : NULL))
         status = check(writer, false, path, err);
     if (status)

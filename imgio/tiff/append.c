@@ -11,6 +11,7 @@
 #include "imgio/integer.h"
 #include "imgio/pages.h"
 #include "imgio/sink.h"
+#include "imgio/small.h"
 #include "imgio/tiff/tags.h"
 
 #include <stdlib.h>
@@ -205,9 +206,8 @@ static enum gi_status read_directory(struct directory *d, const struct source *s
     if (status)
         return status;
     d->n = gi_own(count, sizeof count);
-    d->at = malloc(directory_nbytes(d));
-    return d->at ? fetch(s, d->at, directory_nbytes(d), at, err)
-                 : gi_fail(err, GI_E_MEMORY, "%s: out of memory: a page", s->sink->name);
+    d->at = gi_small_alloc(directory_nbytes(d)); /* at most 65535 entries */
+    return fetch(s, d->at, directory_nbytes(d), at, err);
 }
 
 /* Wide directories one behind the other, which begin at offset `at` of the file. */
@@ -407,9 +407,7 @@ static enum gi_status begin(struct gi_page_writer *w, bool big, struct gi_err *e
 enum gi_status gi_page_writer_new(struct gi_page_writer **writer, struct gi_sink *sink,
                                   uint64_t big_from, struct gi_err *err)
 {
-    *writer = calloc(1, sizeof **writer);
-    if (!*writer)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: pages");
+    *writer = gi_small_calloc(1, sizeof **writer);
     (*writer)->sink = sink;
     (*writer)->big_from = big_from ? big_from : BIG_FROM_NBYTES;
     return GI_OK;

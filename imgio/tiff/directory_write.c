@@ -7,6 +7,7 @@
 
 #include "imgio/integer.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/small.h"
 
 enum {
     UNIT_NONE = 1,
@@ -332,22 +333,17 @@ static void sort(struct gi_tiff_directory *d, uint64_t *keys, unsigned char *cop
     d->n = kept;
 }
 
-enum gi_status gi_tiff_directory_end(struct gi_tiff_directory *d, struct gi_err *err)
+void gi_tiff_directory_end(struct gi_tiff_directory *d)
 {
-    uint64_t *keys = malloc((size_t)d->n * sizeof *keys);
-    unsigned char *copy = malloc((size_t)d->n * entry_nbytes(d->big));
-    bool starved = !keys || !copy;
-    if (!starved)
-        sort(d, keys, copy);
+    uint64_t *keys = gi_small_alloc((size_t)d->n * sizeof *keys);
+    unsigned char *copy = gi_small_alloc((size_t)d->n * entry_nbytes(d->big));
+    sort(d, keys, copy);
     free(keys);
     free(copy);
-    if (starved)
-        return gi_fail(err, GI_E_MEMORY, "out of memory");
     memcpy(d->bytes, host_is_big() ? "MM" : "II", 2);
     gi_put_own(d->bytes + 2, 2, d->big ? 43 : 42);
     if (d->big)
         gi_put_own(d->bytes + 4, 2, 8); /* bytes of an offset */
     gi_put_own(d->bytes + (d->big ? 8 : 4), d->big ? 8 : 4, d->big ? 16 : 8);
     gi_put_own(d->bytes + (d->big ? 16 : 8), d->big ? 8 : 2, (uint64_t)d->n);
-    return GI_OK;
 }

@@ -37,4 +37,4 @@ void gi_tiff_add_metadata(struct gi_tiff_directory *d, const struct gi_metadata 
                           const struct gi_image *image);
 
 /* Sorts the entries, of several with the same tag keeps the first, and writes the head. */
-enum gi_status gi_tiff_directory_end(struct gi_tiff_directory *d, struct gi_err *err);
+void gi_tiff_directory_end(struct gi_tiff_directory *d);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/small.h"
+
 /* Canon's CR2 has the structure of TIFF, but its first page is a preview. */
 static bool probe_tiff(const unsigned char *bytes, size_t nbytes)
 {
@@ -363,11 +365,7 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
  * with the reason in r.fault. */
 static TIFF *open_file(struct gi_tiff_reader *r, bool first)
 {
-    TIFFOpenOptions *options = gi_tiff.TIFFOpenOptionsAlloc();
-    if (!options) {
-        gi_fail(&r->fault, GI_E_MEMORY, "out of memory");
-        return NULL;
-    }
+    TIFFOpenOptions *options = gi_small_check(gi_tiff.TIFFOpenOptionsAlloc());
     gi_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, r);
     gi_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, r);
     gi_tiff.TIFFOpenOptionsSetMaxSingleMemAlloc(options, GI_TIFF_MEMORY_MAX);

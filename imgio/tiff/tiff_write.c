@@ -232,10 +232,9 @@ static enum gi_status write_directory(struct gi_sink *sink, const struct writer 
     if (status)
         return status;
     lay_out(&d, w, metadata);
-    status = gi_tiff_directory_end(&d, err);
-    if (!status)
-        status = again ? gi_sink_patch(sink, d.bytes, d.end, 0, err)
-                       : gi_sink_write(sink, d.bytes, d.end, err);
+    gi_tiff_directory_end(&d);
+    status = again ? gi_sink_patch(sink, d.bytes, d.end, 0, err)
+                   : gi_sink_write(sink, d.bytes, d.end, err);
     gi_tiff_directory_free(&d);
     return status;
 }

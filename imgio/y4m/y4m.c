@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/small.h"
+
 static const char magic[] = "YUV4MPEG2";
 
 bool gi_y4m_starts(const unsigned char *bytes, size_t nbytes)
@@ -272,9 +274,7 @@ enum gi_status gi_y4m_widen(const struct gi_image *image, int bits, struct gi_er
     uint32_t most = (1u << bits) - 1;
     if (bits == 8)
         return GI_OK;
-    uint16_t *table = malloc((most + 1) * sizeof *table);
-    if (!table)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    uint16_t *table = gi_small_alloc((most + 1) * sizeof *table);
     for (uint32_t v = 0; v <= most; v++)
         table[v] = (uint16_t)((v * 65535 + most / 2) / most);
     enum gi_status status = GI_OK;

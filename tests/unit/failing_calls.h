@@ -21,7 +21,7 @@
 
 /* A fault: a call of the function `name` fails with errno `why`, or transfers a single byte if
  * `why` is 0. If `on`, all later calls do the same. `works` tells whether the work must succeed
- * nevertheless. The name "malloc" means every function that allocates. */
+ * nevertheless. The name "malloc" means every function that allocates (run_fault()). */
 struct fault {
     const char *name;
     int why;
@@ -52,18 +52,16 @@ static void arm(struct fault with, int n)
 {
     fault = with;
     fault_at = n;
-    fault_calls = calls = 0;
-    fails_at = strcmp(fault.name, "malloc") == 0 ? n : 0;
+    fault_calls = 0;
 }
 
 /* Ends the fault, and tests that the work's status fits the fault and the error. Returns whether no
  * call has failed. */
 static bool disarm(const char *work, enum gi_status status, const struct gi_err *err)
 {
-    bool done = (fails_at ? calls : fault_calls) < fault_at;
+    bool done = fault_calls < fault_at;
     struct fault had = fault;
     fault.name = NULL;
-    fails_at = 0;
     if (status != err->status || (status && (had.works || !*err->text)))
         fail_msg("%s: call %d of %s() fails (%s): status %d, %s", work, fault_at, had.name,
                  strerror(had.why), status, err->text);
@@ -190,3 +188,52 @@ void *mmap(void *at, size_t n, int rights, int flags, int fd, off_t from)
     return fails("mmap") ? MAP_FAILED : (void *)syscall(SYS_mmap, at, n, rights, flags, fd, from);
 }
 #endif
+
+/* A work, which checks its results itself. */
+struct faulted {
+    const char *name;
+    enum gi_status (*run)(struct gi_err *err);
+};
+
+static int count_own_files(void)
+{
+    int n = 0;
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* Runs the work in a child process. */
+static int run_in_child(void *arg)
+{
+    const struct faulted *work = arg;
+    struct gi_err err = {0};
+    int files = count_own_files();
+    enum gi_status status = work->run(&err);
+    if (counted < 0)
+        stop_failing();
+    if (status != err.status || (status && !*err.text))
+        fail_msg("%s: without memory: status %d, %s", work->name, status, err.text);
+    assert_int_equal(count_own_files(), files);
+    return (int)status;
+}
+
+/* Runs the work while the n-th call of the fault fails. Returns its status, which is GI_E_MEMORY if
+ * a small allocation failed. Sets *done to whether there were fewer calls. */
+__attribute__((unused)) static enum gi_status run_fault(const char *name, struct fault with, int n,
+                                                        enum gi_status (*run)(struct gi_err *err),
+                                                        bool *done)
+{
+    struct faulted work = {name, run};
+    struct gi_err err = {0};
+    bool came;
+    if (strcmp(with.name, "malloc") == 0) {
+        int result = run_without_memory(n, run_in_child, &work, &came);
+        *done = !came;
+        return result == SMALL_FAILED ? GI_E_MEMORY : (enum gi_status)result;
+    }
+    arm(with, n);
+    enum gi_status status = run(&err);
+    *done = disarm(name, status, &err);
+    return status;
+}

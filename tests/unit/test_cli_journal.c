@@ -134,11 +134,8 @@ static int walk(const struct work *work, size_t f, struct bytes want)
     bool done = strcmp(faults[f].name, "malloc") == 0 && !can_fail;
     int failed = 0;
     for (int n = 1; !done; n++) {
-        struct gi_err err = {0};
         prepare(work);
-        arm(faults[f], n);
-        enum gi_status status = work->run(&err);
-        done = disarm(work->name, status, &err);
+        enum gi_status status = run_fault(work->name, faults[f], n, work->run, &done);
         failed += status != GI_OK;
         if (work->reports)
             check_report(work, !status, want);

@@ -252,15 +252,12 @@ static int walk(size_t w, size_t f, struct bytes want)
     bool memory = strcmp(faults[f].name, "malloc") == 0, done = false;
     int failed = 0, most = memory ? allocations(w) : 10000;
     for (int n = 1; n <= most && !done; n++) {
-        struct gi_err err = {0};
         struct fault with = faults[f];
         /* single bytes would take long for a tar */
         with.on = with.on && (with.why || works[w].run != copy_tar);
         int fds = count_files("/proc/self/fd");
         unlink(to);
-        arm(with, n);
-        enum gi_status status = works[w].run(&err);
-        done = disarm(works[w].name, status, &err);
+        enum gi_status status = run_fault(works[w].name, with, n, works[w].run, &done);
         failed += status != GI_OK;
         assert_int_equal(count_files("/proc/self/fd"), fds);
         if (status)

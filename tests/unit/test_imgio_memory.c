@@ -1,5 +1,5 @@
-/* When memory runs out while a file is written or read, the result is an error or the right file,
- * never a crash.
+/* When memory runs out while a file is written or read, the process ends, or the result is an error
+ * or the right file, never a crash.
  * Sources: imgio
  * SPDX-License-Identifier: MIT */
 #include "failing_memory.h"
@@ -90,29 +90,45 @@ static enum gi_status save_bytes(struct bytes *made, const char *format,
     return status;
 }
 
-/* Saves while each allocation fails in turn. The result is an error and no file, or the same bytes
- * as without a fault. */
+struct saving {
+    const char *format;
+    const struct gi_image *image;
+    struct bytes want;
+    bool in_memory;
+};
+
+static int save_as(void *arg)
+{
+    const struct saving *saving = arg;
+    struct bytes got;
+    enum gi_status status = save_bytes(&got, saving->format, saving->image, saving->in_memory);
+    stop_failing();
+    if (!status && saving->in_memory)
+        assert_same_bytes(got.at, got.n, saving->want.at, saving->want.n);
+    return (int)status;
+}
+
+/* Saves while each allocation fails in turn. The result is no file and an error or the end of the
+ * process, or the same bytes as without a fault. */
 static void save_without(const char *format, bool in_memory)
 {
     struct gi_image image = image_for(format);
     struct bytes want, got;
     int failed = 0;
+    bool came = true;
     assert_int_equal(save_bytes(&want, format, &image, false), GI_OK);
     want = read_file(path);
-    for (int n = 1, done = 0; n < 10000 && !done; n++) {
+    struct saving saving = {format, &image, want, in_memory};
+    for (int n = 1; n < 10000 && came; n++) {
         unlink(path);
-        calls = 0;
-        fails_at = n;
-        enum gi_status status = save_bytes(&got, format, &image, in_memory);
-        done = calls < n;
-        fails_at = 0;
-        failed += status != GI_OK;
-        if (!in_memory && !status)
-            got = read_file(path);
-        if (status)
+        int result = run_without_memory(n, save_as, &saving, &came);
+        failed += result != GI_OK;
+        if (result || in_memory) {
             assert_int_equal(access(path, F_OK), -1);
-        else
-            assert_same_bytes(got.at, got.n, want.at, want.n);
+            continue;
+        }
+        got = read_file(path);
+        assert_same_bytes(got.at, got.n, want.at, want.n);
         free(got.at);
     }
     print_message("%s: %d allocations failed the save\n", format, failed);
@@ -132,32 +148,42 @@ TEST(saving)
             save_without(format->name, in_memory);
 }
 
-/* Loads while each allocation fails in turn. The result is an error, or the image with all of its
- * metadata. */
+struct loading {
+    const struct gi_load_options *options;
+    const struct gi_image *want;
+    const struct gi_metadata *all;
+};
+
+static int load_as(void *arg)
+{
+    const struct loading *loading = arg;
+    struct gi_image got;
+    struct gi_metadata back;
+    struct gi_err err = {0};
+    enum gi_status status = gi_load(&got, &back, NULL, path, loading->options, NULL, &err);
+    stop_failing();
+    assert_int_equal(status, err.status);
+    if (!status) {
+        assert_same_image(loading->want, &got);
+        assert_same_metadata(loading->all, &back);
+    }
+    return (int)status;
+}
+
+/* Loads while each allocation fails in turn. The process ends, or the result is an error, or the
+ * image with all of its metadata. */
 static int load_without(const struct gi_load_options *options)
 {
-    struct gi_image want, got;
-    struct gi_metadata all, back;
+    struct gi_image want;
+    struct gi_metadata all;
     int failed = 0;
+    bool came = true;
     struct gi_err why;
     if (gi_load(&want, &all, NULL, path, options, NULL, &why))
         fail_msg("%s", why.text);
-    for (int n = 1, done = 0; n < 10000 && !done; n++) {
-        struct gi_err err = {0};
-        calls = 0;
-        fails_at = n;
-        enum gi_status status = gi_load(&got, &back, NULL, path, options, NULL, &err);
-        done = calls < n;
-        fails_at = 0;
-        assert_int_equal(status, err.status);
-        failed += status != GI_OK;
-        if (!status) {
-            assert_same_image(&want, &got);
-            assert_same_metadata(&all, &back);
-        }
-        gi_metadata_free(&back);
-        gi_image_free(&got);
-    }
+    struct loading loading = {options, &want, &all};
+    for (int n = 1; n < 10000 && came; n++)
+        failed += run_without_memory(n, load_as, &loading, &came) != GI_OK;
     gi_metadata_free(&all);
     gi_image_free(&want);
     return failed;
