@@ -4,11 +4,10 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/log.h"
+#include "imgio/small.h"
 
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,36 +15,16 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* Set when memory runs out in any thread, because jansson has one allocator for the process. */
-static atomic_bool memory_ran_out;
-
-/* Where to jump if memory runs out during parsing. Jansson's parser must not go on then, because it
- * would free a value twice. */
-static _Thread_local jmp_buf *out_of_memory;
-
-static void *allocate(size_t nbytes)
-{
-    void *memory = malloc(nbytes);
-    if (!memory)
-        memory_ran_out = true;
-    if (!memory && out_of_memory)
-        longjmp(*out_of_memory, 1);
-    return memory;
-}
-
 void gi_json_start(void)
 {
-    memory_ran_out = false;
-    json_set_alloc_funcs(allocate, free);
+    json_set_alloc_funcs(gi_small_alloc, free);
 }
 
 json_t *gi_json_text(const char *text)
 {
     if (!text)
         return json_null();
-    char *valid = allocate(strlen(text) * strlen(REPLACEMENT) + 1), *to = valid;
-    if (!valid)
-        return NULL;
+    char *valid = gi_small_alloc(strlen(text) * strlen(REPLACEMENT) + 1), *to = valid;
     for (const char *p = text; *p;) {
         size_t n = gi_utf8_nbytes(p);
         memcpy(to, n ? p : REPLACEMENT, n ? n : strlen(REPLACEMENT));
@@ -74,7 +53,7 @@ void gi_json_set_name(json_t *object, const char *key, const char *name)
     const char *p = name ? name : "";
     for (size_t n; *p && (n = gi_utf8_nbytes(p)); p += n)
         ;
-    char *hex = *p ? allocate(2 * strlen(name) + 1) : NULL, *to = hex, full[HEX_KEY_MAX];
+    char *hex = *p ? gi_small_alloc(2 * strlen(name) + 1) : NULL, *to = hex, full[HEX_KEY_MAX];
     if (!hex)
         return;
     for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
@@ -107,17 +86,11 @@ char *gi_json_name(const json_t *object, const char *key)
     hex_key(full, key);
     const char *text = json_string_value(json_object_get(object, key));
     const char *hex = json_string_value(json_object_get(object, full));
-    char *name = hex ? allocate(strlen(hex) / 2 + 1) : NULL;
+    char *name = hex ? gi_small_alloc(strlen(hex) / 2 + 1) : NULL;
     if (name && unhex(name, hex))
         return name;
     free(name);
-    name = text ? allocate(strlen(text) + 1) : NULL;
-    return name ? strcpy(name, text) : NULL;
-}
-
-bool gi_json_starved(void)
-{
-    return memory_ran_out;
+    return text ? gi_small_copy(text) : NULL;
 }
 
 json_t *gi_json_real(double value)
@@ -125,29 +98,16 @@ json_t *gi_json_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-enum gi_status gi_json_read(json_t **value, const char *text, struct gi_err *err)
+json_t *gi_json_read(const char *text)
 {
-    jmp_buf here;
-    *value = NULL;
-    out_of_memory = &here;
-    if (setjmp(here) == 0)
-        *value = json_loads(text, 0, NULL);
-    out_of_memory = NULL;
-    if (!memory_ran_out)
-        return GI_OK;
-    json_decref(*value);
-    *value = NULL;
-    return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
+    return json_loads(text, 0, NULL);
 }
 
 char *gi_json_dump(json_t *value, size_t flags)
 {
-    char *text = json_dumps(value, flags);
+    char *text = gi_small_check(json_dumps(value, flags));
     json_decref(value);
-    if (!memory_ran_out)
-        return text;
-    free(text);
-    return NULL;
+    return text;
 }
 
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err)
@@ -161,8 +121,6 @@ enum gi_status gi_json_print_for(int reader, FILE *out, json_t *value, int inden
     /* Terminals get only ASCII, because they may take U+0080 to U+009F for commands. */
     size_t flags = isatty(reader) ? JSON_ENSURE_ASCII : 0;
     char *text = gi_json_dump(value, JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(17) | flags);
-    if (!text)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
     fputs(text, out);
     putc('\n', out);
     free(text);

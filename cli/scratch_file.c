@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "imgio/small.h"
+
 static const char *folder(void)
 {
     const char *named = getenv("TMPDIR");
@@ -24,10 +26,7 @@ enum gi_status gi_scratch_file_fail(struct gi_err *err)
 
 enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err)
 {
-    char *path;
-    *fd = -1;
-    if (asprintf(&path, "%s/gpuimg-XXXXXX", folder()) < 0)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    char *path = gi_small_format("%s/gpuimg-XXXXXX", folder());
     *fd = mkostemp(path, O_CLOEXEC);
     if (*fd >= 0)
         unlink(path);

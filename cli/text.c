@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "imgio/small.h"
+
 static ssize_t append(void *cookie, const char *bytes, size_t nbytes)
 {
     struct gi_text_memory *text = cookie;
@@ -13,6 +15,8 @@ static ssize_t append(void *cookie, const char *bytes, size_t nbytes)
     if (wanted > text->capacity) {
         size_t capacity = wanted > 2 * text->capacity ? wanted : 2 * text->capacity;
         char *grown = realloc(text->at, capacity);
+        if (!grown && !text->large)
+            gi_small_check(NULL);
         if (!grown)
             return 0;
         text->at = grown;
@@ -26,23 +30,24 @@ static ssize_t append(void *cookie, const char *bytes, size_t nbytes)
 
 FILE *gi_text_open(struct gi_text_memory *text)
 {
-    *text = (struct gi_text_memory){.at = calloc(1, 1), .capacity = 1};
-    FILE *stream =
-        text->at ? fopencookie(text, "w", (cookie_io_functions_t){.write = append}) : NULL;
-    if (!stream) {
-        free(text->at);
-        text->at = NULL;
-    }
+    *text = (struct gi_text_memory){.at = gi_small_calloc(1, 1), .capacity = 1};
+    return gi_small_check(fopencookie(text, "w", (cookie_io_functions_t){.write = append}));
+}
+
+FILE *gi_text_open_large(struct gi_text_memory *text)
+{
+    FILE *stream = gi_text_open(text);
+    text->large = true;
     return stream;
 }
 
 char *gi_text_close(FILE *stream, struct gi_text_memory *text)
 {
-    if (!stream)
-        return NULL;
     bool bad = ferror(stream) != 0;
     if (fclose(stream) == 0 && !bad)
         return text->at;
+    if (!text->large)
+        gi_small_check(NULL);
     free(text->at);
     text->at = NULL;
     return NULL;

@@ -12,16 +12,19 @@
 struct gi_text_memory {
     char *at;
     size_t nbytes, capacity;
+    bool large; /* the text may be too large for the memory */
 };
 
-/* Opens a stream that prints to *text. *text must stay at the same address until gi_text_close().
- * Returns NULL if memory ran out. */
+/* Opens a stream that prints a small text (imgio/small.h) to *text. *text must stay at the same
+ * address until gi_text_close(). */
 FILE *gi_text_open(struct gi_text_memory *text);
-/* Closes the stream and returns the malloc()ed text, which the caller frees. Returns NULL if memory
- * ran out at any time since gi_text_open(), or if `stream` is NULL. */
+/* The same for a text that grows with an input, as a table does. */
+FILE *gi_text_open_large(struct gi_text_memory *text);
+/* Closes the stream and returns the malloc()ed text, which the caller frees. Returns NULL if it is
+ * a large text and memory ran out at any time since gi_text_open_large(). */
 char *gi_text_close(FILE *stream, struct gi_text_memory *text);
-/* Closes the stream. If `status`, the result of printing the text, is GI_OK, writes the text to the
- * sink. Errors: `status`, GI_E_MEMORY, and as gi_sink_write(). */
+/* Closes the stream of a large text. If `status`, the result of printing the text, is GI_OK, writes
+ * the text to the sink. Errors: `status`, GI_E_MEMORY, and as gi_sink_write(). */
 enum gi_status gi_text_write(FILE *stream, struct gi_text_memory *text, enum gi_status status,
                              struct gi_sink *sink, struct gi_err *err);
 

@@ -150,9 +150,8 @@ extern const struct gi_filter *const gi_filters[];
 /* Returns the operation of that name, or NULL. */
 const struct gi_filter *gi_filter_find(const char *name);
 
-/* Returns parameters of an operation, which have their defaults. The caller frees them. NULL:
- * *err says that memory ran out. */
-void *gi_filter_params(const struct gi_filter *filter, struct gi_err *err);
+/* Returns parameters of an operation, which have their defaults. The caller frees them. */
+void *gi_filter_params(const struct gi_filter *filter);
 
 /* Returns the option row of the i-th image, counted from 0, that options name. Returns NULL if
  * options name at most i images. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/small.h"
+
 extern const struct gi_filter gi_filter_blur, gi_filter_gaussian, gi_filter_sharpen,
     gi_filter_convolve, gi_filter_edges, gi_filter_threshold, gi_filter_invert, gi_filter_resize,
     gi_filter_crop, gi_filter_pad, gi_filter_flip, gi_filter_transpose, gi_filter_orient,
@@ -104,13 +106,10 @@ const struct gi_filter *gi_filter_find(const char *name)
     return NULL;
 }
 
-void *gi_filter_params(const struct gi_filter *filter, struct gi_err *err)
+void *gi_filter_params(const struct gi_filter *filter)
 {
-    void *params = calloc(1, filter->params_nbytes);
-    if (params)
-        gi_options_default(params, filter->options);
-    else
-        gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
+    void *params = gi_small_calloc(1, filter->params_nbytes);
+    gi_options_default(params, filter->options);
     return params;
 }
 

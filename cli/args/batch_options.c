@@ -10,6 +10,7 @@
 #include "cli/args/image_files.h"
 #include "cli/hash.h"
 #include "cli/text.h"
+#include "imgio/small.h"
 
 #define WHERE                                                                                      \
     {GI_OPTION("out-dir", PATH, struct gi_batch_params, out_dir), .metavar = "DIR",                \
@@ -363,28 +364,19 @@ char *gi_batch_text(const struct gi_command *command, const char *first, void *c
 {
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
-    if (!out)
-        return NULL;
-    bool good = true;
     fputs(first, out);
-    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows && good; s++) {
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
         const struct gi_option_set *set = &command->sets[s];
         if (gi_options_are_of_batches(set->rows) || set->rows == gi_device_options)
             continue;
-        char *defaults = calloc(1, set->params_nbytes);
-        good = defaults != NULL;
-        if (good)
-            gi_options_default(defaults, set->rows);
-        for (const struct gi_option *row = set->rows; good && row->name; row++) {
+        char *defaults = gi_small_calloc(1, set->params_nbytes);
+        gi_options_default(defaults, set->rows);
+        for (const struct gi_option *row = set->rows; row->name; row++) {
             if (has_no_say(row) || gi_option_same(row, params[s], defaults))
                 continue;
             print_row(out, row, params[s]);
         }
         free(defaults);
     }
-    char *text = gi_text_close(out, &memory);
-    if (good)
-        return text;
-    free(text);
-    return NULL;
+    return gi_text_close(out, &memory);
 }

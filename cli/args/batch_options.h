@@ -124,5 +124,5 @@ bool gi_tables_have_suffix(const char *suffix, bool arrays);
 /* Returns `first`, followed by the options that affect the result and differ from their defaults,
  * in the form of a command line, such as "gaussian --sigma 3 --quality 80". If an option takes its
  * text from a long file (a mask, a kernel), the text has a hash of the file. The caller frees the
- * text. NULL if memory ran out. */
+ * text. */
 char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params);

@@ -3,6 +3,7 @@
 #include "cli/args/chain.h"
 #include "cli/args/suggestion.h"
 #include "cli/commands.h"
+#include "imgio/small.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -51,15 +52,11 @@ struct words {
     int argc;
 };
 
-static bool add_word(struct words *words, char *word)
+static void add_word(struct words *words, char *word)
 {
-    char **grown = realloc(words->argv, ((size_t)words->argc + 2) * sizeof *grown);
-    if (!grown)
-        return false;
-    words->argv = grown;
+    words->argv = gi_small_realloc(words->argv, (size_t)words->argc + 2, sizeof *words->argv);
     words->argv[words->argc++] = word;
     words->argv[words->argc] = NULL;
-    return true;
 }
 
 /* Copies the word at *text to *to, and moves both pointers past the word. Returns false if a quote
@@ -131,8 +128,7 @@ static enum gi_status read_words(struct words *words, const char **text, char **
         const char *start = *text;
         if (!copy_word(text, to))
             return gi_fail(err, GI_E_USAGE, "%.40s: a quote is not closed", start);
-        if (!add_word(words, word))
-            return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+        add_word(words, word);
         const char *end = *text, *next = skip(end);
         size_t n = (size_t)(end - start);
         bool comma = next > end && end[-1] == ',' && (n == 1 || end[-2] != '\\');
@@ -187,19 +183,17 @@ static void hint_comma(const struct words *words, struct gi_err *err)
 }
 
 /* Replaces an alias, as in "gray" for "convert --gray", by its words. */
-static enum gi_status expand_alias(struct words *words, struct gi_err *err)
+static void expand_alias(struct words *words)
 {
     const struct gi_alias *alias = gi_alias_find(words->argv[0]);
     if (!alias)
-        return GI_OK;
+        return;
     words->argv[0] = (char *)alias->words[0];
     if (!alias->words[1])
-        return GI_OK;
-    if (!add_word(words, NULL))
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+        return;
+    add_word(words, NULL);
     memmove(words->argv + 2, words->argv + 1, ((size_t)words->argc - 2) * sizeof *words->argv);
     words->argv[1] = (char *)alias->words[1];
-    return GI_OK;
 }
 
 /* If the error is that a step has no such option, but the command run has it, says where the option
@@ -227,9 +221,8 @@ static enum gi_status make_step(struct gi_chain_step *step, struct words *words,
 {
     if (words->argc == 0)
         return gi_fail(err, GI_E_USAGE, "is empty, want an operation");
-    enum gi_status status = expand_alias(words, err);
-    if (!status)
-        status = find_operation(&step->filter, words->argv[0], err);
+    expand_alias(words);
+    enum gi_status status = find_operation(&step->filter, words->argv[0], err);
     if (status)
         return status;
     gi_chain_command(&step->command, step->filter);
@@ -247,20 +240,14 @@ static enum gi_status make_step(struct gi_chain_step *step, struct words *words,
 
 static enum gi_status add_step(struct gi_chain *chain, struct words *words, struct gi_err *err)
 {
-    struct gi_chain_step *grown =
-        realloc(chain->steps, ((size_t)chain->n + 1) * sizeof *chain->steps);
-    if (!grown)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
-    chain->steps = grown;
-    grown[chain->n] = (struct gi_chain_step){0};
-    return make_step(&grown[chain->n++], words, err);
+    chain->steps = gi_small_realloc(chain->steps, (size_t)chain->n + 1, sizeof *chain->steps);
+    chain->steps[chain->n] = (struct gi_chain_step){0};
+    return make_step(&chain->steps[chain->n++], words, err);
 }
 
 enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err)
 {
-    *chain = (struct gi_chain){.words = malloc(2 * strlen(text) + 2)};
-    if (!chain->words)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+    *chain = (struct gi_chain){.words = gi_small_alloc(2 * strlen(text) + 2)};
     char *to = chain->words;
     enum gi_status status = GI_OK;
     bool more = true;

@@ -43,7 +43,7 @@ struct gi_chain {
  * (single or double) and backslashes work as in a shell, and # at the start of a word begins a
  * comment up to the end of the line. gi_chain_free() frees the chain, also after an error. Errors:
  * GI_E_USAGE, also for more than GI_CHAIN_STEPS_MAX steps, with a message that names the step and
- * the word; GI_E_IO for the file of a kernel; GI_E_MEMORY. */
+ * the word; GI_E_IO for the file of a kernel. */
 enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err);
 void gi_chain_free(struct gi_chain *chain);
 

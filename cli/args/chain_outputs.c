@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/paths/output.h"
+#include "imgio/small.h"
 
 enum gi_status gi_chain_check_reporters(const struct gi_chain *chain, const char *input,
                                         struct gi_err *err)
@@ -84,10 +85,9 @@ enum gi_status gi_chain_check_places(const struct gi_chain *chain, const char *p
                                      struct gi_err *err)
 {
     int n = all_places(NULL, chain, path);
-    struct place *places = calloc((size_t)n + 1, sizeof *places);
-    enum gi_status status = places ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
-    if (places)
-        all_places(places, chain, path);
+    struct place *places = gi_small_calloc((size_t)n + 1, sizeof *places);
+    enum gi_status status = GI_OK;
+    all_places(places, chain, path);
     for (int b = 0; b < n && !status; b++) {
         const char *file = gi_output_file(places[b].path);
         const char *const outputs[] = {places[b].path, NULL};

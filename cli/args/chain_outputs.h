@@ -11,6 +11,6 @@ enum gi_status gi_chain_check_reporters(const struct gi_chain *chain, const char
 
 /* Checks that no two files that the chain writes have the same path, and that none of these files
  * is a further image of a step. The image may replace its own input at `path` (NULL: no image is
- * written). Errors: GI_E_USAGE, GI_E_MEMORY. */
+ * written). Errors: GI_E_USAGE. */
 enum gi_status gi_chain_check_places(const struct gi_chain *chain, const char *path,
                                      struct gi_err *err);

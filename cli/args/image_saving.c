@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/paths/output.h"
+#include "imgio/small.h"
 
 bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, const char *path,
                         const struct gi_io_params *io)
@@ -51,8 +52,8 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
     struct stat st;
     for (int i = 0; i < n && status == GI_E_USAGE; i++) {
         struct gi_selection selection;
-        char *file = strndup(inputs[i], gi_path_file(inputs[i], &selection));
-        if (file && strcmp(file, "-") != 0 && stat(file, &st) != 0 &&
+        char *file = gi_small_copy_n(inputs[i], gi_path_file(inputs[i], &selection));
+        if (strcmp(file, "-") != 0 && stat(file, &st) != 0 &&
             (errno == ENOENT || errno == ENOTDIR)) {
             int why = errno;
             *err = (struct gi_err){0};

@@ -7,6 +7,7 @@
 #include "cli/args/option_text.h"
 #include "cli/command.h"
 #include "cli/content.h"
+#include "imgio/small.h"
 
 #include <ctype.h>
 #include <getopt.h>
@@ -56,16 +57,13 @@ static void add_long(struct table *t, const char *name, int has_arg, int code)
     t->longs[t->nlongs++] = (struct option){name, has_arg, NULL, code};
 }
 
-static enum gi_status table_make(struct table *t, const struct gi_command *command,
-                                 struct gi_err *err)
+static void table_make(struct table *t, const struct gi_command *command)
 {
     size_t n = (size_t)count_rows(command);
-    t->rows = calloc(n + 1, sizeof *t->rows);
-    t->sets = calloc(n + 1, sizeof *t->sets);
-    t->longs = calloc(2 * n + 3, sizeof *t->longs);
-    t->shorts = calloc(2 * n + 8, 1);
-    if (!t->rows || !t->sets || !t->longs || !t->shorts)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: options");
+    t->rows = gi_small_calloc(n + 1, sizeof *t->rows);
+    t->sets = gi_small_calloc(n + 1, sizeof *t->sets);
+    t->longs = gi_small_calloc(2 * n + 3, sizeof *t->longs);
+    t->shorts = gi_small_calloc(2 * n + 8, 1);
     /* With '-' getopt returns operands too, at the positions where they occur. With ':' it returns
      * the code ':' for a missing argument. */
     char *letter = t->shorts + sprintf(t->shorts, "-:h");
@@ -91,7 +89,6 @@ static enum gi_status table_make(struct table *t, const struct gi_command *comma
         add_long(t, "json", no_argument, CODE_JSON);
         sprintf(letter, "j");
     }
-    return GI_OK;
 }
 
 static int row_of_code(const struct table *t, int code)
@@ -167,11 +164,9 @@ static enum gi_status join(char **joined, const struct gi_option *row, const voi
     memcpy(&before, (const char *)params + row->offset, sizeof before);
     if (strpbrk(text, separators) || (second && strpbrk(second, separators)))
         return gi_fail(err, GI_E_USAGE, "--%s: has a control character", row->name);
-    if (asprintf(joined, "%s%.*s%s%.*s%s", before ? before : "", before != NULL, separators, text,
-                 second != NULL, separators + 1, second ? second : "") >= 0)
-        return GI_OK;
-    *joined = NULL;
-    return gi_fail(err, GI_E_MEMORY, "out of memory: --%s", row->name);
+    *joined = gi_small_format("%s%.*s%s%.*s%s", before ? before : "", before != NULL, separators,
+                              text, second != NULL, separators + 1, second ? second : "");
+    return GI_OK;
 }
 
 /* `second` is the second argument of an option that has two; otherwise NULL. */
@@ -183,10 +178,8 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
     if (!text)
         text = row->bare;
     if (row->type == GI_OPT_CONTENT || row->repeats) {
-        void **contents = realloc(args->contents, ((size_t)args->ncontents + 1) * sizeof *contents);
-        if (!contents)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: --%s", row->name);
-        args->contents = contents;
+        args->contents =
+            gi_small_realloc(args->contents, (size_t)args->ncontents + 1, sizeof *args->contents);
         char *content;
         enum gi_status status = row->repeats ? join(&content, row, params, text, second, err)
                                              : gi_content_read(&content, row, text, err);
@@ -381,19 +374,14 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
 enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *command, int argc,
                             char **argv, struct gi_err *err)
 {
-    *args = (struct gi_args){.operands = calloc((size_t)argc + 1, sizeof *args->operands)};
-    if (!args->operands)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: operands");
+    *args = (struct gi_args){.operands = gi_small_calloc((size_t)argc + 1, sizeof *args->operands)};
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
-        args->params[s] = calloc(1, command->sets[s].params_nbytes);
-        if (!args->params[s])
-            return gi_fail(err, GI_E_MEMORY, "out of memory: options");
+        args->params[s] = gi_small_calloc(1, command->sets[s].params_nbytes);
         gi_options_default(args->params[s], command->sets[s].rows);
     }
     struct table t = {0};
-    enum gi_status status = table_make(&t, command, err);
-    if (!status)
-        status = check_dashes(&t, argc, argv, err);
+    table_make(&t, command);
+    enum gi_status status = check_dashes(&t, argc, argv, err);
     if (!status)
         status = read_words(args, &t, command, argc, argv, err);
     table_free(&t);

@@ -42,15 +42,14 @@ struct gi_reporter {
     bool (*wants_image)(const void *output);
     enum gi_status (*write)(const struct gi_findings *report, struct gi_err *err);
     /* For --total, which adds rows for all images to the table of many images. wants_total()
-     * returns whether `params` ask for it. make_part() makes what one image contributes, which the
-     * caller frees by free(); *part stays NULL if no total is wanted. add_total() adds a part, in
+     * returns whether `params` ask for it. make_part() returns what one image contributes, which
+     * the caller frees by free(), or NULL if no total is wanted. add_total() adds a part, in
      * the order of the table, to *total, which is NULL at first. take_total() prints the rows to
      * *text, as the table of one image, and frees *total. NULL if the analysis has no total.
-     * Errors: GI_E_MEMORY. */
+     */
     bool (*wants_total)(const void *params);
-    enum gi_status (*make_part)(void **part, const struct gi_findings *findings,
-                                struct gi_err *err);
-    enum gi_status (*add_total)(struct gi_total **total, const void *part, struct gi_err *err);
+    void *(*make_part)(const struct gi_findings *findings);
+    void (*add_total)(struct gi_total **total, const void *part);
     enum gi_status (*take_total)(struct gi_total **total, const void *params, bool json,
                                  char **text, size_t *nbytes, struct gi_err *err);
     /* Joins the results of the parts of an image of several bands. NULL: such images are refused.

@@ -7,6 +7,7 @@
 
 #include "cli/hash.h"
 #include "cli/text.h"
+#include "imgio/small.h"
 
 /* A --for, whose patterns are in the matcher. */
 struct rule {
@@ -60,22 +61,16 @@ static enum gi_status read_rule(struct gi_rules *rules, const char **text,
     const struct gi_device_params *device = gi_batch_device(job);
     struct gi_matcher *matcher = &rules->matcher;
     size_t room = (size_t)matcher->n + 1;
-    struct rule *grown = realloc(rules->rules, room * sizeof *grown);
-    struct gi_patterns *patterns = realloc(matcher->of_rules, room * sizeof *patterns);
-    char *names = strndup(*text, (size_t)(chain - 1 - *text));
+    rules->rules = gi_small_realloc(rules->rules, room, sizeof *rules->rules);
+    matcher->of_rules = gi_small_realloc(matcher->of_rules, room, sizeof *matcher->of_rules);
+    char *names = gi_small_copy_n(*text, (size_t)(chain - 1 - *text));
     *text = end ? end + 1 : NULL;
-    rules->rules = grown ? grown : rules->rules;
-    matcher->of_rules = patterns ? patterns : matcher->of_rules;
-    if (!grown || !patterns || !names) {
-        free(names);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: --for");
-    }
-    struct rule *rule = &grown[matcher->n];
-    patterns[matcher->n++] = (struct gi_patterns){.n = 0};
-    *rule = (struct rule){.text = end ? strndup(chain, (size_t)(end - chain)) : strdup(chain)};
-    enum gi_status status = rule->text
-                                ? gi_patterns_read(&patterns[matcher->n - 1], "for", names, err)
-                                : gi_fail(err, GI_E_MEMORY, "out of memory: --for");
+    struct rule *rule = &rules->rules[matcher->n];
+    struct gi_patterns *patterns = &matcher->of_rules[matcher->n++];
+    *patterns = (struct gi_patterns){.n = 0};
+    *rule = (struct rule){.text = end ? gi_small_copy_n(chain, (size_t)(end - chain))
+                                      : gi_small_copy(chain)};
+    enum gi_status status = gi_patterns_read(patterns, "for", names, err);
     if (!status)
         status = gi_chain_read(&rule->chain, rule->text, err);
     if (!status)
@@ -99,9 +94,8 @@ enum gi_status gi_rules_new(struct gi_rules **out, const struct gi_batch_job *jo
                        job->text ? job->text : job->command->name);
     if (!p->only && !p->except && !p->rules)
         return GI_OK;
-    struct gi_rules *rules = *out = calloc(1, sizeof *rules);
-    enum gi_status status = rules ? gi_matcher_read(&rules->matcher, p->only, p->except, err)
-                                  : gi_fail(err, GI_E_MEMORY, "out of memory: --only");
+    struct gi_rules *rules = *out = gi_small_calloc(1, sizeof *rules);
+    enum gi_status status = gi_matcher_read(&rules->matcher, p->only, p->except, err);
     for (const char *text = p->rules; text && !status;)
         status = read_rule(rules, &text, job, err);
     return status;
@@ -144,8 +138,6 @@ char *gi_rules_text(const struct gi_rules *rules, const char *text, bool choice)
 {
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
-    if (!out)
-        return NULL;
     fputs(text, out);
     if (rules && choice) {
         gi_patterns_print(out, &rules->matcher.only, "only");

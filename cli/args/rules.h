@@ -25,8 +25,7 @@ const struct gi_chain *gi_rules_chain(const struct gi_rules *rules, int rule,
                                       const struct gi_chain *chain);
 
 /* Returns the name of the operation `text`, followed by the rules as options, for the report. The
- * options that only choose inputs are included if `choice` is true. The caller frees the text.
- * NULL: out of memory. */
+ * options that only choose inputs are included if `choice` is true. The caller frees the text. */
 char *gi_rules_text(const struct gi_rules *rules, const char *text, bool choice);
 /* As gi_chain_hash() and gi_chain_image(), for the chains of all rules. */
 uint64_t gi_rules_hash(const struct gi_rules *rules, const struct gi_chain *chain);

@@ -15,6 +15,7 @@
 #include "cli/process.h"
 #include "cli/run/rates.h"
 #include "filters/pipeline.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 enum {
@@ -223,9 +224,7 @@ static enum gi_status measure_step(struct bench *bench, struct row *row, const s
 static enum gi_status measure(struct bench *bench, struct row *row, struct gi_err *err)
 {
     const struct gi_filter *filter = row->filter;
-    void *params = calloc(1, filter->params_nbytes);
-    if (!params)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
+    void *params = gi_small_calloc(1, filter->params_nbytes);
     struct gi_step step = {.filter = filter, .params = params, .others = bench->images};
     gi_options_example(params, filter->options);
     step.nothers = gi_filter_others(filter, params);

@@ -10,6 +10,7 @@
 #include "cli/paths/output.h"
 #include "cli/run/common_metadata.h"
 #include "cli/run/imaging.h"
+#include "imgio/small.h"
 #include "kernels/color.h"
 
 #include <stdlib.h>
@@ -43,9 +44,7 @@ static enum gi_status make(struct gi_image *made, struct gi_imaging *imaging, st
                            const struct gi_image *images, int n, const char *order,
                            struct gi_err *err)
 {
-    void *params = gi_filter_params(&gi_filter_channels, err);
-    if (!params)
-        return GI_E_MEMORY;
+    void *params = gi_filter_params(&gi_filter_channels);
     enum gi_status status =
         order ? gi_option_read(params, &gi_filter_channels.options[0], order, err) : GI_OK;
     const struct gi_step step = {.filter = &gi_filter_channels,
@@ -258,7 +257,6 @@ static enum gi_status alpha_many(struct gi_batch_job *job, char **operands, int 
     const char *mask = noperands > 1 ? operands[noperands - 1] : NULL;
     const struct gi_batch_work work = {
         .beside = mask, .beside_option = "MASK", .self = &join, .run = join_item};
-    char *text = NULL;
     if (!mask)
         return gi_fail(err, GI_E_USAGE, "alpha: want INPUT... MASK");
     enum gi_status status = GI_OK;
@@ -267,8 +265,7 @@ static enum gi_status alpha_many(struct gi_batch_job *job, char **operands, int 
     if (!strchr(mask, '{'))
         status = gi_cli_load(&join.mask, NULL, NULL, mask, &io, gi_thread_count(device->threads),
                              NULL, err);
-    if (!status && asprintf(&text, "channels alpha '%s'", mask) < 0)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a mask's name");
+    char *text = gi_small_format("channels alpha '%s'", mask);
     job->work = &work;
     job->text = text;
     if (!status)

@@ -20,6 +20,7 @@
 #include "cli/process.h"
 #include "cli/tables/compare_junit.h"
 #include "cli/text.h"
+#include "imgio/small.h"
 
 struct pairs {
     struct gi_batch_files files; /* `list` has the first image of each pair */
@@ -111,8 +112,7 @@ static enum gi_status add_files(struct pairs *pairs, char **names, struct gi_err
         status = gi_pair_add(files, names[0], names[1], err);
     for (int i = 0; n > 1 && i < n && !status; i++) {
         char *a = gi_page_name(pages[0], i), *b = gi_page_name(pages[1], i);
-        status = a && b ? gi_pair_add(files, a, b, err)
-                        : gi_fail(err, GI_E_MEMORY, "out of memory: pairs of pages");
+        status = gi_pair_add(files, a, b, err);
         free(a);
         free(b);
     }
@@ -157,7 +157,9 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_job 
         gi_matcher_warn(gi_rules_matcher(files->rules));
     if (!status)
         status = gi_pairs_share(files, err);
-    return status || !p->tar ? status : gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io, err);
+    if (!status && p->tar)
+        gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io);
+    return status;
 }
 
 static void print_csv(FILE *out, const struct gi_comparison *comparison, const struct gi_image *a,
@@ -184,17 +186,15 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
     enum gi_status status = GI_OK;
     if (gi_batch_row(&pairs->files.source, item, &tar, &names[0]) && tar)
         names[1] = names[0]; /* two members with the same name */
-    if (out && pairs->json) {
+    if (pairs->json) {
         json_t *object = gi_compare_json(comparison, a, names);
         json_object_set_new(object, "ok", json_boolean(ok));
         status = gi_json_print_for(pairs->reader, out, object, 0, err);
-    } else if (out) {
+    } else {
         print_csv(out, comparison, a, names[1], ok);
     }
     item->made.bytes = gi_text_close(out, &memory);
     item->made.nbytes = memory.nbytes;
-    if (!item->made.bytes && !status)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a line");
     return status;
 }
 
@@ -297,7 +297,7 @@ static enum gi_status open(void *self, struct gi_imaging *imaging, struct gi_err
     enum gi_status status = gi_compare_load_mask(&pairs->mask, pairs->params[GI_SET_PAIR_FILTER],
                                                  pairs->wishes, &pairs->io, err);
     if (!status)
-        status = gi_junit_new(&pairs->junit, pairs->wishes->junit, err);
+        gi_junit_new(&pairs->junit, pairs->wishes->junit);
     if (!status && pairs->files.out.named)
         status = gi_batch_places(&pairs->files, err);
     return status ? status : gi_text_batch_open(&pairs->table, imaging, err);

@@ -50,7 +50,7 @@ static bool is_other_image(const char *path, const char *input)
 static bool is_copy(const struct gi_command *self, void *const *params)
 {
     char *text = gi_batch_text(self, self->name, params);
-    bool is = text && strcmp(text, self->name) == 0;
+    bool is = strcmp(text, self->name) == 0;
     free(text);
     return is;
 }

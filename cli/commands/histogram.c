@@ -13,6 +13,7 @@
 #include "cli/tables/histogram_text.h"
 #include "cli/tables/table_file.h"
 #include "cli/text.h"
+#include "imgio/small.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -152,8 +153,6 @@ static enum gi_status draw(const struct gi_histogram_view *view, const struct ou
                        GI_PLOT_SERIES_MAX, histogram->nchannels);
     const char *base = strrchr(view->file, '/');
     json_t *title = gi_json_text(base ? base + 1 : view->file); /* cairo needs UTF-8 */
-    if (!title)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a title");
     char subtitle[64];
     int first, end;
     find_shown(view, &first, &end);
@@ -213,17 +212,13 @@ static bool shows_color(void)
 /* Replaces the channels by a copy with cumulative bins, in which each count is the sum of the
  * original count and all counts before. The bins follow the channels in the copy, which the caller
  * frees. */
-static void *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
+static void *make_cumulative(struct gi_histogram *histogram)
 {
     size_t n = (size_t)histogram->nbins;
     size_t nchannels = (size_t)histogram->nchannels;
     struct gi_histogram_channel *channels =
-        malloc(nchannels * (sizeof *channels + n * sizeof(uint64_t)));
+        gi_small_alloc(nchannels * (sizeof *channels + n * sizeof(uint64_t)));
     uint64_t *all = (uint64_t *)(channels + nchannels);
-    if (!channels) {
-        gi_fail(err, GI_E_MEMORY, "out of memory: %d bins", histogram->nbins);
-        return NULL;
-    }
     memcpy(channels, histogram->channels, nchannels * sizeof *channels);
     for (size_t c = 0; c < nchannels; c++) {
         uint64_t *bins = all + c * n, sum = 0;
@@ -263,9 +258,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
         .unicode = shows_unicode(),
         .color = to_stdout && shows_color(),
     };
-    void *copy = NULL;
-    if (output->cumulative && !(copy = make_cumulative(&histogram, err)))
-        return GI_E_MEMORY;
+    void *copy = output->cumulative ? make_cumulative(&histogram) : NULL;
     const enum gi_table_format format = (enum gi_table_format)output->format + GI_TABLE_TEXT;
     const struct gi_table_file_params file = {(int)format, output->no_clobber};
     struct gi_findings viewed = *report;

@@ -285,8 +285,7 @@ static enum gi_status print_file(const char *path, const struct info_params *own
     struct gi_page_cursor cursor = {.list = &list, .io = input, .named = true, .n = list.n};
     for (bool more = true; more && !status;) {
         struct gi_item *item = gi_item_new();
-        status = item ? gi_page_cursor_next(&cursor, item, &more, err)
-                      : gi_fail(err, GI_E_MEMORY, "out of memory: an image");
+        status = gi_page_cursor_next(&cursor, item, &more, err);
         if (!status && more && item->line.status) {
             status = item->line.status;
             *err = item->line.err;
@@ -340,8 +339,6 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item, struc
     bool table = infos->target.writer != NULL;
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
-    if (!out)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a line");
     enum gi_status status = GI_OK;
     if (table && infos->target.table.format != GI_TABLE_WRITER_JSONL) {
         print_csv(out, file);
@@ -354,8 +351,6 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item, struc
         print_text(out, item->line.input, file, infos->input);
     item->made.bytes = gi_text_close(out, &memory);
     item->made.nbytes = memory.nbytes;
-    if (!item->made.bytes && !status)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a line");
     return status;
 }
 

@@ -22,8 +22,8 @@ struct merge {
  * layer in these parameters is only a placeholder, because this file loads the layers itself. */
 static void *new_params(struct gi_err *err)
 {
-    void *params = gi_filter_params(&gi_filter_composite, err);
-    if (params && !gi_option_set(params, gi_filter_composite.options, "with", "layer", err))
+    void *params = gi_filter_params(&gi_filter_composite);
+    if (!gi_option_set(params, gi_filter_composite.options, "with", "layer", err))
         return params;
     free(params);
     return NULL;

@@ -96,10 +96,8 @@ static enum gi_status make_steps(struct gi_chain *chain, const struct sheet *she
     chain->steps[chain->n++].filter = &gi_filter_resize;
     for (int i = 0; i < chain->n && !status; i++) {
         struct gi_chain_step *step = &chain->steps[i];
-        void *params = step->args.params[GI_SET_STEP_FILTER] = gi_filter_params(step->filter, err);
-        if (!params)
-            status = GI_E_MEMORY;
-        else if (step->filter == &gi_filter_resize)
+        void *params = step->args.params[GI_SET_STEP_FILTER] = gi_filter_params(step->filter);
+        if (step->filter == &gi_filter_resize)
             status = set_resize(params, sheet, err);
         else
             status = gi_option_set(params, step->filter->options, "percentiles", "0.1,99.9", err);
@@ -108,8 +106,7 @@ static enum gi_status make_steps(struct gi_chain *chain, const struct sheet *she
 }
 
 /* Makes the text under the next image. */
-static enum gi_status name_label(struct sheet *sheet, const struct gi_item *item,
-                                 struct gi_err *err)
+static void name_label(struct sheet *sheet, const struct gi_item *item)
 {
     const uint64_t index = (uint64_t)sheet->n;
     const struct gi_pages *pages = item->source.pages;
@@ -118,14 +115,15 @@ static enum gi_status name_label(struct sheet *sheet, const struct gi_item *item
                                      .page = pages ? gi_pages_number(pages, item->source.page) : 0,
                                      .index = &index};
     sheet->labels[sheet->n] = gi_naming_output(&naming, &sheet->job.list, item->source.place);
-    return sheet->labels[sheet->n] ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a label");
 }
 
 static enum gi_status take(void *self, struct gi_item *item, struct gi_image *image,
                            struct gi_metadata *metadata, struct gi_err *err)
 {
     struct sheet *sheet = self;
-    enum gi_status status = sheet->labels ? name_label(sheet, item, err) : GI_OK;
+    enum gi_status status = GI_OK;
+    if (sheet->labels)
+        name_label(sheet, item);
     if (status)
         return status;
     sheet->images[sheet->n++] = *image;

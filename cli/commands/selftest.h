@@ -14,11 +14,9 @@ struct gi_variant {
     bool heavy;
 };
 
-/* Calls fn(arg, variant) for every variant of the filter's parameters, until fn() returns false.
- * Errors: GI_E_MEMORY. */
-enum gi_status gi_variants_walk(const struct gi_filter *filter,
-                                bool (*fn)(void *arg, const struct gi_variant *variant), void *arg,
-                                struct gi_err *err);
+/* Calls fn(arg, variant) for every variant of the filter's parameters, until fn() returns false. */
+void gi_variants_walk(const struct gi_filter *filter,
+                      bool (*fn)(void *arg, const struct gi_variant *variant), void *arg);
 
 /* Fills the image with difficult samples. These are noise, constant runs, both ends of the range,
  * and for floats also values outside 0 to 1. Equal seeds give equal samples. */

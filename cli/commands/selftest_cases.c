@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/small.h"
+
 /* A value for one option. A NULL text ends the list of values. */
 struct trial {
     const struct gi_option *row;
@@ -158,18 +160,12 @@ static bool walk_borders(struct walk *walk, const struct trial *trial)
     return true;
 }
 
-enum gi_status gi_variants_walk(const struct gi_filter *filter,
-                                bool (*fn)(void *arg, const struct gi_variant *variant), void *arg,
-                                struct gi_err *err)
+void gi_variants_walk(const struct gi_filter *filter,
+                      bool (*fn)(void *arg, const struct gi_variant *variant), void *arg)
 {
     struct walk walk = {.filter = filter, .fn = fn, .arg = arg};
-    struct trials *trials = calloc(1, sizeof *trials);
-    walk.variant.params = calloc(1, filter->params_nbytes);
-    if (!trials || !walk.variant.params) {
-        free(trials);
-        free(walk.variant.params);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: selftest");
-    }
+    struct trials *trials = gi_small_calloc(1, sizeof *trials);
+    walk.variant.params = gi_small_calloc(1, filter->params_nbytes);
     for (const struct gi_option *row = filter->options; row->name; row++) {
         add_row(trials, row);
         if (is_border(row))
@@ -182,7 +178,6 @@ enum gi_status gi_variants_walk(const struct gi_filter *filter,
         on = walk_borders(&walk, &trials->at[i]);
     free(walk.variant.params);
     free(trials);
-    return GI_OK;
 }
 
 /* S. Vigna's splitmix64 (public domain), which makes a good sequence from every seed. */

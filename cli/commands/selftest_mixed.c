@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/commands/selftest.h"
 #include "filters/pipeline.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 enum {
@@ -70,8 +71,8 @@ static void free_piece(struct selftest_mixed_piece *piece)
 static void vary(struct gi_mixed *mixed, struct selftest_mixed_piece *piece)
 {
     const struct gi_filter *filter = piece->filter;
-    void *before = malloc(filter->params_nbytes);
-    for (const struct gi_option *row = filter->options; before && row->name; row++) {
+    void *before = gi_small_alloc(filter->params_nbytes);
+    for (const struct gi_option *row = filter->options; row->name; row++) {
         char text[32];
         bool number = row->type == GI_OPT_ODD || row->type == GI_OPT_REAL;
         if (!number || row->min <= 0 || draw(mixed, 2))
@@ -91,14 +92,12 @@ static void vary(struct gi_mixed *mixed, struct selftest_mixed_piece *piece)
 
 /* Copies a variant, which is valid only during the walk. Where an option of the variant names an
  * image, the copy has a static string. */
-static enum gi_status copy_variant(struct gi_mixed *mixed, struct selftest_mixed_piece *piece,
-                                   const struct gi_variant *variant)
+static void copy_variant(struct gi_mixed *mixed, struct selftest_mixed_piece *piece,
+                         const struct gi_variant *variant)
 {
     const struct gi_filter *filter = mixed->filter;
-    *piece =
-        (struct selftest_mixed_piece){.filter = filter, .params = malloc(filter->params_nbytes)};
-    if (!piece->params)
-        return GI_E_MEMORY;
+    *piece = (struct selftest_mixed_piece){.filter = filter,
+                                           .params = gi_small_alloc(filter->params_nbytes)};
     memcpy(piece->params, variant->params, filter->params_nbytes);
     memcpy(piece->text, variant->text, sizeof piece->text);
     for (const struct gi_option *row = filter->options; row->name; row++)
@@ -106,7 +105,6 @@ static enum gi_status copy_variant(struct gi_mixed *mixed, struct selftest_mixed
             gi_option_read(piece->params, row, "image.png", NULL);
     piece->nothers = gi_filter_others(filter, piece->params);
     vary(mixed, piece);
-    return GI_OK;
 }
 
 /* Called for each variant. Each variant has the same chance of being kept (reservoir sampling). */
@@ -117,7 +115,8 @@ static bool keep_variant(void *arg, const struct gi_variant *variant)
     if (variant->heavy || draw(mixed, ++mixed->met))
         return true;
     free_piece(piece);
-    return copy_variant(mixed, piece, variant) == GI_OK;
+    copy_variant(mixed, piece, variant);
+    return true;
 }
 
 /* Returns whether the operation accepts a first source of this shape and would be fast enough. */
@@ -166,9 +165,7 @@ static enum gi_status finish_piece(struct gi_mixed *mixed, struct selftest_mixed
     struct gi_step step = {piece->filter, piece->params, piece->others, piece->nothers};
     if (!status)
         status = gi_pipeline_new(&piece->pipeline, &step, 1, &piece->src, NULL, err);
-    piece->result = calloc(1, piece->filter->analysis.nbytes + 1);
-    if (!status && !piece->result)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a result");
+    piece->result = gi_small_calloc(1, piece->filter->analysis.nbytes + 1);
     return status ? status : run_piece(piece, mixed->reference, &piece->want, piece->result, err);
 }
 
@@ -181,12 +178,8 @@ static enum gi_status add_piece(struct gi_mixed *mixed, const struct gi_filter *
     struct gi_err refused = {0};
     mixed->filter = filter;
     mixed->met = 0;
-    enum gi_status status = gi_variants_walk(filter, keep_variant, mixed, err);
-    if (status)
-        return status;
-    if (!piece->params)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: selftest");
-    status = finish_piece(mixed, piece, &refused);
+    gi_variants_walk(filter, keep_variant, mixed);
+    enum gi_status status = finish_piece(mixed, piece, &refused);
     mixed->n += !status;
     if (!status || status == GI_E_UNSUPPORTED) {
         free_piece(&mixed->pieces[mixed->n]);
@@ -202,11 +195,9 @@ enum gi_status gi_mixed_new(struct gi_mixed **out, char **operations, int nopera
     for (int i = 0; gi_filters[i]; i++)
         named += gi_operation_is_named(gi_filters[i]->name, operations, noperations);
     int each = named * PIECES_OF_ONE < PIECES_LEAST ? PIECES_LEAST / named : PIECES_OF_ONE;
-    struct gi_mixed *mixed = *out = calloc(1, sizeof *mixed);
-    if (mixed) /* and one that may be discarded */
-        mixed->pieces = calloc((size_t)(named * each) + 1, sizeof *mixed->pieces);
-    if (!mixed || !mixed->pieces)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: selftest");
+    struct gi_mixed *mixed = *out = gi_small_calloc(1, sizeof *mixed);
+    /* and one that may be discarded */
+    mixed->pieces = gi_small_calloc((size_t)(named * each) + 1, sizeof *mixed->pieces);
     mixed->reference = reference;
     enum gi_status status = GI_OK;
     for (int i = 0; gi_filters[i] && !status; i++)
@@ -253,14 +244,14 @@ static void check_piece(struct hand *hand, struct gi_queue *queue,
     struct gi_image got = {0};
     struct gi_err err = {0};
     char what[160] = "";
-    void *result = calloc(1, filter->analysis.nbytes + 1);
-    if (!result || run_piece(piece, queue, &got, result, &err))
-        describe(hand, piece, result ? err.text : "out of memory");
+    void *result = gi_small_calloc(1, filter->analysis.nbytes + 1);
+    if (run_piece(piece, queue, &got, result, &err))
+        describe(hand, piece, err.text);
     else if (!filter->run && !gi_results_equal(filter, piece->result, result))
         describe(hand, piece, "the results differ");
     else if (filter->run && gi_selftest_differ(what, &piece->want, &got))
         describe(hand, piece, what);
-    if (result && filter->analysis.free)
+    if (filter->analysis.free)
         filter->analysis.free(result);
     free(result);
     gi_image_free(&got);

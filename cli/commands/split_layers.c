@@ -103,8 +103,8 @@ static enum gi_status load_labels(struct labels *labels, const char *path,
 static void *mask_params(const struct split_layers_params *p, struct gi_err *err)
 {
     const struct gi_option *rows = gi_filter_mask.options;
-    void *params = gi_filter_params(&gi_filter_mask, err);
-    if (params && !gi_option_set(params, rows, "with", p->labels, err) &&
+    void *params = gi_filter_params(&gi_filter_mask);
+    if (!gi_option_set(params, rows, "with", p->labels, err) &&
         (!p->fill || !gi_option_set(params, rows, "fill", p->fill, err)))
         return params;
     free(params);

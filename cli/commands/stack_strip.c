@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/scratch_file.h"
+#include "imgio/small.h"
 
 enum { PIECE_NBYTES = 4096 }; /* minimum bytes per image, so that a read is worth its cost */
 
@@ -57,10 +58,8 @@ static enum gi_status fail_memory(const struct gi_stack_strip *strip, struct gi_
 enum gi_status gi_stack_strip_new(struct gi_stack_strip **out, const struct gi_image *shape,
                                   size_t n, uint64_t memory, uint64_t part, struct gi_err *err)
 {
-    struct gi_stack_strip *strip = *out = calloc(1, sizeof *strip);
+    struct gi_stack_strip *strip = *out = gi_small_calloc(1, sizeof *strip);
     bool whole = false;
-    if (!strip)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a strip of images");
     pthread_mutex_init(&strip->lock, NULL);
     strip->shape = *shape;
     strip->n = n < GI_STACK_STRIP_COLUMNS_MAX ? (int)n : GI_STACK_STRIP_COLUMNS_MAX;

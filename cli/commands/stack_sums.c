@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/scratch_file.h"
+#include "imgio/small.h"
 
 struct gi_stack_sums {
     char *bytes;     /* all sums, or those of a part */
@@ -31,9 +32,7 @@ static enum gi_status reserve(struct gi_stack_sums *sums, uint64_t nbytes, struc
 enum gi_status gi_stack_sums_new(struct gi_stack_sums **out, uint64_t nbytes, uint64_t memory,
                                  struct gi_err *err)
 {
-    struct gi_stack_sums *sums = *out = calloc(1, sizeof *sums);
-    if (!sums)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: sums of images");
+    struct gi_stack_sums *sums = *out = gi_small_calloc(1, sizeof *sums);
     sums->fd = -1;
     enum gi_status status = nbytes <= memory ? reserve(sums, nbytes, err)
                                              : gi_scratch_file_open(&sums->fd, nbytes, err);

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/tables/stats_table.h"
 #include "cli/text.h"
+#include "imgio/small.h"
 
 #include <stdlib.h>
 
@@ -32,23 +33,20 @@ static bool wants_total(const void *params)
     return ((const struct gi_stats_params *)params)->total;
 }
 
-static enum gi_status make_part(void **part, const struct gi_findings *findings, struct gi_err *err)
+static void *make_part(const struct gi_findings *findings)
 {
-    *part = wants_total(findings->params) ? gi_stats_part_new(findings->result) : NULL;
-    return *part || !wants_total(findings->params)
-               ? GI_OK
-               : gi_fail(err, GI_E_MEMORY, "out of memory: --total");
+    return wants_total(findings->params) ? gi_stats_part_new(findings->result) : NULL;
 }
 
 struct gi_total {
     struct gi_stats_total sums;
 };
 
-static enum gi_status add_total(struct gi_total **total, const void *part, struct gi_err *err)
+static void add_total(struct gi_total **total, const void *part)
 {
-    if (!*total && !(*total = calloc(1, sizeof **total)))
-        return gi_fail(err, GI_E_MEMORY, "out of memory: --total");
-    return gi_stats_total_add(&(*total)->sums, part, err);
+    if (!*total)
+        *total = gi_small_calloc(1, sizeof **total);
+    gi_stats_total_add(&(*total)->sums, part);
 }
 
 static enum gi_status take_total(struct gi_total **total, const void *params, bool json,
@@ -56,12 +54,9 @@ static enum gi_status take_total(struct gi_total **total, const void *params, bo
 {
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
-    enum gi_status status =
-        out ? gi_stats_print_total(out, &(*total)->sums, params, json, err) : GI_OK;
+    enum gi_status status = gi_stats_print_total(out, &(*total)->sums, params, json, err);
     *text = gi_text_close(out, &memory);
     *nbytes = memory.nbytes;
-    if (!*text && !status)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: --total");
     free((*total)->sums.channels);
     free(*total);
     *total = NULL;

@@ -9,6 +9,7 @@
 
 #include "cli/args/rules.h"
 #include "cli/paths/path_conflicts.h"
+#include "imgio/small.h"
 
 /* Returns the option that named the file, or NULL if an operand named it. */
 static const char *option_of(const struct gi_batch_files *files, const struct gi_path *entry,
@@ -71,12 +72,11 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
         b->kind == GI_PATH_INPUT
             ? gi_fail(err, GI_E_USAGE,
                       "%s: the output of %s would be written over the input %s, want another %s",
-                      output ? output : one, one, other,
-                      files->unit ? "--diff" : "--out-dir, --out or --suffix")
+                      output, one, other, files->unit ? "--diff" : "--out-dir, --out or --suffix")
             : gi_fail(err, GI_E_USAGE,
                       "%s: would be the output of %s and of %s, want --out with {dir}, {tree} or "
                       "{index}",
-                      output ? output : one, one, other);
+                      output, one, other);
     free(output);
     return status;
 }
@@ -93,8 +93,6 @@ static enum gi_status add_outputs(const struct gi_batch_files *files, struct gi_
         if (many)
             naming.channel = gi_naming_channels[c];
         char *output = gi_naming_output(&naming, &files->in.list, i);
-        if (!output)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         status = gi_paths_add(paths, GI_PATH_OUTPUT, i, output, err);
         free(output);
     }
@@ -108,15 +106,13 @@ static enum gi_status add_folders(const struct gi_batch_files *files, struct gi_
 {
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < files->in.list.n && !status; i++) {
-        char *output = gi_naming_output(&files->out.naming, &files->in.list, i), *inside = NULL;
-        if (files->in.list.inputs[i].why || (output && strlen(output) >= PATH_MAX)) {
+        char *output = gi_naming_output(&files->out.naming, &files->in.list, i), *inside;
+        if (files->in.list.inputs[i].why || strlen(output) >= PATH_MAX) {
             free(output);
             continue;
         }
-        if (!output || asprintf(&inside, "%s/", output) < 0)
-            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        else
-            status = gi_paths_add_folder(paths, GI_PATH_OUTPUT, i, inside, err);
+        inside = gi_small_format("%s/", output);
+        status = gi_paths_add_folder(paths, GI_PATH_OUTPUT, i, inside, err);
         for (char *slash; above && !status && (slash = strrchr(output, '/'));) {
             slash[1] = '\0';
             status = gi_paths_add_folder(paths, GI_PATH_INPUT, i, output, err);

@@ -12,6 +12,7 @@
 #include "cli/inputs/tars.h"
 #include "cli/paths/names.h"
 #include "cli/paths/output.h"
+#include "imgio/small.h"
 
 /* The images of a batch of files, or one image. */
 struct images {
@@ -82,11 +83,9 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
 {
     const struct images *one = self;
     *more = true; /* asked once */
-    item->line.input = strdup(one->input);
-    item->line.output = one->output ? strdup(one->output) : NULL;
-    return item->line.input && (item->line.output || !one->output)
-               ? GI_OK
-               : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    item->line.input = gi_small_copy(one->input);
+    item->line.output = one->output ? gi_small_copy(one->output) : NULL;
+    return GI_OK;
 }
 
 /* The error of the item becomes the error of the command, which main() logs. */
@@ -127,8 +126,8 @@ static enum gi_status name_first(char **path, const char *input, const char *out
     enum gi_status status = gi_naming_check(&naming, err);
     if (!status)
         status = gi_list_add(&list, input, err);
-    if (!status && !(*path = gi_naming_output(&naming, &list, 0)))
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    if (!status)
+        *path = gi_naming_output(&naming, &list, 0);
     gi_list_free(&list);
     return status;
 }

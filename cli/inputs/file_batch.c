@@ -11,6 +11,7 @@
 #include "cli/log.h"
 #include "cli/paths/output.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 enum gi_status gi_batch_share(struct gi_batch_files *files, struct gi_err *err)
 {
@@ -54,8 +55,7 @@ static enum gi_status name_beside(struct gi_batch_files *files, const struct gi_
     enum gi_status status = gi_naming_check(&naming, err);
     for (size_t i = 0; i < files->in.list.n && !status; i++) {
         char *path = gi_naming_output(&naming, &files->in.list, i);
-        status = path ? gi_list_add(&files->in.beside, path, err)
-                      : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        status = gi_list_add(&files->in.beside, path, err);
         free(path);
     }
     return status;
@@ -112,7 +112,8 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
         .params = p, .inputs = &files->in.list, .shard = files->in.shard, .rules = files->rules};
     files->source =
         (struct gi_source){.kind = &gi_source_tars, .self = &files->tars, .rules = files->rules};
-    return gi_tar_source_new(&files->tars, files->io, err);
+    gi_tar_source_new(&files->tars, files->io);
+    return GI_OK;
 }
 
 void gi_batch_close(struct gi_batch_files *files)
@@ -134,9 +135,7 @@ enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
     struct gi_naming naming = files->out.naming;
     naming.channel = channel;
     *path = gi_naming_output(&naming, &files->in.list, item->source.place);
-    return *path ? gi_naming_folder(&files->out.naming, &files->in.list, item->source.place, *path,
-                                    err)
-                 : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    return gi_naming_folder(&files->out.naming, &files->in.list, item->source.place, *path, err);
 }
 
 enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
@@ -153,8 +152,7 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
         if (files->in.list.inputs[i].why)
             continue;
         char *output = gi_naming_output(&files->out.naming, &files->in.list, i);
-        status = output ? gi_save_check(output, image_format, err)
-                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        status = gi_save_check(output, image_format, err);
         status = gi_cli_missing_first(status, &files->in.list.inputs[i].path, 1, err);
         free(output);
     }
@@ -176,8 +174,6 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         free(item->line.output);
         item->line.output =
             files->out.named ? gi_naming_output(&files->out.naming, &files->in.list, i) : NULL;
-        if (files->out.named && !item->line.output)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         if (files->out.named && is_done(files, i, item->line.output))
             continue;
         item->line.other = files->in.others.n ? files->in.others.inputs[i].path : NULL;
@@ -185,9 +181,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         item->source.place = i;
         item->source.rule = files->in.list.inputs[i].rule;
         item->line.in_parts = files->out.results != GI_BATCH_A_FILE || files->out.a_file_a_page;
-        item->line.input = strdup(input);
-        if (!item->line.input)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        item->line.input = gi_small_copy(input);
         gi_item_refuse(item, &files->in.list.inputs[i]);
         *more = true;
     }
@@ -228,9 +222,7 @@ enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct 
                                         .resume = p->resume,
                                         .output = output_of,
                                         .arg = files};
-    enum gi_status status = text ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
-    if (!status && p->report)
-        status = gi_pairs_name(&pairs, files, err);
+    enum gi_status status = p->report ? gi_pairs_name(&pairs, files, err) : GI_OK;
     if (!status)
         status = gi_report_open(&files->report, &options, err);
     gi_list_free(&pairs);
@@ -259,7 +251,7 @@ static uint64_t count_skipped(const struct gi_batch_files *files)
     for (size_t i = 0; any && i < files->in.n; i++) {
         size_t place = place_of(files, i);
         char *output = gi_naming_output(&files->out.naming, &files->in.list, place);
-        n += output && is_done(files, place, output);
+        n += is_done(files, place, output);
         free(output);
     }
     return n;

@@ -7,6 +7,7 @@
 #include "cli/paths/names.h"
 #include "cli/run/imaging.h"
 #include "cli/text.h"
+#include "imgio/small.h"
 
 /* The outputs of the pages. */
 struct outputs {
@@ -35,9 +36,8 @@ static enum gi_status put(struct outputs *outputs, const struct gi_image *image,
         return status;
     }
     char *path = gi_naming_page(item->line.output, number);
-    enum gi_status status = path ? gi_imaging_save_part(outputs->imaging, item, image, metadata,
-                                                        path, outputs->bundle, err)
-                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    enum gi_status status =
+        gi_imaging_save_part(outputs->imaging, item, image, metadata, path, outputs->bundle, err);
     free(path);
     return status;
 }
@@ -49,10 +49,10 @@ static enum gi_status process(struct outputs *outputs, struct gi_pages *pages, i
     struct gi_item *item = outputs->item;
     struct gi_image image = {0};
     struct gi_metadata metadata = {0};
-    enum gi_status status = pages ? gi_item_take_page(item, pages, i, err) : GI_OK;
+    if (pages)
+        gi_item_take_page(item, pages, i);
     item->source.together = pages && outputs->writer && gi_pages_are_all(pages);
-    if (!status)
-        status = gi_imaging_make(outputs->imaging, item, &image, &metadata, err);
+    enum gi_status status = gi_imaging_make(outputs->imaging, item, &image, &metadata, err);
     if (!status)
         status = put(outputs, &image, &metadata, pages ? gi_pages_number(pages, i) : 0, err);
     gi_image_free(&image);

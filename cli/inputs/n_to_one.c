@@ -10,6 +10,7 @@
 #include "cli/process.h"
 #include "cli/run/timing.h"
 #include "imgio/metadata/geo.h"
+#include "imgio/small.h"
 
 /* A decoded input, in the tag of its item. */
 struct input {
@@ -36,9 +37,7 @@ static enum gi_status load(void *self, struct gi_imaging *imaging, struct gi_ite
 {
     struct gi_n_to_one *job = self;
     struct gi_file_info info;
-    struct input *input = calloc(1, sizeof *input);
-    if (!input)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: an image");
+    struct input *input = gi_small_calloc(1, sizeof *input);
     item->source.tag = input;
     item->source.untag = free_input;
     item->source.takes_bands = job->work.bands;

@@ -9,6 +9,7 @@
 #include "cli/log.h"
 #include "cli/text.h"
 #include "imgio/image_next.h"
+#include "imgio/small.h"
 
 /* Returns whether the first `n` characters of the path end in the suffix of a known format of which
  * a file holds one image. If `joined` is false, a file of any format other than TIFF does. Such
@@ -48,7 +49,7 @@ static bool starts(const char *file, bool joined)
 /* Returns false if the file certainly does not have several images. */
 static bool may_start(const char *path, size_t n, bool joined)
 {
-    char *file = strcmp(path, "-") ? strndup(path, n) : NULL;
+    char *file = strcmp(path, "-") ? gi_small_copy_n(path, n) : NULL;
     struct stat st;
     bool known = file && stat(file, &st) == 0;
     bool may = strcmp(path, "-") != 0 && (!known || (S_ISREG(st.st_mode) && starts(file, joined)));
@@ -88,20 +89,16 @@ enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path, cons
 
 char *gi_page_name(const struct gi_pages *pages, int i)
 {
-    char *name;
-    return asprintf(&name, "%s[%d]", gi_pages_file(pages), gi_pages_number(pages, i)) < 0 ? NULL
-                                                                                          : name;
+    return gi_small_format("%s[%d]", gi_pages_file(pages), gi_pages_number(pages, i));
 }
 
-enum gi_status gi_item_take_page(struct gi_item *item, struct gi_pages *pages, int i,
-                                 struct gi_err *err)
+void gi_item_take_page(struct gi_item *item, struct gi_pages *pages, int i)
 {
     gi_pages_close(&item->source.pages, NULL);
     item->source.pages = gi_pages_share(pages);
     item->source.page = i;
     free(item->line.input);
     item->line.input = gi_page_name(pages, i);
-    return item->line.input ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 
 static const struct gi_input *input_at(const struct gi_page_cursor *cursor, size_t i)
@@ -127,18 +124,17 @@ static bool takes_joined(const struct gi_page_cursor *cursor, const struct gi_in
 }
 
 /* Takes the next page of the open file. */
-static enum gi_status take_page(struct gi_page_cursor *cursor, struct gi_item *item,
-                                const struct gi_input *input, struct gi_err *err)
+static void take_page(struct gi_page_cursor *cursor, struct gi_item *item,
+                      const struct gi_input *input)
 {
     int n = gi_pages_n(cursor->pages);
-    enum gi_status status = gi_item_take_page(item, cursor->pages, cursor->page++, err);
+    gi_item_take_page(item, cursor->pages, cursor->page++);
     if (cursor->page == n)
         gi_pages_close(&cursor->pages, NULL);
-    if (status || n > 1)
-        return status;
+    if (n > 1)
+        return;
     free(item->line.input);
-    item->line.input = strdup(input->path);
-    return item->line.input ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    item->line.input = gi_small_copy(input->path);
 }
 
 /* Opens the next input, if it may have several pages. What was counted holds: a file that has
@@ -182,11 +178,11 @@ enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item
     item->source.rule = input->rule;
     if (!cursor->pages)
         status = open_next(cursor, input, &fault);
-    if (cursor->pages)
-        return take_page(cursor, item, input, err);
-    item->line.input = strdup(input->path);
-    if (!item->line.input)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    if (cursor->pages) {
+        take_page(cursor, item, input);
+        return GI_OK;
+    }
+    item->line.input = gi_small_copy(input->path);
     if (status) {
         item->line.status = fault.status;
         item->line.err = fault;
@@ -216,9 +212,7 @@ static enum gi_status count_pages(struct gi_page_count *counted,
     enum gi_status status = open_pages(&counted->pages, input->path, NULL, 0, cursor->io,
                                        takes_joined(cursor, input), &warning, &fault);
     if (status && status != GI_E_MEMORY) {
-        counted->fault = malloc(sizeof fault);
-        if (!counted->fault)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: an error");
+        counted->fault = gi_small_alloc(sizeof fault);
         *counted->fault = fault;
         return GI_OK;
     }

@@ -18,12 +18,10 @@ enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path, cons
                                  size_t nbytes, const struct gi_io_params *io, bool joined,
                                  struct gi_err *err);
 
-/* Returns the name of selected page i, such as "scan.tif[3]", which the caller frees. NULL: out of
- * memory. */
+/* Returns the name of selected page i, such as "scan.tif[3]", which the caller frees. */
 char *gi_page_name(const struct gi_pages *pages, int i);
-/* Makes the item that of selected page i, with its name. Errors: GI_E_MEMORY. */
-enum gi_status gi_item_take_page(struct gi_item *item, struct gi_pages *pages, int i,
-                                 struct gi_err *err);
+/* Makes the item that of selected page i, with its name. */
+void gi_item_take_page(struct gi_item *item, struct gi_pages *pages, int i);
 
 /* What gi_page_cursor_count() found of an input. */
 struct gi_page_count {

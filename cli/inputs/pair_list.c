@@ -10,6 +10,7 @@
 #include "cli/args/rules.h"
 #include "cli/lines.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 enum gi_status gi_pair_add(struct gi_batch_files *files, const char *a, const char *b,
                            struct gi_err *err)
@@ -31,9 +32,7 @@ static enum gi_status add_pair(struct gi_batch_files *files, struct gi_lines *li
         *tab = '\0';
     if (p->null) {
         bool more;
-        first = kept = strdup(lines->text);
-        if (!kept)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: a line of --pairs");
+        first = kept = gi_small_copy(lines->text);
         status = gi_lines_next(lines, &more, err);
         other = !status && more ? lines->text : NULL;
     }
@@ -87,16 +86,13 @@ static int by_place(const void *a, const void *b)
 static enum gi_status add_place(struct gi_batch_files *files, char **folders, const char *place,
                                 struct gi_err *err)
 {
-    char *names[2] = {NULL, NULL};
+    char *names[2];
     for (int i = 0; i < 2; i++) {
         size_t n = strlen(folders[i]);
-        if (asprintf(&names[i], "%s%s%s", folders[i], folders[i][n - 1] == '/' ? "" : "/", place) <
-            0)
-            names[i] = NULL;
+        names[i] =
+            gi_small_format("%s%s%s", folders[i], folders[i][n - 1] == '/' ? "" : "/", place);
     }
-    enum gi_status status = names[0] && names[1]
-                                ? gi_pair_add(files, names[0], names[1], err)
-                                : gi_fail(err, GI_E_MEMORY, "out of memory: names");
+    enum gi_status status = gi_pair_add(files, names[0], names[1], err);
     if (!status) /* its place in the tree is kept by --diff */
         files->in.list.inputs[files->in.list.n - 1].root = strlen(names[0]) - strlen(place);
     free(names[0]);
@@ -126,10 +122,8 @@ enum gi_status gi_pairs_name(struct gi_list *names, const struct gi_batch_files 
 {
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < files->in.others.n && !status; i++) {
-        char *both;
-        if (asprintf(&both, "%s\t%s", files->in.list.inputs[i].path,
-                     files->in.others.inputs[i].path) < 0)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+        char *both = gi_small_format("%s\t%s", files->in.list.inputs[i].path,
+                                     files->in.others.inputs[i].path);
         status = gi_list_add(names, both, err);
         free(both);
     }

@@ -8,6 +8,7 @@
 #include "cli/log.h"
 #include "cli/paths/output.h"
 #include "cli/run/progress.h"
+#include "imgio/small.h"
 
 void gi_stream_free(struct gi_stream **out)
 {
@@ -28,14 +29,10 @@ void gi_stream_free(struct gi_stream **out)
     free(stream);
 }
 
-enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
-                              struct gi_err *err)
+void gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what)
 {
-    if (asprintf(&item->line.input, "%s: %s %llu", gi_reader_name(stream->reader), what,
-                 (unsigned long long)stream->taken) >= 0)
-        return GI_OK;
-    item->line.input = NULL;
-    return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+    item->line.input = gi_small_format("%s: %s %llu", gi_reader_name(stream->reader), what,
+                                       (unsigned long long)stream->taken);
 }
 
 bool gi_stream_has(struct gi_stream *stream, struct gi_item *item, bool end,
@@ -97,8 +94,9 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         return GI_OK;
     gi_engine_reserve(item, buffer.nbytes); /* one image is read ahead of it */
     stream->pipe.coded = gi_image_stream_starts(buffer.at, buffer.nbytes);
-    enum gi_status status = gi_stream_name_output(stream, item, (int)stream->taken++, err);
-    return status ? status : gi_stream_name(stream, item, "image", err);
+    gi_stream_name_output(stream, item, (int)stream->taken++);
+    gi_stream_name(stream, item, "image");
+    return GI_OK;
 }
 
 enum gi_status gi_stream_open(struct gi_source *source, const struct gi_batch_job *job,
@@ -168,8 +166,8 @@ static enum gi_status next_page(void *self, struct gi_item *item, bool *more, st
     stream->taken++;
     item->source.together =
         stream->input && pages && stream->target == &gi_target_pages && gi_pages_are_all(pages);
-    return gi_stream_name_output(stream, item,
-                                 pages ? gi_pages_number(pages, item->source.page) : 0, err);
+    gi_stream_name_output(stream, item, pages ? gi_pages_number(pages, item->source.page) : 0);
+    return GI_OK;
 }
 
 static const struct gi_source_kind pages = {

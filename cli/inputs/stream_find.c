@@ -12,6 +12,7 @@
 #include "cli/log.h"
 #include "cli/paths/names.h"
 #include "cli/paths/output.h"
+#include "imgio/small.h"
 
 /* The kind of stream that the output can hold, judged by its name. */
 enum target { ONE_IMAGE, PNM, Y4M, EITHER, PAGES, FILES };
@@ -270,17 +271,13 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
 }
 
 /* Passes the bytes that were taken from a pipe to gi_load(). */
-static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *io,
-                                struct gi_err *err)
+static void hand_over(struct gi_stream *stream, struct gi_io_params *io)
 {
-    struct gi_ahead *ahead = malloc(sizeof *ahead);
-    if (!ahead)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: an input");
+    struct gi_ahead *ahead = gi_small_alloc(sizeof *ahead);
     *ahead = (struct gi_ahead){stream->pipe.first, stream->reader, stream->pipe.rest_named};
     stream->pipe.first = (struct gi_buffer){0};
     stream->reader = NULL;
     io->passed.ahead = ahead;
-    return GI_OK;
 }
 
 /* Finds the file of an input, and sets *path to its name without brackets, which the caller frees.
@@ -292,9 +289,7 @@ static enum gi_status find_file(char **path, struct stat *st, bool *absent, cons
 {
     struct gi_selection selection;
     bool standard = strcmp(input, "-") == 0;
-    *path = strndup(input, gi_path_file(input, &selection));
-    if (!*path)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    *path = gi_small_copy_n(input, gi_path_file(input, &selection));
     *absent = standard && isatty(STDIN_FILENO);
     if (*absent)
         return GI_OK;
@@ -322,9 +317,7 @@ static enum gi_status new_stream(struct gi_stream **out, const char *input, cons
                                  const struct gi_io_params *io, enum target target,
                                  struct gi_err *err)
 {
-    struct gi_stream *stream = *out = calloc(1, sizeof *stream);
-    if (!stream)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a stream");
+    struct gi_stream *stream = *out = gi_small_calloc(1, sizeof *stream);
     stream->io = *io;
     stream->input = input;
     stream->out.path = output ? output : "-";
@@ -347,11 +340,9 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
     if (!status && target != PAGES && target != Y4M)
         status = gi_fail(err, GI_E_USAGE, "%s: %s holds one image: want a TIFF or Y4M", output,
                          gi_save_format(output, io->format));
-    struct gi_stream *stream = *out = status ? NULL : calloc(1, sizeof *stream);
-    if (!status && !stream)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a stream");
     if (status)
         return status;
+    struct gi_stream *stream = *out = gi_small_calloc(1, sizeof *stream);
     stream->io = *io;
     stream->io.format = target == Y4M ? NULL : "tiff";
     stream->out.path = output;
@@ -392,7 +383,7 @@ static enum gi_status find(struct gi_stream **out, const char *input, const char
     if (!status && file && (!found || stream->is_paged))
         rewind_input(stream);
     else if (!status && !found)
-        status = hand_over(stream, io, err);
+        hand_over(stream, io);
     if (!status && found && io->linear && !stream->is_paged)
         status = gi_fail(err, GI_E_UNSUPPORTED, "--linear: not on a stream of images");
     if (status || !found)

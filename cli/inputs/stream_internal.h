@@ -86,13 +86,11 @@ struct gi_source gi_stream_source(struct gi_stream *stream);
 extern const struct gi_source_kind gi_source_frames;
 extern const struct gi_source_kind gi_source_planes;
 
-/* Names the item: "standard input: image 3". Errors: GI_E_MEMORY. */
-enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
-                              struct gi_err *err);
+/* Names the item: "standard input: image 3". */
+void gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what);
 /* Names the output of the item, which is image number `taken` of the stream, and selects the format
- * of the output. `page` is the number of the image in the input. Errors: GI_E_MEMORY. */
-enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page,
-                                     struct gi_err *err);
+ * of the output. `page` is the number of the image in the input. */
+void gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page);
 /* For targets: opens the output, and commits it if the whole stream has been written to it
  * (cli/inputs/stream_output.c). */
 enum gi_status gi_stream_open_sink(void *stream, struct gi_imaging *imaging, struct gi_err *err);

@@ -7,25 +7,22 @@
 #include "cli/paths/names.h"
 #include "cli/paths/output.h"
 #include "cli/stop.h"
+#include "imgio/small.h"
 
-enum gi_status gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page,
-                                     struct gi_err *err)
+void gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page)
 {
     const uint64_t index = stream->taken - 1;
     const struct gi_naming naming = {
         .template = stream->out.path, .pages = true, .page = page, .index = &index};
     item->line.output = stream->target == &gi_target_files
                             ? gi_naming_output(&naming, &stream->list, item->source.place)
-                            : strdup(stream->out.path);
-    if (!item->line.output)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+                            : gi_small_copy(stream->out.path);
     bool coded = item->source.bytes != NULL;
     /* From standard input to standard output: each image keeps its format. */
     if (coded && !gi_save_format(stream->out.path, stream->io.format)) {
         const char *name = gi_format_of(item->source.bytes, item->source.nbytes)->name;
         item->source.format = strcmp(name, "pbm") == 0 ? "pgm" : name;
     }
-    return GI_OK;
 }
 
 enum gi_status gi_stream_open_sink(void *self, struct gi_imaging *imaging, struct gi_err *err)

@@ -14,6 +14,7 @@
 #include "cli/process.h"
 #include "cli/run/imaging.h"
 #include "cli/tables/table_writer.h"
+#include "imgio/small.h"
 
 struct tables {
     /* The first member, for gi_text_batch_open(). Without a writer: one table per image. */
@@ -72,10 +73,7 @@ static enum gi_status analyse_joined(const struct tables *tables, struct gi_imag
     for (int i = 0; !status && i < gi_pages_n(pages); i++) {
         struct gi_item *one = i ? gi_item_new() : item;
         bool joined;
-        status = one ? gi_item_take_page(one, pages, i, err)
-                     : gi_fail(err, GI_E_MEMORY, "out of memory: an image");
-        if (status)
-            break;
+        gi_item_take_page(one, pages, i);
         if (i) {
             one->turn = item->turn;
             one->source.place = item->source.place;
@@ -107,7 +105,7 @@ static enum gi_status put(void *self, struct gi_item *item, struct gi_err *err)
     const struct gi_reporter *reporter = tables->chain->steps[tables->last].reporter;
     enum gi_status status = gi_text_batch_put(&tables->table, item, err);
     if (!status && item->made.part && !item->line.status)
-        status = reporter->add_total(&tables->total, item->made.part, err);
+        reporter->add_total(&tables->total, item->made.part);
     return status;
 }
 
@@ -146,10 +144,8 @@ static enum gi_status check_outputs(const struct gi_batch_files *files, bool arr
         if (files->in.list.inputs[i].why)
             continue;
         char *output = gi_naming_output(&files->out.naming, &files->in.list, i);
-        const char *dot = output ? strrchr(output, '.') : NULL;
-        if (!output)
-            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        else if (!dot || !gi_tables_have_suffix(dot + 1, arrays))
+        const char *dot = strrchr(output, '.');
+        if (!dot || !gi_tables_have_suffix(dot + 1, arrays))
             status = gi_fail(err, GI_E_USAGE, "%s: want a name that ends in %s", output,
                              arrays ? ".npy or .pfm" : ".csv or .json");
         free(output);

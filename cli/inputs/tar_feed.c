@@ -12,6 +12,7 @@
 #include "cli/args/rules.h"
 #include "cli/report/journal.h"
 #include "cli/text.h"
+#include "imgio/small.h"
 
 enum {
     PROBE_NBYTES = 64,
@@ -36,16 +37,13 @@ const char *gi_tar_feed_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-enum gi_status gi_tar_feed_new(struct gi_tar_feed **out, const struct gi_tar_feed_options *options,
-                               struct gi_err *err)
+struct gi_tar_feed *gi_tar_feed_new(const struct gi_tar_feed_options *options)
 {
-    struct gi_tar_feed *feed = *out = calloc(1, sizeof *feed);
-    if (!feed)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: tars");
+    struct gi_tar_feed *feed = gi_small_calloc(1, sizeof *feed);
     feed->options = *options;
     pthread_mutex_init(&feed->lock, NULL);
     pthread_cond_init(&feed->copied, NULL);
-    return GI_OK;
+    return feed;
 }
 
 void gi_tar_feed_free(struct gi_tar_feed **feed)
@@ -76,13 +74,9 @@ static void untag(void *arg)
 }
 
 static struct gi_tar_tag *new_tag(struct gi_tar_feed *feed, struct gi_item *item,
-                                  enum gi_tar_kind kind, struct gi_err *err)
+                                  enum gi_tar_kind kind)
 {
-    struct gi_tar_tag *tag = calloc(1, sizeof *tag);
-    if (!tag) {
-        gi_fail(err, GI_E_MEMORY, "out of memory: a member of a tar");
-        return NULL;
-    }
+    struct gi_tar_tag *tag = gi_small_calloc(1, sizeof *tag);
     *tag = (struct gi_tar_tag){.kind = kind, .shard = feed->shard, .feed = feed};
     item->source.tag = tag;
     item->source.untag = untag;
@@ -92,13 +86,10 @@ static struct gi_tar_tag *new_tag(struct gi_tar_feed *feed, struct gi_item *item
 
 /* Turns the item into the end of the shard, with the error `why`, or without an error if `why` is
  * NULL. */
-static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
-                                const struct gi_err *why, struct gi_err *err)
+static void end_shard(struct gi_tar_feed *feed, struct gi_item *item, const struct gi_err *why)
 {
-    struct gi_tar_tag *tag = new_tag(feed, item, why ? GI_TAR_BROKEN : GI_TAR_END, err);
+    struct gi_tar_tag *tag = new_tag(feed, item, why ? GI_TAR_BROKEN : GI_TAR_END);
     item->source.mark = !why;
-    if (!tag)
-        return GI_E_MEMORY;
     tag->nbytes = (uint64_t)feed->opened.st_size;
     tag->mtime_ns = gi_mtime_ns(&feed->opened);
     if (why) {
@@ -108,7 +99,6 @@ static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
     gi_tar_reader_close(&feed->reader);
     feed->fault = (struct gi_err){0};
     feed->shard++;
-    return GI_OK;
 }
 
 /* Returns the format of a member that begins with the bytes `start`, or NULL if it is not an image.
@@ -135,15 +125,13 @@ static bool is_image(const struct gi_format_info *format, const char *name, cons
            gi_load_memory(&image, NULL, NULL, bytes, nbytes, name, &options, NULL, NULL) == GI_OK;
 }
 
-/* Replaces the suffix of a member's name by that of --suffix. The caller frees the result. NULL if
- * memory ran out. */
+/* Replaces the suffix of a member's name by that of --suffix. The caller frees the result. */
 static char *rename_member(const char *name, const char *suffix)
 {
     const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
     size_t stem = dot && dot > (slash ? slash + 1 : name) ? (size_t)(dot - name) : strlen(name);
-    char *renamed;
     suffix += *suffix == '.';
-    return asprintf(&renamed, "%.*s.%s", (int)stem, name, suffix) < 0 ? NULL : renamed;
+    return gi_small_format("%.*s.%s", (int)stem, name, suffix);
 }
 
 /* Makes the member an image to process. The whole member must be in the buffer. */
@@ -153,9 +141,7 @@ static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
 {
     const char *name = gi_tar_entry_name(tag->entry), *suffix = feed->options.suffix;
     item->line.pass = false;
-    item->line.output = suffix ? rename_member(name, suffix) : strdup(name);
-    if (!item->line.output)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+    item->line.output = suffix ? rename_member(name, suffix) : gi_small_copy(name);
     if (suffix)
         gi_tar_entry_rename(tag->entry, item->line.output);
     /* The result of an operation on a PBM is rarely black and white. */
@@ -282,20 +268,15 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
     struct gi_tar_entry *entry = NULL;
     if (!fault.status)
         gi_tar_next(feed->reader, &entry, &fault);
-    if (!entry)
-        return end_shard(feed, item, fault.status ? &fault : NULL, err);
-    struct gi_tar_tag *tag = new_tag(feed, item, GI_TAR_MEMBER, err);
-    if (!tag) {
-        gi_tar_entry_free(&entry);
-        return GI_E_MEMORY;
+    if (!entry) {
+        end_shard(feed, item, fault.status ? &fault : NULL);
+        return GI_OK;
     }
+    struct gi_tar_tag *tag = new_tag(feed, item, GI_TAR_MEMBER);
     tag->entry = entry;
-    if (asprintf(&item->line.input, "%s: %s",
-                 gi_tar_feed_name(feed->options.inputs[feed->shard].path),
-                 gi_tar_entry_name(entry)) < 0) {
-        item->line.input = NULL;
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
-    }
+    item->line.input =
+        gi_small_format("%s: %s", gi_tar_feed_name(feed->options.inputs[feed->shard].path),
+                        gi_tar_entry_name(entry));
     tag->name = strchr(item->line.input, '\0') - strlen(gi_tar_entry_name(entry));
     item->line.pass = true;
     if (!gi_tar_entry_is_file(entry))
@@ -305,7 +286,8 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
         return status;
     item->source.untag(tag);
     item->source.tag = NULL;
-    return end_shard(feed, item, &fault, err);
+    end_shard(feed, item, &fault);
+    return GI_OK;
 }
 
 static enum gi_status open_shard(struct gi_tar_feed *feed, struct gi_err *fault)
@@ -330,8 +312,10 @@ enum gi_status gi_tar_feed_next(void *self, struct gi_item *item, bool *more, st
     *more = feed->shard < o->ninputs;
     if (!*more)
         return GI_OK;
-    return feed->reader || !open_shard(feed, &fault) ? next_member(feed, item, err)
-                                                     : end_shard(feed, item, &fault, err);
+    if (feed->reader || !open_shard(feed, &fault))
+        return next_member(feed, item, err);
+    end_shard(feed, item, &fault);
+    return GI_OK;
 }
 
 enum gi_status gi_tar_feed_copy(const struct gi_tar_tag *tag, struct gi_tar_writer *writer,

@@ -46,9 +46,8 @@ struct gi_tar_feed_options {
 /* Returns the name that messages use for the tar at `path`. */
 const char *gi_tar_feed_name(const char *path);
 
-/* Makes a feed. The options must outlive it. Errors: GI_E_MEMORY. */
-enum gi_status gi_tar_feed_new(struct gi_tar_feed **feed, const struct gi_tar_feed_options *options,
-                               struct gi_err *err);
+/* Makes a feed. The options must outlive it. */
+struct gi_tar_feed *gi_tar_feed_new(const struct gi_tar_feed_options *options);
 void gi_tar_feed_free(struct gi_tar_feed **feed);
 
 /* As gi_source_kind.next, with `self` a gi_tar_feed. */

@@ -13,6 +13,7 @@
 #include "cli/inputs/tar_feed.h"
 #include "cli/paths/brace.h"
 #include "cli/stop.h"
+#include "imgio/small.h"
 #include "imgio/tar/tar.h"
 
 /* A member that waits for the member of the same name in the other tar: half of a pair. */
@@ -157,32 +158,26 @@ static enum gi_status open_tars(struct gi_tar_pairs *pairs, struct gi_err *err)
         pairs->paths[side] = tar_of(pairs, side)->path;
         pairs->ended[side] = false;
         pairs->last[side] = &pairs->waiting[side];
-        status = gi_tar_feed_new(&pairs->feeds[side], &options, err);
+        pairs->feeds[side] = gi_tar_feed_new(&options);
     }
     return status;
 }
 
 /* ---- items ---- */
 
-/* Names the item after a member, or after the two tars if `name` is NULL. Takes over the malloc()ed
- * names for messages. */
-static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item *item,
-                                const char *name, char *first, char *second, struct gi_err *err)
+/* Names the item after a member, or after the two tars if `name` is NULL. `first` and
+ * `second` are the names for messages. */
+static void name_item(const struct gi_tar_pairs *pairs, struct gi_item *item, const char *name,
+                      const char *first, const char *second)
 {
-    struct tag *tag = calloc(1, sizeof *tag);
-    char *copy = name ? strdup(name) : NULL;
-    item->line.input = first;
-    if (!tag || !first || !second || (name && !copy)) {
-        free(tag);
-        free(copy);
-        free(second);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a pair");
-    }
-    *tag = (struct tag){.tars = {pairs->paths[0], pairs->paths[1]}, .name = copy, .other = second};
+    struct tag *tag = gi_small_calloc(1, sizeof *tag);
+    item->line.input = gi_small_copy(first);
+    *tag = (struct tag){.tars = {pairs->paths[0], pairs->paths[1]},
+                        .name = name ? gi_small_copy(name) : NULL,
+                        .other = gi_small_copy(second)};
     item->source.tag = tag;
     item->source.untag = untag;
-    item->line.other = second;
-    return GI_OK;
+    item->line.other = tag->other;
 }
 
 /* Returns the name of the member for pairs, rows and reports. It lacks the leading ./ that tar
@@ -227,10 +222,8 @@ static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
 static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_item *a,
                               struct gi_item *b, struct gi_err *err)
 {
-    char *first = strdup(a->line.input), *second = strdup(b->line.input);
-    enum gi_status status = name_item(pairs, item, name_of(a), first, second, err);
-    if (!status)
-        status = note_paired(pairs, name_of(a), err);
+    name_item(pairs, item, name_of(a), a->line.input, b->line.input);
+    enum gi_status status = note_paired(pairs, name_of(a), err);
     if (!status) {
         struct tag *tag = item->source.tag;
         item->source.bytes = a->source.bytes;
@@ -246,11 +239,10 @@ static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, 
 
 /* Makes the item fail, because its member can't be held in memory or has no partner. Takes over the
  * half. */
-static enum gi_status leave_alone(const struct gi_tar_pairs *pairs, struct gi_item *item,
-                                  struct gi_item *half, int side, struct gi_err *err)
+static void leave_alone(const struct gi_tar_pairs *pairs, struct gi_item *item,
+                        struct gi_item *half, int side)
 {
-    enum gi_status status = name_item(pairs, item, name_of(half), strdup(half->line.input),
-                                      strdup(half->line.input), err);
+    name_item(pairs, item, name_of(half), half->line.input, half->line.input);
     item->line.pass = true;
     item->line.status = half->line.status;
     item->line.err = half->line.err;
@@ -261,15 +253,12 @@ static enum gi_status leave_alone(const struct gi_tar_pairs *pairs, struct gi_it
                                         : "%s: there is no image of this name in %s",
                                     half->line.input, gi_tar_feed_name(pairs->paths[!side]));
     free_half(half, item);
-    return status;
 }
 
 /* Makes the item the end of the two tars, with the error `why` if that is not NULL. */
-static enum gi_status end_tars(struct gi_tar_pairs *pairs, struct gi_item *item,
-                               const struct gi_err *why, struct gi_err *err)
+static void end_tars(struct gi_tar_pairs *pairs, struct gi_item *item, const struct gi_err *why)
 {
-    enum gi_status status =
-        name_item(pairs, item, NULL, strdup(pairs->paths[0]), strdup(pairs->paths[1]), err);
+    name_item(pairs, item, NULL, pairs->paths[0], pairs->paths[1]);
     item->line.pass = true;
     item->source.mark = !why;
     item->line.input_file.nbytes = pairs->nbytes;
@@ -280,24 +269,17 @@ static enum gi_status end_tars(struct gi_tar_pairs *pairs, struct gi_item *item,
     }
     close_tars(pairs, item);
     pairs->at++;
-    return status;
 }
 
 /* ---- the source ---- */
 
-static enum gi_status wait_for_other(struct gi_tar_pairs *pairs, struct gi_item *half, int side,
-                                     struct gi_err *err)
+static void wait_for_other(struct gi_tar_pairs *pairs, struct gi_item *half, int side)
 {
-    struct half *entry = malloc(sizeof *entry);
-    if (!entry) {
-        gi_item_free(&half);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a member");
-    }
+    struct half *entry = gi_small_alloc(sizeof *entry);
     *entry = (struct half){.item = half};
     *pairs->last[side] = entry;
     pairs->last[side] = &entry->next;
     pairs->held += half->source.nbytes;
-    return GI_OK;
 }
 
 /* Returns the waiting half of this side that has this name; NULL if there is none. */
@@ -315,23 +297,26 @@ static enum gi_status take_image(struct gi_tar_pairs *pairs, struct gi_item *ite
                                  struct gi_item *half, int side, bool *made, struct gi_err *err)
 {
     *made = pairs->any = true;
-    if (half->line.status)
-        return leave_alone(pairs, item, half, side, err);
+    if (half->line.status) {
+        leave_alone(pairs, item, half, side);
+        return GI_OK;
+    }
     struct gi_item *other = find(pairs, !side, name_of(half));
     if (other)
         return pair_up(pairs, item, side ? other : half, side ? half : other, err);
-    enum gi_status status = wait_for_other(pairs, half, side, err);
+    wait_for_other(pairs, half, side);
     uint64_t most = gi_engine_memory(item->turn.engine);
-    *made = !status && pairs->held > most;
+    *made = pairs->held > most;
     if (!*made)
-        return status;
+        return GI_OK;
     struct gi_err why;
     gi_fail(&why, GI_E_LIMIT,
             "%s and %s: %llu bytes of members wait for others of their names, over the limit of "
             "%llu; --memory raises it",
             gi_tar_feed_name(pairs->paths[0]), gi_tar_feed_name(pairs->paths[1]),
             (unsigned long long)pairs->held, (unsigned long long)most);
-    return end_tars(pairs, item, &why, err);
+    end_tars(pairs, item, &why);
+    return GI_OK;
 }
 
 /* Reads a member of one side. */
@@ -340,8 +325,6 @@ static enum gi_status read_half(struct gi_tar_pairs *pairs, struct gi_item *item
 {
     bool more = false;
     struct gi_item *half = gi_item_new();
-    if (!half)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a member");
     half->turn.engine = item->turn.engine;
     half->turn.index = item->turn.index;
     enum gi_status status = gi_tar_feed_next(pairs->feeds[side], half, &more, err);
@@ -360,19 +343,19 @@ static enum gi_status read_half(struct gi_tar_pairs *pairs, struct gi_item *item
         pairs->mtime_ns = tag->mtime_ns;
     }
     if (*made)
-        status = end_tars(pairs, item, &half->line.err, err);
+        end_tars(pairs, item, &half->line.err);
     free_half(half, item);
     return status;
 }
 
 /* Ends the pair of tars once both have been read and no half waits. */
-static enum gi_status conclude(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_err *err)
+static void conclude(struct gi_tar_pairs *pairs, struct gi_item *item)
 {
     struct gi_err none = {0};
     if (!pairs->any)
         gi_fail(&none, GI_E_USAGE, "%s and %s: no pairs of images",
                 gi_tar_feed_name(pairs->paths[0]), gi_tar_feed_name(pairs->paths[1]));
-    return end_tars(pairs, item, none.status ? &none : NULL, err);
+    end_tars(pairs, item, none.status ? &none : NULL);
 }
 
 /* Returns the side to read next. The two sides take turns until one has ended. */
@@ -397,10 +380,10 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
             continue;
         }
         made = true;
-        status = pairs->waiting[alone]
-                     ? leave_alone(pairs, item, take_half(pairs, alone, &pairs->waiting[alone]),
-                                   alone, err)
-                     : conclude(pairs, item, err);
+        if (pairs->waiting[alone])
+            leave_alone(pairs, item, take_half(pairs, alone, &pairs->waiting[alone]), alone);
+        else
+            conclude(pairs, item);
     }
     return status;
 }
@@ -471,14 +454,11 @@ static const struct gi_source_kind tar_pairs = {
     .conclude = conclude_batch,
 };
 
-enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_files *files,
-                                const struct gi_io_params *io, struct gi_err *err)
+void gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_files *files,
+                      const struct gi_io_params *io)
 {
-    *pairs = calloc(1, sizeof **pairs);
-    if (!*pairs)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: tars");
+    *pairs = gi_small_calloc(1, sizeof **pairs);
     (*pairs)->files = files;
     (*pairs)->io = io;
     files->source = (struct gi_source){.kind = &tar_pairs, .self = *pairs};
-    return GI_OK;
 }

@@ -18,9 +18,9 @@ enum gi_status gi_tar_pairs_list(struct gi_batch_files *files, char **operands, 
  * the source and sets *pairs to NULL. Both tars are read in turn. A member waits for the member of
  * the other tar that has the same name (without a leading ./). A member without such a partner
  * fails. After the members comes an item for the two tars, which fails if neither contains an
- * image. Errors: GI_E_MEMORY. */
-enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_files *files,
-                                const struct gi_io_params *io, struct gi_err *err);
+ * image. */
+void gi_tar_pairs_new(struct gi_tar_pairs **pairs, struct gi_batch_files *files,
+                      const struct gi_io_params *io);
 void gi_tar_pairs_free(struct gi_tar_pairs **pairs);
 
 /* Returns the bytes of the second image of an item, which is encoded, and sets *nbytes to their

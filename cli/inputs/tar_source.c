@@ -12,6 +12,7 @@
 #include "cli/log.h"
 #include "cli/paths/brace.h"
 #include "cli/stop.h"
+#include "imgio/small.h"
 
 enum gi_status gi_tar_list_add(struct gi_list *list, const char *operand, struct gi_err *err)
 {
@@ -75,8 +76,7 @@ static bool is_left_out(void *arg, size_t i)
     return done || !gi_shard_takes(&tars->shard, i);
 }
 
-enum gi_status gi_tar_source_new(struct gi_tar_source *tars, const struct gi_io_params *io,
-                                 struct gi_err *err)
+void gi_tar_source_new(struct gi_tar_source *tars, const struct gi_io_params *io)
 {
     const struct gi_tar_feed_options options = {.inputs = tars->inputs->inputs,
                                                 .ninputs = tars->inputs->n,
@@ -85,7 +85,7 @@ enum gi_status gi_tar_source_new(struct gi_tar_source *tars, const struct gi_io_
                                                 .io = io,
                                                 .rules = tars->rules,
                                                 .suffix = tars->suffix};
-    return gi_tar_feed_new(&tars->feed, &options, err);
+    tars->feed = gi_tar_feed_new(&options);
 }
 
 /* Returns the output of a tar. Returns NULL if many tars have one output together, because --resume
@@ -93,7 +93,7 @@ enum gi_status gi_tar_source_new(struct gi_tar_source *tars, const struct gi_io_
 static char *output_of(void *arg, size_t input)
 {
     const struct gi_tar_source *tars = arg;
-    return gi_tars_are_joined(tars) ? NULL : strdup(gi_tar_output(tars, input));
+    return gi_tars_are_joined(tars) ? NULL : gi_small_copy(gi_tar_output(tars, input));
 }
 
 static enum gi_status open_report(struct gi_source *source, const struct gi_batch_job *job,
@@ -101,16 +101,12 @@ static enum gi_status open_report(struct gi_source *source, const struct gi_batc
 {
     struct gi_tar_source *tars = source->self;
     const struct gi_batch_params *p = tars->params;
-    char *text = NULL, *all = NULL;
-    enum gi_status status = GI_OK;
     /* --suffix changes the content of the tars, so it is part of the chain's text. */
-    if (asprintf(&text, "%s --tar%s%s%s", job->text ? job->text : job->command->name,
-                 p->suffix ? " --suffix '" : "", p->suffix ? p->suffix : "",
-                 p->suffix ? "'" : "") < 0)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
+    char *text = gi_small_format("%s --tar%s%s%s", job->text ? job->text : job->command->name,
+                                 p->suffix ? " --suffix '" : "", p->suffix ? p->suffix : "",
+                                 p->suffix ? "'" : "");
     /* So do the rules, also those that only choose members. */
-    if (!status && !(all = gi_rules_text(tars->rules, text, true)))
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
+    char *all = gi_rules_text(tars->rules, text, true);
     const struct gi_report_options options = {
         .path = p->report,
         .command = job->command,
@@ -126,8 +122,7 @@ static enum gi_status open_report(struct gi_source *source, const struct gi_batc
         .output = output_of,
         .arg = tars};
     tars->report.key = "tar";
-    if (!status)
-        status = gi_report_open(&tars->report, &options, err);
+    enum gi_status status = gi_report_open(&tars->report, &options, err);
     free(text);
     free(all);
     return status;

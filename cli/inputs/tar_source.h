@@ -30,10 +30,8 @@ enum gi_status gi_tar_list_add(struct gi_list *list, const char *operand, struct
 enum gi_status gi_tar_list(struct gi_list *list, const struct gi_batch_params *params,
                            char **operands, int noperands, struct gi_err *err);
 
-/* Prepares the source, in which the caller has set all members up to `suffix`. Errors: GI_E_MEMORY.
- */
-enum gi_status gi_tar_source_new(struct gi_tar_source *tars, const struct gi_io_params *io,
-                                 struct gi_err *err);
+/* Prepares the source, in which the caller has set all members up to `suffix`. */
+void gi_tar_source_new(struct gi_tar_source *tars, const struct gi_io_params *io);
 void gi_tar_source_free(struct gi_tar_source *tars);
 
 /* Returns whether several inputs have one output. */

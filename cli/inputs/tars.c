@@ -254,7 +254,7 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
     if (!status)
         status = gi_tar_load(err);
     if (!status)
-        status = gi_tar_source_new(&tars.source, &tars.io, err);
+        gi_tar_source_new(&tars.source, &tars.io);
     struct gi_source source = {
         .kind = &gi_source_tars, .self = &tars.source, .rules = tars.source.rules};
     const struct gi_batch batch = {

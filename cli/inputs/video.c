@@ -8,6 +8,7 @@
 #include "cli/log.h"
 #include "cli/run/ready.h"
 #include "filters/color/gray.h"
+#include "imgio/small.h"
 
 /* The data of a plane, in the tag of its item. */
 struct plane {
@@ -29,29 +30,24 @@ static bool is_chroma(const struct gi_y4m *video, int plane)
 }
 
 /* Makes the parameters of chroma from the plans of luma. *fits becomes false if there are none. */
-static enum gi_status subsample(struct gi_stream *stream, const struct gi_pipeline *luma,
-                                bool *fits, struct gi_err *err)
+static void subsample(struct gi_stream *stream, const struct gi_pipeline *luma, bool *fits)
 {
     const struct gi_chain *chain = stream->chain;
     const struct gi_y4m *video = &stream->video.head;
-    stream->video.chroma_params = calloc((size_t)chain->n, sizeof *stream->video.chroma_params);
-    for (int i = 0; stream->video.chroma_params && i < chain->n; i++) {
+    stream->video.chroma_params =
+        gi_small_calloc((size_t)chain->n, sizeof *stream->video.chroma_params);
+    for (int i = 0; i < chain->n; i++) {
         const struct gi_filter *filter = chain->steps[i].filter;
         const struct gi_plan *plan = gi_pipeline_plan(luma, i);
         if (!filter->samples.subsample)
             continue;
-        void *params = malloc(filter->params_nbytes);
+        void *params = gi_small_alloc(filter->params_nbytes);
         stream->video.chroma_params[i] = params;
-        if (!params)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: parameters of a plane");
         memcpy(params, chain->steps[i].args.params[GI_SET_STEP_FILTER], filter->params_nbytes);
         if (!plan ||
             !filter->samples.subsample(params, plan, 1 << video->shift_x, 1 << video->shift_y))
             *fits = false;
     }
-    return stream->video.chroma_params
-               ? GI_OK
-               : gi_fail(err, GI_E_MEMORY, "out of memory: parameters of planes");
 }
 
 /* Gives the steps the parameters of this plane. */
@@ -103,7 +99,7 @@ static enum gi_status plan_plane(struct gi_stream *stream, struct gi_image *resu
     *result = gi_pipeline_result(pipeline);
     stream->video.made_nbytes[plane] = gi_pipeline_nbytes(pipeline);
     if (plane == 0 && !stream->video.luma_only && is_chroma(&stream->video.head, 1))
-        status = subsample(stream, pipeline, fits, err);
+        subsample(stream, pipeline, fits);
     else if (is_chroma(&stream->video.head, plane))
         *fits = is_subsampled(stream, *luma, pipeline);
     if (plane == 0)
@@ -252,15 +248,13 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     *more = !stream->ended;
     if (!*more)
         return GI_OK;
-    struct plane *plane = calloc(1, sizeof *plane);
-    if (!plane)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a plane");
+    struct plane *plane = gi_small_calloc(1, sizeof *plane);
     item->source.tag = plane;
     item->source.untag = untag;
     read_plane(stream, plane, item, &end, &fault);
-    return gi_stream_has(stream, item, end, &fault, more)
-               ? gi_stream_name(stream, item, "frame", err)
-               : GI_OK;
+    if (gi_stream_has(stream, item, end, &fault, more))
+        gi_stream_name(stream, item, "frame");
+    return GI_OK;
 }
 
 static enum gi_status take_plane(void *self, struct gi_item *item, struct gi_image *image,
@@ -269,7 +263,6 @@ static enum gi_status take_plane(void *self, struct gi_item *item, struct gi_ima
     struct gi_stream *stream = self;
     static const char *const names[GI_Y4M_PLANES] = {"Y", "Cb", "Cr", "alpha"};
     struct plane *plane = item->source.tag;
-    char *name = NULL;
     *image = plane->image;
     plane->image = (struct gi_image){0};
     item->line.input_file.nbytes = gi_image_nbytes(image);
@@ -279,8 +272,7 @@ static enum gi_status take_plane(void *self, struct gi_item *item, struct gi_ima
         return gi_err_prefix(err, "%s", item->line.input);
     if (stream->video.head.nplanes == 1)
         return GI_OK;
-    if (asprintf(&name, "%s %s", item->line.input, names[plane->number]) < 0)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+    char *name = gi_small_format("%s %s", item->line.input, names[plane->number]);
     free(item->line.input);
     item->line.input = name;
     return GI_OK;

@@ -5,6 +5,7 @@
 
 #include "cli/inputs/stream_internal.h"
 #include "cli/log.h"
+#include "imgio/small.h"
 
 /* A frame, in the tag of its item. */
 struct frame {
@@ -26,13 +27,9 @@ static void untag(void *tag)
     free(frame);
 }
 
-static struct frame *new_frame(struct gi_item *item, struct gi_err *err)
+static struct frame *new_frame(struct gi_item *item)
 {
-    struct frame *frame = calloc(1, sizeof *frame);
-    if (!frame) {
-        gi_fail(err, GI_E_MEMORY, "out of memory: a frame");
-        return NULL;
-    }
+    struct frame *frame = gi_small_calloc(1, sizeof *frame);
     strcpy(frame->line, "FRAME");
     item->source.tag = frame;
     item->source.untag = untag;
@@ -98,14 +95,13 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     *more = !stream->ended;
     if (!*more)
         return GI_OK;
-    struct frame *frame = new_frame(item, err);
-    if (!frame)
-        return GI_E_MEMORY;
+    struct frame *frame = new_frame(item);
     read_frame(stream, frame, item, &end, &fault);
     if (!gi_stream_has(stream, item, end, &fault, more))
         return GI_OK;
-    enum gi_status status = gi_stream_name_output(stream, item, (int)stream->taken - 1, err);
-    return status ? status : gi_stream_name(stream, item, "frame", err);
+    gi_stream_name_output(stream, item, (int)stream->taken - 1);
+    gi_stream_name(stream, item, "frame");
+    return GI_OK;
 }
 
 /* Encodes the image as a frame of a video into item->made. */
@@ -197,8 +193,7 @@ enum gi_status gi_video_image_work(void *self, struct gi_imaging *imaging, struc
     struct gi_stream *stream = self;
     struct gi_image image = {0};
     struct gi_metadata metadata = {0};
-    if (!new_frame(item, err))
-        return GI_E_MEMORY;
+    new_frame(item);
     enum gi_status status = gi_imaging_make(imaging, item, &image, &metadata, err);
     if (!status && metadata.bands.n)
         status = gi_fail(err, GI_E_UNSUPPORTED,

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/small.h"
+
 /* The names made so far, and the text that they are made from. */
 struct names {
     char **at;
@@ -34,15 +36,11 @@ static enum gi_status add(struct names *names, const char *name, struct gi_err *
         return gi_fail(err, GI_E_USAGE, "%s: is a name of %zu bytes: want 1 to %d", name,
                        strlen(name), PATH_MAX - 1);
     if (names->n == names->room) {
-        size_t room = names->room ? 2 * names->room : 16;
-        char **grown = realloc(names->at, room * sizeof *grown);
-        if (!grown)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: names");
-        names->at = grown;
-        names->room = room;
+        names->room = names->room ? 2 * names->room : 16;
+        names->at = gi_small_realloc(names->at, names->room, sizeof *names->at);
     }
-    names->at[names->n] = strdup(name);
-    return names->at[names->n++] ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: names");
+    names->at[names->n++] = gi_small_copy(name);
+    return GI_OK;
 }
 
 /* Reads an integer of up to 9 digits between `text` and `end`. */
@@ -92,10 +90,8 @@ static enum gi_status expand(struct names *names, const char *text, struct gi_er
 static enum gi_status put(struct names *names, const char *text, const struct brace *brace,
                           const char *part, size_t n, struct gi_err *err)
 {
-    char *whole;
-    if (asprintf(&whole, "%.*s%.*s%s", (int)(brace->open - text), text, (int)n, part,
-                 brace->close + 1) < 0)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: names");
+    char *whole = gi_small_format("%.*s%.*s%s", (int)(brace->open - text), text, (int)n, part,
+                                  brace->close + 1);
     enum gi_status status = expand(names, whole, err);
     free(whole);
     return status;

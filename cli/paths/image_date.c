@@ -9,6 +9,7 @@
 
 #include "imgio/imgio.h"
 #include "imgio/metadata/exif.h"
+#include "imgio/small.h"
 
 void gi_image_date(char date[GI_IMAGE_DATE_NBYTES], const char *path)
 {
@@ -21,8 +22,8 @@ void gi_image_date(char date[GI_IMAGE_DATE_NBYTES], const char *path)
     struct gi_selection pages;
     struct stat st;
     struct tm tm;
-    char *name = strndup(path, gi_path_file(path, &pages));
-    bool file = name && strcmp(name, "-") != 0 && stat(name, &st) == 0, taken = false;
+    char *name = gi_small_copy_n(path, gi_path_file(path, &pages));
+    bool file = strcmp(name, "-") != 0 && stat(name, &st) == 0, taken = false;
     if (file && S_ISREG(st.st_mode) &&
         gi_load(&image, &metadata, NULL, name, &options, NULL, &err) == GI_OK)
         taken = gi_exif_date(date, metadata.exif, metadata.exif_nbytes);

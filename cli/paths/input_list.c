@@ -15,24 +15,23 @@
 #include "cli/paths/matcher.h"
 #include "cli/text.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 /* Adds `path`, which the list then owns. `root` and `why` are as in struct gi_input. */
 static enum gi_status add(struct gi_list *list, char *path, size_t root, int why,
                           struct gi_err *err)
 {
-    if (!why && path && strlen(path) >= PATH_MAX)
+    if (!why && strlen(path) >= PATH_MAX)
         why = ENAMETOOLONG;
-    if (path && list->n == list->room) {
+    if (list->n == list->room) {
         size_t room = 2 * list->room + 64;
         struct gi_input *grown = realloc(list->inputs, room * sizeof *grown);
-        if (grown) {
-            list->inputs = grown;
-            list->room = room;
+        if (!grown) {
+            free(path);
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
         }
-    }
-    if (!path || list->n == list->room) {
-        free(path);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
+        list->inputs = grown;
+        list->room = room;
     }
     list->inputs[list->n++] = (struct gi_input){.path = path, .root = root, .why = why};
     return GI_OK;
@@ -108,7 +107,7 @@ static enum gi_status add_unread(struct gi_list *list, const char *folder, size_
     enum gi_status status = gi_status_of_errno(why);
     root = root ? root : strlen(folder);
     return status == GI_E_AGAIN ? gi_fail(err, status, "%s: %s", folder, strerror(why))
-                                : add(list, strdup(folder), root, why, err);
+                                : add(list, gi_small_copy(folder), root, why, err);
 }
 
 /* Adds the images in a folder and in all folders below it. `root` is 0 for the folder that the
@@ -124,9 +123,7 @@ static enum gi_status add_folder(struct gi_list *list, const char *folder, size_
     const char *slash = length && folder[length - 1] == '/' ? "" : "/";
     enum gi_status status = GI_OK;
     for (int i = 0; i < n; i++) {
-        char *path = NULL;
-        if (!status && asprintf(&path, "%s%s%s", folder, slash, entries[i]->d_name) < 0)
-            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        char *path = status ? NULL : gi_small_format("%s%s%s", folder, slash, entries[i]->d_name);
         size_t top = root ? root : length + strlen(slash);
         bool inner = false;
         if (!status)
@@ -149,11 +146,9 @@ static enum gi_status add_file(struct gi_list *list, const char *name, struct gi
 {
     struct gi_selection selection;
     const char *slash = strrchr(name, '/');
-    char *file = strndup(name, gi_path_file(name, &selection));
-    if (!file)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    char *file = gi_small_copy_n(name, gi_path_file(name, &selection));
     enum gi_status status =
-        add_chosen(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, file, err);
+        add_chosen(list, gi_small_copy(name), slash ? (size_t)(slash - name) + 1 : 0, file, err);
     free(file);
     return status;
 }
@@ -227,7 +222,7 @@ enum gi_status gi_list_check(const struct gi_list *list, struct gi_err *err)
 
 enum gi_status gi_list_add(struct gi_list *list, const char *path, struct gi_err *err)
 {
-    return add(list, strdup(path), 0, 0, err);
+    return add(list, gi_small_copy(path), 0, 0, err);
 }
 
 void gi_list_free(struct gi_list *list)

@@ -8,6 +8,7 @@
 
 #include "cli/log.h"
 #include "filters/option.h"
+#include "imgio/small.h"
 
 /* ---- lists of patterns ---- */
 
@@ -36,13 +37,9 @@ enum gi_status gi_patterns_read(struct gi_patterns *patterns, const char *option
         if (!n)
             return gi_fail(err, GI_E_USAGE, "--%s: a pattern is empty, want one such as '*.jpg'",
                            option);
-        char **grown = realloc(patterns->patterns, (patterns->n + 1) * sizeof *patterns->patterns);
-        if (grown)
-            patterns->patterns = grown;
-        char *pattern = grown ? strndup(text, n) : NULL;
-        if (!pattern)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: --%s", option);
-        patterns->patterns[patterns->n++] = pattern;
+        patterns->patterns = gi_small_realloc(patterns->patterns, (size_t)patterns->n + 1,
+                                              sizeof *patterns->patterns);
+        patterns->patterns[patterns->n++] = gi_small_copy_n(text, n);
         more = text[n];
         text += n + 1;
     }

@@ -15,7 +15,7 @@ struct gi_patterns {
 };
 
 /* Adds the patterns in the value of --OPTION, "*.jpg,*.png", which ends at a zero or at
- * GI_OPTION_NEXT. NULL adds none. Errors: GI_E_USAGE for an empty pattern, GI_E_MEMORY. */
+ * GI_OPTION_NEXT. NULL adds none. Errors: GI_E_USAGE for an empty pattern. */
 enum gi_status gi_patterns_read(struct gi_patterns *patterns, const char *option, const char *text,
                                 struct gi_err *err);
 /* Prints " --OPTION 'PATTERNS'", nothing if there are none. */

@@ -11,6 +11,7 @@
 #include "cli/paths/path_conflicts.h"
 #include "cli/text.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 static const char plain[] = "{tree}/{stem}.{ext}", a_channel[] = "{tree}/{stem}_{channel}.{ext}";
 
@@ -114,13 +115,13 @@ char *gi_naming_page(const char *output, int page)
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
     size_t n;
-    for (const char *at = output; out && *at; at += n) {
+    for (const char *at = output; *at; at += n) {
         if (*at == '{' && field_at(at, &n) == PAGE)
             fprintf(out, "%0*d", width_of(at, n), page);
         else
             n = (size_t)fprintf(out, "%c", *at);
     }
-    return out ? gi_text_close(out, &memory) : NULL;
+    return gi_text_close(out, &memory);
 }
 
 /* A part of a path. */
@@ -201,8 +202,6 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
     size_t n;
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
-    if (!out)
-        return NULL;
     size_t length = naming->folder ? strlen(naming->folder) : 0;
     if (length)
         fprintf(out, "%s%s", naming->folder, naming->folder[length - 1] == '/' ? "" : "/");
@@ -248,7 +247,7 @@ static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
 static char *start_of(const struct gi_naming *naming, const struct gi_list *list, size_t index)
 {
     char *output = gi_naming_output(naming, list, index);
-    char *channel = output && naming->channel ? strstr(output, "{channel}") : NULL;
+    char *channel = naming->channel ? strstr(output, "{channel}") : NULL;
     if (channel)
         *channel = '\0';
     return output;
@@ -257,11 +256,9 @@ static char *start_of(const struct gi_naming *naming, const struct gi_list *list
 enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_list *list,
                                 size_t index, const char *path, struct gi_err *err)
 {
-    char *start = start_of(naming, list, index), *copy = strdup(path);
-    const char *slash = start ? strrchr(start, '/') : NULL;
-    enum gi_status status = start && copy
-                                ? make_folder(copy, slash ? (size_t)(slash - start) + 1 : 0, err)
-                                : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    char *start = start_of(naming, list, index), *copy = gi_small_copy(path);
+    const char *slash = strrchr(start, '/');
+    enum gi_status status = make_folder(copy, slash ? (size_t)(slash - start) + 1 : 0, err);
     free(start);
     free(copy);
     return status;
@@ -291,8 +288,7 @@ static enum gi_status each_folder(const struct gi_naming *naming, const struct g
         if (list->inputs[i / each].why)
             continue;
         char *output = output_of(naming, list, i);
-        status = output ? gi_paths_add_folder(&folders, GI_PATH_OUTPUT, i, output, err)
-                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        status = gi_paths_add_folder(&folders, GI_PATH_OUTPUT, i, output, err);
         free(output);
     }
     gi_paths_sort(&folders);
@@ -300,10 +296,8 @@ static enum gi_status each_folder(const struct gi_naming *naming, const struct g
         if (i && folders.all[i].key == folders.all[i - 1].key)
             continue;
         char *output = output_of(naming, list, folders.all[i].index);
-        char *slash = output ? strrchr(output, '/') : NULL;
-        if (!output)
-            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        else if (makes)
+        char *slash = strrchr(output, '/');
+        if (makes)
             status = make_folder(output, 0, err);
         if (slash)
             slash[1] = '\0';

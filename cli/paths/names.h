@@ -41,15 +41,14 @@ bool gi_naming_is_many(const char *path);
 
 /* Returns whether the outputs have {page} in their names. */
 bool gi_naming_has_page(const struct gi_naming *naming);
-/* Returns `output` with the number of a page in place of {page}; the caller frees it. NULL: out of
- * memory. */
+/* Returns `output` with the number of a page in place of {page}; the caller frees it. */
 char *gi_naming_page(const char *output, int page);
 
-/* Returns the output of input `index` of the list; the caller frees it. NULL: out of memory. */
+/* Returns the output of input `index` of the list; the caller frees it. */
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t index);
 
 /* `path` is the output of input `index`. Makes those of its folders that depend on the channel.
- * gi_naming_folders() has made the other folders. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
+ * gi_naming_folders() has made the other folders. Errors: GI_E_IO, GI_E_AGAIN. */
 enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_list *list,
                                 size_t index, const char *path, struct gi_err *err);
 

@@ -7,6 +7,7 @@
 #include "cli/paths/path_conflicts.h"
 #include "cli/text.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +32,7 @@ const char *gi_output_file(const char *path)
 bool gi_output_has_folder(const char *path)
 {
     const char *file = gi_output_file(path), *slash = strrchr(file, '/');
-    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : NULL;
+    char *folder = slash ? gi_small_copy_n(file, (size_t)(slash - file) + 1) : NULL;
     bool there = !folder || access(folder, F_OK) == 0;
     free(folder);
     return there;
@@ -105,7 +106,7 @@ static bool stat_input(struct stat *st, const char *path)
 {
     struct gi_selection selection;
     size_t length = gi_path_file(path, &selection);
-    char *file = path[length] ? strndup(path, length) : NULL;
+    char *file = path[length] ? gi_small_copy_n(path, length) : NULL;
     bool found = stat_file(st, file ? file : path, STDIN_FILENO);
     free(file);
     return found;
@@ -160,8 +161,7 @@ static enum gi_status check_parent(const char *option, const char *path, struct 
 {
     struct stat inside, outside;
     char *name = realpath(path, NULL);
-    if (!name && !(name = strdup(path)))
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    name = name ? name : gi_small_copy(path);
     for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
         name[n - 1] = '\0';
     char *slash = strrchr(name, '/');
@@ -232,9 +232,7 @@ enum gi_status gi_output_check_inside(const char *option, const char *path,
 {
     struct gi_paths paths = {0};
     struct gi_path a, b;
-    char *inside;
-    if (asprintf(&inside, "%s/", path) < 0)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    char *inside = gi_small_format("%s/", path);
     enum gi_status status = gi_paths_add_folder(&paths, GI_PATH_OUTPUT, 0, inside, err);
     for (size_t i = 0; inputs[i] && !status; i++)
         if (strcmp(inputs[i], "-") != 0)

@@ -12,6 +12,7 @@
 #include "cli/hash.h"
 #include "cli/paths/output.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 enum { LINKS_MAX = 40 }; /* the limit of Linux */
 
@@ -23,12 +24,12 @@ static const char *name_in(const char *path)
 }
 
 /* Removes `x/..` from the path if x does not exist, because x would then be made as a folder and is
- * no symbolic link. The caller frees the result. NULL if memory ran out. */
+ * no symbolic link. The caller frees the result. */
 static char *settled(const char *path)
 {
     size_t n = 0, length;
-    char *out = calloc(1, strlen(path) + 1);
-    for (; out && *path; path += length) {
+    char *out = gi_small_calloc(1, strlen(path) + 1);
+    for (; *path; path += length) {
         size_t name = strcspn(path, "/");
         length = name + strspn(path + name, "/");
         if (name == 1 && *path == '.')
@@ -92,19 +93,17 @@ static bool is_too_long(const char *path)
     return strlen(path) >= PATH_MAX;
 }
 
-/* Sets the folder of `paths`, and its key, to those of `path`. Returns false if memory ran out. */
-static bool enter_folder(struct gi_paths *paths, const char *path)
+/* Sets the folder of `paths`, and its key, to those of `path`. */
+static void enter_folder(struct gi_paths *paths, const char *path)
 {
     size_t n = (size_t)(name_in(path) - path);
     if (paths->folder && strlen(paths->folder) == n && strncmp(paths->folder, path, n) == 0)
-        return true;
+        return;
     free(paths->folder);
-    paths->folder = strndup(path, n);
-    char *folder = paths->folder ? settled(paths->folder) : NULL;
-    if (folder)
-        paths->folder_key = folder_key(folder);
+    paths->folder = gi_small_copy_n(path, n);
+    char *folder = settled(paths->folder);
+    paths->folder_key = folder_key(folder);
     free(folder);
-    return folder != NULL;
 }
 
 /* Returns the path of the target of the symbolic link `path`. If the link is relative, the folder
@@ -112,10 +111,10 @@ static bool enter_folder(struct gi_paths *paths, const char *path)
  * link. */
 static char *target_of(const char *path)
 {
-    char target[PATH_MAX], *whole = NULL;
+    char target[PATH_MAX];
     ssize_t n = readlink(path, target, sizeof target);
     int folder = n > 0 && *target == '/' ? 0 : (int)(name_in(path) - path);
-    return n > 0 && asprintf(&whole, "%.*s%.*s", folder, path, (int)n, target) >= 0 ? whole : NULL;
+    return n > 0 ? gi_small_format("%.*s%.*s", folder, path, (int)n, target) : NULL;
 }
 
 /* Follows symbolic links from `path`, and frees `path`. Returns the path of the last target, which
@@ -133,18 +132,13 @@ static char *follow(char *path, bool *regular)
     return path;
 }
 
-static enum gi_status fail_memory(const struct gi_paths *paths, struct gi_err *err)
-{
-    return gi_fail(err, GI_E_MEMORY, "out of memory: names of %zu files", paths->n);
-}
-
 static enum gi_status add(struct gi_paths *paths, struct gi_path entry, struct gi_err *err)
 {
     if (paths->n == paths->room) {
         size_t room = 2 * paths->room + 64;
         struct gi_path *grown = realloc(paths->all, room * sizeof *grown);
         if (!grown)
-            return fail_memory(paths, err);
+            return gi_fail(err, GI_E_MEMORY, "out of memory: names of %zu files", paths->n);
         paths->all = grown;
         paths->room = room;
     }
@@ -161,11 +155,10 @@ enum gi_status gi_paths_add(struct gi_paths *paths, enum gi_path_kind kind, size
         return GI_OK;
     path = kind == GI_PATH_OUTPUT ? gi_output_file(path) : path;
     size_t n = kind == GI_PATH_INPUT ? gi_path_file(path, &selection) : strlen(path);
-    char *file = follow(strndup(path, n), &regular);
-    if (!file || !enter_folder(paths, file)) {
-        free(file);
-        return fail_memory(paths, err);
-    }
+    char *file = follow(gi_small_copy_n(path, n), &regular);
+    if (!file) /* the last link has been removed meanwhile */
+        return GI_OK;
+    enter_folder(paths, file);
     const char *name = name_in(file);
     uint64_t key = gi_hash(gi_hash(paths->folder_key, "/", 1), name, strlen(name));
     free(file);
@@ -177,9 +170,8 @@ enum gi_status gi_paths_add_folder(struct gi_paths *paths, enum gi_path_kind kin
 {
     if (is_too_long(path))
         return GI_OK;
-    return enter_folder(paths, path)
-               ? add(paths, (struct gi_path){paths->folder_key, index, kind}, err)
-               : fail_memory(paths, err);
+    enter_folder(paths, path);
+    return add(paths, (struct gi_path){paths->folder_key, index, kind}, err);
 }
 
 void gi_paths_free(struct gi_paths *paths)

@@ -138,11 +138,8 @@ static enum gi_status draw_one(struct gi_sink *sink, const struct gi_cairo *c,
     struct gi_text_memory memory;
     bool blank = false;
     FILE *out = gi_text_open(&memory);
-    if (out)
-        gi_print_safe(out, words);
+    gi_print_safe(out, words);
     char *safe = gi_text_close(out, &memory);
-    if (!safe)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a label");
     struct gi_cairo_surface *surface =
         c->image_surface_create(GI_CAIRO_RGB24, style->width, style->height);
     struct gi_cairo_context *cr = c->create(surface);

@@ -107,9 +107,7 @@ static enum gi_status stretch(struct gi_image *dst, const struct gi_image *src, 
     const struct gi_filter *filter = &gi_filter_normalize;
     const struct gi_open_options options = {.threads = threads};
     struct gi_queue *queue = NULL;
-    void *params = gi_filter_params(filter, err);
-    if (!params)
-        return GI_E_MEMORY;
+    void *params = gi_filter_params(filter);
     enum gi_status status = gi_option_set(params, filter->options, "percentiles", "0.1,99.9", err);
     if (!status)
         status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &options, err);

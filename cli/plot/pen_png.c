@@ -4,6 +4,7 @@
 #include "cli/plot/cairo.h"
 #include "cli/plot/pen.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,9 +99,7 @@ static enum gi_status finish(struct gi_pen *pen, struct gi_err *err)
 enum gi_status gi_pen_png(struct gi_pen **pen, struct gi_sink *sink, int width, int height,
                           struct gi_err *err)
 {
-    struct png *png = calloc(1, sizeof *png);
-    if (!png)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a plot");
+    struct png *png = gi_small_calloc(1, sizeof *png);
     enum gi_status status = gi_cairo_open(&png->c, err);
     if (status) {
         free(png);

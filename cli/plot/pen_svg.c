@@ -4,6 +4,7 @@
 #include "cli/log.h"
 #include "cli/plot/pen.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 #include <stdlib.h>
 
@@ -92,9 +93,7 @@ static enum gi_status finish(struct gi_pen *pen, struct gi_err *err)
 enum gi_status gi_pen_svg(struct gi_pen **pen, struct gi_sink *sink, int width, int height,
                           struct gi_err *err)
 {
-    struct svg *svg = calloc(1, sizeof *svg);
-    if (!svg)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a plot");
+    struct svg *svg = gi_small_calloc(1, sizeof *svg);
     svg->base = (struct gi_pen){begin, line_to, fill, stroke, text, finish};
     svg->sink = sink;
     gi_sink_printf(sink, &svg->err,

@@ -18,6 +18,7 @@
 #include "cli/log.h"
 #include "cli/stop.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 struct gi_journal {
     char *path;
@@ -80,7 +81,7 @@ static bool is_output_as(const char *output, const json_t *line)
     for (size_t i = 0; good && i < json_array_size(parts); i++) {
         const json_t *part = json_array_get(parts, i);
         char *path = gi_json_name(part, "output");
-        good = path && is_as(path, part, "output_bytes", "output_mtime_ns");
+        good = is_as(path, part, "output_bytes", "output_mtime_ns");
         free(path);
     }
     return good;
@@ -162,10 +163,8 @@ static void print_hash(char text[24], uint64_t hash)
 static enum gi_status check_head(const char *text, const char *path,
                                  const struct gi_journal_head *head, struct gi_err *err)
 {
-    json_t *line;
-    enum gi_status status = gi_json_read(&line, text, err);
-    if (status)
-        return status;
+    enum gi_status status = GI_OK;
+    json_t *line = gi_json_read(text);
     const char *chain = json_string_value(json_object_get(line, "chain"));
     const char *shard = json_string_value(json_object_get(line, "shard"));
     const char *with = json_string_value(json_object_get(line, "with"));
@@ -209,9 +208,9 @@ static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, 
         lines->keys = grown;
         lines->room = room;
     }
-    json_t *line = NULL;
+    json_t *line = whole ? gi_json_read(text) : NULL;
     lines->keys[lines->n] = 0;
-    if (whole && !gi_json_read(&line, text, err) && !line)
+    if (whole && !line)
         gi_cli_warn("--report %s: line %zu is damaged: its inputs are processed again",
                     journal->path, lines->n + 2);
     if (line)
@@ -238,7 +237,7 @@ static enum gi_status read_done(struct gi_journal *journal, struct lines *lines,
     while (!status && n > 0 && (n = getline(&text, &room, old)) > 0)
         status = add_line(journal, lines, text, text[n - 1] == '\n', err);
     free(text);
-    return status || (!gi_json_starved() && is_read(n, old)) ? status : fail_memory(err);
+    return status || is_read(n, old) ? status : fail_memory(err);
 }
 
 /* Copies the lines of successes from the earlier report. Reads the report twice, because the line
@@ -304,9 +303,8 @@ static enum gi_status lock(const struct gi_journal *journal, int fd, struct gi_e
 static void clear_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    if (folder)
-        gi_sink_clear_dead(folder);
+    char *folder = gi_small_copy_n(slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    gi_sink_clear_dead(folder);
     free(folder);
 }
 
@@ -332,8 +330,7 @@ static enum gi_status start(struct gi_journal *journal, const struct gi_journal_
     struct stat st;
     bool is_new = strcmp(journal->path, "-") != 0 && lstat(journal->path, &st) && errno == ENOENT;
     char *text = head_text(head);
-    enum gi_status status = text ? gi_sink_open(&sink, journal->path, is_new, err)
-                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    enum gi_status status = gi_sink_open(&sink, journal->path, is_new, err);
     if (!status)
         status = gi_sink_printf(sink, err, "%s\n", text);
     if (!status && old)
@@ -352,11 +349,11 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
                                const struct gi_journal_head *head, struct gi_err *err)
 {
     bool standard = strcmp(path, "-") == 0;
-    struct gi_journal *journal = calloc(1, sizeof *journal);
-    *out = journal;
-    if (!journal || !(journal->path = strdup(path)) || !grow(journal)) {
+    struct gi_journal *journal = *out = gi_small_calloc(1, sizeof *journal);
+    journal->path = gi_small_copy(path);
+    if (!grow(journal)) {
         gi_journal_close(out);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+        return fail_memory(err);
     }
     journal->fd = -1;
     journal->resume = resume;
@@ -475,20 +472,18 @@ enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_line *
 enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_line *line,
                                    const char *key, const char *whole, struct gi_err *err)
 {
-    char *text = line_text(line, key, whole), *bytes = NULL;
-    int n = text ? asprintf(&bytes, "%s\n", text) : -1;
-    free(text);
-    if (n < 0)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    char *text = line_text(line, key, whole), *bytes = gi_small_format("%s\n", text);
+    size_t n = strlen(bytes);
     enum gi_status status = GI_OK;
+    free(text);
     for (char *at = bytes; n > 0 && !status;) {
-        ssize_t written = write(journal->fd, at, (size_t)n);
+        ssize_t written = write(journal->fd, at, n);
         if (written < 0 && errno != EINTR)
             status = gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
                              strerror(errno));
         else if (written > 0) {
             at += written;
-            n -= (int)written;
+            n -= (size_t)written;
         }
     }
     free(bytes);

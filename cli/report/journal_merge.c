@@ -7,6 +7,7 @@
 #include "cli/paths/shard.h"
 #include "cli/report/journal_merge.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -62,8 +63,8 @@ static enum gi_status check_same(const struct gi_journal_merge *merge, const cha
 
 /* Adds a shard. A number may occur again because a task ran again, or because a task was by mistake
  * given the number of another task. In the second case the shard of the task will be missing. */
-static enum gi_status add_shard(struct gi_journal_merge *merge, const char *path,
-                                const struct gi_shard *shard, struct gi_err *err)
+static void add_shard(struct gi_journal_merge *merge, const char *path,
+                      const struct gi_shard *shard)
 {
     for (size_t i = 0; i < merge->nshards; i++)
         if (merge->shards[i].k == shard->k && merge->shards[i].n == shard->n) {
@@ -73,19 +74,11 @@ static enum gi_status add_shard(struct gi_journal_merge *merge, const char *path
             gi_cli_warn("%s: is of %s, as %s is: for each input the last line that says it is done "
                         "counts",
                         path, part, merge->shards[i].path);
-            return GI_OK;
+            return;
         }
-    struct gi_journal_merge_shard *grown =
-        realloc(merge->shards, (merge->nshards + 1) * sizeof *merge->shards);
-    char *copy = strdup(path);
-    if (grown)
-        merge->shards = grown;
-    if (!grown || !copy) {
-        free(copy);
-        return out_of_memory(err);
-    }
-    grown[merge->nshards++] = (struct gi_journal_merge_shard){shard->k, shard->n, copy};
-    return GI_OK;
+    merge->shards = gi_small_realloc(merge->shards, merge->nshards + 1, sizeof *merge->shards);
+    merge->shards[merge->nshards++] =
+        (struct gi_journal_merge_shard){shard->k, shard->n, gi_small_copy(path)};
 }
 
 static enum gi_status add_header(struct gi_journal_merge *merge, const char *path,
@@ -97,33 +90,29 @@ static enum gi_status add_header(struct gi_journal_merge *merge, const char *pat
     merge->n_differs |= merge->first && shard->n != merge->n;
     if (merge->first && check_same(merge, path, (uint64_t)files, header, err))
         return err->status;
-    if (add_shard(merge, path, shard, err))
-        return err->status;
+    add_shard(merge, path, shard);
     if (merge->first)
         return GI_OK;
     merge->n = shard->n;
-    merge->first = strdup(path);
-    merge->version = strdup(text_of(header, "gpuimg"));
-    merge->chain = strdup(text_of(header, "chain"));
-    merge->with = strdup(text_of(header, "with"));
-    merge->list = strdup(text_of(header, "list"));
+    merge->first = gi_small_copy(path);
+    merge->version = gi_small_copy(text_of(header, "gpuimg"));
+    merge->chain = gi_small_copy(text_of(header, "chain"));
+    merge->with = gi_small_copy(text_of(header, "with"));
+    merge->list = gi_small_copy(text_of(header, "list"));
     merge->files = (uint64_t)files;
-    return merge->first && merge->version && merge->chain && merge->with && merge->list
-               ? GI_OK
-               : out_of_memory(err);
+    return GI_OK;
 }
 
 /* Returns the name that identifies a line. For a pair it is both names with a tab between them. For
- * an image made from several inputs it is the name of this image. NULL if memory ran out. */
+ * an image made from several inputs it is the name of this image. */
 static char *name_of(const json_t *item)
 {
     if (json_object_get(item, "inputs"))
         return gi_json_name(item, "output");
-    char *input = gi_json_name(item, "input"), *other = gi_json_name(item, "other"), *both = NULL;
-    if (!input || !json_object_get(item, "other"))
+    char *input = gi_json_name(item, "input"), *other = gi_json_name(item, "other");
+    if (!input || !other)
         return input;
-    if (other && asprintf(&both, "%s\t%s", input, other) < 0)
-        both = NULL;
+    char *both = gi_small_format("%s\t%s", input, other);
     free(input);
     free(other);
     return both;
@@ -143,7 +132,7 @@ static enum gi_status add_item(struct gi_journal_merge *merge, const json_t *ite
     const char *status = text_of(item, "status");
     struct gi_journal_merge_line line = {
         .input = name_of(item),
-        .text = strdup(text),
+        .text = gi_small_copy(text),
         .order = merge->nlines,
         .shard = shard->k,
         .verdict = strcmp(status, "done") == 0      ? GI_JOURNAL_MERGE_DONE
@@ -168,10 +157,8 @@ struct reading {
 static enum gi_status add_line(struct gi_journal_merge *merge, struct reading *r, const char *text,
                                bool whole, struct gi_err *err)
 {
-    json_t *object;
-    enum gi_status status = gi_json_read(&object, text, err);
-    if (status)
-        return status;
+    enum gi_status status = GI_OK;
+    json_t *object = gi_json_read(text);
     bool is_header = json_object_get(object, "gpuimg") != NULL;
     if (!object && !whole && *text == '{')
         gi_cli_warn("%s: line %" PRIu64 " is cut short, as of a task that was killed", r->path,
@@ -285,7 +272,7 @@ enum gi_status gi_journal_merge_write(const struct gi_journal_merge *merge, cons
     json_object_set_new(header, "list", gi_json_text(merge->list));
     json_object_set_new(header, "files", json_integer((json_int_t)merge->files));
     char *text = gi_json_dump(header, 0);
-    enum gi_status status = text ? gi_sink_open(&sink, path, false, err) : out_of_memory(err);
+    enum gi_status status = gi_sink_open(&sink, path, false, err);
     if (!status)
         status = gi_sink_printf(sink, err, "%s\n", text);
     free(text);

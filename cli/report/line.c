@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/small.h"
+
 const char *const gi_stage_names[GI_STAGES] = {"decode", "upload", "kernels", "download", "encode"};
 
 int64_t gi_mtime_ns(const struct stat *st)
@@ -12,19 +14,11 @@ int64_t gi_mtime_ns(const struct stat *st)
     return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-enum gi_status gi_line_add_part(struct gi_line *line, const char *path, struct gi_err *err)
+void gi_line_add_part(struct gi_line *line, const char *path)
 {
-    struct gi_line_part *grown = realloc(line->parts, (line->nparts + 1) * sizeof *grown);
-    char *copy = strdup(path);
-    if (grown)
-        line->parts = grown;
-    if (!grown || !copy) {
-        free(copy);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
-    }
+    line->parts = gi_small_realloc(line->parts, line->nparts + 1, sizeof *line->parts);
     line->in_parts = true;
-    line->parts[line->nparts++] = (struct gi_line_part){.path = copy};
-    return GI_OK;
+    line->parts[line->nparts++] = (struct gi_line_part){.path = gi_small_copy(path)};
 }
 
 void gi_line_free_parts(struct gi_line *line)

@@ -53,9 +53,8 @@ struct gi_line {
     struct gi_err err;
 };
 
-/* Records one of several results. gi_line_note_output() will add its size and time. Errors:
- * GI_E_MEMORY. */
-enum gi_status gi_line_add_part(struct gi_line *line, const char *path, struct gi_err *err);
+/* Records one of several results. gi_line_note_output() will add its size and time. */
+void gi_line_add_part(struct gi_line *line, const char *path);
 void gi_line_free_parts(struct gi_line *line);
 
 /* gi_line_note_input() records the sizes and times of `input` and `beside`. gi_line_note_output()

@@ -9,6 +9,7 @@
 #include "cli/args/batch_options.h"
 #include "cli/paths/path_conflicts.h"
 #include "cli/stop.h"
+#include "imgio/small.h"
 
 /* The inputs that may have lines in an earlier report, sorted. */
 struct wanted {
@@ -59,8 +60,6 @@ enum gi_status gi_report_open(struct gi_report *report, const struct gi_report_o
     enum gi_status status = wanted.sorted ? check_once(&wanted, err) : GI_E_MEMORY;
     if (!status)
         status = gi_list_hash(&head.list, o->inputs, err);
-    if (!status && !chain)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a report");
     if (!status)
         status = gi_journal_open(&report->journal, o->path, o->resume ? &resume : NULL, &head, err);
     free(chain);
@@ -116,18 +115,16 @@ enum gi_status gi_report_add_member(struct gi_report *report, const struct gi_li
     const struct gi_line *whole = &report->whole;
     const char *second = whole->other ? whole->other : whole->output;
     struct gi_line member = *line;
-    char *names[2] = {NULL, NULL};
     if (!report->journal)
         return GI_OK;
-    bool good = asprintf(&names[0], "%s:%s", whole->input, input) >= 0 &&
-                (!second || asprintf(&names[1], "%s:%s", second, other) >= 0);
-    member.input = names[0];
-    member.output = whole->other ? NULL : names[1];
-    member.other = whole->other ? names[1] : NULL;
-    enum gi_status status = good ? gi_report_add(report, &member, err)
-                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
-    free(names[0]);
-    free(names[1]);
+    char *first = gi_small_format("%s:%s", whole->input, input);
+    char *beside = second ? gi_small_format("%s:%s", second, other) : NULL;
+    member.input = first;
+    member.output = whole->other ? NULL : beside;
+    member.other = whole->other ? beside : NULL;
+    enum gi_status status = gi_report_add(report, &member, err);
+    free(first);
+    free(beside);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/log.h"
 #include "cli/run/memory_budget.h"
 #include "cli/stop.h"
+#include "imgio/small.h"
 #include "kernels/parallel.h"
 
 /* Number of finished items per thread that may wait for delivery. It is enough for the small images
@@ -42,14 +43,12 @@ enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_opti
                              const struct gi_source *source, const struct gi_item_work *work,
                              struct gi_err *err)
 {
-    struct gi_engine *engine = calloc(1, sizeof *engine);
+    struct gi_engine *engine = *out = gi_small_calloc(1, sizeof *engine);
     uint64_t window = (uint64_t)options->threads * (1 + AHEAD_A_THREAD);
-    *out = engine;
-    if (engine)
-        engine->parked = calloc(window, sizeof(struct gi_item *));
-    if (!engine || !engine->parked || gi_pool_new(&engine->pool, options->threads, NULL) != GI_OK) {
+    engine->parked = gi_small_calloc(window, sizeof(struct gi_item *));
+    if (gi_pool_new(&engine->pool, options->threads, err) != GI_OK) {
         gi_engine_free(out);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
+        return GI_E_MEMORY;
     }
     engine->options = *options;
     if (!engine->options.memory)
@@ -123,10 +122,8 @@ static struct gi_item *take(struct gi_engine *engine)
         if (item) {
             item->turn.engine = engine;
             item->turn.index = engine->taken; /* only the holder of `feeding` changes it */
+            status = engine->source.kind->next(engine->source.self, item, &more, &err);
         }
-        if (!past)
-            status = item ? engine->source.kind->next(engine->source.self, item, &more, &err)
-                          : gi_fail(&err, GI_E_MEMORY, "out of memory: an item");
         if (status || !more)
             gi_item_free(&item);
         pthread_mutex_lock(&engine->lock);

@@ -14,6 +14,7 @@
 #include "cli/run/session.h"
 #include "cli/run/timing.h"
 #include "imgio/coded.h"
+#include "imgio/small.h"
 #include "kernels/parallel.h"
 
 struct gi_imaging {
@@ -26,41 +27,34 @@ struct gi_imaging {
     struct gi_parallel parallel;
 };
 
-static enum gi_status new_plans(struct gi_imaging *imaging, struct gi_err *err)
+static void new_plans(struct gi_imaging *imaging)
 {
     const struct gi_imaging_options *options = &imaging->options;
     int n = gi_rules_n(options->rules);
-    imaging->plans = calloc((size_t)n, sizeof *imaging->plans);
-    enum gi_status status =
-        imaging->plans ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
-    imaging->nplans = status ? 0 : n;
-    for (int i = 0; i < n && !status; i++) {
+    imaging->plans = gi_small_calloc((size_t)n, sizeof *imaging->plans);
+    imaging->nplans = n;
+    for (int i = 0; i < n; i++) {
         const struct gi_chain *chain = gi_rules_chain(options->rules, i, options->chain);
         if (chain && chain->n)
-            status = gi_plans_new(&imaging->plans[i], chain, options->io, err);
+            imaging->plans[i] = gi_plans_new(chain, options->io);
     }
-    return status;
 }
 
 enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_options *options,
                               struct gi_err *err)
 {
-    struct gi_imaging *imaging = calloc(1, sizeof *imaging);
-    *out = imaging;
-    if (!imaging)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
+    struct gi_imaging *imaging = *out = gi_small_calloc(1, sizeof *imaging);
     imaging->options = *options;
     enum gi_status status =
         options->one ? gi_session_new_for_one(&imaging->devices, options->device, err)
                      : gi_session_new(&imaging->devices, options->device, options->images, err);
     if (!status)
         status = gi_pool_new(&imaging->pool, gi_thread_count(options->device->threads), err);
-    if (!status)
-        status = new_plans(imaging, err);
     if (status) {
         gi_imaging_free(out);
         return status;
     }
+    new_plans(imaging);
     imaging->parallel = gi_pool_lend(imaging->pool);
     return GI_OK;
 }
@@ -360,10 +354,8 @@ static enum gi_status apply_pipeline(struct gi_imaging *imaging, struct gi_line 
                                      const struct gi_chain *chain, struct gi_err *err)
 {
     bool measures = imaging->options.times || imaging->options.device->timing;
-    double *steps = measures ? calloc(2 * (size_t)chain->n, sizeof *steps) : NULL;
+    double *steps = measures ? gi_small_calloc(2 * (size_t)chain->n, sizeof *steps) : NULL;
     struct gi_times times = {.step_ms = steps, .step_nbytes = steps ? steps + chain->n : NULL};
-    if (measures && !steps)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", chain->n);
     show_stage(imaging, "kernels");
     enum gi_status status =
         gi_session_run(imaging->devices, pipeline, dst, src, sides, measures ? &times : NULL, err);
@@ -437,7 +429,9 @@ enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *
     enum gi_status status =
         gi_cli_save_by(image, metadata, path, &io, &imaging->parallel, NULL, NULL, err);
     gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
-    return status ? status : gi_line_add_part(&item->line, path, err);
+    if (!status)
+        gi_line_add_part(&item->line, path);
+    return status;
 }
 
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/run/ready.h"
+#include "imgio/small.h"
 
 /* Returns whether the operation, which is a geometric one, chooses its rectangle by the samples. It
  * would choose another one for each band. */
@@ -165,21 +166,18 @@ static enum gi_status run_parts(struct work *work, bool wanted, struct gi_err *e
 }
 
 /* If the results of step s don't fit together, sets the parameters for the next run. */
-static enum gi_status set_params(struct work *work, int s, struct gi_err *err)
+static void set_params(struct work *work, int s)
 {
     const struct gi_chain_step *step = &work->all->chain->steps[s];
     if (!step->reporter || !step->reporter->parts->again)
-        return GI_OK;
+        return;
     size_t nbytes = step->filter->params_nbytes;
-    void *params = malloc(nbytes);
-    if (!params)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: parameters");
+    void *params = gi_small_alloc(nbytes);
     memcpy(params, step->args.params[GI_SET_STEP_FILTER], nbytes);
     if (step->reporter->parts->again(params, work->all->sides[s].result, work->all->inputs[s].type))
         work->params[s] = params;
     else
         free(params);
-    return GI_OK;
 }
 
 /* Forgets the joined results of step s. */
@@ -200,7 +198,7 @@ static enum gi_status run_all(struct work *work, struct gi_err *err)
     bool again = false;
     enum gi_status status = run_parts(work, work->wanted, err);
     for (int s = 0; s < n && !status; s++) {
-        status = set_params(work, s, err);
+        set_params(work, s);
         again = again || work->params[s];
     }
     for (int s = 0; s < n && again; s++)
@@ -228,12 +226,10 @@ enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item
     enum gi_status status = check_steps(chain, &first, &info->bands, err);
     if (!status)
         status = gi_ready_make_part(ready, chain, 1, err);
-    work.params = calloc((size_t)chain->n, sizeof *work.params);
-    if (!status && !work.params)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+    work.params = gi_small_calloc((size_t)chain->n, sizeof *work.params);
     if (!status)
         status = run_all(&work, err);
-    for (int s = 0; s < chain->n && work.params; s++)
+    for (int s = 0; s < chain->n; s++)
         free(work.params[s]);
     free(work.params);
     gi_image_free(image);

@@ -138,7 +138,7 @@ static enum gi_status report(const struct gi_ready *ready, struct gi_item *item,
     if (!status)
         status = step->reporter->write(&one, err);
     if (!status && table->into_memory && step->reporter->make_part)
-        status = step->reporter->make_part(&item->made.part, &one, err);
+        item->made.part = step->reporter->make_part(&one);
     if (!status && table->into_memory)
         status = gi_sink_take(&sink, &item->made.bytes, &item->made.nbytes, err);
     else if (!status)

@@ -10,10 +10,11 @@
 #include "cli/paths/input_list.h"
 #include "cli/paths/output.h"
 #include "imgio/pages.h"
+#include "imgio/small.h"
 
 struct gi_item *gi_item_new(void)
 {
-    return calloc(1, sizeof(struct gi_item));
+    return gi_small_calloc(1, sizeof(struct gi_item));
 }
 
 void gi_item_free(struct gi_item **out)
@@ -49,10 +50,10 @@ void gi_item_blame(struct gi_item *item)
 {
     if (item->line.status != GI_E_IO || !item->line.output)
         return;
-    char *start = strdup(item->line.output), *channel = start ? strstr(start, "{channel}") : NULL;
+    char *start = gi_small_copy(item->line.output), *channel = strstr(start, "{channel}");
     if (channel)
         *channel = '\0'; /* its results are in a folder */
-    if (start && !gi_output_has_folder(start))
+    if (!gi_output_has_folder(start))
         item->line.status = item->line.err.status = GI_E_AGAIN;
     free(start);
 }

@@ -63,8 +63,7 @@ struct gi_item {
     struct gi_line line;
 };
 
-/* Makes an empty item. gi_item_free() frees it with item->rest, and sets *item to NULL. NULL: out
- * of memory. */
+/* Makes an empty item. gi_item_free() frees it with item->rest, and sets *item to NULL. */
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
 

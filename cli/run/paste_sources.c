@@ -183,11 +183,10 @@ static enum gi_status add_json_region(struct regions *regions, json_t *row, stru
 static enum gi_status add_json(struct regions *regions, const char *text, bool lines,
                                struct gi_err *err)
 {
-    json_t *value = NULL, *all, *row;
+    json_t *value = gi_json_read(text), *all = json_object_get(value, "regions"), *row;
     size_t i;
-    enum gi_status status = gi_json_read(&value, text, err);
-    all = json_object_get(value, "regions");
-    if (!status && (!value || (!lines && !json_is_array(all))))
+    enum gi_status status = GI_OK;
+    if (!value || (!lines && !json_is_array(all)))
         status = gi_fail(err, GI_E_FORMAT, "want JSON as extract writes it");
     if (!status && lines)
         status = add_json_region(regions, value, err);

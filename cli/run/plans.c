@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/run/ready.h"
+#include "imgio/small.h"
 
 /* Maximum number of shapes. It is enough for portrait and landscape images of several cameras. */
 enum { KEPT = 16 };
@@ -29,13 +30,9 @@ struct gi_plans {
     struct slot slots[KEPT];
 };
 
-enum gi_status gi_plans_new(struct gi_plans **out, const struct gi_chain *chain,
-                            const struct gi_io_params *io, struct gi_err *err)
+struct gi_plans *gi_plans_new(const struct gi_chain *chain, const struct gi_io_params *io)
 {
-    struct gi_plans *plans = calloc(1, sizeof *plans);
-    *out = plans;
-    if (!plans)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: plans");
+    struct gi_plans *plans = gi_small_calloc(1, sizeof *plans);
     plans->chain = chain;
     plans->limits = io->limits;
     plans->keeps = true;
@@ -43,7 +40,7 @@ enum gi_status gi_plans_new(struct gi_plans **out, const struct gi_chain *chain,
         if (chain->steps[i].filter->sources.min > 1)
             plans->keeps = false;
     pthread_mutex_init(&plans->lock, NULL);
-    return GI_OK;
+    return plans;
 }
 
 void gi_plans_free(struct gi_plans **plans)

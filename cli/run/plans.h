@@ -9,9 +9,8 @@ struct gi_plans;
 struct gi_ready;
 
 /* Makes an empty cache. `chain` must outlive the cache. The results of the pipelines are within the
- * limits of `io`. Errors: GI_E_MEMORY. */
-enum gi_status gi_plans_new(struct gi_plans **plans, const struct gi_chain *chain,
-                            const struct gi_io_params *io, struct gi_err *err);
+ * limits of `io`. */
+struct gi_plans *gi_plans_new(const struct gi_chain *chain, const struct gi_io_params *io);
 void gi_plans_free(struct gi_plans **plans);
 
 /* A pipeline in use. Many threads may run the same one. */

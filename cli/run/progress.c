@@ -13,6 +13,7 @@
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/engine.h"
+#include "imgio/small.h"
 
 /* Milliseconds between two lines, on a terminal and elsewhere. */
 static const long TERMINAL_MS = 200, PLAIN_MS = 2000;
@@ -89,7 +90,8 @@ static void *ticker(void *arg)
 
 struct gi_progress *gi_progress_start(bool forced, gi_progress_fn *fn, void *arg)
 {
-    struct gi_progress *progress = gi_progress_shows(forced) ? calloc(1, sizeof *progress) : NULL;
+    struct gi_progress *progress =
+        gi_progress_shows(forced) ? gi_small_calloc(1, sizeof *progress) : NULL;
     if (!progress)
         return NULL;
     progress->fn = fn;

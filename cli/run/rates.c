@@ -4,6 +4,7 @@
 #include "cli/json.h"
 #include "cli/run/rates.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 #include <errno.h>
@@ -38,13 +39,12 @@ static char *rates_path(void)
 {
     const char *path = getenv("GPUIMG_RATES"), *cache = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
-    char *text = NULL;
     if (path && *path)
-        return strdup(path);
+        return gi_small_copy(path);
     if (cache && *cache == '/')
-        return asprintf(&text, "%s/gpuimg/rates.json", cache) < 0 ? NULL : text;
+        return gi_small_format("%s/gpuimg/rates.json", cache);
     if (home && *home == '/')
-        return asprintf(&text, "%s/.cache/gpuimg/rates.json", home) < 0 ? NULL : text;
+        return gi_small_format("%s/.cache/gpuimg/rates.json", home);
     return NULL;
 }
 
@@ -163,8 +163,7 @@ static enum gi_status write_all(json_t *all, const char *path, struct gi_err *er
 {
     struct gi_sink *sink = NULL;
     char *text = gi_json_dump(json_incref(all), JSON_INDENT(2) | JSON_SORT_KEYS);
-    enum gi_status status =
-        text ? gi_sink_open(&sink, path, false, err) : gi_fail(err, GI_E_MEMORY, "out of memory");
+    enum gi_status status = gi_sink_open(&sink, path, false, err);
     if (!status)
         status = gi_sink_printf(sink, err, "%s\n", text);
     if (!status)

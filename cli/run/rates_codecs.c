@@ -10,6 +10,7 @@
 #include "cli/run/session_device.h"
 #include "imgio/coded.h"
 #include "imgio/imgio.h"
+#include "imgio/small.h"
 #include "kernels/codec.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
@@ -220,9 +221,7 @@ enum gi_status gi_rates_measure_codecs(struct gi_rates *rates, struct gi_queue *
     struct codecs codecs = {.image = &image,
                             .coded = &coded,
                             .device = gpu ? queue->device : NULL,
-                            .workers = calloc((size_t)n, sizeof *codecs.workers)};
-    if (!codecs.workers)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: rates");
+                            .workers = gi_small_calloc((size_t)n, sizeof *codecs.workers)};
     enum gi_status status = gi_image_alloc(&image, WIDTH, HEIGHT, 3, GI_U8, err);
     if (!status) {
         draw(&image);

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/run/rates.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 /* The times of one step in milliseconds. Each is the shortest of three runs. */
@@ -46,9 +47,7 @@ static enum gi_status time_step(struct step_times *best, const char *name, const
 {
     const struct gi_filter *filter = gi_filter_find(name);
     struct gi_plan plan;
-    void *params = calloc(1, filter->params_nbytes);
-    if (!params)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %s", name);
+    void *params = gi_small_calloc(1, filter->params_nbytes);
     gi_options_example(params, filter->options);
     enum gi_status status =
         option ? gi_option_set(params, filter->options, option, text, err) : GI_OK;

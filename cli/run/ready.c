@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "imgio/nodata.h"
+#include "imgio/small.h"
 
 void gi_ready_free(struct gi_ready *ready)
 {
@@ -70,9 +71,7 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, int part, struct
     enum gi_status status = ready_others(ready, i, part, err);
     if (status || !reporter)
         return status;
-    side->result = calloc(1, from->filter->analysis.nbytes);
-    if (!side->result)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a result");
+    side->result = gi_small_calloc(1, from->filter->analysis.nbytes);
     side->shape = &ready->inputs[i];
     if (gi_chain_reports_samples(from))
         side->copy_out = &ready->inputs[i];
@@ -89,16 +88,14 @@ enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain 
                                   struct gi_err *err)
 {
     size_t n = (size_t)chain->n;
-    *ready = (struct gi_ready){.chain = chain,
-                               .steps = calloc(n, sizeof *ready->steps),
-                               .sides = calloc(n, sizeof *ready->sides),
-                               .warnings = calloc(n, sizeof *ready->warnings),
-                               .placements = calloc(n, sizeof *ready->placements),
-                               .inputs = calloc(n, sizeof *ready->inputs),
-                               .others = calloc(n * (GI_SOURCES_MAX - 1), sizeof *ready->others)};
-    if (!ready->steps || !ready->sides || !ready->warnings || !ready->placements ||
-        !ready->inputs || !ready->others)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+    *ready = (struct gi_ready){
+        .chain = chain,
+        .steps = gi_small_calloc(n, sizeof *ready->steps),
+        .sides = gi_small_calloc(n, sizeof *ready->sides),
+        .warnings = gi_small_calloc(n, sizeof *ready->warnings),
+        .placements = gi_small_calloc(n, sizeof *ready->placements),
+        .inputs = gi_small_calloc(n, sizeof *ready->inputs),
+        .others = gi_small_calloc(n * (GI_SOURCES_MAX - 1), sizeof *ready->others)};
     enum gi_status status = GI_OK;
     for (int i = 0; i < chain->n && !status; i++) {
         const struct gi_chain_step *from = &chain->steps[i];

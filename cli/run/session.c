@@ -13,6 +13,7 @@
 #include "cli/run/session_device.h"
 #include "cli/run/session_estimate.h"
 #include "cli/run/timing.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 #include "kernels/ways.h"
 
@@ -77,19 +78,15 @@ static enum gi_status list_gpus(struct gi_session *devices, const struct gi_devi
         if (n == 0)
             return gi_fail(err, GI_E_DEVICE, "--device cuda:all: there is no CUDA device");
     }
-    devices->gpus = calloc((size_t)n, sizeof *devices->gpus);
-    if (!devices->gpus)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: devices");
-    enum gi_status status = GI_OK;
-    for (int i = 0; i < n && !status; i++) {
+    devices->gpus = gi_small_calloc((size_t)n, sizeof *devices->gpus);
+    for (int i = 0; i < n; i++) {
         struct gi_open_options one = *options;
         one.ordinal = list->all ? i : list->ordinals[i];
-        status = gi_session_device_init(&devices->gpus[i], gi_kernels_cuda(), &one, GI_QUEUES_A_GPU,
-                                        err);
+        gi_session_device_init(&devices->gpus[i], gi_kernels_cuda(), &one, GI_QUEUES_A_GPU);
         devices->gpus[i].with_queue = devices->one;
         devices->ngpus++;
     }
-    return status;
+    return GI_OK;
 }
 
 static enum gi_status fill(struct gi_session *devices, const struct gi_device_params *device,
@@ -102,9 +99,9 @@ static enum gi_status fill(struct gi_session *devices, const struct gi_device_pa
     /* A queue of the CPU computes in the thread that has taken the queue. There are more threads
      * than --threads says if there are GPUs, and the others wait. */
     int most = devices->one ? 1 : devices->threads;
-    enum gi_status status =
-        gi_session_device_init(&devices->cpu, gi_kernels_cpu(), &options, most, err);
-    if (!status && !devices->one && !gi_session_device_wait(&devices->cpu)) {
+    enum gi_status status = GI_OK;
+    gi_session_device_init(&devices->cpu, gi_kernels_cpu(), &options, most);
+    if (!devices->one && !gi_session_device_wait(&devices->cpu)) {
         *err = devices->cpu.err;
         status = err->status;
     }
@@ -131,9 +128,7 @@ static enum gi_status make(struct gi_session **out, const struct gi_device_param
         status = gi_fail(err, GI_E_DEVICE, "%s cuda: this build has no CUDA backend", asked_by);
     if (status)
         return status;
-    struct gi_session *devices = calloc(1, sizeof *devices);
-    if (!devices)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: devices");
+    struct gi_session *devices = gi_small_calloc(1, sizeof *devices);
     devices->choice = choice;
     devices->asked_by = asked_by;
     devices->threads = gi_thread_count(device->threads);

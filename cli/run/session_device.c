@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 #include "kernels/ways.h"
 
@@ -38,15 +39,13 @@ static struct gi_fault fault_of(const char *name)
     return fault;
 }
 
-enum gi_status gi_session_device_init(struct gi_session_device *device, const struct gi_kernels *k,
-                                      const struct gi_open_options *options, int most,
-                                      struct gi_err *err)
+void gi_session_device_init(struct gi_session_device *device, const struct gi_kernels *k,
+                            const struct gi_open_options *options, int most)
 {
     *device = (struct gi_session_device){.k = k, .options = *options, .most = most};
     snprintf(device->name, sizeof device->name, "%s:%d", k->name, options->ordinal);
-    device->idle = calloc((size_t)most, sizeof(struct gi_queue *));
+    device->idle = gi_small_calloc((size_t)most, sizeof(struct gi_queue *));
     device->fault = fault_of(device->name);
-    return device->idle ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a device");
 }
 
 void gi_session_device_free(struct gi_session_device *device)

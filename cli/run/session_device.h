@@ -35,10 +35,9 @@ struct gi_session_device {
     } fault;
 };
 
-/* Initialises a device, which may get up to `most` queues. Errors: GI_E_MEMORY. */
-enum gi_status gi_session_device_init(struct gi_session_device *device, const struct gi_kernels *k,
-                                      const struct gi_open_options *options, int most,
-                                      struct gi_err *err);
+/* Initialises a device, which may get up to `most` queues. */
+void gi_session_device_init(struct gi_session_device *device, const struct gi_kernels *k,
+                            const struct gi_open_options *options, int most);
 void gi_session_device_free(struct gi_session_device *device);
 
 /* Starts to open the device, on a thread of its own. */

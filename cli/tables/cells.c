@@ -149,14 +149,12 @@ enum gi_status gi_cells_npy_head(struct gi_sink *sink, const struct gi_column *c
 {
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
-    for (int i = 0; i < n && out; i++)
+    for (int i = 0; i < n; i++)
         fprintf(out, "%s('%s', '%s')", i ? ", " : "[", columns[i].name,
                 npy_types[columns[i].type].name);
-    if (out)
-        putc(']', out);
+    putc(']', out);
     char *type = gi_text_close(out, &memory);
-    enum gi_status status = type ? gi_npy_head(sink, type, &nrows, 1, err)
-                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    enum gi_status status = gi_npy_head(sink, type, &nrows, 1, err);
     free(type);
     return status;
 }

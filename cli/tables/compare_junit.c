@@ -8,6 +8,7 @@
 #include "cli/log.h"
 #include "cli/stop.h"
 #include "cli/text.h"
+#include "imgio/small.h"
 
 struct gi_junit {
     const char *path;
@@ -16,19 +17,14 @@ struct gi_junit {
     size_t n, failures, errors;
 };
 
-enum gi_status gi_junit_new(struct gi_junit **out, const char *path, struct gi_err *err)
+void gi_junit_new(struct gi_junit **out, const char *path)
 {
     *out = NULL;
     if (!path)
-        return GI_OK;
-    struct gi_junit *junit = calloc(1, sizeof *junit);
-    if (junit && (junit->cases = gi_text_open(&junit->memory))) {
-        junit->path = path;
-        *out = junit;
-        return GI_OK;
-    }
-    free(junit);
-    return gi_fail(err, GI_E_MEMORY, "out of memory: --junit");
+        return;
+    *out = gi_small_calloc(1, sizeof **out);
+    (*out)->path = path;
+    (*out)->cases = gi_text_open_large(&(*out)->memory);
 }
 
 static void put_text(FILE *out, const char *text)

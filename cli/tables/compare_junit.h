@@ -8,9 +8,8 @@
 struct gi_junit;
 
 /* Starts the file at `path`, which must outlive *junit. If `path` is NULL, *junit becomes NULL, and
- * the other functions do nothing. gi_junit_end() or gi_junit_free() frees *junit. Errors:
- * GI_E_MEMORY. */
-enum gi_status gi_junit_new(struct gi_junit **junit, const char *path, struct gi_err *err);
+ * the other functions do nothing. gi_junit_end() or gi_junit_free() frees *junit. */
+void gi_junit_new(struct gi_junit **junit, const char *path);
 
 /* Adds a pair. `verdict` is GI_OK if the pair passed. GI_E_DIFFERENT makes the test case a failure
  * with the text `why`, and any other status makes it an error with this text. */

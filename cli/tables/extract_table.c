@@ -122,8 +122,6 @@ static enum gi_status json_head(struct gi_sink *sink, const struct gi_extract_vi
     double value = (double)view->extract->threshold;
     *(view->masked ? put(threshold, "null") : gi_number_real(threshold, value, "null")) = '\0';
     char *quoted = gi_json_dump(gi_json_text(view->file), JSON_ENCODE_ANY);
-    if (!quoted)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
     enum gi_status status = gi_sink_printf(
         sink, err,
         "{\"file\": %s, \"width\": %d, \"height\": %d, \"threshold\": %s, \"connectivity\": %d, "

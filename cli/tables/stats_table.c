@@ -7,6 +7,7 @@
 
 #include "cli/json.h"
 #include "cli/tables/cells.h"
+#include "imgio/small.h"
 
 #define COLUMN(kind, name) GI_COLUMN(#name, NULL, kind, struct gi_stats_channel, name)
 /* The columns of a channel. Those of percentiles follow that of the median. */
@@ -272,9 +273,8 @@ enum gi_status gi_stats_print_total(FILE *out, const struct gi_stats_total *sums
     const struct gi_image image = {.type = GI_F32};
     const struct gi_findings report = {.image = &image};
     const struct gi_stats whole = {.nchannels = sums->nchannels, .npercentiles = p->percentiles.n};
-    struct gi_stats_channel *channels = calloc((size_t)sums->nchannels + 1, sizeof *channels);
-    if (!channels)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: --total");
+    struct gi_stats_channel *channels =
+        gi_small_calloc((size_t)sums->nchannels + 1, sizeof *channels);
     struct view view;
     open_view(&view, &whole, channels, p, &report);
     for (int c = 0; c < sums->nchannels; c++)

@@ -51,8 +51,8 @@ static enum gi_status write_as(struct gi_sink *sink, const struct gi_findings *r
     if (format == GI_TABLE_NPY)
         return print(NULL, sink, format, report, err);
     struct gi_text_memory memory;
-    FILE *out = gi_text_open(&memory);
-    enum gi_status status = out ? print(out, NULL, format, report, err) : GI_OK;
+    FILE *out = gi_text_open_large(&memory);
+    enum gi_status status = print(out, NULL, format, report, err);
     return gi_text_write(out, &memory, status, sink, err);
 }
 

@@ -17,6 +17,7 @@
 #include "cli/tables/columns.h"
 #include "cli/text.h"
 #include "imgio/npy.h"
+#include "imgio/small.h"
 
 /* A column of a NumPy array. */
 struct table_writer_column {
@@ -57,23 +58,16 @@ static enum gi_status open_rows(struct gi_table_writer *writer, struct gi_err *e
 {
     int fd;
     enum gi_status status = gi_scratch_file_open(&fd, 0, err);
-    if (status)
-        return status;
-    writer->rows = fdopen(fd, "w+");
-    if (writer->rows)
-        return GI_OK;
-    close(fd);
-    return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    if (!status)
+        writer->rows = gi_small_check(fdopen(fd, "w+"));
+    return status;
 }
 
 enum gi_status gi_table_writer_new(struct gi_table_writer **out,
                                    const struct gi_table_writer_options *options,
                                    struct gi_err *err)
 {
-    struct gi_table_writer *writer = calloc(1, sizeof *writer);
-    *out = writer;
-    if (!writer)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    struct gi_table_writer *writer = *out = gi_small_calloc(1, sizeof *writer);
     writer->options = *options;
     writer->terminal = strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO);
     writer->columned = writer->terminal && options->format == GI_TABLE_WRITER_CSV;
@@ -98,16 +92,14 @@ static bool is_text(const struct gi_table_writer *writer, const char *name, size
 
 /* Reads the names of the columns from the first line, and puts the columns for the tar and the file
  * before them. */
-static enum gi_status read_columns(struct gi_table_writer *writer, struct gi_err *err)
+static void read_columns(struct gi_table_writer *writer)
 {
     const char *head = writer->head ? writer->head : "";
     const char *const names[] = {writer->options.tar, writer->options.first};
     size_t n = 3;
     for (const char *at = head; *at; at++)
         n += *at == ',';
-    writer->columns = calloc(n, sizeof *writer->columns);
-    if (!writer->columns)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    writer->columns = gi_small_calloc(n, sizeof *writer->columns);
     for (int i = 0; i < 2; i++)
         if (names[i])
             writer->columns[writer->ncolumns++] =
@@ -118,15 +110,12 @@ static enum gi_status read_columns(struct gi_table_writer *writer, struct gi_err
             (struct table_writer_column){at, length, is_text(writer, at, length), 0};
         at += length;
     }
-    return GI_OK;
 }
 
 static enum gi_status npy_head(struct gi_table_writer *writer, struct gi_err *err)
 {
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
-    if (!out)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     for (size_t i = 0; i < writer->ncolumns; i++) {
         struct table_writer_column *column = &writer->columns[i];
         column->nbytes += !column->nbytes; /* NumPy has no S0 in a structured type */
@@ -138,8 +127,7 @@ static enum gi_status npy_head(struct gi_table_writer *writer, struct gi_err *er
     }
     fputc(']', out);
     char *type = gi_text_close(out, &memory);
-    enum gi_status status = type ? gi_npy_head(writer->sink, type, &writer->nrows, 1, err)
-                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    enum gi_status status = gi_npy_head(writer->sink, type, &writer->nrows, 1, err);
     free(type);
     return status;
 }
@@ -168,9 +156,9 @@ static enum gi_status copy_rows(struct gi_table_writer *writer, struct gi_err *e
 {
     if (fflush(writer->rows))
         return gi_scratch_file_fail(err);
-    enum gi_status status = writer->columns ? GI_OK : read_columns(writer, err);
-    if (!status)
-        status = npy_head(writer, err);
+    if (!writer->columns)
+        read_columns(writer);
+    enum gi_status status = npy_head(writer, err);
     rewind(writer->rows);
     for (uint64_t i = 0; i < writer->nrows && !status; i++)
         status = copy_row(writer, err);
@@ -242,9 +230,7 @@ static enum gi_status put_row(struct gi_table_writer *writer,
     const char *const names[] = {table->tar, table->file};
     size_t i = 0;
     bool good = true, last;
-    char *field = malloc((size_t)(end - row) + 1);
-    if (!field)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    char *field = gi_small_alloc((size_t)(end - row) + 1);
     for (int k = 0; k < 2; k++)
         if (names[k])
             good &= put_text(writer->rows, &writer->columns[i++], names[k], strlen(names[k]));
@@ -276,10 +262,11 @@ static enum gi_status check_head(struct gi_table_writer *writer,
                                  struct gi_err *err)
 {
     if (!writer->head) {
-        writer->head = strndup(table->text, n);
-        if (!writer->head)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
-        return writer->rows ? read_columns(writer, err) : put_head(writer, err);
+        writer->head = gi_small_copy_n(table->text, n);
+        if (!writer->rows)
+            return put_head(writer, err);
+        read_columns(writer);
+        return GI_OK;
     }
     if (strlen(writer->head) == n && strncmp(writer->head, table->text, n) == 0)
         return GI_OK;
@@ -295,8 +282,6 @@ static enum gi_status put_tar(struct gi_table_writer *writer, const char *tar, s
     json_t *object = json_object();
     gi_json_set_name(object, writer->options.tar, tar);
     char *text = gi_json_dump(object, writer->terminal ? JSON_ENSURE_ASCII : 0);
-    if (!text)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     enum gi_status status =
         gi_sink_printf(writer->sink, err, "%.*s, ", (int)strlen(text) - 1, text);
     free(text);
@@ -327,14 +312,13 @@ static enum gi_status add_json(struct gi_table_writer *writer,
 }
 
 /* Returns a copy of `n` bytes of text in a form that is safe on a terminal; the caller frees it.
- * NULL: out of memory. */
+ */
 static char *make_safe(const char *text, size_t n)
 {
     struct gi_text_memory memory;
-    char *copy = strndup(text, n);
-    FILE *out = copy ? gi_text_open(&memory) : NULL;
-    if (out)
-        gi_print_safe(out, copy);
+    char *copy = gi_small_copy_n(text, n);
+    FILE *out = gi_text_open(&memory);
+    gi_print_safe(out, copy);
     free(copy);
     return gi_text_close(out, &memory);
 }
@@ -343,14 +327,10 @@ static char *make_safe(const char *text, size_t n)
 static enum gi_status put_name(struct gi_table_writer *writer, const char *name, struct gi_err *err)
 {
     char *safe = writer->terminal ? make_safe(name, strlen(name)) : NULL;
-    if (writer->terminal && !safe)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
-    if (out) {
-        gi_cells_csv_text(out, safe ? safe : name);
-        putc(',', out);
-    }
+    gi_cells_csv_text(out, safe ? safe : name);
+    putc(',', out);
     free(safe);
     return gi_text_write(out, &memory, GI_OK, writer->sink, err);
 }
@@ -364,8 +344,6 @@ static enum gi_status put_csv(struct gi_table_writer *writer,
     if (!status)
         status = put_name(writer, table->file, err);
     char *safe = writer->terminal && !status ? make_safe(row, n) : NULL;
-    if (!status && writer->terminal && !safe)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     if (!status)
         status = gi_sink_write(writer->sink, safe ? safe : row, safe ? strlen(safe) : n, err);
     free(safe);

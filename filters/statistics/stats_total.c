@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "filters/statistics/stats_channel.h"
+#include "imgio/small.h"
 
 /* Returns a * 2^shift of an integer that is not negative. */
 static struct gi_exact shifted(const struct gi_exact *a, unsigned shift)
@@ -21,8 +22,8 @@ struct gi_stats_part *gi_stats_part_new(const struct gi_stats *stats)
 {
     size_t n = (size_t)stats->nchannels;
     const struct gi_stats_channel *channels = gi_stats_channels(stats);
-    struct gi_stats_part *part = malloc(sizeof *part + n * sizeof part->channels[0]);
-    for (size_t c = 0; part && c < n; c++) {
+    struct gi_stats_part *part = gi_small_alloc(sizeof *part + n * sizeof part->channels[0]);
+    for (size_t c = 0; c < n; c++) {
         struct gi_reduction *sums = &part->channels[c].sums;
         memcpy(part->channels[c].name, channels[c].name, GI_CHANNEL_NAME);
         *sums = stats->sums_of_bands ? stats->sums_of_bands[c] : stats->sums[c];
@@ -32,19 +33,15 @@ struct gi_stats_part *gi_stats_part_new(const struct gi_stats *stats)
             sums->square = shifted(&sums->square, -GI_EXACT_SQUARES);
         }
     }
-    if (part)
-        part->nchannels = stats->nchannels;
+    part->nchannels = stats->nchannels;
     return part;
 }
 
-enum gi_status gi_stats_total_add(struct gi_stats_total *total, const struct gi_stats_part *part,
-                                  struct gi_err *err)
+void gi_stats_total_add(struct gi_stats_total *total, const struct gi_stats_part *part)
 {
     size_t room = (size_t)(total->nchannels + part->nchannels);
-    struct gi_stats_sums *channels = realloc(total->channels, room * sizeof *channels);
-    if (!channels)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: --total");
-    total->channels = channels;
+    struct gi_stats_sums *channels = total->channels =
+        gi_small_realloc(total->channels, room, sizeof *channels);
     total->images++;
     for (int c = 0; c < part->nchannels; c++) {
         const struct gi_stats_sums *from = &part->channels[c];
@@ -58,7 +55,6 @@ enum gi_status gi_stats_total_add(struct gi_stats_total *total, const struct gi_
         }
         gi_reduction_add(&channels[i].sums, &from->sums);
     }
-    return GI_OK;
 }
 
 void gi_stats_total_channel(struct gi_stats_channel *channel, const struct gi_stats_total *total,

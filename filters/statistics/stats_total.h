@@ -20,13 +20,11 @@ struct gi_stats_total {
     struct gi_stats_sums *channels; /* owned */
 };
 
-/* Makes the sums of an image that is not grouped, which the caller frees by free(). NULL: out of
- * memory. */
+/* Makes the sums of an image that is not grouped, which the caller frees by free(). */
 struct gi_stats_part *gi_stats_part_new(const struct gi_stats *stats);
 /* Adds the sums of an image. Images may differ in type and channels; samples keep their values.
- * Errors: GI_E_MEMORY. */
-enum gi_status gi_stats_total_add(struct gi_stats_total *total, const struct gi_stats_part *part,
-                                  struct gi_err *err);
+ */
+void gi_stats_total_add(struct gi_stats_total *total, const struct gi_stats_part *part);
 /* Fills in the statistics of channel c as if one image had all samples. Positions, entropy, median
  * and percentiles are missing. */
 void gi_stats_total_channel(struct gi_stats_channel *channel, const struct gi_stats_total *total,
