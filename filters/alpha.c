@@ -8,6 +8,7 @@
 
 #include "filters/channels_apart.h"
 #include "filters/filter.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 const struct gi_choice gi_alpha_choices[] = {
@@ -78,9 +79,7 @@ enum gi_status gi_alpha_plan(struct gi_plan *plan, struct gi_err *err)
                        gi_alpha_choices[use].name);
     if (!apart || !gi_has_alpha(src))
         return GI_OK;
-    plan->parts = calloc(1, sizeof *plan->parts + plan->filter->params_nbytes);
-    if (!plan->parts)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: plans of %s", plan->filter->name);
+    plan->parts = gi_small_calloc(1, sizeof *plan->parts + plan->filter->params_nbytes);
     enum gi_status status = GI_OK;
     if (plan->alpha_apart)
         status = make_part(&plan->parts->colors, plan, plan->params, gi_color_channels(src), err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "filters/convolution/kernel_text.h"
+#include "imgio/small.h"
 #include "kernels/rules.h"
 
 const struct gi_choice gi_footprint_shapes[] = {
@@ -19,9 +20,7 @@ const struct gi_choice gi_footprint_shapes[] = {
 static enum gi_status runs_of(struct gi_footprint *w, const double *pixels, struct gi_err *err)
 {
     int width = w->width, left = width / 2, top = w->height / 2;
-    w->runs = malloc(GI_RUNS_MAX * sizeof *w->runs);
-    if (!w->runs)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a mask of %d x %d", width, w->height);
+    w->runs = gi_small_alloc(GI_RUNS_MAX * sizeof *w->runs);
     for (int y = 0; y < w->height; y++)
         for (int x = 0; x < width; x++) {
             const double *row = pixels + (size_t)y * (size_t)width;
@@ -61,13 +60,11 @@ static enum gi_status drawn(struct gi_footprint *w, const char *text, int most, 
     return status;
 }
 
-static enum gi_status round_one(struct gi_footprint *w, int k, bool disk, struct gi_err *err)
+static void round_one(struct gi_footprint *w, int k, bool disk)
 {
     int r = k / 2, half = 0;
     w->width = w->height = k;
-    w->runs = malloc((size_t)k * sizeof *w->runs);
-    if (!w->runs)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a disk of %d", k);
+    w->runs = gi_small_alloc((size_t)k * sizeof *w->runs);
     for (int y = -r; y <= r; y++) {
         while (half < r && (half + 1) * (half + 1) + y * y <= r * r)
             half++;
@@ -78,7 +75,6 @@ static enum gi_status round_one(struct gi_footprint *w, int k, bool disk, struct
             (struct gi_footprint_run){(int16_t)y, (int16_t)-reach, (int16_t)reach};
         w->pixels += 2 * reach + 1;
     }
-    return GI_OK;
 }
 
 /* Finds the sides in pixels for an image like `src`. */
@@ -100,12 +96,12 @@ enum gi_status gi_footprint_make(struct gi_footprint *made,
                                  const struct gi_footprint_params *window,
                                  const struct gi_image *src, int most, struct gi_err *err)
 {
-    enum gi_status status;
+    enum gi_status status = GI_OK;
     *made = (struct gi_footprint){0};
     if (window->mask) {
         status = drawn(made, window->mask, most, err);
     } else if (window->shape != GI_FOOTPRINT_RECT) {
-        status = round_one(made, window->k, window->shape == GI_FOOTPRINT_DISK, err);
+        round_one(made, window->k, window->shape == GI_FOOTPRINT_DISK);
     } else {
         status = sides_of(&made->width, &made->height, window, src, most, err);
         made->pixels = made->width * made->height;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "filters/execution.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 enum { START, STOP, MARKS }; /* of the stopwatch */
@@ -444,10 +445,8 @@ enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_que
 {
     struct gi_execution execution = {
         .pipeline = pipeline, .queue = queue, .src = src, .sides = sides, .times = times};
-    execution.states = calloc((size_t)pipeline->nsteps, sizeof *execution.states);
-    enum gi_status status = execution.states
-                                ? gi_execution_begin(&execution, 0, err)
-                                : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline");
+    execution.states = gi_small_calloc((size_t)pipeline->nsteps, sizeof *execution.states);
+    enum gi_status status = gi_execution_begin(&execution, 0, err);
     if (!status && times)
         status = queue->k->stopwatch_new(&execution.watch, queue, MARKS, err);
     if (!status)

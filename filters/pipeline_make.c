@@ -3,19 +3,18 @@
 #include <stdlib.h>
 
 #include "filters/execution.h"
+#include "imgio/small.h"
 
 /* Copies the steps and the shapes of their further sources. */
-static bool copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps, int nsteps)
+static void copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps, int nsteps)
 {
     size_t n = (size_t)nsteps;
     struct copy {
         struct gi_step step;
         struct gi_image others[GI_SOURCES_MAX - 1];
     };
-    pipeline->steps = calloc(n, sizeof(struct copy));
-    pipeline->plans = calloc(n, sizeof *pipeline->plans);
-    if (!pipeline->steps || !pipeline->plans)
-        return false;
+    pipeline->steps = gi_small_calloc(n, sizeof(struct copy));
+    pipeline->plans = gi_small_calloc(n, sizeof *pipeline->plans);
     struct gi_image *others = (struct gi_image *)(pipeline->steps + n);
     for (int i = 0; i < nsteps; i++, others += GI_SOURCES_MAX - 1) {
         pipeline->steps[i] = steps[i];
@@ -24,7 +23,6 @@ static bool copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps
             others[j] = steps[i].others[j];
     }
     pipeline->nsteps = nsteps;
-    return true;
 }
 
 /* Makes the plan of a step whose first source is shaped as `src`, within the pipeline's limits. */
@@ -102,11 +100,8 @@ enum gi_status gi_pipeline_new_within(struct gi_pipeline **out, const struct gi_
                                       const struct gi_image *src, int *failed, struct gi_err *err)
 {
     uint64_t pixels = (uint64_t)src->width * (uint64_t)src->height;
-    struct gi_pipeline *pipeline = calloc(1, sizeof *pipeline);
-    if (!pipeline || !copy_steps(pipeline, steps, nsteps)) {
-        gi_pipeline_free(&pipeline);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %d steps", nsteps);
-    }
+    struct gi_pipeline *pipeline = gi_small_calloc(1, sizeof *pipeline);
+    copy_steps(pipeline, steps, nsteps);
     pipeline->limits = *limits;
     if (limits->max_pixels && limits->max_pixels < pixels)
         pipeline->limits.max_pixels = pixels;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "filters/execution.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 struct gi_pipeline_rows {
@@ -42,15 +43,11 @@ enum gi_status gi_pipeline_rows_open(struct gi_pipeline_rows **out,
                                      const struct gi_row_source *source, size_t nbytes,
                                      const struct gi_side *sides, struct gi_err *err)
 {
-    struct gi_pipeline_rows *rows = *out = calloc(1, sizeof *rows);
-    if (rows)
-        rows->execution = (struct gi_execution){
-            .pipeline = pipeline, .queue = queue, .rows = source, .nbytes = nbytes, .sides = sides};
-    if (rows)
-        rows->execution.states = calloc((size_t)pipeline->nsteps, sizeof(void *));
-    enum gi_status status = rows && rows->execution.states
-                                ? begin(rows, err)
-                                : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline");
+    struct gi_pipeline_rows *rows = *out = gi_small_calloc(1, sizeof *rows);
+    rows->execution = (struct gi_execution){
+        .pipeline = pipeline, .queue = queue, .rows = source, .nbytes = nbytes, .sides = sides};
+    rows->execution.states = gi_small_calloc((size_t)pipeline->nsteps, sizeof(void *));
+    enum gi_status status = begin(rows, err);
     if (status)
         gi_pipeline_rows_close(out);
     return status;

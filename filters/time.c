@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "filters/execution.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 enum { START, DONE, MARKS }; /* of the stopwatch */
@@ -32,19 +33,18 @@ static bool on_host(const struct gi_pipeline *pipeline)
     return pipeline->plans[0].on_host;
 }
 
-static enum gi_status make_sides(struct timed *timed, struct gi_err *err)
+static void make_sides(struct timed *timed)
 {
     const struct gi_pipeline *pipeline = timed->execution.pipeline;
     size_t n = (size_t)pipeline->n;
-    bool made = (timed->sides = calloc(n, sizeof *timed->sides)) &&
-                (timed->execution.states = calloc(n, sizeof *timed->execution.states));
-    for (int i = 0; i < pipeline->n && made; i++) {
+    timed->sides = gi_small_calloc(n, sizeof *timed->sides);
+    timed->execution.states = gi_small_calloc(n, sizeof *timed->execution.states);
+    for (int i = 0; i < pipeline->n; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
-        made = (timed->sides[i].result = calloc(1, plan->filter->analysis.nbytes + 1)) &&
-               (timed->execution.states[i] = calloc(1, plan->state_nbytes + 1));
+        timed->sides[i].result = gi_small_calloc(1, plan->filter->analysis.nbytes + 1);
+        timed->execution.states[i] = gi_small_calloc(1, plan->state_nbytes + 1);
     }
     timed->execution.sides = timed->sides;
-    return made ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline to time");
 }
 
 static enum gi_status timed_make(struct timed *timed, const struct gi_image *srcs, int nsrcs,
@@ -52,9 +52,8 @@ static enum gi_status timed_make(struct timed *timed, const struct gi_image *src
 {
     struct gi_queue *queue = timed->execution.queue;
     struct gi_image shape = gi_pipeline_result(timed->execution.pipeline);
-    enum gi_status status = make_sides(timed, err);
-    if (!status)
-        status = queue->k->stopwatch_new(&timed->watch, queue, MARKS, err);
+    make_sides(timed);
+    enum gi_status status = queue->k->stopwatch_new(&timed->watch, queue, MARKS, err);
     for (int i = 0; i < nsrcs && i < SOURCES && !status; i++) {
         if (on_host(timed->execution.pipeline))
             timed->in[i] = gi_image_rows(&srcs[i], 0, srcs[i].height);
@@ -77,8 +76,7 @@ static void timed_free(struct timed *timed)
         queue->k->release(queue, &timed->in[--timed->nin]);
     while (timed->nout > 0)
         queue->k->release(queue, &timed->out[--timed->nout]);
-    for (int i = 0; i < timed->execution.pipeline->n && timed->sides && timed->execution.states;
-         i++) {
+    for (int i = 0; i < timed->execution.pipeline->n; i++) {
         free(timed->sides[i].result);
         free(timed->execution.states[i]);
     }

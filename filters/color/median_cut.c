@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/small.h"
+
 struct entry {
     uint8_t v[4]; /* the fourth is always 0 */
     uint32_t count;
@@ -190,9 +192,8 @@ enum gi_status gi_median_cut(uint8_t colors[GI_RECOLOR_MOST][4], uint8_t *entrie
     for (size_t i = 0; i < n; i++)
         used += counts[i] != 0;
     struct entry *list = malloc(used * sizeof *list);
-    struct cell *cells = calloc(CELLS, sizeof *cells);
-    if (!list || !cells) {
-        free(list);
+    struct cell *cells = gi_small_calloc(CELLS, sizeof *cells);
+    if (!list) {
         free(cells);
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", used);
     }

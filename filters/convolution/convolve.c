@@ -8,6 +8,7 @@
 #include "filters/alpha.h"
 #include "filters/filter.h"
 #include "filters/convolution/kernel_text.h"
+#include "imgio/small.h"
 #include "kernels/convolution.h"
 #include "kernels/kernels.h"
 
@@ -82,14 +83,12 @@ static void kernel_free(struct kernel *k)
 
 /* Tests whether the kernel has rank one. The only candidates for the factors are the row and the
  * column that contain the largest weight. */
-static enum gi_status kernel_rank(struct kernel *k, struct gi_err *err)
+static void kernel_rank(struct kernel *k)
 {
     int width = k->kernel.width, height = k->kernel.height;
     const double *w = k->kernel.weights;
     size_t n = (size_t)width * (size_t)height, pivot = 0;
-    k->row = malloc(((size_t)width + (size_t)height) * sizeof *k->row);
-    if (!k->row)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a kernel of %d x %d", width, height);
+    k->row = gi_small_alloc(((size_t)width + (size_t)height) * sizeof *k->row);
     k->col = k->row + width;
     for (size_t i = 0; i < n; i++)
         if (fabs(w[i]) > fabs(w[pivot]))
@@ -104,7 +103,6 @@ static enum gi_status kernel_rank(struct kernel *k, struct gi_err *err)
         double product = k->col[i / (size_t)width] * k->row[i % (size_t)width];
         k->rank_one = fabs(w[i] - product) <= RANK_ONE_TOLERANCE * fabs(w[pivot]);
     }
-    return GI_OK;
 }
 
 /* Computes the sum of the weights. If `normalize` is set, divides the weights by their sum. */
@@ -157,7 +155,7 @@ static enum gi_status kernel_fill(struct kernel *k, const struct convolve_params
     }
     enum gi_status status = kernel_sum(k, p->normalize, err);
     if (!status)
-        status = kernel_rank(k, err);
+        kernel_rank(k);
     return status ? status : kernel_limits(k, err);
 }
 

@@ -9,6 +9,7 @@
 #include <yaml.h>
 
 #include "filters/option.h"
+#include "imgio/small.h"
 
 enum { NUMBERS_MAX = 16 };
 
@@ -98,7 +99,7 @@ static enum gi_status fill(struct gi_camera *camera, yaml_document_t *document, 
 static enum gi_status fail_parse(const yaml_parser_t *parser, struct gi_err *err)
 {
     if (parser->error == YAML_MEMORY_ERROR)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a camera");
+        gi_small_check(NULL);
     return gi_fail(err, GI_E_USAGE, "--camera: line %zu: %s: want JSON or YAML",
                    parser->problem_mark.line + 1, parser->problem ? parser->problem : "damaged");
 }
@@ -134,7 +135,7 @@ static enum gi_status check_text(const char *text, struct gi_err *err)
     yaml_parser_t parser;
     yaml_event_t event;
     if (!yaml_parser_initialize(&parser))
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a camera");
+        gi_small_check(NULL);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
     enum gi_status status = GI_OK;
     int depth = 0;
@@ -166,7 +167,7 @@ enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct
     if (status)
         return status;
     if (!yaml_parser_initialize(&parser))
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a camera");
+        gi_small_check(NULL);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
     if (yaml_parser_load(&parser, &document)) {
         status = fill(camera, &document, err);

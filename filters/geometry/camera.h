@@ -18,5 +18,5 @@ enum {
  * cameraMatrix, mtx or K has the 3 x 3 matrix. The key distortion_coefficients, dist_coeffs,
  * distCoeffs, dist or D has the 4, 5 or 8 coefficients k1 k2 p1 p2 k3 k4 k5 k6. Either value is a
  * list of numbers, a list of lists, or a mapping whose `data` is such a list. Errors: GI_E_USAGE
- * (also for texts that exceed these limits), GI_E_MEMORY. */
+ * (also for texts that exceed these limits). */
 enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct gi_err *err);

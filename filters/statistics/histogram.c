@@ -13,6 +13,7 @@
 
 #include "filters/statistics/opaque.h"
 #include "filters/statistics/order.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 /* Order statistics of a channel: minimum and maximum of all samples, minimum and maximum of the
@@ -361,22 +362,18 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
     const struct gi_histogram_params *p = plan->params;
     struct gi_histogram *histogram = result;
     int nchannels = shown_of(src, p);
-    *histogram =
-        (struct gi_histogram){.nbins = p->bins,
-                              .npercentiles = p->percentiles.n,
-                              .channels = calloc((size_t)nchannels, sizeof *histogram->channels),
-                              .least = NAN,
-                              .most = NAN};
-    if (!histogram->channels)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a histogram");
+    *histogram = (struct gi_histogram){
+        .nbins = p->bins,
+        .npercentiles = p->percentiles.n,
+        .channels = gi_small_calloc((size_t)nchannels, sizeof *histogram->channels),
+        .least = NAN,
+        .most = NAN};
     histogram->nchannels = nchannels;
     for (int c = 0; c < histogram->nchannels; c++) {
         struct gi_histogram_channel *channel = &histogram->channels[c];
         snprintf(channel->name, sizeof channel->name, "%s",
                  p->luminance ? "luminance" : gi_channel_name(src, c));
-        channel->bins = calloc((size_t)p->bins, sizeof *channel->bins);
-        if (!channel->bins)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: %d bins", p->bins);
+        channel->bins = gi_small_calloc((size_t)p->bins, sizeof *channel->bins);
     }
     if (src->type == GI_F32)
         from_floats(histogram, src, state, p);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/small.h"
+
 static const char *refuses(const void *params, bool alpha)
 {
     const struct gi_histogram_params *p = params;
@@ -21,14 +23,12 @@ static enum gi_status add_part(void *all, const void *part, const struct gi_part
     const struct gi_histogram *from = part;
     size_t nbytes = (size_t)from->nbins * sizeof *from->channels[0].bins;
     if (!to->channels) {
-        *to = (struct gi_histogram){.nbins = from->nbins,
-                                    .npercentiles = from->npercentiles,
-                                    .channels =
-                                        calloc((size_t)names->nchannels, sizeof *to->channels),
-                                    .least = NAN,
-                                    .most = NAN};
-        if (!to->channels)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: a histogram");
+        *to = (struct gi_histogram){
+            .nbins = from->nbins,
+            .npercentiles = from->npercentiles,
+            .channels = gi_small_calloc((size_t)names->nchannels, sizeof *to->channels),
+            .least = NAN,
+            .most = NAN};
         to->nchannels = names->nchannels;
     }
     to->least = fmin(to->least, from->least);
@@ -37,9 +37,7 @@ static enum gi_status add_part(void *all, const void *part, const struct gi_part
         struct gi_histogram_channel *channel = &to->channels[names->at[c]];
         *channel = from->channels[c];
         snprintf(channel->name, sizeof channel->name, "%s", names->names[c]);
-        channel->bins = malloc(nbytes);
-        if (!channel->bins)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: %d bins", from->nbins);
+        channel->bins = gi_small_alloc(nbytes);
         memcpy(channel->bins, from->channels[c].bins, nbytes);
     }
     return GI_OK;

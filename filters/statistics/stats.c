@@ -11,6 +11,7 @@
 #include "filters/statistics/histogram.h"
 #include "filters/statistics/opaque.h"
 #include "filters/statistics/order.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 enum {
@@ -152,21 +153,18 @@ static void from_ranks(struct gi_stats_channel *channel, const struct gi_rank *r
 
 /* Completes a channel of integers. The samples that gi_keep_opaque() set to 0 are removed from the
  * counts. */
-static enum gi_status conclude_integers(struct gi_stats_channel *channel,
-                                        const struct gi_reduction *found,
-                                        const struct gi_image *src, const uint64_t *counts,
-                                        const struct gi_stats_params *p, struct gi_err *err)
+static void conclude_integers(struct gi_stats_channel *channel, const struct gi_reduction *found,
+                              const struct gi_image *src, const uint64_t *counts,
+                              const struct gi_stats_params *p)
 {
     int nvalues = gi_counts_n(src->type);
-    uint64_t *own = malloc((size_t)nvalues * sizeof *own); /* too large for small stacks */
-    if (!own)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: statistics");
+    /* too large for small stacks */
+    uint64_t *own = gi_small_alloc((size_t)nvalues * sizeof *own);
     memcpy(own, counts, (size_t)nvalues * sizeof *own);
     own[0] -= (uint64_t)src->width * (uint64_t)src->height - found->n;
     if (found->n)
         from_counts(channel, own, nvalues, p);
     free(own);
-    return GI_OK;
 }
 
 static enum gi_status conclude(const struct gi_plan *plan, void *result, const void *arg,
@@ -184,20 +182,18 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
                         state->counts + (size_t)src->channels * GI_KEY_HALF);
     *stats = (struct gi_stats){
         .nchannels = gi_shown_channels(src), .npercentiles = p->percentiles.n, .type = src->type};
-    enum gi_status status = GI_OK;
-    for (int c = 0; c < stats->nchannels && !status; c++) {
+    for (int c = 0; c < stats->nchannels; c++) {
         const struct gi_reduction *found = &state->found[c];
         struct gi_stats_channel *channel = &stats->channels[c];
         stats->sums[c] = *found;
         gi_stats_from_sums(channel, found, src, c, p);
         if (src->type != GI_F32)
-            status = conclude_integers(channel, found, src,
-                                       state->counts + (size_t)c * (size_t)gi_counts_n(src->type),
-                                       p, err);
+            conclude_integers(channel, found, src,
+                              state->counts + (size_t)c * (size_t)gi_counts_n(src->type), p);
         else if (found->n)
             from_ranks(channel, &ranks[c * each], p);
     }
-    return status;
+    return GI_OK;
 }
 
 /* Computes statistics of parts of the image, without primitives, because each part has few

@@ -7,6 +7,7 @@
 
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
+#include "imgio/small.h"
 #include "kernels/geometry.h"
 #include "kernels/kernels.h"
 #include "kernels/tone.h"
@@ -204,14 +205,11 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     enum gi_status status = gi_judge_make(queue, &count.judge, look->srcs, by_luma(plan), err);
     if (status)
         return status;
-    count.found = malloc(bins * GI_MAX_CHANNELS * sizeof *count.found);
-    count.bins = floats ? malloc(bins * sizeof *count.bins) : NULL;
+    count.found = gi_small_alloc(bins * GI_MAX_CHANNELS * sizeof *count.found);
+    count.bins = floats ? gi_small_alloc(bins * sizeof *count.bins) : NULL;
     for (size_t v = 0; count.bins && v < bins; v++)
         count.bins[v] = ((float)v + 0.5f) / 65536.0f;
-    if (!count.found || (floats && !count.bins))
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: counts of a tile");
-    else
-        status = count_band(&count, s->rows, err);
+    status = count_band(&count, s->rows, err);
     s->rows += look->srcs->height;
     free(count.found);
     free(count.bins);

@@ -1,6 +1,7 @@
 /* Applies tone curves by look-up tables.
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/curve.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 #include "kernels/tone.h"
 
@@ -65,10 +66,8 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
     const struct gi_image *src = work->srcs;
     int colors = gi_color_channels(src), tables = curve->each ? colors : 1;
     size_t nbytes = (size_t)gi_curve_values(src->type) * gi_type_nbytes(src->type);
-    char *block = malloc((size_t)tables * nbytes);
+    char *block = gi_small_alloc((size_t)tables * nbytes);
     struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE};
-    if (!block)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: tables of a curve");
     for (int c = 0; c < tables; c++)
         if (!(curve->stays >> c & 1))
             gi_curve_fill(block + (size_t)c * nbytes, src->type,

@@ -5,6 +5,7 @@
 #include "filters/statistics/opaque.h"
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 struct equalize_params {
@@ -77,9 +78,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     bool each = !by_luma(plan);
     unsigned stays = 0;
     int n = gi_curve_values(src->type), channels = each ? gi_color_channels(src) : 1;
-    double *to = malloc((size_t)channels * (size_t)n * sizeof *to);
-    if (!to)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);
+    double *to = gi_small_alloc((size_t)channels * (size_t)n * sizeof *to);
     for (int c = 0; c < channels; c++)
         if (!fill_curve(to + c * n, counts + c * n, src->type) && src->type == GI_F32)
             stays |= 1u << c;

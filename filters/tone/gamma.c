@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "filters/tone/curve.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 #include "kernels/tone.h"
 
@@ -39,9 +40,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     table = gi_plan_tables(plan, (size_t)n * gi_type_nbytes(type), err);
     if (!table)
         return GI_E_MEMORY;
-    to = malloc((size_t)n * sizeof *to);
-    if (!to)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a curve");
+    to = gi_small_alloc((size_t)n * sizeof *to);
     for (int v = 0; v < n; v++)
         to[v] = full * pow(v / full, 1 / p->by);
     gi_curve_fill(table, type, to);

@@ -6,6 +6,7 @@
 
 #include "filters/tone/curve.h"
 #include "filters/tone/otsu.h"
+#include "imgio/small.h"
 
 struct levels_params {
     struct gi_level black, white, out_black, out_white;
@@ -80,9 +81,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
         return gi_stretch_run(queue, work, lines, err);
     }
     int n = gi_curve_values(plan->sources[0].type);
-    double *to = malloc((size_t)n * sizeof *to);
-    if (!to)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a curve");
+    double *to = gi_small_alloc((size_t)n * sizeof *to);
     fill_curve(to, n, &ends);
     enum gi_status status = gi_curve_run(queue, work, &(struct gi_curve){.to = to}, err);
     free(to);

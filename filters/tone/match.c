@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "filters/tone/curve.h"
+#include "imgio/small.h"
 
 /* Maximum columns of a table of counts, and maximum count, so that sums do not overflow. */
 enum { COLUMNS_MAX = 8 };
@@ -197,9 +198,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     unsigned stays = 0;
     const uint64_t *counts = work->state, *found = counts + n * src->channels;
     size_t size = (size_t)n * (size_t)channels, room = size + (size_t)n + 1;
-    double *to = malloc(room * sizeof *to), *shares = to + size;
-    if (!to)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);
+    double *to = gi_small_alloc(room * sizeof *to), *shares = to + size;
     shares[n] = INFINITY;
     for (int c = 0; c < channels; c++) {
         const uint64_t *like = (given ? given : found) + c * n;

@@ -7,6 +7,7 @@
 #include "filters/statistics/order.h"
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 struct normalize_params {
@@ -146,9 +147,7 @@ static enum gi_status run_curves(struct gi_queue *queue, const struct gi_work *w
 {
     int n = gi_curve_values(work->srcs[0].type);
     int curves = each ? gi_color_channels(&work->srcs[0]) : 1;
-    double *to = malloc((size_t)curves * (size_t)n * sizeof *to);
-    if (!to)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", curves);
+    double *to = gi_small_alloc((size_t)curves * (size_t)n * sizeof *to);
     for (int c = 0; c < curves; c++)
         for (int v = 0; v < n; v++) {
             const struct normalize_ends *e = &ends[c];

@@ -5,6 +5,7 @@
 
 #include "filters/statistics/opaque.h"
 #include "filters/tone/luma.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 #include <math.h>
@@ -165,9 +166,7 @@ double gi_level_otsu(const struct gi_level_state *state)
 enum gi_status gi_level_find(struct gi_queue *queue, double *otsu, float *lo, float *hi,
                              const struct gi_image *src, struct gi_err *err)
 {
-    struct gi_level_state *state = calloc(1, sizeof *state);
-    if (!state)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
+    struct gi_level_state *state = gi_small_calloc(1, sizeof *state);
     enum gi_status status = GI_OK;
     int passes = otsu ? passes_of(src->type) : src->type == GI_F32 ? 2 : 0;
     for (int pass = 0; pass < passes && !status; pass++)
