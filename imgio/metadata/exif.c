@@ -10,18 +10,11 @@
 #include "imgio/tiff/tags.h"
 
 enum {
-    TIFF_HEAD = 8, /* "II*\0" or "MM\0*", then the offset of the first directory */
-    ENTRY = 12,    /* tag, type, count, value */
-    TAG_ORIENTATION = 0x0112,
-    TAG_EXIF = 0x8769,  /* points to the directory of EXIF's own tags */
-    TAG_TAKEN = 0x9003, /* DateTimeOriginal (Exif 2.3, 4.6.5) */
-    TAG_GPS = 0x8825,
-    TAG_STRIPS = 0x0111, /* tag of an uncompressed thumbnail */
-    TAG_STRIPS_NBYTES = 0x0117,
+    TIFF_HEAD = 8,          /* "II*\0" or "MM\0*", then the offset of the first directory */
+    ENTRY = 12,             /* tag, type, count, value */
+    TAG_TAKEN = 0x9003,     /* DateTimeOriginal (Exif 2.3, 4.6.5) */
     TAG_THUMBNAIL = 0x0201, /* tag of a JPEG thumbnail (Exif 2.3, 4.6.9) */
     TAG_THUMBNAIL_NBYTES = 0x0202,
-    TYPE_ASCII = 2,
-    TYPE_SHORT = 3,
 };
 
 /* Starts with an EXIF block. Returns the offset of the first directory, or 0 if there is none. */
@@ -56,8 +49,8 @@ static size_t find_entry(const struct gi_tags *t, uint64_t directory, unsigned t
 /* Returns the byte offset of the orientation's value, or 0 if there is none. */
 static size_t find_orientation(struct gi_tags *t, const void *exif, size_t nbytes)
 {
-    size_t at = find_entry(t, open_block(t, exif, nbytes), TAG_ORIENTATION);
-    return at && get16(t, at + 2) == TYPE_SHORT ? at + 8 : 0;
+    size_t at = find_entry(t, open_block(t, exif, nbytes), GI_TAG_ORIENTATION);
+    return at && get16(t, at + 2) == GI_TAG_SHORT ? at + 8 : 0;
 }
 
 /* Zeroes `nbytes` at `at`, as far as they are inside the block. */
@@ -74,7 +67,7 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
     struct gi_tags t;
     struct gi_tag_walk walk;
     struct gi_tag tag;
-    size_t first = (size_t)open_block(&t, exif, nbytes), entry = find_entry(&t, first, TAG_GPS);
+    size_t first = (size_t)open_block(&t, exif, nbytes), entry = find_entry(&t, first, GI_TAG_GPS);
     if (!entry)
         return;
     size_t directory = get32(&t, entry + 8);
@@ -122,9 +115,9 @@ size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes, size_t *thumbnail)
     n = get16(&t, directory);
     while (gi_tag_next(&walk, &tag)) {
         size_t value = get32(&t, (size_t)walk.at - 4);
-        if (tag.tag == TAG_THUMBNAIL || tag.tag == TAG_STRIPS)
+        if (tag.tag == TAG_THUMBNAIL || tag.tag == GI_TAG_STRIPS)
             bytes_at = value;
-        if (tag.tag == TAG_THUMBNAIL_NBYTES || tag.tag == TAG_STRIPS_NBYTES)
+        if (tag.tag == TAG_THUMBNAIL_NBYTES || tag.tag == GI_TAG_STRIP_NBYTES)
             bytes_n = value;
     }
     size_t directory_nbytes = 2 + n * ENTRY + 4;
@@ -145,9 +138,9 @@ bool gi_exif_date(char date[11], const void *exif, size_t nbytes)
 {
     static const char form[] = "dddd:dd:dd";
     struct gi_tags t;
-    size_t own = find_entry(&t, open_block(&t, exif, nbytes), TAG_EXIF), n = sizeof form - 1;
+    size_t own = find_entry(&t, open_block(&t, exif, nbytes), GI_TAG_EXIF), n = sizeof form - 1;
     size_t entry = own ? find_entry(&t, get32(&t, own + 8), TAG_TAKEN) : 0;
-    if (!entry || get16(&t, entry + 2) != TYPE_ASCII || get32(&t, entry + 4) < n)
+    if (!entry || get16(&t, entry + 2) != GI_TAG_ASCII || get32(&t, entry + 4) < n)
         return false;
     size_t at = get32(&t, entry + 8);
     if (at > nbytes || nbytes - at < n)
@@ -217,14 +210,14 @@ static void set_integer(void *exif, const struct gi_tags *tags, uint64_t directo
 
 void gi_exif_set_size(void *exif, size_t nbytes, int width, int height)
 {
-    enum { WIDTH = 0x0100, HEIGHT, PIXELS_X = 0xa002, PIXELS_Y };
+    enum { PIXELS_X = 0xa002, PIXELS_Y };
     struct gi_tags tags;
     uint64_t first = gi_tags_open(&tags, exif, nbytes);
-    uint64_t own = gi_tag_integer_of(&tags, first, TAG_EXIF, 0);
+    uint64_t own = gi_tag_integer_of(&tags, first, GI_TAG_EXIF, 0);
     if (tags.big)
         return;
-    set_integer(exif, &tags, first, WIDTH, (unsigned)width);
-    set_integer(exif, &tags, first, HEIGHT, (unsigned)height);
+    set_integer(exif, &tags, first, GI_TAG_WIDTH, (unsigned)width);
+    set_integer(exif, &tags, first, GI_TAG_HEIGHT, (unsigned)height);
     set_integer(exif, &tags, own, PIXELS_X, (unsigned)width);
     set_integer(exif, &tags, own, PIXELS_Y, (unsigned)height);
 }
@@ -251,7 +244,7 @@ enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, stru
     else
         memcpy(made, "II*\0", 4);
     bool big = n && t.big_endian;
-    while (first < n && get16(&t, from + first * ENTRY) < TAG_ORIENTATION)
+    while (first < n && get16(&t, from + first * ENTRY) < GI_TAG_ORIENTATION)
         first++;
     unsigned char *to = made + start + 2, *entry = to + first * ENTRY;
     put32(made + 4, big, start);
@@ -262,8 +255,8 @@ enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, stru
         if (next + 4 <= t.nbytes)
             memcpy(to + (n + 1) * ENTRY, t.bytes + next, 4);
     }
-    put16(entry, big, TAG_ORIENTATION);
-    put16(entry + 2, big, TYPE_SHORT);
+    put16(entry, big, GI_TAG_ORIENTATION);
+    put16(entry + 2, big, GI_TAG_SHORT);
     put32(entry + 4, big, 1);
     put16(entry + 8, big, (size_t)orientation);
     free(*exif);

@@ -138,10 +138,10 @@ static bool is_identity(const double m[6])
  */
 static bool is_place(const struct gi_part *part)
 {
-    enum { X_POSITION = 286, Y_POSITION, FULL_WIDTH = 33300, FULL_HEIGHT, IMAGEJ = 50839 };
+    enum { X_POSITION = 286, Y_POSITION, FULL_WIDTH = 33300, FULL_HEIGHT };
     static const char *const kinds[] = {"over", "revo", "roi ", " ior"}; /* in both byte orders */
     uint32_t tag = part->kind == GI_PART_TIFF_TAG ? part->code : 0;
-    for (size_t i = 0; i < 4 && tag == IMAGEJ && part->bytes; i++)
+    for (size_t i = 0; i < 4 && tag == GI_TAG_IMAGEJ && part->bytes; i++)
         if (memmem(part->bytes, part->nbytes, kinds[i], 4))
             return true;
     return tag == X_POSITION || tag == Y_POSITION || tag == FULL_WIDTH || tag == FULL_HEIGHT;

@@ -20,8 +20,6 @@
 enum {
     HEAD_NBYTES = 16, /* length of the header of a BigTIFF; a TIFF leaves 8 of these bytes unused */
     NARROW_HEAD = 8,  /* of the encoder's TIFF */
-    TAG_STRIPS = 273,
-    TAG_TILES = 324,
 };
 #define BIG_FROM_NBYTES UINT64_C(4000000000)
 
@@ -90,7 +88,7 @@ static struct entry read_entry(const struct directory *d, uint64_t i)
 
 static bool is_places(const struct entry *e)
 {
-    return e->tag == TAG_STRIPS || e->tag == TAG_TILES;
+    return e->tag == GI_TAG_STRIPS || e->tag == GI_TAG_TILES;
 }
 
 /* Returns whether the entry points to a directory. */

@@ -12,21 +12,15 @@
 enum {
     UNIT_NONE = 1,
     UNIT_INCH = 2,
-    TAG_DESCRIPTION = 270,
-    TAG_ORIENTATION = 274,
     TAG_RESOLUTION = 282, /* and 283 */
     TAG_UNIT = 296,
     TAG_DATE = 306,
-    TAG_XMP = 700,
-    TAG_IPTC = 33723,
-    TAG_PHOTOSHOP = 34377,
-    TAG_ICC = 34675,
 };
 static const uint64_t big_from_nbytes = UINT64_C(4000000000);
 
 const struct gi_tiff_text gi_tiff_texts[] = {
-    {269, "Title"},    {TAG_DESCRIPTION, "Description"}, {271, "Make"},   {272, "Model"},
-    {305, "Software"}, {TAG_DATE, "Creation Time"},      {315, "Author"}, {33432, "Copyright"},
+    {269, "Title"},    {GI_TAG_DESCRIPTION, "Description"}, {271, "Make"},   {272, "Model"},
+    {305, "Software"}, {TAG_DATE, "Creation Time"},         {315, "Author"}, {33432, "Copyright"},
     {0, NULL},
 };
 
@@ -157,7 +151,7 @@ static size_t put_text(unsigned char *to, const struct gi_metadata *metadata,
     for (int i = 0; i < metadata->ntexts; i++) {
         const struct gi_text *text = &metadata->texts[i];
         const struct gi_tiff_text *own = tag_of(text);
-        if (own ? own != tag : tag->tag != TAG_DESCRIPTION)
+        if (own ? own != tag : tag->tag != GI_TAG_DESCRIPTION)
             continue;
         const char *parts[] = {nbytes ? "\n" : "", own ? "" : text->keyword, own ? "" : ": ",
                                text->text};
@@ -198,9 +192,9 @@ static void add_parts(struct gi_tiff_directory *d, const struct gi_metadata *met
         if (part->kind == GI_PART_TIFF_TAG || part->kind == GI_PART_GEO)
             add_block(d, part->code, (enum gi_tag_type)part->place, part->bytes, part->nbytes);
         else if (part->kind == GI_PART_IPTC)
-            add_block(d, TAG_IPTC, GI_TAG_UNDEFINED, part->bytes, part->nbytes);
+            add_block(d, GI_TAG_IPTC, GI_TAG_UNDEFINED, part->bytes, part->nbytes);
         else if (part->kind == GI_PART_PHOTOSHOP)
-            add_block(d, TAG_PHOTOSHOP, GI_TAG_BYTE, part->bytes, part->nbytes);
+            add_block(d, GI_TAG_PHOTOSHOP, GI_TAG_BYTE, part->bytes, part->nbytes);
     }
 }
 
@@ -210,7 +204,7 @@ static bool is_of_storage(unsigned tag, bool resolution)
 {
     if (tag == TAG_UNIT || tag == TAG_RESOLUTION || tag == TAG_RESOLUTION + 1)
         return resolution;
-    return gi_tiff_is_structure(tag) && tag != TAG_DESCRIPTION && tag != TAG_ORIENTATION &&
+    return gi_tiff_is_structure(tag) && tag != GI_TAG_DESCRIPTION && tag != GI_TAG_ORIENTATION &&
            tag != 271 && tag != 272 && tag != 305 && tag != TAG_DATE && tag != 315 && tag != 33432;
 }
 
@@ -243,14 +237,14 @@ static bool is_left_out(const struct gi_metadata *metadata, const struct gi_tags
                         const struct gi_tag *tag)
 {
     unsigned code = tag->tag;
-    if (code == TAG_XMP)
+    if (code == GI_TAG_XMP)
         return !equals(tags, tag, metadata->xmp, metadata->xmp_nbytes);
-    if (code == TAG_ICC)
+    if (code == GI_TAG_ICC)
         return !equals(tags, tag, metadata->icc, metadata->icc_nbytes);
     for (int i = 0; i < metadata->parts.n; i++) {
         const struct gi_part *part = &metadata->parts.list[i];
-        bool same = (code == TAG_IPTC && part->kind == GI_PART_IPTC) ||
-                    (code == TAG_PHOTOSHOP && part->kind == GI_PART_PHOTOSHOP);
+        bool same = (code == GI_TAG_IPTC && part->kind == GI_PART_IPTC) ||
+                    (code == GI_TAG_PHOTOSHOP && part->kind == GI_PART_PHOTOSHOP);
         if (same && part->fate == GI_PART_CARRIED)
             return !equals(tags, tag, part->bytes, part->nbytes);
     }
@@ -304,8 +298,8 @@ void gi_tiff_add_metadata(struct gi_tiff_directory *d, const struct gi_metadata 
         return;
     add_texts(d, metadata);
     add_resolution(d, metadata);
-    add_block(d, TAG_XMP, GI_TAG_UNDEFINED, metadata->xmp, metadata->xmp_nbytes);
-    add_block(d, TAG_ICC, GI_TAG_UNDEFINED, metadata->icc, metadata->icc_nbytes);
+    add_block(d, GI_TAG_XMP, GI_TAG_UNDEFINED, metadata->xmp, metadata->xmp_nbytes);
+    add_block(d, GI_TAG_ICC, GI_TAG_UNDEFINED, metadata->icc, metadata->icc_nbytes);
     add_parts(d, metadata, image);
     add_exif(d, metadata);
 }

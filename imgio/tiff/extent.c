@@ -7,15 +7,9 @@
 #include <string.h>
 
 enum {
-    TAG_WIDTH = 256,
-    TAG_HEIGHT = 257,
-    TAG_STRIPS = 273,
-    TAG_STRIP_COUNTS = 279,
     TAG_FREE = 288, /* unused bytes */
     TAG_FREE_COUNTS = 289,
-    TAG_TILES = 324,
     TAG_TILE_COUNTS = 325,
-    TAG_SUBDIRECTORIES = 330,
     TAG_JPEG = 513, /* of the old style */
     TAG_JPEG_NBYTES = 514,
     DEPTH = 3,        /* directories inside directories: EXIF, then interoperability */
@@ -44,7 +38,7 @@ static void extend(struct extent *extent, uint64_t end)
 
 static bool points_to_directories(const struct gi_tag *tag)
 {
-    return tag->tag == TAG_SUBDIRECTORIES || tag->tag == GI_TAG_EXIF || tag->tag == GI_TAG_GPS ||
+    return tag->tag == GI_TAG_SUBIFDS || tag->tag == GI_TAG_EXIF || tag->tag == GI_TAG_GPS ||
            tag->tag == GI_TAG_INTEROPERABILITY || tag->type == GI_TAG_IFD ||
            tag->type == GI_TAG_IFD8;
 }
@@ -77,16 +71,17 @@ static void extend_by(struct extent *extent, uint64_t directory, int depth)
         if (tag.broken)
             continue;
         extend(extent, tag.at + tag.nbytes);
-        if (tag.tag == TAG_STRIPS || tag.tag == TAG_TILES)
+        if (tag.tag == GI_TAG_STRIPS || tag.tag == GI_TAG_TILES)
             places = tag;
-        else if (tag.tag == TAG_STRIP_COUNTS || tag.tag == TAG_TILE_COUNTS)
+        else if (tag.tag == GI_TAG_STRIP_NBYTES || tag.tag == TAG_TILE_COUNTS)
             counts = tag;
         else if (tag.tag == TAG_FREE || tag.tag == TAG_JPEG)
             others[tag.tag == TAG_JPEG] = tag;
         else if (tag.tag == TAG_FREE_COUNTS || tag.tag == TAG_JPEG_NBYTES)
             other_counts[tag.tag == TAG_JPEG_NBYTES] = tag;
-        else if (tag.tag == TAG_WIDTH || tag.tag == TAG_HEIGHT)
-            *(tag.tag == TAG_WIDTH ? &width : &height) = gi_tag_integer(extent->tags, &tag, 0, 0);
+        else if (tag.tag == GI_TAG_WIDTH || tag.tag == GI_TAG_HEIGHT)
+            *(tag.tag == GI_TAG_WIDTH ? &width : &height) =
+                gi_tag_integer(extent->tags, &tag, 0, 0);
         for (uint64_t i = 0; i < tag.count && depth && extent->left && points_to_directories(&tag);
              i++, extent->left--)
             extend_by(extent, gi_tag_integer(extent->tags, &tag, i, 0), depth - 1);

@@ -10,14 +10,8 @@
 #include <string.h>
 
 enum {
-    TAG_WIDTH = 256,
-    TAG_HEIGHT = 257,
     TAG_BITS = 258,
-    TAG_COMPRESSION = 259,
-    TAG_DESCRIPTION = 270,
-    TAG_OFFSETS = 273,
     TAG_SAMPLES = 277,
-    TAG_COUNTS = 279,
     WORDS_MAX = 1 << 16, /* of the description that are read */
     BITS_MAX = 1 << 16,  /* of a pixel */
     COUNT_MAX = 1 << 20, /* maximum number of images, which is also that of pages */
@@ -56,7 +50,7 @@ static long count_named(const struct gi_tiff_walk *w, uint64_t samples)
 {
     static const char start[] = "ImageJ=", images[] = "\nimages=";
     struct gi_tag tag;
-    if (!gi_tag_find(&tag, &w->tags, w->at, TAG_DESCRIPTION))
+    if (!gi_tag_find(&tag, &w->tags, w->at, GI_TAG_DESCRIPTION))
         return 1;
     size_t n = tag.count < WORDS_MAX ? (size_t)tag.count : WORDS_MAX;
     const char *text = (const char *)w->tags.bytes + tag.at, *end = text + n;
@@ -79,17 +73,17 @@ int gi_tiff_stack(uint64_t *nbytes, uint64_t *end, const unsigned char *bytes, s
     gi_tiff_walk_start(&w, bytes, size);
     if (!gi_tiff_walk(&w) || w.next)
         return 1;
-    uint64_t width = gi_tag_integer_of(tags, w.at, TAG_WIDTH, 0),
-             height = gi_tag_integer_of(tags, w.at, TAG_HEIGHT, 0);
+    uint64_t width = gi_tag_integer_of(tags, w.at, GI_TAG_WIDTH, 0),
+             height = gi_tag_integer_of(tags, w.at, GI_TAG_HEIGHT, 0);
     uint64_t channels = gi_tag_integer_of(tags, w.at, TAG_SAMPLES, 1), samples;
     if (width > UINT32_MAX || height > UINT32_MAX || channels > UINT16_MAX ||
         __builtin_mul_overflow(width * height, channels, &samples))
         return 1;
     long n = count_named(&w, samples);
-    if (n == 1 || gi_tag_integer_of(tags, w.at, TAG_COMPRESSION, 1) != 1)
+    if (n == 1 || gi_tag_integer_of(tags, w.at, GI_TAG_COMPRESSION, 1) != 1)
         return 1;
-    if (!gi_tag_find(&offsets, tags, w.at, TAG_OFFSETS) ||
-        !gi_tag_find(&counts, tags, w.at, TAG_COUNTS))
+    if (!gi_tag_find(&offsets, tags, w.at, GI_TAG_STRIPS) ||
+        !gi_tag_find(&counts, tags, w.at, GI_TAG_STRIP_NBYTES))
         return 1;
     uint64_t first = gi_tag_integer(tags, &offsets, 0, size), at = first;
     for (uint64_t i = 0; i < offsets.count; i++) { /* the strips have to be contiguous */

@@ -8,7 +8,6 @@
 
 enum {
     PAGES_MAX = 1 << 20, /* libtiff's limit */
-    TAG_KIND = 254,      /* NewSubfileType */
     REDUCED = 1,         /* its bits: a smaller version of another page */
     MASK = 4,
 };
@@ -32,7 +31,7 @@ static uint64_t look(struct gi_tiff_walk *w)
     w->broken = false;
     w->cut = tags->nbytes - end < offset;
     uint64_t next = w->cut ? 0 : gi_tags_number(tags, end, offset);
-    w->own = !(gi_tag_integer_of(tags, w->at, TAG_KIND, 0) & (REDUCED | MASK));
+    w->own = !(gi_tag_integer_of(tags, w->at, GI_TAG_KIND, 0) & (REDUCED | MASK));
     w->full = gi_tiff_full(w, &w->own);
     return next;
 }

@@ -8,20 +8,14 @@
 
 enum {
     SUBIFDS_MAX = 64,
-    TAG_KIND = 254, /* NewSubfileType */
-    TAG_WIDTH = 256,
-    TAG_HEIGHT = 257,
-    TAG_ORIENTATION = 274,
-    TAG_SUBIFDS = 330,
-    TAG_XMP = 700,
     REDUCED_OR_MASK = 1 | 4, /* bits of NewSubfileType */
 };
 
 /* Returns the number of pixels that the directory names. */
 static uint64_t pixels_of(const struct gi_tags *tags, uint64_t directory)
 {
-    uint64_t width = gi_tag_integer_of(tags, directory, TAG_WIDTH, 0),
-             height = gi_tag_integer_of(tags, directory, TAG_HEIGHT, 0);
+    uint64_t width = gi_tag_integer_of(tags, directory, GI_TAG_WIDTH, 0),
+             height = gi_tag_integer_of(tags, directory, GI_TAG_HEIGHT, 0);
     return width <= UINT32_MAX && height <= UINT32_MAX ? width * height : 0;
 }
 
@@ -30,11 +24,11 @@ uint64_t gi_tiff_full(const struct gi_tiff_walk *w, bool *own)
     const struct gi_tags *tags = &w->tags;
     struct gi_tag subs;
     uint64_t best = w->at, most = *own ? pixels_of(tags, w->at) : 0;
-    if (!gi_tag_find(&subs, tags, w->at, TAG_SUBIFDS))
+    if (!gi_tag_find(&subs, tags, w->at, GI_TAG_SUBIFDS))
         return w->at;
     for (uint64_t i = 0; i < subs.count && i < SUBIFDS_MAX; i++) {
         uint64_t at = gi_tag_integer(tags, &subs, i, 0), pixels = pixels_of(tags, at);
-        if (gi_tag_integer_of(tags, at, TAG_KIND, 0) & REDUCED_OR_MASK || pixels <= most)
+        if (gi_tag_integer_of(tags, at, GI_TAG_KIND, 0) & REDUCED_OR_MASK || pixels <= most)
             continue;
         best = at;
         most = pixels;
@@ -63,7 +57,7 @@ static bool has_orientation(struct gi_decode *decode, const struct gi_tags *tags
     struct gi_tag tag;
     gi_tag_walk_start(&walk, tags, directory);
     while (gi_tag_next(&walk, &tag)) {
-        if (tag.tag != TAG_ORIENTATION)
+        if (tag.tag != GI_TAG_ORIENTATION)
             continue;
         uint64_t v = gi_tag_integer(tags, &tag, 0, 1);
         decode->orientation = v >= 1 && v <= 8 ? (int)v : 1;
@@ -80,10 +74,11 @@ void gi_tiff_find_orientation(struct gi_decode *decode, uint64_t directory)
     struct gi_tiff_walk page;
     uint64_t first = gi_tags_open(&tags, decode->bytes, decode->nbytes);
     directory = directory ? directory : first;
-    if (has_orientation(decode, &tags, directory) || gi_tag_find(&xmp, &tags, directory, TAG_XMP) ||
+    if (has_orientation(decode, &tags, directory) ||
+        gi_tag_find(&xmp, &tags, directory, GI_TAG_XMP) ||
         !gi_tiff_find_page_of(&page, decode, directory))
         return;
-    if (!has_orientation(decode, &tags, page.at) && gi_tag_find(&xmp, &tags, page.at, TAG_XMP))
+    if (!has_orientation(decode, &tags, page.at) && gi_tag_find(&xmp, &tags, page.at, GI_TAG_XMP))
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, tags.bytes + xmp.at,
                          xmp.nbytes);
 }

@@ -29,11 +29,27 @@ enum gi_tag_type {
     GI_TAG_IFD8,
 };
 
-/* Tags that several files of code know. */
+/* Tags that several files of code know (TIFF 6.0, section 8; Exif 2.32, 4.6). */
 enum {
+    GI_TAG_KIND = 254, /* NewSubfileType */
+    GI_TAG_WIDTH = 256,
+    GI_TAG_HEIGHT,
+    GI_TAG_COMPRESSION = 259,
+    GI_TAG_COLORS = 262, /* PhotometricInterpretation */
+    GI_TAG_DESCRIPTION = 270,
+    GI_TAG_STRIPS = 273, /* offsets */
+    GI_TAG_ORIENTATION,
+    GI_TAG_STRIP_NBYTES = 279,
+    GI_TAG_TILES = 324, /* offsets */
+    GI_TAG_SUBIFDS = 330,
+    GI_TAG_XMP = 700,
+    GI_TAG_IPTC = 33723,
+    GI_TAG_PHOTOSHOP = 34377,
     GI_TAG_EXIF = 34665, /* in the first directory: offset of EXIF's own directory */
+    GI_TAG_ICC = 34675,
     GI_TAG_GPS = 34853,
     GI_TAG_INTEROPERABILITY = 40965, /* in EXIF's directory */
+    GI_TAG_IMAGEJ = 50839, /* with 50838, its lengths: labels, overlays and tables of ImageJ */
 };
 
 /* Returns the number of bytes of a value of that type, or 0 for an unknown type. */

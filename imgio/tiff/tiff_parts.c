@@ -10,14 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    TAG_DESCRIPTION = 270,
-    TAG_EXTRA_SAMPLES = 338,
-    TAG_XMP = 700,
-    TAG_IPTC = 33723,
-    TAG_PHOTOSHOP = 34377,
-    TAG_IMAGEJ = 50839, /* with 50838, its lengths: labels, overlays and tables of ImageJ */
-};
+enum { TAG_EXTRA_SAMPLES = 338 };
 
 /* Whether tags from `first` to `last` are used, and otherwise why they are not carried (TIFF 6.0;
  * the registry of tags is the Library of Congress's "Tags for TIFF and Related Specifications"). */
@@ -303,11 +296,11 @@ static void add_tag(struct gi_decode *decode, const struct gi_tags *tags, const 
         add_to_range(decode, range, tag);
     else if (tag->broken)
         add_lost(decode, tag, "is damaged");
-    else if (tag->tag == TAG_IPTC)
+    else if (tag->tag == GI_TAG_IPTC)
         gi_decode_add_iptc(decode, tags->bytes + tag->at, (size_t)tag->nbytes);
-    else if (tag->tag == TAG_PHOTOSHOP)
+    else if (tag->tag == GI_TAG_PHOTOSHOP)
         gi_decode_add_photoshop(decode, tags->bytes + tag->at, (size_t)tag->nbytes);
-    else if (tag->tag == TAG_IMAGEJ - 1 || tag->tag == TAG_IMAGEJ)
+    else if (tag->tag == GI_TAG_IMAGEJ - 1 || tag->tag == GI_TAG_IMAGEJ)
         add_carried(decode, tags, tag);
     else if (!needs_exif(tag->tag))
         add_carried(decode, tags, tag);
@@ -318,18 +311,17 @@ static void add_tag(struct gi_decode *decode, const struct gi_tags *tags, const 
 static void add_tag_of_page(struct gi_decode *decode, const struct gi_tags *tags,
                             const struct gi_tag *tag)
 {
-    enum { SUBIFDS = 330, ICC = 34675 };
     struct gi_metadata *metadata = decode->metadata;
     const unsigned char *bytes = tags->bytes + (tag->broken ? 0 : tag->at);
     bool same = metadata->xmp_nbytes == tag->nbytes && metadata->xmp &&
                 memcmp(metadata->xmp, bytes, (size_t)tag->nbytes) == 0;
-    if (tag->tag == TAG_XMP && metadata->xmp && !same)
+    if (tag->tag == GI_TAG_XMP && metadata->xmp && !same)
         add_lost(decode, tag, "XMP of the smaller version");
-    else if (tag->tag == TAG_XMP)
+    else if (tag->tag == GI_TAG_XMP)
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, bytes, tag->nbytes);
-    else if (tag->tag == ICC && !metadata->icc)
+    else if (tag->tag == GI_TAG_ICC && !metadata->icc)
         add_lost(decode, tag, "the ICC profile of the smaller version");
-    else if (tag->tag != SUBIFDS || tag->count > 1)
+    else if (tag->tag != GI_TAG_SUBIFDS || tag->count > 1)
         add_tag(decode, tags, tag);
     for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++)
         if (t->tag == tag->tag && tag->type == GI_TAG_ASCII && tag->nbytes > 1)
@@ -337,7 +329,7 @@ static void add_tag_of_page(struct gi_decode *decode, const struct gi_tags *tags
 }
 
 enum conditional { COMPRESSION, COLORS, CONDITIONALS };
-static const unsigned conditional_tags[CONDITIONALS] = {259, 262};
+static const unsigned conditional_tags[CONDITIONALS] = {GI_TAG_COMPRESSION, GI_TAG_COLORS};
 
 /* Tags from `first` to `last` that a reader uses only if another tag has one of these values. */
 static const struct condition {
@@ -401,7 +393,7 @@ static bool repeats_shape(const struct gi_tags *tags, const struct gi_tag *tag)
 {
     static const char further[] = "], \"";
     const char *text = (const char *)tags->bytes + (tag->broken ? 0 : tag->at);
-    return tag->tag == TAG_DESCRIPTION && gi_text_shape(text, tag->nbytes) &&
+    return tag->tag == GI_TAG_DESCRIPTION && gi_text_shape(text, tag->nbytes) &&
            !memmem(text, tag->nbytes, further, sizeof further - 1);
 }
 
@@ -441,7 +433,7 @@ static void drop_of_all(struct gi_metadata *metadata)
     for (int i = 0; i < parts->n && dropped; i++) {
         struct gi_part *part = &parts->list[i];
         if (part->kind == GI_PART_TIFF_TAG && part->fate == GI_PART_CARRIED &&
-            (part->code == TAG_IMAGEJ || part->code == TAG_IMAGEJ - 1)) {
+            (part->code == GI_TAG_IMAGEJ || part->code == GI_TAG_IMAGEJ - 1)) {
             part->fate = GI_PART_DROPPED;
             part->why = "of several pages";
         }
