@@ -7,21 +7,25 @@
 /* Transposes GI_LANES vectors: lane j of v[i] becomes lane i of v[j]. */
 static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v);
 
-#if GI_LEVEL_avx512
+#if GI_LEVEL_avx512 || GI_LEVEL_avx2
 
 /* Transposes v[0] to v[3] within each group of four lanes: lane j of v[i] becomes lane i of v[j] in
  * the group. */
 static inline __attribute__((always_inline)) void vec_transpose_fours(GI_VEC *v)
 {
-    __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(v[0], v[1]));
-    __m512d b = _mm512_castps_pd(_mm512_unpackhi_ps(v[0], v[1]));
-    __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(v[2], v[3]));
-    __m512d d = _mm512_castps_pd(_mm512_unpackhi_ps(v[2], v[3]));
-    v[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, c));
-    v[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, c));
-    v[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(b, d));
-    v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, d));
+    GI_DOUBLES a = GI_MM(castps_pd)(GI_MM(unpacklo_ps)(v[0], v[1]));
+    GI_DOUBLES b = GI_MM(castps_pd)(GI_MM(unpackhi_ps)(v[0], v[1]));
+    GI_DOUBLES c = GI_MM(castps_pd)(GI_MM(unpacklo_ps)(v[2], v[3]));
+    GI_DOUBLES d = GI_MM(castps_pd)(GI_MM(unpackhi_ps)(v[2], v[3]));
+    v[0] = GI_MM(castpd_ps)(GI_MM(unpacklo_pd)(a, c));
+    v[1] = GI_MM(castpd_ps)(GI_MM(unpackhi_pd)(a, c));
+    v[2] = GI_MM(castpd_ps)(GI_MM(unpacklo_pd)(b, d));
+    v[3] = GI_MM(castpd_ps)(GI_MM(unpackhi_pd)(b, d));
 }
+
+#endif
+
+#if GI_LEVEL_avx512
 
 /* Transposes v[0], v[4], v[8], v[12] in the same way, with groups of four lanes as elements. */
 static inline __attribute__((always_inline)) void vec_transpose_quarters(GI_VEC *v)
@@ -45,18 +49,6 @@ static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v)
 }
 
 #elif GI_LEVEL_avx2
-
-static inline __attribute__((always_inline)) void vec_transpose_fours(GI_VEC *v)
-{
-    __m256d a = _mm256_castps_pd(_mm256_unpacklo_ps(v[0], v[1]));
-    __m256d b = _mm256_castps_pd(_mm256_unpackhi_ps(v[0], v[1]));
-    __m256d c = _mm256_castps_pd(_mm256_unpacklo_ps(v[2], v[3]));
-    __m256d d = _mm256_castps_pd(_mm256_unpackhi_ps(v[2], v[3]));
-    v[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, c));
-    v[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, c));
-    v[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(b, d));
-    v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(b, d));
-}
 
 static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v)
 {

@@ -9,6 +9,7 @@
 #define GI_LANES       8
 #define GI_VEC         __m256
 #define GI_INTS        __m256i
+#define GI_DOUBLES     __m256d
 #define GI_MM(name)    _mm256_##name
 #define GI_MM_SI(name) _mm256_##name##_si256
 #include "kernels/cpu/common/simd_x86.h"
@@ -95,28 +96,21 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 
-static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
-                                                             const int32_t *at, enum gi_type type)
+static inline GI_INTS vec_words_at(const void *p, const int32_t *at)
 {
-    vec_part(v, _mm256_set_m128i(words_at(p, at + 4), words_at(p, at)), type);
+    return _mm256_set_m128i(words_at(p, at + 4), words_at(p, at));
 }
 
-static inline __attribute__((always_inline)) void
-vec_gather_twice(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
+static inline GI_VEC vec_two_words_at(const void *p, const int32_t *at)
 {
-    __m256 a = _mm256_set_m128(two_words_at(p, at + 4), two_words_at(p, at));
-    __m256 b = _mm256_set_m128(two_words_at(p, at + 6), two_words_at(p, at + 2));
-    vec_part(v, _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)), type);
-    vec_part(v + 4 / gi_type_nbytes(type), _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)),
-             type);
+    return _mm256_set_m128(two_words_at(p, at + 4), two_words_at(p, at));
 }
 
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
 {
     int32_t offset[8];
     _mm256_storeu_si256((__m256i *)offset, _mm256_slli_epi32(_mm256_cvttps_epi32(at), 2));
-    return _mm256_castsi256_ps(
-        _mm256_set_m128i(words_at(table, offset + 4), words_at(table, offset)));
+    return _mm256_castsi256_ps(vec_words_at(table, offset));
 }
 
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
@@ -127,11 +121,6 @@ static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
 static inline GI_VEC vec_if_nan(GI_VEC a, GI_VEC x, GI_VEC y)
 {
     return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
-}
-
-static inline GI_VEC vec_alpha(GI_VEC v, int channels)
-{
-    return channels == 4 ? _mm256_permute_ps(v, 0xff) : _mm256_movehdup_ps(v);
 }
 
 static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)

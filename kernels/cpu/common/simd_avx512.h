@@ -9,6 +9,7 @@
 #define GI_LANES       16
 #define GI_VEC         __m512
 #define GI_INTS        __m512i
+#define GI_DOUBLES     __m512d
 #define GI_MM(name)    _mm512_##name
 #define GI_MM_SI(name) _mm512_##name##_si512
 #include "kernels/cpu/common/simd_x86.h"
@@ -94,33 +95,17 @@ static inline __m512i vec_join(__m128i a, __m128i b, __m128i c, __m128i d)
                               _mm256_set_m128i(d, c), 1);
 }
 
-static inline __m512i vec_words_at(const void *p, const int32_t *at)
+static inline GI_INTS vec_words_at(const void *p, const int32_t *at)
 {
     return vec_join(words_at(p, at), words_at(p, at + 4), words_at(p, at + 8),
                     words_at(p, at + 12));
 }
 
-/* Loads 8 bytes at p + at[i], for i = 0, 1, 4, 5, 8, 9, 12, 13. */
-static inline __m512 vec_two_words_at(const void *p, const int32_t *at)
+static inline GI_VEC vec_two_words_at(const void *p, const int32_t *at)
 {
     return _mm512_castsi512_ps(vec_join(
         _mm_castps_si128(two_words_at(p, at)), _mm_castps_si128(two_words_at(p, at + 4)),
         _mm_castps_si128(two_words_at(p, at + 8)), _mm_castps_si128(two_words_at(p, at + 12))));
-}
-
-static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
-                                                             const int32_t *at, enum gi_type type)
-{
-    vec_part(v, vec_words_at(p, at), type);
-}
-
-static inline __attribute__((always_inline)) void
-vec_gather_twice(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
-{
-    __m512 a = vec_two_words_at(p, at), b = vec_two_words_at(p, at + 2);
-    vec_part(v, _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)), type);
-    vec_part(v + 4 / gi_type_nbytes(type), _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)),
-             type);
 }
 
 /* This gather is as quick as single loads, whose offsets would have to be stored first. It keeps
@@ -145,11 +130,6 @@ static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
 static inline GI_VEC vec_if_nan(GI_VEC a, GI_VEC x, GI_VEC y)
 {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), y, x);
-}
-
-static inline GI_VEC vec_alpha(GI_VEC v, int channels)
-{
-    return channels == 4 ? _mm512_permute_ps(v, 0xff) : _mm512_movehdup_ps(v);
 }
 
 static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)

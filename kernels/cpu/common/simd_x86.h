@@ -86,3 +86,28 @@ static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, GI_INTS al
     v[2] = GI_MM(cvtepi32_ps)(GI_MM_SI(and)(GI_MM(srli_epi32)(all, 16), low));
     v[3] = GI_MM(cvtepi32_ps)(GI_MM(srli_epi32)(all, 24));
 }
+
+/* Loads the 4 bytes at p + at[i] for each lane i. */
+static inline GI_INTS vec_words_at(const void *p, const int32_t *at);
+
+/* Loads the 8 bytes at p + at[i], for the first two lanes i of each four. */
+static inline GI_VEC vec_two_words_at(const void *p, const int32_t *at);
+
+static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
+                                                             const int32_t *at, enum gi_type type)
+{
+    vec_part(v, vec_words_at(p, at), type);
+}
+
+static inline __attribute__((always_inline)) void
+vec_gather_twice(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
+{
+    GI_VEC a = vec_two_words_at(p, at), b = vec_two_words_at(p, at + 2);
+    vec_part(v, GI_MM_SI(castps)(GI_MM(shuffle_ps)(a, b, 0x88)), type);
+    vec_part(v + 4 / gi_type_nbytes(type), GI_MM_SI(castps)(GI_MM(shuffle_ps)(a, b, 0xdd)), type);
+}
+
+static inline GI_VEC vec_alpha(GI_VEC v, int channels)
+{
+    return channels == 4 ? GI_MM(permute_ps)(v, 0xff) : GI_MM(movehdup_ps)(v);
+}
