@@ -4,7 +4,6 @@
 #include "kernels/kernels.h"
 #include "kernels/statistics.h"
 
-/* The result of a measuring pass. */
 struct opacity_state {
     struct gi_reduction found[GI_MAX_CHANNELS];
 };

@@ -106,7 +106,6 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
     return status;
 }
 
-/* Input bytes and the reading position. */
 struct cursor {
     const unsigned char *at, *end;
 };

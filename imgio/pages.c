@@ -124,7 +124,6 @@ bool gi_pages_starts(const void *bytes, size_t nbytes)
     return format && format->list;
 }
 
-/* Returns whether the selection includes image i of the list. */
 static bool takes(const struct gi_pages *pages, const struct gi_selection *selection, int i)
 {
     bool own = !pages->list.images || pages->list.images[i].own;

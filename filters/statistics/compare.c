@@ -18,7 +18,6 @@ enum {
         256, /* samples of a row that are processed at once, a constant so that loops vectorise */
 };
 
-/* Sums of one channel of one row. */
 struct row_sums {
     double squares, max, ssim;
     uint64_t samples, differing, windows;
@@ -219,7 +218,6 @@ static void finish(struct gi_difference *difference, double squares, double full
         difference->mse > 0 ? 10 * log10(full * full / difference->mse) : (double)INFINITY;
 }
 
-/* Adds up the rows. */
 static void sum_up(struct gi_comparison *result, const struct work *work)
 {
     const struct gi_image *image = work->a;
@@ -329,8 +327,6 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* Returns whether all bits are equal, which suffices because the results contain one kind of NaN
- * only. */
 static void digest_difference(struct gi_digest *digest, const struct gi_difference *difference)
 {
     const double reals[] = {difference->max, difference->mse, difference->psnr, difference->ssim};

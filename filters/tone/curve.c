@@ -27,7 +27,6 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type)
     return sum;
 }
 
-/* Rounds a part of a curve. */
 static void round_part(uint16_t *restrict rounded, const double *restrict to, double most)
 {
     const double whole = 0x1p52; /* added, it leaves no fractions */

@@ -24,7 +24,6 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Returns whether the luma is compared. */
 static bool by_luma(const struct gi_plan *plan)
 {
     return gi_luma_decides(&plan->sources[0],

@@ -30,7 +30,6 @@ struct walk {
     unsigned frames;
 };
 
-/* Returns the bytes of the palette that the flags announce. */
 static size_t palette_nbytes(unsigned flags)
 {
     return flags & 0x80 ? (size_t)3 << ((flags & 7) + 1) : 0;
@@ -72,7 +71,6 @@ static void add(struct walk *walk, unsigned label, size_t nbytes, const char *na
         "%s", name);
 }
 
-/* Keeps a comment as a text. */
 static void read_comment(struct walk *walk, const unsigned char *blocks, size_t nbytes)
 {
     unsigned char *text = join(walk, blocks, nbytes);

@@ -16,7 +16,6 @@ enum {
     ROWS = 16, /* rows per job */
 };
 
-/* The transfer curve of one channel. */
 struct curve {
     float *light; /* linear light of each sample */
     /* of each sample: the minimum linear light that is encoded as this sample, which is midway to

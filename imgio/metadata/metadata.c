@@ -68,7 +68,6 @@ static bool is_more_xmp(const struct gi_part *part)
     return part->kind == GI_PART_JPEG_SEGMENT && part->code == 0xe1;
 }
 
-/* Returns whether a part may name a place. */
 static bool part_names_place(const struct gi_part *part)
 {
     static const char *const words[] = {"GPS", "Location", NULL};

@@ -21,7 +21,6 @@ enum {
     BKGD = NAMED('b', 'K', 'G', 'D'),
 };
 
-/* State of the walk. */
 struct walk {
     struct gi_decode *decode;
     const unsigned char *palette;
@@ -140,7 +139,6 @@ static void check_kept(struct walk *walk, const unsigned char *type, size_t n, b
         add(walk, type, GI_PART_LOST, sound ? "damaged or repeated" : "wrong checksum", NULL, n);
 }
 
-/* Accounts for one complete chunk of `n` bytes. */
 static void account(struct walk *walk, const unsigned char *type, const unsigned char *bytes,
                     size_t n, bool sound)
 {

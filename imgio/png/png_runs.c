@@ -109,7 +109,6 @@ static void make_lengths(uint8_t *lengths, const uint32_t *counts, uint32_t n, u
     gi_runs_lengths(lengths, order, weights, parents, used, limit);
 }
 
-/* Makes the code of a block from the counts of its tokens. */
 static void make_code(struct code *code, const uint32_t *counts)
 {
     uint32_t of_symbols[GI_RUNS_SYMBOLS] = {0};

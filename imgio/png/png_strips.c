@@ -91,7 +91,6 @@ static void filter_strip(const struct writer *w, const struct buffers *b, int y0
     }
 }
 
-/* Returns the row after the last row of a strip. */
 static int strip_end(const struct writer *w, int number)
 {
     return number == w->nstrips - 1 ? w->image->height : (number + 1) * w->strip_rows;
@@ -146,7 +145,6 @@ static uint8_t *copy_deflated(size_t *nbytes, size_t head, const uint8_t *deflat
     return bytes;
 }
 
-/* Filters and deflates a strip. */
 static uint8_t *encode_strip(const struct writer *w, struct gi_piece *strip, int number,
                              void *scratch, size_t *nbytes, size_t head)
 {

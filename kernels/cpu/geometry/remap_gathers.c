@@ -100,7 +100,6 @@ static inline int32_t offset_of(const struct site *site, int x, int y)
                      (uint32_t)(x - site->left) * site->pixel);
 }
 
-/* Returns the minimum and the maximum of n values. */
 static inline struct remap_gathers_range range_of(const int32_t *v, int n)
 {
     struct remap_gathers_range r = {v[0], v[0]};

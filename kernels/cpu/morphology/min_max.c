@@ -104,7 +104,6 @@ static void fill_sides(const struct min_max_worker *w, char *row)
     }
 }
 
-/* Copies alpha from the source. */
 static void keep_alpha(const struct min_max *e, int y)
 {
     size_t nbytes = gi_type_nbytes(e->src->type), last = e->nbytes - nbytes;
