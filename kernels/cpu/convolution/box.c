@@ -243,7 +243,7 @@ static enum gi_status running(struct gi_queue *queue, struct gi_image *dst,
  * narrow 2155, running 3187. k = 31: narrow 2479, running 8974. k = 5 of RGBA by alpha: weighed
  * 20333, running 47602. */
 const struct gi_box_way GI_CPU(box_ways)[GI_WAYS_MAX] = {
-    {{"small", "k 3 and 5, of 8 bits 7"}, GI_CPU(box_small_takes), GI_CPU(box_small)},
+    {{"small", "k 3 and 5"}, GI_CPU(box_small_takes), GI_CPU(box_small)},
     {{"weighed", "k 3 to 7 of 8-bit RGBA by alpha"},
      GI_CPU(box_weighed_takes),
      GI_CPU(box_weighed)},

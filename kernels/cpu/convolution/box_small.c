@@ -1,20 +1,19 @@
-/* Box filter of 3 x 3 or 5 x 5 samples, for 8 bits also 7 x 7. For so few rows, adding all samples
- * is faster than running sums, where each step waits for the previous one.
- * SPDX-License-Identifier: MIT */
+/* Box filter of 3 x 3 or 5 x 5 samples. For so few rows, adding all samples is faster than running
+ * sums, where each step waits for the previous one. SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolution/sliding_window.h"
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/small_kernels.h"
 #include "kernels/convolution.h"
 
-enum { BLOCK = GI_SLIDING_BLOCK, ROWS = GI_ROWS_AT_ONCE, K_MAX = 7, K_MAX_U16 = 5 };
+enum { BLOCK = GI_SLIDING_BLOCK, ROWS = GI_ROWS_AT_ONCE, K_MAX = 5 };
 
 /* Computes a block of a row. `above` holds the sums along the k - 1 rows above; `kept` becomes the
  * sums along this row.
  *
  * The mean (2 * S + N) / (2 * N), rounded down, with N = k * k odd, is t / N rounded down, where t
  * = S + (N - 1) / 2. With M = 2^p / N rounded up, this is t * M / 2^p rounded down, as long as
- * t * (M * N - 2^p) < 2^p. For k = 3, 5 and 7, p is 19, 20 and 21: M fits in 16 bits, M * N - 2^p
- * is 7, 24 and 48, and t is below 12600. */
+ * t * (M * N - 2^p) < 2^p. For k = 3 and 5, p is 19 and 20: M fits in 16 bits, M * N - 2^p is 7 and
+ * 24, and t is below 6400. */
 static inline __attribute__((always_inline)) void
 mean_block(uint8_t *restrict out, uint16_t *restrict kept, const uint8_t *restrict in,
            const uint16_t *const *above, int k, size_t step)
@@ -76,7 +75,6 @@ mean_block_u16(uint16_t *restrict out, uint32_t *restrict kept, const uint16_t *
 
 MEANS(3, mean_block, uint8_t, uint16_t)
 MEANS(5, mean_block, uint8_t, uint16_t)
-MEANS(7, mean_block, uint8_t, uint16_t)
 MEANS(3, mean_block_u16, uint16_t, uint32_t)
 MEANS(5, mean_block_u16, uint16_t, uint32_t)
 
@@ -84,16 +82,16 @@ bool GI_CPU(box_small_takes)(const struct gi_queue *queue, const struct gi_image
                              const struct gi_box *spec)
 {
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
-    return !weigh && spec->k >= 3 && spec->k <= (src->type == GI_U8 ? K_MAX : K_MAX_U16);
+    return !weigh && spec->k >= 3 && spec->k <= K_MAX;
 }
 
 enum gi_status GI_CPU(box_small)(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_box *spec,
                                  struct gi_err *err)
 {
-    static void (*const means[2][3])(const struct gi_sliding_window *,
+    static void (*const means[2][2])(const struct gi_sliding_window *,
                                      const struct gi_sliding_rows *, size_t) = {
-        {means_uint8_t_3, means_uint8_t_5, means_uint8_t_7}, {means_uint16_t_3, means_uint16_t_5}};
+        {means_uint8_t_3, means_uint8_t_5}, {means_uint16_t_3, means_uint16_t_5}};
     int k = spec->k, wide = src->type == GI_U16;
     struct gi_sliding_window sliding_window = {.dst = dst,
                                                .src = src,

@@ -16,7 +16,7 @@ gi_convolve_separable_fn GI_CPU(separable_whole);
 gi_gradient_magnitude_takes_fn GI_CPU(gradient_magnitude_whole_takes);
 gi_gradient_magnitude_fn GI_CPU(gradient_magnitude_whole);
 
-/* Box filters. box_small takes 3 x 3 or 5 x 5, and for 8 bits also 7 x 7. box_weighed takes 8-bit
- * RGBA weighted by alpha, 3 x 3 to 7 x 7. box_narrow takes 8-bit samples with k up to 127. */
+/* Box filters. box_small takes 3 x 3 or 5 x 5. box_weighed takes 8-bit RGBA weighted by alpha, 3 x
+ * 3 to 7 x 7. box_narrow takes 8-bit samples with k up to 127. */
 gi_box_takes_fn GI_CPU(box_small_takes), GI_CPU(box_weighed_takes), GI_CPU(box_narrow_takes);
 gi_box_fn GI_CPU(box_small), GI_CPU(box_weighed), GI_CPU(box_narrow);
