@@ -4,6 +4,8 @@
 
 #include "imgio/format.h"
 
+#include <math.h>
+
 extern const struct gi_format gi_format_png;
 extern const struct gi_format gi_format_jpeg;
 extern const struct gi_format gi_format_pgm;
@@ -28,6 +30,17 @@ extern const struct gi_format gi_format_gif;
 /* Returns a copy of `nbytes` at `bytes`, which the caller frees. Returns NULL if memory ran out or
  * nbytes is 0. */
 void *gi_memory_copy(const void *bytes, size_t nbytes);
+
+/* Stores a sample, rounded half to even; an integer must be within the range of the type. */
+static inline void gi_sample_set(void *row, size_t i, enum gi_type type, double value)
+{
+    if (type == GI_U8)
+        ((uint8_t *)row)[i] = (uint8_t)lrint(value);
+    else if (type == GI_U16)
+        ((uint16_t *)row)[i] = (uint16_t)lrint(value);
+    else
+        ((float *)row)[i] = (float)value;
+}
 
 /* Returns what a file is that gpuimg can't read, with the program that converts it, as in "is a
  * HEIC image: ...", or NULL if that is unknown (others.c). */

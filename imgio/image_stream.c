@@ -1,6 +1,7 @@
 /* Streams of PNG, JPEG, WebP, PNM and PAM.
  * SPDX-License-Identifier: MIT */
 #include "imgio/image_stream.h"
+#include "imgio/codecs.h"
 #include "imgio/integer.h"
 
 #include <string.h>
@@ -8,36 +9,19 @@
 #include "imgio/pnm/pnm_header.h"
 #include "imgio/pnm/pnm_stream.h"
 
-enum { STEP_NBYTES = 1 << 20, PNG_SIGNATURE = 8, MARKER_SOI = 0xd8, MARKER_EOI, MARKER_SOS };
-
-static const unsigned char png_signature[PNG_SIGNATURE] = {137,  'P',  'N', 'G',
-                                                           '\r', '\n', 26,  '\n'};
-
-static bool starts_png(const unsigned char *bytes, size_t nbytes)
-{
-    return nbytes >= PNG_SIGNATURE && memcmp(bytes, png_signature, PNG_SIGNATURE) == 0;
-}
-
-static bool starts_jpeg(const unsigned char *bytes, size_t nbytes)
-{
-    return nbytes >= 3 && bytes[0] == 0xff && bytes[1] == MARKER_SOI && bytes[2] == 0xff;
-}
-
-static bool starts_webp(const unsigned char *bytes, size_t nbytes)
-{
-    return nbytes >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0;
-}
+enum { STEP_NBYTES = 1 << 20, PNG_SIGNATURE = 8, MARKER_EOI = 0xd9, MARKER_SOS };
 
 bool gi_image_stream_starts(const unsigned char *bytes, size_t nbytes)
 {
-    return starts_png(bytes, nbytes) || starts_jpeg(bytes, nbytes) || starts_webp(bytes, nbytes);
+    return gi_format_png.probe(bytes, nbytes) || gi_format_jpeg.probe(bytes, nbytes) ||
+           gi_format_webp.probe(bytes, nbytes);
 }
 
 enum gi_status gi_image_stream_peek(struct gi_reader *reader, const unsigned char **bytes,
                                     size_t *nbytes, struct gi_err *err)
 {
     enum gi_status status = gi_reader_peek(reader, bytes, nbytes, 3, err);
-    if (!status && *nbytes >= 3 && *nbytes < PNG_SIGNATURE && (*bytes)[0] == png_signature[0])
+    if (!status && *nbytes >= 3 && *nbytes < PNG_SIGNATURE && (*bytes)[0] == 0x89)
         status = gi_reader_peek(reader, bytes, nbytes, PNG_SIGNATURE, err);
     if (!status && *nbytes >= 3 && *nbytes < 12 && memcmp(*bytes, "RIF", 3) == 0)
         status = gi_reader_peek(reader, bytes, nbytes, 12, err);
@@ -183,24 +167,24 @@ enum gi_status gi_image_stream_next(struct gi_buffer *buffer, bool *end, struct 
     if (!gi_image_stream_starts(bytes, nbytes))
         return gi_pnm_next(buffer, end, reader, limits, err);
     buffer->nbytes = 0;
-    return starts_png(bytes, nbytes)    ? take_png(&taking, err)
-           : starts_jpeg(bytes, nbytes) ? take_jpeg(&taking, err)
-                                        : take_webp(&taking, err);
+    return gi_format_png.probe(bytes, nbytes)    ? take_png(&taking, err)
+           : gi_format_jpeg.probe(bytes, nbytes) ? take_jpeg(&taking, err)
+                                                 : take_webp(&taking, err);
 }
 
 bool gi_image_stream_is_whole(const unsigned char *bytes, size_t nbytes)
 {
     static const unsigned char end_of_png[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D'};
-    if (starts_png(bytes, nbytes))
+    if (gi_format_png.probe(bytes, nbytes))
         return nbytes >= 20 && memcmp(bytes + nbytes - 12, end_of_png, sizeof end_of_png) == 0;
-    if (starts_jpeg(bytes, nbytes))
+    if (gi_format_jpeg.probe(bytes, nbytes))
         return bytes[nbytes - 2] == 0xff && bytes[nbytes - 1] == MARKER_EOI;
-    return starts_webp(bytes, nbytes);
+    return gi_format_webp.probe(bytes, nbytes);
 }
 
 bool gi_image_stream_has_index(const unsigned char *bytes, size_t nbytes)
 {
-    if (!starts_jpeg(bytes, nbytes))
+    if (!gi_format_jpeg.probe(bytes, nbytes))
         return false;
     for (size_t at = 2; at + 8 <= nbytes && bytes[at] == 0xff && bytes[at + 1] != MARKER_SOS;) {
         if (bytes[at + 1] == 0xe2 && memcmp(bytes + at + 4, "MPF", 4) == 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/codecs.h"
 #include "imgio/metadata/linear_light.h"
 #include "imgio/small.h"
 #include "imgio/tiff/tags.h"
@@ -74,21 +75,11 @@ static bool is_value(double sample, const struct gi_nodata *nodata, enum gi_type
     return type == GI_F32 ? (float)sample == (float)nodata->value : sample == nodata->value;
 }
 
-static void set_sample(void *row, size_t i, enum gi_type type, double value)
-{
-    if (type == GI_U8)
-        ((uint8_t *)row)[i] = (uint8_t)value;
-    else if (type == GI_U16)
-        ((uint16_t *)row)[i] = (uint16_t)value;
-    else
-        ((float *)row)[i] = (float)value;
-}
-
 /* Stores a pixel of `n` samples of one value. */
 static void set_samples(void *row, size_t i, size_t n, enum gi_type type, double value)
 {
     for (size_t c = 0; c < n; c++)
-        set_sample(row, i + c, type, value);
+        gi_sample_set(row, i + c, type, value);
 }
 
 static bool has_value(const void *row, size_t i, size_t n, enum gi_type type,
@@ -152,7 +143,7 @@ enum gi_status gi_nodata_hide(struct gi_image *image, const struct gi_nodata *no
             if (hidden) /* so that NaN and large values do not spread */
                 set_samples(row, i, each, made.type, 0);
             else if (adds)
-                set_sample(row, i + n, made.type, full);
+                gi_sample_set(row, i + n, made.type, full);
         }
     }
     if (adds)
@@ -186,7 +177,7 @@ enum gi_status gi_nodata_restore(struct gi_image *image, const struct gi_nodata 
         void *row = gi_row(image, y);
         for (size_t i = 0; i < gi_row_samples(image); i += each)
             for (size_t c = 0; c < n && !(gi_sample(row, i + n, image->type) > 0); c++)
-                set_sample(row, i + c, image->type, (double)pixel[c]);
+                gi_sample_set(row, i + c, image->type, (double)pixel[c]);
     }
     bool hidden = image->mask == GI_MASK_HIDDEN;
     image->mask = GI_MASK_NONE;

@@ -209,16 +209,6 @@ int gi_image_outside(const struct gi_image *image)
     return (int)(100 * n / all);
 }
 
-static void set_sample(void *row, size_t i, enum gi_type type, double value)
-{
-    if (type == GI_U8)
-        ((uint8_t *)row)[i] = (uint8_t)lrint(value);
-    else if (type == GI_U16)
-        ((uint16_t *)row)[i] = (uint16_t)lrint(value);
-    else
-        ((float *)row)[i] = (float)value;
-}
-
 /* Returns channel c of the background, 0 to 1. For a gray image this is the background's luma. */
 static double behind(const struct gi_save_options *options, int colors, int c)
 {
@@ -249,10 +239,10 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
             for (int c = 0; c < (to_rgb ? 3 : colors); c++) {
                 double v = gi_sample(in, from + (size_t)(colors == 1 ? 0 : c), src->type);
                 double below = full * behind(options, to_rgb ? 3 : colors, c) * (1 - opacity);
-                set_sample(out, to + (size_t)c, src->type, keep_alpha ? v : v * opacity + below);
+                gi_sample_set(out, to + (size_t)c, src->type, keep_alpha ? v : v * opacity + below);
             }
             if (alpha && keep_alpha)
-                set_sample(out, to + (size_t)channels - 1, src->type, opacity * full);
+                gi_sample_set(out, to + (size_t)channels - 1, src->type, opacity * full);
         }
     }
     return GI_OK;

@@ -133,10 +133,9 @@ bool gi_png_read_text(struct gi_decode *decode, const void *type, const unsigned
                          : read_color(decode->metadata, type, bytes, n);
 }
 
-/* Writes a chunk of `type`, which consists of a header of `n` bytes and of `text`. With `packed`,
- * `text` is deflated. */
-static enum gi_status write_text(struct gi_sink *sink, const char *type, const void *head, size_t n,
-                                 const void *text, size_t length, bool packed, struct gi_err *err)
+enum gi_status gi_png_write_packed(struct gi_sink *sink, const char *type, const void *head,
+                                   size_t n, const void *text, size_t length, bool packed,
+                                   struct gi_err *err)
 {
     struct libdeflate_compressor *packer = packed ? libdeflate_alloc_compressor(6) : NULL;
     size_t room = packer ? libdeflate_zlib_compress_bound(packer, length) : length;
@@ -150,7 +149,7 @@ static enum gi_status write_text(struct gi_sink *sink, const char *type, const v
             memcpy(bytes + n, text, length);
         status = gi_png_write_chunk(sink, type, bytes, n + length, err);
     } else {
-        gi_fail(err, status, "out of memory for a text");
+        gi_fail(err, status, "out of memory for a chunk %s", type);
     }
     free(bytes);
     libdeflate_free_compressor(packer);
@@ -176,8 +175,8 @@ static enum gi_status write_one(struct gi_sink *sink, const struct gi_text *text
     head[n] = head[n + 1] = 0;
     if (latin) {
         bool packed = length >= LONG_TEXT;
-        status = write_text(sink, packed ? "zTXt" : "tEXt", head, n + 1 + packed, latin, length,
-                            packed, err);
+        status = gi_png_write_packed(sink, packed ? "zTXt" : "tEXt", head, n + 1 + packed, latin,
+                                     length, packed, err);
     } else {
         size_t language = strlen(text->language) + 1, translated = strlen(text->translated) + 1;
         unsigned char *whole = malloc(n + 3 + language + translated);
@@ -190,8 +189,8 @@ static enum gi_status write_one(struct gi_sink *sink, const struct gi_text *text
             memcpy(whole + n + 3, text->language, language);
             memcpy(whole + n + 3 + language, text->translated, translated);
         }
-        status = whole ? write_text(sink, "iTXt", whole, n + 3 + language + translated, text->text,
-                                    length, packed, err)
+        status = whole ? gi_png_write_packed(sink, "iTXt", whole, n + 3 + language + translated,
+                                             text->text, length, packed, err)
                        : gi_fail(err, GI_E_MEMORY, "out of memory for a text");
         free(whole);
     }
@@ -223,8 +222,8 @@ enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata
     memcpy(head, xmp_keyword, sizeof xmp_keyword - 1);
     memcpy(head + sizeof xmp_keyword - 1, empty, sizeof empty);
     if (metadata->xmp)
-        status = write_text(sink, "iTXt", head, sizeof head, metadata->xmp, metadata->xmp_nbytes,
-                            false, err);
+        status = gi_png_write_packed(sink, "iTXt", head, sizeof head, metadata->xmp,
+                                     metadata->xmp_nbytes, false, err);
     for (int i = 0; i < metadata->ntexts && !status; i++)
         status = write_one(sink, &metadata->texts[i], err);
     return status;

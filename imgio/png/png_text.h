@@ -12,6 +12,12 @@ bool gi_png_is_text(const void *type);
 bool gi_png_read_text(struct gi_decode *decode, const void *type, const unsigned char *bytes,
                       size_t n);
 
+/* Writes a chunk of `type`, which consists of a header of `n` bytes and of `text`. With `packed`,
+ * `text` is deflated. Errors: the sink's, GI_E_MEMORY. */
+enum gi_status gi_png_write_packed(struct gi_sink *sink, const char *type, const void *head,
+                                   size_t n, const void *text, size_t length, bool packed,
+                                   struct gi_err *err);
+
 /* Write the colour chunks, which must directly follow IHDR, and the chunks of texts and XMP.
  * Errors: the sink's, GI_E_MEMORY. */
 enum gi_status gi_png_write_color(struct gi_sink *sink, const struct gi_metadata *metadata,

@@ -47,21 +47,8 @@ static enum gi_status write_icc(struct gi_sink *sink, const struct gi_metadata *
 {
     /* the name with its zero, then the compression method 0 */
     static const uint8_t head[] = "ICC profile\0";
-    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
-    size_t room = sizeof head + libdeflate_zlib_compress_bound(compressor, metadata->icc_nbytes);
-    uint8_t *bytes = compressor ? malloc(room) : NULL;
-    enum gi_status status;
-    if (!bytes) {
-        status = gi_fail(err, GI_E_MEMORY, "out of memory for the ICC profile");
-    } else {
-        memcpy(bytes, head, sizeof head);
-        size_t n = libdeflate_zlib_compress(compressor, metadata->icc, metadata->icc_nbytes,
-                                            bytes + sizeof head, room - sizeof head);
-        status = gi_png_write_chunk(sink, "iCCP", bytes, sizeof head + n, err);
-    }
-    free(bytes);
-    libdeflate_free_compressor(compressor);
-    return status;
+    return gi_png_write_packed(sink, "iCCP", head, sizeof head, metadata->icc, metadata->icc_nbytes,
+                               true, err);
 }
 
 static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metadata *metadata,
