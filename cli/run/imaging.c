@@ -119,26 +119,34 @@ struct coming {
     bool told;
 };
 
-/* Returns the bytes that the chain needs for an image of this shape, in addition to the image
- * itself. They hold the results, counts and tables of its steps. Encoding the result needs about as
- * many bytes as the result again. Returns 0 if the chain can't be planned; the item will then fail.
- */
-static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_item *item,
-                             const struct gi_image *shape)
+/* Takes the chain's pipeline for an image of this shape. Returns false if there is no chain, or if
+ * it can't be planned; the item will then fail. */
+static bool take_pipeline(struct gi_plans_use *use, const struct gi_imaging *imaging,
+                          const struct gi_item *item, const struct gi_image *shape)
 {
     struct gi_plans *plans = plans_of(imaging, item);
     struct gi_ready ready;
-    struct gi_plans_use use;
-    uint64_t nbytes = 0;
     if (!plans)
-        return 0;
+        return false;
     enum gi_status status = gi_ready_make(&ready, gi_imaging_chain(imaging, item), NULL);
-    if (!status && !gi_plans_take(plans, &use, shape, &ready, NULL)) {
-        struct gi_image result = gi_pipeline_result(use.pipeline);
-        nbytes = gi_pipeline_nbytes(use.pipeline) + gi_image_nbytes(&result);
-        gi_plans_give_back(plans, &use);
-    }
+    if (!status)
+        status = gi_plans_take(plans, use, shape, &ready, NULL);
     gi_ready_free(&ready);
+    return !status;
+}
+
+/* Returns the bytes that the chain needs for an image of this shape, in addition to the image
+ * itself. They hold the results, counts and tables of its steps. Encoding the result needs about as
+ * many bytes as the result again. */
+static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_item *item,
+                             const struct gi_image *shape)
+{
+    struct gi_plans_use use;
+    if (!take_pipeline(&use, imaging, item, shape))
+        return 0;
+    struct gi_image result = gi_pipeline_result(use.pipeline);
+    uint64_t nbytes = gi_pipeline_nbytes(use.pipeline) + gi_image_nbytes(&result);
+    gi_plans_give_back(plans_of(imaging, item), &use);
     return nbytes;
 }
 
@@ -146,17 +154,11 @@ static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_i
 static void expect(const struct gi_imaging *imaging, const struct gi_item *item,
                    const struct gi_image *shape)
 {
-    struct gi_plans *plans = plans_of(imaging, item);
-    struct gi_ready ready;
     struct gi_plans_use use;
-    if (!plans || !gi_session_may_open(imaging->devices))
+    if (!gi_session_may_open(imaging->devices) || !take_pipeline(&use, imaging, item, shape))
         return;
-    enum gi_status status = gi_ready_make(&ready, gi_imaging_chain(imaging, item), NULL);
-    if (!status && !gi_plans_take(plans, &use, shape, &ready, NULL)) {
-        gi_session_expect(imaging->devices, use.pipeline);
-        gi_plans_give_back(plans, &use);
-    }
-    gi_ready_free(&ready);
+    gi_session_expect(imaging->devices, use.pipeline);
+    gi_plans_give_back(plans_of(imaging, item), &use);
 }
 
 /* Reserves memory for the samples as stored, for the converted samples, and for the results. */
@@ -392,12 +394,12 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
     enum gi_status status = gi_plans_take(plans, &use, src, ready, err);
     if (status)
         return status;
-    status = apply_pipeline(imaging, &item->line, use.pipeline, dst, src,
-                            ready ? ready->sides : NULL, gi_imaging_chain(imaging, item), err);
+    status = apply_pipeline(imaging, &item->line, use.pipeline, dst, src, ready->sides,
+                            gi_imaging_chain(imaging, item), err);
     gi_plans_give_back(plans, &use);
     if (status != GI_E_UNSUPPORTED && src->coded && src->coded->warning.status)
         gi_cli_warn("%s", src->coded->warning.text);
-    if (!status && ready && (status = warn(imaging, &item->line, ready, err)) && dst)
+    if (!status && (status = warn(imaging, &item->line, ready, err)) && dst)
         gi_image_free(dst);
     return status;
 }

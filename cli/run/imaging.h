@@ -70,7 +70,7 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
                                        struct gi_bands *bands, struct gi_metadata *metadata,
                                        struct gi_err *err);
 /* Computes *dst, the chain's result for `src`. `ready` has the further inputs and outputs of the
- * steps (cli/run/ready.h); NULL if no step has any. Plans are kept for later images of the same
+ * steps (cli/run/ready.h). Plans are kept for later images of the same
  * shape. `item` gets the times. */
 struct gi_ready;
 enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *item,

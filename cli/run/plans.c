@@ -109,7 +109,7 @@ enum gi_status gi_plans_take(struct gi_plans *plans, struct gi_plans_use *use,
 {
     struct gi_pipeline *made;
     pthread_mutex_lock(&plans->lock);
-    bool keeps = plans->keeps && !(ready && ready->own);
+    bool keeps = plans->keeps && !ready->own;
     int slot = keeps ? find(plans, src) : -1;
     if (slot >= 0)
         use_slot(plans, use, slot);

@@ -21,8 +21,8 @@ struct gi_plans_use {
 };
 
 /* gi_plans_take() returns in `use` a pipeline for first sources that have the shape of `src`. It
- * has the steps of `ready`, or those of the chain if `ready` is NULL. gi_plans_give_back() ends the
- * use. Many threads may call both functions at once. Errors: as gi_pipeline_new(). */
+ * has the steps of `ready`. gi_plans_give_back() ends the use. Many threads may call both functions
+ * at once. Errors: as gi_pipeline_new(). */
 enum gi_status gi_plans_take(struct gi_plans *plans, struct gi_plans_use *use,
                              const struct gi_image *src, const struct gi_ready *ready,
                              struct gi_err *err);
