@@ -58,8 +58,15 @@ build/pillow/%/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@$(PYTHON) -m venv --system-site-packages build/pillow/$* && build/pillow/$*/bin/pip install -q --disable-pip-version-check \
 	    --retries 1 --only-binary :all: --ignore-installed pillow==$* 2>build/pillow/$*.log || \
 	    { rm -rf build/pillow/$*; echo "pillow $*: $$(tail -n 1 build/pillow/$*.log): its test will be skipped"; }
+
+# Debian has no pyarrow, which needs a newer NumPy.
+build/arrow/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
+	@rm -rf build/arrow
+	@$(PYTHON) -m venv build/arrow && build/arrow/bin/pip install -q --disable-pip-version-check \
+	    --retries 1 --only-binary :all: pyarrow numpy 2>build/arrow.log || \
+	    { rm -rf build/arrow; echo "pyarrow: $$(tail -n 1 build/arrow.log): its test will be skipped"; }
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
-test: $(PILLOWS)
+test: $(PILLOWS) build/arrow/bin/python
 endif
 
 # Libraries that tests preload to make calls fail.

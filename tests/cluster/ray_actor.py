@@ -4,6 +4,7 @@ import os
 import threading
 import time
 
+import gpuimg
 from gpuimg.ray import GpuImg
 
 photos = [open(f"photos/{i:03d}.ppm", "rb").read() for i in range(12)]
@@ -11,17 +12,17 @@ blurred = [open(f"one/{i:03d}.ppm", "rb").read() for i in range(12)]
 
 actor = GpuImg("gaussian --sigma 3 | sharpen")
 assert list(actor({"bytes": photos})["bytes"]) == blurred
-pid = actor._process.pid
+pid = actor._work.process().pid
 batch = actor({"bytes": [photos[0], photos[1][:5000], b"", b"no image", photos[2]], "more": [1, 2, 3, 4, 5]})
 assert list(batch["bytes"]) == [blurred[0], None, b"", b"no image", blurred[2]], batch
 assert batch["more"] == [1, 2, 3, 4, 5]
 assert list(actor({"bytes": []})["bytes"]) == []
-assert actor._process.pid == pid
+assert actor._work.process().pid == pid
 
 os.kill(pid, 9)
 assert list(actor({"bytes": photos})["bytes"]) == blurred
-assert actor._process.pid != pid
-pid = actor._process.pid
+assert actor._work.process().pid != pid
+pid = actor._work.process().pid
 threading.Thread(target=lambda: (time.sleep(0.2), os.kill(pid, 9))).start()
 assert list(actor({"bytes": photos * 4})["bytes"]) == blurred * 4
 
@@ -31,6 +32,6 @@ wrong = GpuImg("gaussian --sigma 999")
 try:
     wrong({"bytes": photos[:1]})
     raise SystemExit("a chain that is wrong has to fail")
-except EOFError as error:
-    assert "exit status 2" in str(error), error
+except gpuimg.ArgumentError as error:
+    assert "want 0.1 to 250 px" in str(error), error
 del actor, other, wrong

@@ -74,7 +74,7 @@ assert not any(pid in parents() for pid in pids), "gpuimg of the removed node li
 def command():
     """Returns the command that an actor runs with the caller's share of a node."""
     from gpuimg.ray import GpuImg
-    return GpuImg("invert", options=["--quiet"])._process.command
+    return GpuImg("invert", options=["--quiet"])._work.process().command
 
 
 assert ray.get(command.options(num_cpus=2).remote())[2:] == ["--tar", "--threads", "2", "--quiet", "--", "invert", "-", "-"]

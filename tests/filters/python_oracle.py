@@ -271,8 +271,8 @@ for chain in ("gausian", "--file=/etc/passwd", "stats --to x.json"):
     try:
         column(chain)
         c.check(f"Ray: {chain}", False, "no error")
-    except EOFError as error:
-        c.check(f"Ray: {chain}", "status 2" in str(error), error)
+    except gpuimg.ArgumentError as error:
+        c.check(f"Ray: {chain}", str(error).startswith("gpuimg: run: "), error)
 
 # A chain is no option, whatever it begins with.
 for chain in ("--file=/etc/passwd", "-f/etc/passwd", "--help", "--table=-", "-", "--", "--tar", "-h", "", "  "):

@@ -14,16 +14,13 @@ SPDX-License-Identifier: MIT
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import tarfile
 from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
-from ._process import Process
-from ._program import find
+from ._column import Column
 
 
 class GpuImg:
@@ -42,22 +39,13 @@ class GpuImg:
     """
 
     def __init__(self, chain: str, column: str = "bytes", options: Sequence[str] = (), program: str | None = None):
-        program = program or find()
         self._column = column
-        words = ["--tar", *_threads(), *options, "--", chain, "-", "-"]
-        tables = [program, "run", "--suffix", ".json", *words]  # refused if the chain makes images
-        probe = subprocess.run(tables, input=bytes(2 * tarfile.BLOCKSIZE), capture_output=True)
-        self._process = Process(tables if probe.returncode == 0 else [program, "run", *words])
+        self._work = Column(chain, [*_threads(), *options], program)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         images = batch[self._column]
-        try:
-            results = self._process.exchange(images)
-        except (EOFError, tarfile.HeaderError):
-            self._process.stop()
-            results = self._process.exchange(images)
         column = numpy.empty(len(images), dtype=object)
-        column[:] = results
+        column[:] = self._work.results(images)
         batch[self._column] = column
         return batch
 
