@@ -121,9 +121,10 @@ class Libraries:
         if others and file not in STATIC:
             subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", path], check=True)
 
-    def font(self):
+    def fonts(self):
         (self.lib / "fonts").mkdir()
-        shutil.copy("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", self.lib / "fonts")
+        for name in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf"):
+            shutil.copy(f"/usr/share/fonts/truetype/dejavu/{name}", self.lib / "fonts")
         shutil.copy(HERE / "bundle/fonts.conf", self.lib)
         shutil.copy("/usr/share/doc/fonts-dejavu-core/copyright", self.licences / "dejavu")
 
@@ -138,7 +139,7 @@ def main(rows, folder, *compiler):
             libraries.copy(file)
     for name in PROGRAM:
         libraries.licence(name)
-    libraries.font()
+    libraries.fonts()
     shutil.rmtree(libraries.scratch)
 
 

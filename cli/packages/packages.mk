@@ -24,8 +24,8 @@ $(B)/wheel/libraries: $(B)/wheel/rows $(wildcard cli/packages/bundle/*) cli/pack
 	@touch $@
 
 .PHONY: wheel ## dist/gpuimg-*.whl for any Linux with glibc 2.34; CUDA_ARCH=all for a release; needs make deps wheel
-wheel: $(if $(filter deps,$(MAKECMDGOALS)),| deps) all $(B)/wheel/gpuimg $(B)/wheel/libraries
-	@$(PYTHON) cli/packages/wheel.py $(B)/wheel/gpuimg $(B)/wheel/libraries manylinux_2_34_$(MACHINE) $(or $(DIST),dist) $(addsuffix $(B)/gpuimg,$(addsuffix $(space),$(RUN)))
+wheel: $(if $(filter deps,$(MAKECMDGOALS)),| deps) all $(B)/wheel/gpuimg $(B)/wheel/libraries python
+	@$(PYTHON) cli/packages/wheel.py $(B)/wheel/gpuimg $(B)/python $(B)/wheel/libraries manylinux_2_34_$(MACHINE) $(or $(DIST),dist) $(addsuffix $(B)/gpuimg,$(addsuffix $(space),$(RUN)))
 
 .PHONY: test-wheel ## install the wheel into a virtual environment and use it
 test-wheel: wheel

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes gpuimg as a wheel for pip, and is the build backend of pyproject.toml.
 
-Usage: wheel.py PROGRAM LIBRARIES TAG FOLDER [RUN...]
+Usage: wheel.py PROGRAM MODULES LIBRARIES TAG FOLDER [RUN...]
 
-PROGRAM is the program, LIBRARIES the folder that libraries.py made, or "" for a program that uses the libraries of this system,
-TAG the platform. RUN is a command that runs the program if PROGRAM itself can't run here. Prints the path of the wheel.
+PROGRAM is the program, MODULES the folder with the Python package, LIBRARIES the one that libraries.py made, or "" for a
+program that uses the libraries of this system, TAG the platform. RUN is a command that runs the program if PROGRAM itself can't run here. Prints the path of the wheel.
 
 The program is installed as it is: a script in front of it would cost tens of milliseconds at every start. The same inputs give
 the same bytes; members have the time SOURCE_DATE_EPOCH, or the date of the version.
@@ -73,16 +73,16 @@ def texts(run):
     return made
 
 
-def members(program, libraries, tag, run):
+def members(program, modules, libraries, tag, run):
     """Yields the path, the bytes and the mode of every member except RECORD."""
     version = constant("GI_VERSION")
     data, info = f"gpuimg-{version}.data", f"gpuimg-{version}.dist-info"
     yield f"{data}/scripts/gpuimg", program.read_bytes(), 0o755
     for path, text in texts(run).items():
         yield f"{data}/data/share/{path}", text, 0o644
-    for path in sorted((TOP / "cli/python").rglob("*")):
+    for path in sorted(modules.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            yield str(path.relative_to(TOP / "cli/python")), path.read_bytes(), 0o644
+            yield str(path.relative_to(modules)), path.read_bytes(), 0o644
     licences = {"LICENSE": TOP / "LICENSE"}
     if libraries:
         for path in sorted(p for p in (libraries / "lib").rglob("*") if p.is_file()):
@@ -96,7 +96,7 @@ def members(program, libraries, tag, run):
     yield f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: gpuimg\nRoot-Is-Purelib: false\nTag: py3-none-{tag}\n".encode(), 0o644
 
 
-def write(program, libraries, tag, folder, run=()):
+def write(program, modules, libraries, tag, folder, run=()):
     name = f"gpuimg-{constant('GI_VERSION')}-py3-none-{tag}.whl"
     date = max(time.gmtime(seconds())[:6], (1980, 1, 1, 0, 0, 0))
     record = []
@@ -108,7 +108,7 @@ def write(program, libraries, tag, folder, run=()):
             member.compress_type = zipfile.ZIP_DEFLATED
             wheel.writestr(member, content, compresslevel=9)
 
-        for path, content, mode in members(program, libraries, tag, run or [program]):
+        for path, content, mode in members(program, modules, libraries, tag, run or [program]):
             add(path, content, mode)
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(content)}\n")
@@ -121,11 +121,11 @@ def write(program, libraries, tag, folder, run=()):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    subprocess.run(["make", "-C", TOP, "all"], check=True, stdout=sys.stderr)
+    subprocess.run(["make", "-C", TOP, "all", "python"], check=True, stdout=sys.stderr)
     program = TOP / "build/gpuimg"
     stripped = program.resolve().with_name("gpuimg-stripped")
     subprocess.run(["strip", "-o", stripped, program], check=True)
-    return write(stripped, None, f"linux_{os.uname().machine}", pathlib.Path(wheel_directory))
+    return write(stripped, stripped.with_name("python"), None, f"linux_{os.uname().machine}", pathlib.Path(wheel_directory))
 
 
 def build_sdist(sdist_directory, config_settings=None):
@@ -137,13 +137,13 @@ def build_sdist(sdist_directory, config_settings=None):
     return f"{base}.tar.gz"
 
 
-def main(program, libraries, tag, folder, *run):
+def main(program, modules, libraries, tag, folder, *run):
     folder = pathlib.Path(folder)
-    path = folder / write(pathlib.Path(program), pathlib.Path(libraries) if libraries else None, tag, folder, run)
+    path = folder / write(pathlib.Path(program), pathlib.Path(modules), pathlib.Path(libraries) if libraries else None, tag, folder, run)
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 5:
+    if len(sys.argv) < 6:
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A wheel: its members, what it needs of the system, that the same inputs give the same bytes, and that pip installs a program and
-# modules that work. Usage: wheel.sh BUILD WHEEL
+# modules that work, also if their environment isn't activated. Usage: wheel.sh BUILD WHEEL
 # Sources: cli/packages imgio/library.c
 build=$(readlink -f "${1:?usage: wheel.sh BUILD WHEEL}") wheel=$(readlink -f "${2:?usage: wheel.sh BUILD WHEEL}")
 set -- "$build/gpuimg"
@@ -46,7 +46,7 @@ check "the wheel has licences" test -s parts/*.dist-info/licenses/LICENSE -a -s 
 cp -r "$build/wheel" again
 if "$python" "$top/cli/packages/libraries.py" again/rows again/libraries gcc >again.log 2>&1; then
     tag=${wheel##*-} tag=${tag%.whl}
-    "$python" "$top/cli/packages/wheel.py" again/gpuimg again/libraries "$tag" again >>again.log
+    "$python" "$top/cli/packages/wheel.py" again/gpuimg "$build/python" again/libraries "$tag" again >>again.log
     check "the same inputs give the same bytes" cmp "again/${wheel##*/}" "$wheel"
 else
     fail "the libraries are linked again" "$(tail -1 again.log)"
@@ -84,7 +84,7 @@ a = numpy.arange(63, dtype=numpy.uint8).reshape(7, 9)
 assert gpuimg.run(a, "flip --h").tolist() == a[:, ::-1].tolist()
 assert gpuimg.__file__.startswith(__import__("sys").prefix), gpuimg.__file__
 PY
-    check "Python finds the module, and the module the program" env PATH="$work/venv/bin:/usr/bin:/bin" venv/bin/python module.py
+    check "Python finds the module, and the module the program" env PATH=/usr/bin:/bin venv/bin/python module.py
 else
     skip "Python: no python3-numpy"
 fi

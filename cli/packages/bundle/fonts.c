@@ -1,4 +1,4 @@
-/* Makes fontconfig, which is part of this libcairo, use the font beside the library on a system
+/* Makes fontconfig, which is part of this libcairo, use the fonts beside the library on a system
  * without a configuration of fonts, as in containers. SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <limits.h>
