@@ -69,6 +69,10 @@ ifneq ($(filter deps,$(MAKECMDGOALS)),)
 test: $(PILLOWS) build/arrow/bin/python
 endif
 
+.PHONY: test-site ## open every page of the gallery's site in headless Chromium (a minute); needs Debian's chromium
+test-site: site
+	$(PYTHON) tests/site/browser.py build/site
+
 # Libraries that tests preload to make calls fail.
 SHIM := $(B)/tests/torture/shim.so
 $(B)/tests/torture/%.so: tests/torture/%.c | $(B)/headers

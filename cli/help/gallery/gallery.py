@@ -67,7 +67,8 @@ class Example:
 class Group:
     """The tasks of a kind of user."""
     def __init__(self, name, title, picture):
-        self.name, self.title, self.picture, self.text, self.setup, self.tasks = name, title, picture, "", [], []
+        self.name, self.title, self.picture, self.text = name, title, picture, ""
+        self.setup, self.tasks, self.shown = [], [], []
 
 
 def read_examples():
