@@ -59,14 +59,14 @@ build/pillow/%/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	    --retries 1 --only-binary :all: --ignore-installed pillow==$* 2>build/pillow/$*.log || \
 	    { rm -rf build/pillow/$*; echo "pillow $*: $$(tail -n 1 build/pillow/$*.log): its test will be skipped"; }
 
-# Debian has no pyarrow, which needs a newer NumPy.
-build/arrow/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
-	@rm -rf build/arrow
-	@$(PYTHON) -m venv build/arrow && build/arrow/bin/pip install -q --disable-pip-version-check \
-	    --retries 1 --only-binary :all: pyarrow numpy 2>build/arrow.log || \
-	    { rm -rf build/arrow; echo "pyarrow: $$(tail -n 1 build/arrow.log): its test will be skipped"; }
+# Debian has no pyarrow, which needs a newer NumPy, and its mypy does not know that one's types.
+build/venv/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
+	@rm -rf build/venv
+	@$(PYTHON) -m venv build/venv && build/venv/bin/pip install -q --disable-pip-version-check \
+	    --retries 1 --only-binary :all: numpy pyarrow mypy 2>build/venv.log || \
+	    { rm -rf build/venv; echo "pyarrow and mypy: $$(tail -n 1 build/venv.log): their tests will be skipped"; }
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
-test: $(PILLOWS) build/arrow/bin/python
+test: $(PILLOWS) build/venv/bin/python
 endif
 
 .PHONY: test-site ## open every page of the gallery's site in headless Chromium (a minute); needs Debian's chromium

@@ -139,10 +139,10 @@ const struct gi_command gi_command_run = {
         "are "
         "tars that are read for one table, for example --tar - with the table on standard "
         "output.\n\n"
-        "In Python, import gpuimg and call gpuimg.run(array, \"gaussian --sigma 2\"), which "
-        "returns "
-        "an array, or gpuimg.run(array, \"threshold | extract\"), which returns the table as a "
-        "dict. make install installs this module, and help(gpuimg) explains it.",
+        "In Python, import gpuimg and call gpuimg.gaussian(array, sigma=2), or "
+        "gpuimg.run(array, \"gaussian --sigma 2\") for a chain. Both return an array; "
+        "gpuimg.run(array, \"threshold | extract\") returns the table as a dict. make install "
+        "installs this package, and help(gpuimg) explains it.",
     .examples =
         "gpuimg run 'gaussian --sigma 2 | edges | threshold' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"

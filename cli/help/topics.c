@@ -233,6 +233,10 @@ static const char *const cluster_paragraphs[] = {
     "        with open(os.path.join(\"blurred\", os.path.basename(photo[\"path\"])), \"wb\") as "
     "file:\n"
     "            file.write(photo[\"bytes\"])",
+    "Spark, Hugging Face Datasets and Polars have encoded images in columns of Arrow's record "
+    "batches. gpuimg.arrow.GpuImg runs a chain on such a column; in Spark, "
+    "frame.mapInArrow(GpuImg(\"gaussian --sigma 3\").batches, frame.schema). "
+    "help(gpuimg.arrow) explains it.",
     "GNU parallel, on this machine or with --sshlogin on others, in the file "
     "parallel.sh:",
     "    seq 8 | parallel --retries 3 \"gpuimg run 'gaussian --sigma 3 | sharpen' --recursive "

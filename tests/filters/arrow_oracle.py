@@ -1,5 +1,5 @@
 """The column of encoded images of gpuimg.arrow against numpy, in batches and tables as Hugging Face Datasets, Spark and Polars
-have them. Debian has no pyarrow: it is in an environment of its own, build/arrow (tests/tests.mk), and this script runs itself there.
+have them. Debian has no pyarrow: it is in an environment of its own, build/venv (tests/tests.mk), and this script runs itself there.
 
 Sources: cli/python/gpuimg/arrow.py cli/python/gpuimg/_column.py
 """
@@ -11,7 +11,7 @@ import sys
 
 from _common import Checks, need, np, optional
 
-environment = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/arrow")
+environment = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/venv")
 if optional("pyarrow") is None and os.path.exists(environment) and not os.path.samefile(environment, sys.prefix):
     os.execv(f"{environment}/bin/python", [f"{environment}/bin/python", *sys.argv])
 (pa,) = need("pyarrow")

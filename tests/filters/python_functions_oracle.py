@@ -65,6 +65,8 @@ for step in steps:
             c.check(f"{name}: {argument} has the default", said == option["default"], (default, option["default"]))
         if "min" in option:
             c.check(f"{name}: {argument} has a range", f"{option['min']:.15g} to" in " ".join(text.split()))
+c.check("dir()", {"gaussian", "run", "Common"} <= set(dir(gpuimg)) and len(set(gpuimg.__all__)) == len(gpuimg.__all__))
+refused("no such operation", AttributeError, "no attribute 'gausian'", lambda: gpuimg.gausian)
 c.check("the version", gpuimg.__version__ == listed["version"])
 c.check("sigma and k", list(inspect.signature(gpuimg.gaussian).parameters)[:3] == ["image", "sigma", "k"])
 c.check("other options are named", inspect.signature(gpuimg.gaussian).parameters["sigma"].kind == inspect.Parameter.KEYWORD_ONLY)
@@ -79,6 +81,20 @@ for name in [step for step in steps if step != "stack"] + ["labels", "compare"]:
             c.check(call, True)
         except gpuimg.Error as error:
             c.check(call, not isinstance(error, gpuimg.ArgumentError) or "No such file" in str(error), error)
+
+# Types, as mypy sees them.
+mypy = os.path.join(_python.TOP, "build/venv/bin/mypy")
+if os.path.exists(mypy):
+    with open(c.path("user.py"), "w") as file:
+        file.write("import gpuimg\nimport numpy as np\na = np.zeros((4, 4), np.uint8)\n"
+                   "table: dict[str, object] = gpuimg.stats(gpuimg.gaussian(a, sigma=2, border='wrap', device='cpu'))\n"
+                   "gpuimg.gaussian(a, sigmma=2)\ngpuimg.gaussian(a, border='wrapp')\ngpuimg.gausian(a)\ngpuimg.convolve(a)\n")
+    done = subprocess.run([mypy, "--strict", "--no-error-summary", "--cache-dir", c.path("cache"), c.path("user.py"), _python.made],
+                          capture_output=True, text=True, env={**os.environ, "MYPYPATH": _python.folder.name}, cwd=_python.folder.name)
+    lines = [int(line) for line in re.findall(r"user\.py:(\d+): error", done.stdout)]
+    c.check("mypy --strict", lines == [5, 6, 7, 8] and done.stdout.count(": error") == 4, done.stdout + done.stderr)
+else:
+    c.skip("mypy is not in build/venv: make deps test puts it there")
 
 # Results against numpy and scipy.
 equal("invert", gpuimg.invert(gray), 255 - gray)

@@ -56,14 +56,32 @@ environment is not activated, or the first in PATH: gpuimg.program() returns its
 SPDX-License-Identifier: MIT
 """
 
+from typing import TYPE_CHECKING
+
 from ._calls import encode, read
 from ._chain import ArgumentError, Chain, Error, run
-from ._operations import *
-from ._operations import __all__ as _operations
-from ._operations import __version__
+from ._names import NAMES
+from ._names import VERSION as __version__
 from ._picture import Picture
 from ._process import Process
 from ._program import find as program
 
-__all__ = ["ArgumentError", "Chain", "Error", "Picture", "Process", "__version__", "encode", "program", "read", "run"]
-__all__ += _operations
+__all__: list[str] = ["ArgumentError", "Chain", "Error", "Picture", "Process", "__version__", "encode", "program", "read", "run"]
+
+# The functions of the operations are loaded when one of them is used, because importing them takes 6 ms.
+if TYPE_CHECKING:
+    from . import _operations
+    from ._operations import *
+    __all__ += _operations.__all__
+else:
+    __all__.extend(NAMES)
+
+    def __getattr__(name):
+        if name not in NAMES:
+            raise AttributeError(f"module 'gpuimg' has no attribute {name!r}")
+        from . import _operations
+        globals().update({name: getattr(_operations, name) for name in NAMES})
+        return globals()[name]
+
+    def __dir__():
+        return sorted({*globals(), *NAMES})
