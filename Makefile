@@ -313,4 +313,4 @@ help:
 clean:
 	rm -rf build demo dist compile_commands.json
 
--include $(shell find $B -name '*.d' 2>/dev/null)
+-include $(shell find $B -type f -name '*.d' 2>/dev/null)

@@ -3,7 +3,7 @@
 # What the libraries of a wheel are linked from, and what the other packages and the tests of all of them need.
 WHEEL_PACKAGES   := libcairo2-dev libfontconfig-dev libfreetype-dev libexpat1-dev libpixman-1-dev libbrotli-dev liblz4-dev \
                     libbz2-dev liblzma-dev libzstd-dev liblerc-dev fonts-dejavu-core patchelf python3-venv
-PACKAGE_PACKAGES := $(WHEEL_PACKAGES)
+PACKAGE_PACKAGES := $(WHEEL_PACKAGES) dpkg-dev lintian mmdebstrap umoci python3-pil python3-numpy
 
 # The program of a wheel contains the libraries that it is linked with, and needs no glibc after 2.34; the others are beside it.
 $(B)/wheel/glibc.o: cli/packages/bundle/glibc.c | $(B)/headers
@@ -30,3 +30,21 @@ wheel: $(if $(filter deps,$(MAKECMDGOALS)),| deps) all $(B)/wheel/gpuimg $(B)/wh
 .PHONY: test-wheel ## install the wheel into a virtual environment and use it
 test-wheel: wheel
 	tests/packages/wheel.sh $(B) $(or $(DIST),dist)/gpuimg-*-manylinux_2_34_$(MACHINE).whl
+
+VERSION = $(shell sed -n 's/.define GI_VERSION  *"\(.*\)"/\1/p' cli/command.h)
+DEB     = $(or $(DIST),dist)/gpuimg_$(VERSION)_$(shell dpkg --print-architecture).deb
+
+.PHONY: deb ## dist/gpuimg_*.deb for the Debian or Ubuntu that it is made on; DEBFULLNAME= DEBEMAIL= of the maintainer
+deb: all $(B)/wheel/rows
+	@rm -rf $(B)/deb
+	@$(MAKE) -s --no-print-directory install DESTDIR=$(CURDIR)/$(B)/deb PREFIX=/usr PYTHON=/usr/bin/python3
+	@cli/packages/deb.sh $(B)/deb $(VERSION) $(or $(DIST),dist) $(B)/wheel/rows
+	@ls -l $(DEB)
+
+# Minutes, and at the first time minutes more to make the systems.
+.PHONY: test-packages ## install the packages into empty Debian and Ubuntu systems and use them; needs root and make deps FOR=packages
+test-packages: wheel deb
+	@status=0; w=$$(echo $(or $(DIST),dist)/gpuimg-*-manylinux_2_34_$(MACHINE).whl); \
+	for t in "wheel $$w" "roots $$w" "deb $(DEB)"; do \
+	    echo "== $$t"; set -- $$t; tests/packages/$$1.sh $(B) $$2 || status=1; \
+	done; exit $$status
