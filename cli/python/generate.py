@@ -36,7 +36,7 @@ COMPARE = ("tolerance", "ignore-region", "ignore", "visible")
 STACK = ("method", "kappa")
 # Words of sentences that concern command lines.
 COMMAND_LINE = r"\bTABLE\b|exit status|\bjq\b|standard (in|out)put|\b[Pp]rint|^It is 2 if|\btars?\b|\bfolders?\b|\bOUTPUT\b" \
-    r"|\.(tif|png|jpg|pfm)\b|^Every file|^In that line|^Each page"
+    r"|\.(tif|png|jpg|pfm)\b|^Every file|^In that line|^Each page|In this command|\\bmany (images|outputs)\\b|^channels join|^The command has|output of gpuimg"
 CALL = ("program : str, optional\n    Path of the program.", "timeout : float, optional\n    Limit in seconds.")
 
 
@@ -196,7 +196,10 @@ def value_of(option, text):
         return text
     if option["type"] == "reals" and "," in text:
         return f"({text.replace(',', ', ')})"
-    return repr(text)
+    if option["type"] == "extent" and re.fullmatch(r"\d+x\d+", text):
+        return f"({text.replace('x', ', ')})"
+    known = {c["name"]: c.get("alias_of", c["name"]) for c in option.get("choices", ())}
+    return repr(known.get(text, text))
 
 
 def example(function, operation, line, options):

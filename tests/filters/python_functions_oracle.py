@@ -82,6 +82,42 @@ for name in [step for step in steps if step != "stack"] + ["labels", "compare"]:
         except gpuimg.Error as error:
             c.check(call, not isinstance(error, gpuimg.ArgumentError) or "No such file" in str(error), error)
 
+# Each option of each function is that of the chain: a choice, a value in the middle of the range, or a flag.
+def other_value(option):
+    default = option["default"]
+    if option["type"] == "flag":
+        return True, ""
+    if option["type"] == "choice":
+        names = [choice["name"] for choice in option["choices"] if "alias_of" not in choice and choice["name"] != default]
+        return names[0], f"={names[0]}"
+    if "min" in option and option["type"] in ("int", "odd", "real"):
+        middle = min(option["max"], max(option["min"], 2) + 1)
+        value = middle if option["type"] == "real" else int(middle) | 1
+        return value, f"={value}"
+    return None, ""
+
+
+def outcome(call):
+    """What a call returns, or the kind of its error."""
+    try:
+        result = call()
+    except TypeError:  # an argument is missing
+        return gpuimg.ArgumentError
+    except gpuimg.Error as error:
+        return type(error)
+    return json.dumps(result, default=np.ndarray.tolist) if isinstance(result, dict) else (result.dtype, result.shape, result.tobytes())
+
+
+for step in [step for step in steps if step != "stack"]:
+    function = getattr(gpuimg, {"open": "open_"}.get(step, step.replace("-", "_")))
+    options = {o["name"]: o for o in rows[step]["options"]}
+    for argument in list(inspect.signature(function).parameters)[1:-1]:
+        name = argument.rstrip("_").replace("_", "-")
+        value, text = other_value(options[name])
+        if value is not None:
+            got, want = outcome(lambda: function(color, **{argument: value})), outcome(lambda: gpuimg.run(color, f"{step} --{name}{text}"))
+            c.check(f"{step} --{name}{text}", got == want, (got, want))
+
 # Types, as mypy sees them.
 mypy = os.path.join(_python.TOP, "build/venv/bin/mypy")
 if os.path.exists(mypy):
