@@ -111,7 +111,7 @@ class Browser:
 
     def open(self, url, width):
         """Opens a page and returns the errors of its console and its requests."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.events = []
         self.call("Page.navigate", url=url)
         self.wait("Page.loadEventFired")
