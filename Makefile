@@ -132,7 +132,11 @@ CUDA_FILE := $(foreach i,1 2 3 4 5,x x x x x x x x x x)
 weight     = $(if $(filter %.cu.o,$1),$(CUDA_FILE),$(if $(filter $(foreach l,$(LEVELS),%.$l.o),$1),$(KERNEL),x))
 TO_COMPILE = $(eval TO_COMPILE := $(if $(wildcard $(COMPILED)),0,$(words $(foreach o,$(COMPILED),$(call weight,$o)))))$(TO_COMPILE)
 compiling  = @mkdir -p $(@D)$(if $(V),,$(eval DONE += $(call weight,$@)); \
-               $(if $(filter 0,$(TO_COMPILE)),echo,printf '[%3d %%] %s\n' $$(($(words $(DONE)) * 100 / $(TO_COMPILE)))) '$1 $2')
+               $(if $(filter demo,$(MAKECMDGOALS)),$(call tenth,$(words $(DONE)),$(words $(call weight,$@)),$(TO_COMPILE)), \
+               $(if $(filter 0,$(TO_COMPILE)),echo,printf '[%3d %%] %s\n' $$(($(words $(DONE)) * 100 / $(TO_COMPILE)))) '$1 $2'))
+# `make demo` prints a line per tenth of the compilation, so that its first picture follows soon; if objects existed, one per 100 files.
+tenth      = n=$(if $(filter 0,$3),100,$$(($3 / 10 + 1))); [ $$(($1 / n)) = $$((($1 - $2) / n)) ] || \
+               printf 'compiling, %s\n' "$(if $(filter 0,$3),$1 done,$$(($1 * 100 / $3)) %)"
 linking    = $(if $(V),,@echo '$1 $@')
 
 .PHONY: all ## build the program, build/gpuimg (what plain make does)

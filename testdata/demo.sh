@@ -28,16 +28,12 @@ quiet extract testdata/coins.png "$out/further/bright.csv" --at 75% --points "$o
 quiet run 'gaussian --sigma 14 | multiply --value 90' testdata/coins.png "$out/further/waves.pfm" --depth float
 
 # Each line is an operation in the form of `gpuimg run`, in the order of `gpuimg list`.
-columns=10 n=0
-echo
-printf '%s' "$out/operations.png, row by row:"
+set --
 while read -r picture operation; do
     last=${operation##*| }
     last=${last%% *}
-    "$gpuimg" run "$operation" "testdata/$picture.png" "$out/operations/$((101 + n))-$last.png" --quiet
-    [ $((n % columns)) != 0 ] || printf '\n ' # a row
-    printf ' %s' "$last"
-    n=$((n + 1))
+    quiet run "$operation" "testdata/$picture.png" "$out/operations/$last.png"
+    set -- "$@" "$out/operations/$last.png"
 done <<END
 scene blur --k 9
 scene gaussian --sigma 4
@@ -98,13 +94,11 @@ scene stack --images 2 --method mean
 scene channels --order bgr
 scene orient --as 3
 END
-echo
-echo
-echo "\$ gpuimg montage $out/operations/*.png $out/operations.png --columns $columns --cell 128x86 --background white"
-"$gpuimg" montage "$out"/operations/*.png "$out/operations.png" --columns $columns --cell 128x86 --background white
+echo "\$ gpuimg montage $out/operations/{blur,gaussian,...}.png $out/operations.png --columns 10 --cell 128x86 --label '{stem}' --background white"
+"$gpuimg" montage "$@" "$out/operations.png" --columns 10 --cell 128x86 --label '{stem}' --background white
 echo
 echo "written:"
 ls -l "$out" | awk 'NR > 1 && !/^d/ {printf "  %-44s %9d bytes\n", "'"$out"'/" $9, $5}'
 echo
-echo "open $out/overlay.png: each coin in a box with its number; $out/labels.png has each in its own colour;"
-echo "     $out/operations.png: what the operations do"
+echo "open $out/operations.png: what each operation does, with its name; $out/overlay.png: each coin in a box with its number;"
+echo "     $out/labels.png: each coin in its own colour. make site makes pages of examples: build/site/index.html"

@@ -27,6 +27,11 @@ fake nvcc '[ "$1" != --list-gpu-code ] || printf "sm_80\nsm_90\n"'
 says "no GPU: all" '^building build/cuda: .* for every GPU'
 says "no GPU: the demo is built without CUDA, and says how to build with it" \
     '^building build/cpu: CPU only \(no GPU here: make CUDA=1 builds for every GPU .* minutes .*, CUDA_ARCH=sm_90 for one in [0-9]+\)$' deps demo
+mk -n demo CUDA=0 B="$work/new" | grep -oE "n=[^;]*; .*printf 'compiling.*" >recipes
+sh recipes >progress
+check "the demo compiles many files" test "$(wc -l <recipes)" -gt 300
+check "and prints a line for each tenth of them" grep -qxE "9|10" <(sort -u progress | wc -l)
+check "the last one near the end" grep -qE '(9[0-9]|100) %' progress
 says "unless CUDA is asked for" '^building build/cuda: .* for every GPU' deps demo CUDA=1
 says "or a GPU" '^building build/cuda-sm_80: .* for sm_80' demo CUDA_ARCH=sm_80
 says "no GPU: tests compile CUDA for one" '^building build/cuda-quick: .* no GPU: compiled only' deps test
