@@ -287,7 +287,7 @@ PYTHON_DIR = $(addprefix $(DESTDIR),$(shell $(PYTHON) -c '$(PYTHON_FINDS)' '$(PR
 .PHONY: python ## the Python package, in build/.../python
 python: $(B)/python/gpuimg/_operations.py
 $(B)/python/gpuimg/_operations.py: $(B)/gpuimg cli/python/generate.py $(wildcard cli/python/gpuimg/*.*)
-	$(Q)$(PYTHON) cli/python/generate.py $(B)/gpuimg $(@D)
+	$(Q)EMULATOR='$(or $(RUN),$(EMULATOR))' $(PYTHON) cli/python/generate.py $(B)/gpuimg $(@D)
 
 # The program prints manual pages and completions from its own tables.
 .PHONY: install ## program, man pages, completions, Python modules; PREFIX=/usr/local DESTDIR=

@@ -124,11 +124,12 @@ if os.path.exists(mypy):
     with open(c.path("user.py"), "w") as file:
         file.write("import gpuimg\nimport numpy as np\na = np.zeros((4, 4), np.uint8)\n"
                    "table: dict[str, object] = gpuimg.stats(gpuimg.gaussian(a, sigma=2, border='wrap', device='cpu'))\n"
-                   "gpuimg.gaussian(a, sigmma=2)\ngpuimg.gaussian(a, border='wrapp')\ngpuimg.gausian(a)\ngpuimg.convolve(a)\n")
+                   "gpuimg.gaussian(a, sigmma=2)\ngpuimg.gaussian(a, border='wrapp')\ngpuimg.gausian(a)\ngpuimg.convolve(a)\ngpuimg.invert(3)\n"
+                   "import io, pathlib\nfor image in (pathlib.Path('a'), 'a', b'', io.BytesIO(), gpuimg.Picture(a), open('a', 'rb')): gpuimg.invert(image)\n")
     done = subprocess.run([mypy, "--strict", "--no-error-summary", "--cache-dir", c.path("cache"), c.path("user.py"), _python.made],
                           capture_output=True, text=True, env={**os.environ, "MYPYPATH": _python.folder.name}, cwd=_python.folder.name)
     lines = [int(line) for line in re.findall(r"user\.py:(\d+): error", done.stdout)]
-    c.check("mypy --strict", lines == [5, 6, 7, 8] and done.stdout.count(": error") == 4, done.stdout + done.stderr)
+    c.check("mypy --strict", lines == [5, 6, 7, 8, 9] and done.stdout.count(": error") == 5, done.stdout + done.stderr)
 else:
     c.skip("mypy is not in build/venv: make deps test puts it there")
 

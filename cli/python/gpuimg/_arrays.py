@@ -10,7 +10,7 @@ import os
 import struct
 import sys
 import warnings
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Union
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, Union
 
 import numpy as np
 
@@ -18,8 +18,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     Array = NDArray[Any]
 
-# What functions take as an image; an object with __array__(), such as a PIL image or a tensor on the CPU, is one too.
-ImageLike = Union["Array", str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], Any]
+
+class _Array(Protocol):
+    """A tensor on the CPU and other arrays."""
+
+    def __array__(self) -> Any: ...
+
+
+class _Interface(Protocol):
+    """A PIL image."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+
+# What functions take as an image.
+ImageLike = Union["Array", str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], _Array, _Interface]
 
 CHANNELS = 1024  # of an array
 NPY = b"\x93NUMPY"
@@ -67,7 +81,7 @@ def take(image: ImageLike, strict: bool = False) -> Input:
     pil = sys.modules.get("PIL.Image")
     if pil is not None and isinstance(image, pil.Image):
         return _take_array(_pil_array(image), strict)
-    if hasattr(image, "__array__"):
+    if hasattr(image, "__array__") or hasattr(image, "__array_interface__"):
         return _take_array(np.asarray(image), strict)
     raise TypeError(f"gpuimg: {type(image).__name__}: want an array, a path, bytes, a file object or a PIL image")
 
