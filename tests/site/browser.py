@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Opens every page of the gallery's site in headless Chromium, at 390 and 1280 pixels, light and dark.
 
-Usage: browser.py SITE [--shots FOLDER PAGE...]     (make test-site; needs Debian's chromium)
+Usage: browser.py SITE [--links | --shots FOLDER PAGE...]     (make test-site; needs Debian's chromium)
 
 A page fails if the console has an error, a request fails or leaves the folder, a link leads nowhere, the page is wider than the window,
 a picture is not shown or has no text, a level of headings is skipped, or text has a contrast below 4.5. The search must find commands by
-the words of other programs. --shots writes pictures of whole pages.
+the words of other programs. --shots writes pictures of whole pages. --links checks only the links, without a browser.
 """
 import base64
 import html.parser
@@ -203,6 +203,11 @@ def check_search(browser, site):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    if "--links" in sys.argv:
+        site = pathlib.Path(sys.argv[1]).resolve()
+        wrong = check_links(site, sorted(site.rglob("*.html")))
+        print(*wrong, sep="\n")
+        sys.exit(bool(wrong))
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not program:
         print("SKIP: chromium is missing: apt-get install chromium\n0 passed, 0 failed, 1 skipped")

@@ -44,7 +44,7 @@ def frame(title, body, address, description):
 {body}
 </main>
 <footer>
-<p>Each picture here is the result of the command beside it, run when this site was made. Its SHA-256 is compared by <code>make test</code>, on the CPU and on a GPU.</p>
+<p>Each picture here is the result of the command beside it, run when this site was made. Its SHA-256 is compared by <code>make test</code>, on the CPU and, where there is one, on a GPU.</p>
 <p><a href="{up}help/compatibility.html">Versions of other programs</a> · <a href="{up}help/limits.html">Limits</a> · <a href="{up}llms.txt">llms.txt</a> · <a href="{up}gpuimg.md">All help as Markdown</a></p>
 </footer>
 </body>

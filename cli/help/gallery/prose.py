@@ -84,19 +84,26 @@ def paragraph(text, link):
     return (f"<p>{lines}</p>" if lines else "") + (f"<ul>{listed}</ul>" if listed else "")
 
 
-def formulas(text, link):
+def formulas(text):
     """Returns an indented block: a formula, a file or a table."""
     return f'<pre class="block"><code>{html.escape(text, quote=False)}</code></pre>'
 
 
 def to_html(blocks, link):
-    parts = []
+    return "\n".join(formulas(text) if kind == "text" else paragraph(text, link) for kind, text in blocks)
+
+
+def chapters(blocks, link):
+    """The same for a topic, whose paragraphs may begin with a title in capitals: it becomes a heading. Returns the titles too."""
+    parts, titles = [], []
     for kind, text in blocks:
-        if kind == "heading":
-            parts.append(f"<h3>{inline(text)}</h3>")
-        else:
-            parts.append((formulas if kind == "text" else paragraph)(text, link))
-    return "\n".join(parts)
+        match = re.match(r"([A-Z][A-Z ,]{3,})\. (?=[A-Z-])", text) if kind == "paragraph" else None
+        if match:
+            titles.append(match.group(1).capitalize())
+            parts.append(f'<h2 id="{titles[-1].lower().replace(" ", "-")}">{titles[-1]}</h2>')
+            text = text[match.end():]
+        parts.append(to_html([(kind, text)], link))
+    return "\n".join(parts), titles
 
 
 def options(sets, link):

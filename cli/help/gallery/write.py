@@ -99,7 +99,7 @@ class Site:
         if examples:
             body.append("<h2>Examples</h2>" + "".join(parts.example_html(e, ALTS, self.folder) for e in examples))
         if page.manual:
-            body.append('<h2>What it computes</h2><div class="prose">' + prose.to_html(page.manual, link) + "</div>")
+            body.append(f'<h2>What it {"does" if family == self.families[-1][0] else "computes"}</h2><div class="prose">' + prose.to_html(page.manual, link) + "</div>")
         if page.commands:
             body.append("<h2>More commands</h2>" + "".join(parts.commands([c]) for c in page.commands))
         if page.sets:
@@ -127,8 +127,10 @@ class Site:
 
     def topic(self, name):
         page, link = self.pages[f"help {name}"], self.link("../")
-        body = [f'<h1>{text(name.capitalize())}</h1><p class="lead">{text(page.summary)}</p>', *(parts.commands([c]) for c in page.commands),
-                '<div class="prose">' + prose.to_html(page.manual, link) + "</div>"]
+        manual, titles = prose.chapters(page.manual, link)
+        jump = "".join(f'<a href="#{t.lower().replace(" ", "-")}">{text(t)}</a> ' for t in titles)
+        body = [f'<h1>{text(name.capitalize())}</h1><p class="lead">{text(page.summary)}</p><p class="jump">{jump}</p>',
+                *(parts.commands([c]) for c in page.commands), f'<div class="prose">{manual}</div>']
         if page.sets:
             body.append("<h2>Options</h2>" + prose.options(page.sets, link))
         self.write(f"help/{name}.html", f"gpuimg help {name}: {page.summary}", "\n".join(body), page.summary)
