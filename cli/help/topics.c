@@ -184,7 +184,8 @@ static const char *const cluster_paragraphs[] = {
     "A second array for the files that are still missing, in the file again.sh:",
     "    gpuimg report merge report-*.jsonl -o report.jsonl ||\n"
     "        sbatch --array=\"$(gpuimg report merge report-*.jsonl --missing array)\" blur.sbatch",
-    "An indexed job of Kubernetes, in the file blur.yaml:",
+    "An indexed job of Kubernetes (make image in the sources writes its container image), in the "
+    "file blur.yaml:",
     "    apiVersion: batch/v1\n"
     "    kind: Job\n"
     "    metadata: {name: blur}\n"

@@ -41,10 +41,16 @@ deb: all $(B)/wheel/rows
 	@cli/packages/deb.sh $(B)/deb $(VERSION) $(or $(DIST),dist) $(B)/wheel/rows
 	@ls -l $(DEB)
 
+IMAGE = $(DEB:.deb=.oci.tar)
+.PHONY: image ## dist/gpuimg_*.oci.tar, a container image of the .deb; needs root
+image: deb
+	@cli/packages/image.sh $(DEB) $(IMAGE)
+	@ls -l $(IMAGE)
+
 # Minutes, and at the first time minutes more to make the systems.
 .PHONY: test-packages ## install the packages into empty Debian and Ubuntu systems and use them; needs root and make deps FOR=packages
-test-packages: wheel deb
+test-packages: wheel deb image
 	@status=0; w=$$(echo $(or $(DIST),dist)/gpuimg-*-manylinux_2_34_$(MACHINE).whl); \
-	for t in "wheel $$w" "roots $$w" "deb $(DEB)"; do \
+	for t in "wheel $$w" "roots $$w" "deb $(DEB)" "image $(IMAGE)"; do \
 	    echo "== $$t"; set -- $$t; tests/packages/$$1.sh $(B) $$2 || status=1; \
 	done; exit $$status
