@@ -157,6 +157,16 @@ if ndimage:
             got = gpuimg.convolve(floats, kernel=rowwise, flip=flip, border="clamp")
             c.check("convolve", np.abs(got - of(floats.astype("f8"), np.array(kernel), mode="nearest")).max() < 1e-5)
 
+for array in (gray, color, floats, color.astype("u2"), np.asfortranarray(color), floats[::-2, ::3]):
+    got = gpuimg.flip(array, h=True)
+    before = array.copy()
+    c.check("a result is the caller's", got.flags.writeable and got.flags.aligned and got.flags.c_contiguous)
+    got[:] = 0
+    c.check("and not the input", np.array_equal(array, before) and np.array_equal(gpuimg.flip(array, h=True), before[:, ::-1]))
+read_only = gray.copy()
+read_only.flags.writeable = False
+equal("a read-only array", gpuimg.invert(read_only), 255 - gray)
+
 # Further images are arrays, files and PIL images; a file is read anew.
 other = c.rng.integers(0, 256, (31, 40), "u1")
 difference = np.abs(gray.astype(int) - other).astype("u1")

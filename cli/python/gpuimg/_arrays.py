@@ -35,6 +35,7 @@ class _Interface(Protocol):
 # What functions take as an image.
 ImageLike = Union["Array", str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], _Array, _Interface]
 
+Parts = tuple[Union[bytes, memoryview], ...]  # of a file, which are written one after the other
 CHANNELS = 1024  # of an array
 NPY = b"\x93NUMPY"
 LOSS = 1e-6  # of the range of floats, above which the program warns of rounding
@@ -44,7 +45,7 @@ PIL_MODES = {"1", "L", "LA", "RGB", "RGBA", "P", "PA", "I;16", "I;16L", "I;16B",
 class Input(NamedTuple):
     """An image for the program."""
 
-    data: bytes
+    parts: Parts
     options: tuple[str, ...] = ()  # that it needs
     column: bool = False  # it was an array of (height, width, 1)
     masked: bool = False  # the result is a masked array
@@ -90,7 +91,7 @@ def _take_file(data: bytes, name: str, strict: bool) -> Input:
     """An image file as it is. A .npy file is encoded, because the program copies it like any file of a data set that
     is no image."""
     if not data.startswith(NPY):
-        return Input(data)
+        return Input((data,))
     try:
         array = np.load(io.BytesIO(data), allow_pickle=False)
     except (ValueError, EOFError, MemoryError) as error:
@@ -120,8 +121,23 @@ def _take_array(array: Array, strict: bool) -> Input:
     return Input(encode(array, strict), (), column)
 
 
-def result(array: Array, image: Input, channels_first: bool) -> Array:
-    """The array of a result in the form of the input."""
+def _load(data: bytearray) -> Array:
+    """The array of a .npy file, which is the memory of the file if it is in C order."""
+    file = io.BytesIO(memoryview(data)[:1024])
+    try:
+        version = np.lib.format.read_magic(file)
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file) if version == (1, 0) else ((), True, None)
+    except ValueError:
+        fortran = True
+    if fortran:
+        loaded: Array = np.load(io.BytesIO(data), allow_pickle=False)
+        return loaded
+    return np.frombuffer(data, dtype, offset=file.tell()).reshape(shape)
+
+
+def result(data: bytearray, image: Input, channels_first: bool) -> Array:
+    """The array of a result, a .npy file, in the form of the input."""
+    array = _load(data)
     if image.masked and array.dtype.kind == "f":
         array = np.ma.masked_array(array, np.isnan(array))
     if image.column and array.ndim == 2:
@@ -154,7 +170,12 @@ def _to_float32(array: Array, strict: bool) -> Array:
     return rounded
 
 
-def encode(array: Array, strict: bool = False) -> bytes:
+def _bytes_of(array: Array) -> memoryview:
+    """The samples in C order, without a copy if they are so."""
+    return np.ascontiguousarray(array).view(np.uint8).reshape(-1).data
+
+
+def encode(array: Array, strict: bool = False) -> Parts:
     """An array as a file: PAM for integers, PFM for floats of 1 or 3 channels, and TIFF for other floats. Raises
     TypeError and ValueError."""
     if array.ndim not in (2, 3) or array.size == 0:
@@ -174,15 +195,15 @@ def encode(array: Array, strict: bool = False) -> bytes:
         if channels not in (1, 3):
             return _tiff(array.astype("<f4", copy=False))
         magic = "PF" if channels == 3 else "Pf"
-        return f"{magic}\n{width} {height}\n-1.0\n".encode() + array[::-1].astype("<f4").tobytes()
+        return f"{magic}\n{width} {height}\n-1.0\n".encode(), _bytes_of(array[::-1].astype("<f4", copy=False))
     full = 255 if array.dtype == np.uint8 else 65535
     kinds = ("GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA")
     kind = f"TUPLTYPE {kinds[channels - 1]}\n" if channels <= 4 else ""
     head = f"P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH {channels}\nMAXVAL {full}\n{kind}ENDHDR\n"
-    return head.encode() + array.astype(f">u{array.itemsize}").tobytes()
+    return head.encode(), _bytes_of(array.astype(f">u{array.itemsize}", copy=False))
 
 
-def _tiff(array: Array) -> bytes:
+def _tiff(array: Array) -> Parts:
     """Floats of (height, width, n) as a BigTIFF: gray or RGB with alpha for 2 or 4 channels, otherwise bands."""
     short, long8 = ("H", 3), ("Q", 16)
     height, width, n = array.shape
@@ -198,4 +219,4 @@ def _tiff(array: Array) -> bytes:
             values, data = values + data, struct.pack("<Q", spare + len(values))
         entries += struct.pack("<HHQ", tag, kind, len(numbers)) + data.ljust(8, b"\0")
     head = struct.pack("<2sHHHQ", b"II", 43, 8, 0, at)
-    return head + array.tobytes() + struct.pack("<Q", len(tags)) + entries + bytes(8) + values
+    return head, _bytes_of(array), struct.pack("<Q", len(tags)) + entries + bytes(8) + values

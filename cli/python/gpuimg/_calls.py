@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from ._arrays import ImageLike, take
+from ._arrays import ImageLike, Parts, take
 from ._chain import USAGE, ArgumentError, Error, _kept, run
 from ._further import Further, further
 from ._program import find
@@ -118,18 +118,18 @@ def call(name: str, function: str, arguments: dict[str, Any], values: Mapping[st
     return found
 
 
-def _once(arguments: Sequence[str], data: bytes, timeout: float | None, images: Sequence[Further], good: int = 0) -> bytes:
+def _once(arguments: Sequence[str], image: Parts, timeout: float | None, images: Sequence[Further], good: int = 0) -> bytes:
     """What a process of its own writes to standard output for an image."""
     try:
-        done = subprocess.run(arguments, input=data, capture_output=True, timeout=timeout,
-                              pass_fds=[image.descriptor for image in images])
+        done = subprocess.run(arguments, input=b"".join(image), capture_output=True, timeout=timeout,
+                              pass_fds=[further_image.descriptor for further_image in images])
     except subprocess.TimeoutExpired:
         raise TimeoutError(f"gpuimg: no result after {timeout:g} s") from None
     if done.returncode in (0, good):
         return done.stdout
     said = done.stderr.decode(errors="replace").strip()
-    for image in images:
-        said = said.replace(image.path, image.name)
+    for further_image in images:
+        said = said.replace(further_image.path, further_image.name)
     raise (ArgumentError if done.returncode == USAGE else Error)(said or "gpuimg ended without a message")
 
 
@@ -140,7 +140,7 @@ def labels(function: str, arguments: dict[str, Any], values: Mapping[str, bool])
     with tempfile.TemporaryDirectory(prefix="gpuimg-") as folder:
         path = os.path.join(folder, "labels.npy")
         _once([how["program"], "extract", *common, *options, *image.options, "--format=json", f"--labels={path}", "-"],
-              image.data, how["timeout"], images)
+              image.parts, how["timeout"], images)
         return np.load(path, allow_pickle=False)
 
 
@@ -151,7 +151,7 @@ def compare(function: str, arguments: dict[str, Any], values: Mapping[str, bool]
     taken = take(image, "--strict" in common)
     # The status is 1 if the images differ.
     text = _once([how["program"], "compare", *common, *options, *taken.options, "--format=json", "-", other.path],
-                 taken.data, how["timeout"], (other, *images), 1)
+                 taken.parts, how["timeout"], (other, *images), 1)
     if not text:
         raise Error("gpuimg ended without a message")
     table: Table = json.loads(text)
@@ -208,4 +208,4 @@ def encode(image: ImageLike, format: str = "png", *, program: str | None = None,
     """
     taken = take(image)
     return _once([program or find(), "convert", f"--format={format}", *words(options, {}), *taken.options, "-", "-"],
-                 taken.data, timeout, ())
+                 taken.parts, timeout, ())

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import functools
-import io
 import json
 import os
 import tarfile
@@ -17,9 +16,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-import numpy as np
-
-from ._arrays import ImageLike, Input, blocks, result, take, warn
+from ._arrays import ImageLike, Input, Parts, blocks, result, take, warn
 from ._further import Further
 from ._process import Process, seconds_of_lock
 from ._program import find
@@ -142,7 +139,7 @@ class Chain:
         if not self._lock.acquire(timeout=-1 if timeout is None else seconds_of_lock(timeout)):
             raise _late(timeout)
         try:
-            name, data = self._exchange(image.data, end)
+            name, data = self._exchange(image.parts, end)
             text = self._messages()
         except TimeoutError:
             raise _late(timeout) from None
@@ -157,16 +154,16 @@ class Chain:
             table: Table = json.loads(data)
             table.pop("file", None)
             return table
-        return result(np.load(io.BytesIO(data), allow_pickle=False), image, self._channels_first)
+        return result(data, image, self._channels_first)
 
-    def _exchange(self, data: bytes, end: float | None) -> tuple[str | None, bytes | None]:
+    def _exchange(self, image: Parts, end: float | None) -> tuple[str | None, bytearray | None]:
         """Name and bytes of the result. Only the program knows whether a chain ends in a table, and refuses the suffix
         of the other kind of result before it reads anything."""
         text, status = "", None
         for suffix in [self._suffix] if self._suffix else list(self._processes):
             process = self._processes[suffix]
             try:
-                results = process.exchange_named([data], end)
+                results = process.exchange_named([image], end)
             except (EOFError, tarfile.HeaderError):
                 status, said = process.stop(), self._messages()
                 text = text or said

@@ -41,7 +41,7 @@ def further(image: ImageLike, values: bool) -> Further:
         taken = take(image)
         if taken.options:
             raise TypeError("gpuimg: masked array as a further image: want array.filled(VALUE)")
-        data = taken.data
+        data = b"".join(taken.parts)
     elif path is not None:
         with open(path, "rb") as file:
             data = file.read()

@@ -11,7 +11,7 @@ import tarfile
 import threading
 import time
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, Any
 
 END = "end"
 FOREIGN: list[subprocess.Popen[bytes]] = []  # processes of the parent, which are kept because their buffers can't be freed
@@ -40,13 +40,14 @@ class Process:
         """The number of the process; None before it starts."""
         return self._process.pid if self._process else None
 
-    def exchange(self, images: Sequence[bytes]) -> list[bytes | None]:
+    def exchange(self, images: Sequence[Any]) -> list[bytes | None]:
         """The results of encoded images, in their order; None for one that failed. Raises EOFError or
         tarfile.HeaderError if the process ended."""
-        return [data for _, data in self.exchange_named(images)]
+        return [None if data is None else bytes(data) for _, data in self.exchange_named([(image,) for image in images])]
 
-    def exchange_named(self, images: Sequence[bytes], end: float | None = None) -> list[tuple[str | None, bytes | None]]:
-        """As exchange(), with the names of the results: the number of the image, and for an image the suffix that the
+    def exchange_named(self, images: Sequence[Sequence[Any]], end: float | None = None) -> \
+            list[tuple[str | None, bytearray | None]]:
+        """As exchange() for images in parts, with the names of the results: the number of the image, and for an image the suffix that the
         command gives. Raises TimeoutError if the results are not there at `end`, a time.monotonic(). After any
         exception the process has been ended."""
         late = threading.Event()
@@ -66,8 +67,8 @@ class Process:
             # Both pipes are in use at the same time, so neither side may wait for the other.
             writer = threading.Thread(target=self._write, args=(self._process, images), daemon=True)
             writer.start()
-            results: list[tuple[str | None, bytes | None]] = [(None, None)] * len(images)
-            for name, data in iter(self._read_member, (END, b"")):
+            results: list[tuple[str | None, bytearray | None]] = [(None, None)] * len(images)
+            for name, data in iter(self._read_member, (END, bytearray())):
                 results[int(name.split(".")[0])] = name, data
             writer.join()
             self._unread = False
@@ -117,27 +118,28 @@ class Process:
             pass
         return status
 
-    def _write(self, process: subprocess.Popen[bytes], images: Sequence[bytes]) -> None:
+    def _write(self, process: subprocess.Popen[bytes], images: Sequence[Sequence[Any]]) -> None:
         """Writes a member per image, then one that is no image and comes back as it is."""
         to = process.stdin
         assert to
         try:
-            for i, data in enumerate(images):
-                self._write_member(to, str(i), data)
-            self._write_member(to, END, b"")
+            for i, parts in enumerate(images):
+                self._write_member(to, str(i), parts)
+            self._write_member(to, END, ())
             to.flush()
         except (OSError, ValueError):  # the process ended, which the reader will notice
             pass
 
     @staticmethod
-    def _write_member(to: IO[bytes], name: str, data: bytes) -> None:
+    def _write_member(to: IO[bytes], name: str, parts: Sequence[Any]) -> None:
         info = tarfile.TarInfo(name)
-        info.size = len(data)
+        info.size = sum(map(len, parts))
         to.write(info.tobuf(tarfile.USTAR_FORMAT))
-        to.write(data)
-        to.write(bytes(-len(data) % tarfile.BLOCKSIZE))
+        for part in parts:
+            to.write(part)
+        to.write(bytes(-info.size % tarfile.BLOCKSIZE))
 
-    def _read_member(self) -> tuple[str, bytes]:
+    def _read_member(self) -> tuple[str, bytearray]:
         while True:
             info = tarfile.TarInfo.frombuf(self._read(tarfile.BLOCKSIZE), "utf-8", "surrogateescape")
             data = self._read(info.size)
@@ -145,10 +147,10 @@ class Process:
             if info.isreg():
                 return info.name, data
 
-    def _read(self, nbytes: int) -> bytes:
+    def _read(self, nbytes: int) -> bytearray:
         process = self._process
         assert process and process.stdout
-        data = process.stdout.read(nbytes)
-        if len(data) < nbytes:
+        data = bytearray(nbytes)
+        if process.stdout.readinto(data) < nbytes:  # type: ignore[attr-defined]
             raise EOFError(f"gpuimg ended, with exit status {process.wait()}")
         return data
