@@ -282,23 +282,23 @@ TEST(test_want_is_cut)
 
 TEST(test_color)
 {
-    struct gi_color c = read_ok("colour", "9").color;
+    struct gi_color c = read_ok("color", "9").color;
     assert_true(!c.named && c.n == 1 && c.v[0] == 9);
-    c = read_ok("colour", "1,-2.5,3,4").color;
+    c = read_ok("color", "1,-2.5,3,4").color;
     assert_true(!c.named && c.n == 4 && c.v[1] == -2.5 && c.v[3] == 4);
-    c = read_ok("colour", "#0f06").color;
+    c = read_ok("color", "#0f06").color;
     assert_true(c.named && c.v[0] == 0 && c.v[1] == 1 && c.v[2] == 0 && c.v[3] == 102 / 255.0);
-    c = read_ok("colour", "#01fE80").color;
+    c = read_ok("color", "#01fE80").color;
     assert_true(c.named && c.v[0] == 1 / 255.0 && c.v[1] == 254 / 255.0 && c.v[3] == 1);
-    c = read_ok("colour", "orange").color; /* 255, 165, 0 */
+    c = read_ok("color", "orange").color; /* 255, 165, 0 */
     assert_true(c.named && c.v[0] == 1 && c.v[1] == 165 / 255.0 && c.v[2] == 0 && c.v[3] == 1);
     static const char *const bad[] = {"",          "#",          "#1",      "#12",     "#12345",
                                       "#1234567",  "#123456789", "#ggg",    "#+1+1+1", "1,",
                                       "1,2,3,4,5", "Re",         "reddish", "1 2",     "50%"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refused("colour", bad[i], NULL);
-    refused("colour", "mauve",
-            "--colour mauve: want 1 to 4 sample values separated by commas, or a colour: a name "
+        refused("color", bad[i], NULL);
+    refused("color", "mauve",
+            "--color mauve: want 1 to 4 sample values separated by commas, or a colour: a name "
             "such as white or "
             "transparent, #rgb, #rgba, #rrggbb or #rrggbbaa");
 }
@@ -338,17 +338,17 @@ TEST(test_printed)
         {"rect", "40x30%", "40x30%"},
         {"rect", "40x30+1-2%", "40x30+1-2%"},
         {"rect", "x30-0+5", "x30-0+5"},
-        {"colour", "1,2.50,3", "1,2.5,3"},
-        {"colour", "#1aF", "#11aaffff"},
-        {"colour", "transparent", "#00000000"},
+        {"color", "1,2.50,3", "1,2.5,3"},
+        {"color", "#1aF", "#11aaffff"},
+        {"color", "transparent", "#00000000"},
         {"text", "a b", "a b"},
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         check_printed(values[i][0], values[i][1], values[i][2]);
     struct params set = read_ok("flag", NULL), unset = {0};
     assert_false(gi_option_same(gi_option_find(rows, "flag"), &set, &unset));
-    struct params blue = read_ok("colour", "10,20,30"), green = read_ok("colour", "10,20,31");
-    assert_false(gi_option_same(gi_option_find(rows, "colour"), &blue, &green));
+    struct params blue = read_ok("color", "10,20,30"), green = read_ok("color", "10,20,31");
+    assert_false(gi_option_same(gi_option_find(rows, "color"), &blue, &green));
     struct params near = read_ok("rect", "40x30+1-2"), far = read_ok("rect", "40x30+1-2%");
     assert_false(gi_option_same(gi_option_find(rows, "rect"), &near, &far));
     far = read_ok("rect", "40x30");
