@@ -3,15 +3,12 @@
  * what gpuimg does in another way, or not yet, has a sentence instead.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/suggestion.h"
+#include "cli/args/synonyms.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 
 #include <string.h>
-
-/* A name that another program uses, and its equivalent here. */
-struct synonym {
-    const char *word, *means;
-};
+#include <strings.h>
 
 /* A sentence on what to use in place of an unknown command or option. */
 struct advice {
@@ -34,124 +31,6 @@ static const char outlines[] =
 static const char time_of_batch[] =
     "to estimate the time of a batch run it on about 100 files: its last line "
     "has the images per second";
-static const char despeckle[] = "median --threshold (in masks remove-small; for dark specks gpuimg "
-                                "run 'invert | remove-small | invert')";
-static const char colors[] =
-    "palette (counts them), quantize (reduces them) or color (changes them)";
-
-static const struct synonym commands[] = {
-    {"adaptive", "local-threshold"},
-    {"adaptive-threshold", "local-threshold"},
-    {"adaptivethreshold", "local-threshold"},
-    {"append", "montage"},
-    {"auto-orient", "orient"},
-    {"auto-rotate", "orient"},
-    {"autocontrast", "normalize"},
-    {"autoorient", "orient"},
-    {"autorotate", "orient"},
-    {"average", "stack (of many images) or blur"},
-    {"barrel", "undistort"},
-    {"batch", "help batch"},
-    {"binarise", "threshold"},
-    {"binarize", "threshold"},
-    {"blobs", "extract"},
-    {"border", "pad"},
-    {"box", "blur"},
-    {"canny", "edges"},
-    {"cc", "extract"},
-    {"clip", "levels"},
-    {"closing", "close"},
-    {"cmp", "compare"},
-    {"colors", colors},
-    {"colours", colors},
-    {"components", "extract"},
-    {"contrast-stretch", "normalize"},
-    {"conv", "convolve"},
-    {"count", "extract (of objects) or palette (of colours)"},
-    {"createclahe", "clahe"},
-    {"cumsum", "cumulative"},
-    {"denoise", "nlmeans"},
-    {"deskew", "rotate"},
-    {"despeckle", despeckle},
-    {"diff", "compare"},
-    {"dilation", "dilate"},
-    {"dominant", "palette"},
-    {"equalise", "equalize"},
-    {"equalize_adapthist", "clahe"},
-    {"equalizehist", "equalize"},
-    {"erosion", "erode"},
-    {"every", "help batch (--shard)"},
-    {"exif", "info"},
-    {"flatten", "convert --background"},
-    {"gps", "info"},
-    {"gpus", "devices"},
-    {"histeq", "equalize"},
-    {"identify", "info"},
-    {"iptc", "info"},
-    {"join", "montage"},
-    {"kernel", "convolve"},
-    {"label", "extract"},
-    {"laplace", "edges --operator laplace"},
-    {"laplacian", "edges --operator laplace"},
-    {"log", "help batch (--report)"},
-    {"majority", "mode"},
-    {"man", "help --man"},
-    {"max", "dilate"},
-    {"maximum", "dilate"},
-    {"mean", "blur"},
-    {"medianblur", "median"},
-    {"min", "erode"},
-    {"minimum", "erode"},
-    {"mip", "stack --method max"},
-    {"modal", "mode"},
-    {"mogrify", "help batch"},
-    {"multipage", "pages"},
-    {"niblack", "local-threshold --method niblack"},
-    {"normalise", "normalize"},
-    {"objects", "extract"},
-    {"opening", "open"},
-    {"otsu", "threshold"},
-    {"overlay", "composite"},
-    {"particles", "extract"},
-    {"percentile", "rank --percent"},
-    {"pincushion", "undistort"},
-    {"pipeline", "run"},
-    {"posterize", "quantize"},
-    {"prewitt", "edges --operator prewitt"},
-    {"projection", "stack --method max"},
-    {"psnr", "compare"},
-    {"python", "run (in Python: import gpuimg)"},
-    {"regions", "extract"},
-    {"regression", "compare"},
-    {"rescale", "resize"},
-    {"retry", "help batch (--resume)"},
-    {"rolling-ball", "background"},
-    {"sauvola", "local-threshold --method sauvola"},
-    {"scharr", "edges --operator scharr"},
-    {"segment", "extract"},
-    {"segmentation", "extract"},
-    {"sepia", "color --sepia"},
-    {"slope", "edges --scale 0.125"},
-    {"smooth", "gaussian"},
-    {"sobel", "edges --operator sobel"},
-    {"speck", despeckle},
-    {"specks", despeckle},
-    {"speed", "help batch"},
-    {"ssim", "compare"},
-    {"straighten", "rotate"},
-    {"strip", "convert --strip"},
-    {"sum", "stats"},
-    {"tile", "montage"},
-    {"unsharp", "sharpen"},
-    {"unsharp-mask", "sharpen"},
-    {"usm", "sharpen"},
-    {"validate", "info --check"},
-    {"verify", "info --check"},
-    {"watermark", "composite"},
-    {"white-balance", "color --balance gray"},
-    {"whitebalance", "color --balance gray"},
-    {0},
-};
 
 static const struct advice command_advice[] = {
     {"gradient", "boundary", outlines},
@@ -179,19 +58,20 @@ static const struct advice command_advice[] = {
 
 bool gi_synonym_at(const char **word, const char **means, int index)
 {
-    int nsynonyms = sizeof commands / sizeof *commands - 1,
-        nadvice = sizeof command_advice / sizeof *command_advice - 1;
+    int nsynonyms = 0, nadvice = sizeof command_advice / sizeof *command_advice - 1;
+    while (gi_command_synonyms[nsynonyms].word)
+        nsynonyms++;
     if (index < 0 || index >= nsynonyms + nadvice)
         return false;
     bool synonym = index < nsynonyms;
-    *word = synonym ? commands[index].word : command_advice[index - nsynonyms].word;
-    *means = synonym ? commands[index].means : command_advice[index - nsynonyms].place;
+    *word = synonym ? gi_command_synonyms[index].word : command_advice[index - nsynonyms].word;
+    *means = synonym ? gi_command_synonyms[index].means : command_advice[index - nsynonyms].place;
     return true;
 }
 
 /* `means` is suggested only for commands that have this option. If a word occurs several times, the
  * first row counts whose option the command has. */
-static const struct synonym options[] = {
+static const struct gi_synonym options[] = {
     {"R", "recursive"},
     {"background", "border-value"},
     {"buckets", "bins"},
@@ -361,7 +241,7 @@ bool gi_command_is_synonym(const char *name)
 {
     const char *word, *means;
     for (int i = 0; gi_synonym_at(&word, &means, i); i++)
-        if (strcmp(word, name) == 0)
+        if (strcasecmp(word, name) == 0)
             return true;
     return false;
 }
@@ -369,8 +249,8 @@ bool gi_command_is_synonym(const char *name)
 const char *gi_command_nearest(const char *name)
 {
     const char *nearest = NULL;
-    for (const struct synonym *s = commands; s->word; s++)
-        if (strcmp(s->word, name) == 0)
+    for (const struct gi_synonym *s = gi_command_synonyms; s->word; s++)
+        if (strcasecmp(s->word, name) == 0)
             return s->means;
     int near = 99;
     struct gi_command command;
@@ -433,7 +313,7 @@ const char *gi_value_advice(const struct gi_command *command, const char *option
 
 const char *gi_option_nearest(const struct gi_command *command, const char *name)
 {
-    for (const struct synonym *s = options; s->word; s++)
+    for (const struct gi_synonym *s = options; s->word; s++)
         if (strcmp(s->word, name) == 0 &&
             gi_command_has_option(command, s->means, strcspn(s->means, " ")))
             return s->means;

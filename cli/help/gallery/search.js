@@ -1,5 +1,5 @@
 // The search field and the buttons that copy commands. The index, GPUIMG_INDEX, is a list of
-// [title, summary, address, words of other programs, further words]; it needs no server.
+// [title, summary, address, words of other programs, names of options, further words]; it needs no server.
 "use strict";
 
 const root = document.documentElement.dataset.root || "";
@@ -12,10 +12,10 @@ let chosen = -1;
 const plain = text => text.toLowerCase().replace(/colour/g, "color").replace(/[-_\s]+/g, " ");
 const pages = GPUIMG_INDEX.map(entry => entry.map((text, i) => i === 2 ? text : " " + plain(text)));
 
-// Returns the weight of the best place that has the word: title, words of other programs, summary, other text. A whole
+// Returns the weight of the best place that has the word: title, words of other programs, summary, options, other text. A whole
 // word counts twice.
 function weigh(page, word) {
-    const weights = [64, 32, 0, 64, 2];
+    const weights = [64, 32, 0, 64, 8, 2];
     let best = 0;
     for (const [i, text] of page.entries()) {
         const at = i === 2 ? -1 : text.indexOf(" " + word);

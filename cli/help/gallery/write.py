@@ -36,7 +36,7 @@ class Site:
         self.families, self.pages = [], {}
         self.read_help()
         self.timings, self.timing_pages = bench.timings()
-        self.index = []  # of the search: title, summary, address, further words
+        self.index = []  # of the search: title, summary, address, words of other programs, names of options, further words
 
     def printed(self, *arguments):
         return subprocess.run([self.gpuimg, *arguments], stdout=subprocess.PIPE, check=True).stdout.decode()
@@ -110,9 +110,14 @@ class Site:
         kin = [n for n in dict(self.families)[family] if n != name]
         body.append("<h2>Related</h2><p class=kin>" + " ".join(f'<a href="{n}.html">{n}</a>' for n in kin) + "</p>")
         self.write(f"op/{name}.html", f"gpuimg {name}: {page.summary}", "\n".join(body), f"{page.summary}. Examples with pictures, options, formulas and times.")
-        options = [(o[0], o[1]) for _, rows in page.sets for o in rows]
-        words = " ".join([*others, *(f"{n} {t}" for n, t in options), *(prose.unescape(t) for _, t in page.manual)])
-        self.index.append([name, page.summary, f"op/{name}.html", " ".join(others), unique(words)])
+        self.find(name, f"op/{name}.html", page, others)
+
+    def find(self, title, address, page, others):
+        """Adds a page of help to the index of the search."""
+        options = [o for _, rows in page.sets for o in rows]
+        names = " ".join([o[0] for o in options] + [c for o in options for c, _ in o[2]])
+        words = " ".join([prose.unescape(t) for _, t in page.manual] + [o[1] for o in options])
+        self.index.append([title, page.summary, address, " ".join(others), unique(names), unique(words)])
 
     def speed_of(self, name):
         """Returns the times of an operation, if the bench has them."""
@@ -134,9 +139,8 @@ class Site:
         if page.sets:
             body.append("<h2>Options</h2>" + prose.options(page.sets, link))
         self.write(f"help/{name}.html", f"gpuimg help {name}: {page.summary}", "\n".join(body), page.summary)
-        words = " ".join([prose.unescape(t) for _, t in page.manual] + [f"{o[0]} {o[1]}" for _, rows in page.sets for o in rows])
         others = [s["word"] for s in self.listed["synonyms"] if s["means"].startswith(f"help {name}")]
-        self.index.append([f"help {name}", page.summary, f"help/{name}.html", " ".join(others), unique(words)])
+        self.find(f"help {name}", f"help/{name}.html", page, others)
 
     def group(self, group):
         """Writes the page of a kind of user."""
@@ -145,7 +149,7 @@ class Site:
             used = [n for n in dict.fromkeys(re.findall(r"[a-z][a-z-]+", command)) if n in self.pages and n not in ("run", "list")]
             links = " ".join(f'<a href="../op/{n}.html">{n}</a>' for n in used)
             body.append(f'<li id="t{number}">{self.thumbnail(used, group)}<div><h2>{text(task)}</h2>{parts.commands([command])}<p class="kin">{links}</p></div></li>')
-            self.index.append([task, group.title, f"for/{group.name}.html#t{number}", "", command])
+            self.index.append([task, group.title, f"for/{group.name}.html#t{number}", "", "", command])
         self.write(f"for/{group.name}.html", f"gpuimg for {group.title.lower()}: {len(group.tasks)} tasks", "\n".join(body) + "</ol>", group.text)
 
     def thumbnail(self, used, group):
@@ -207,7 +211,7 @@ class Site:
         """Writes the index of the search, llms.txt and all help as Markdown."""
         for example in self.examples:
             if example.results:
-                self.index.append([example.title, example.operation, f"op/{example.operation}.html#{example.name}", example.task, "; ".join(c for c, _ in example.commands)])
+                self.index.append([example.title, example.operation, f"op/{example.operation}.html#{example.name}", "", example.task, "; ".join(c for c, _ in example.commands)])
         (self.folder / "index.js").write_text("const GPUIMG_INDEX = " + json.dumps(self.index, ensure_ascii=False, separators=(",", ":")) + ";\n", encoding="utf-8")
         (self.folder / "gpuimg.md").write_text(self.markdown, encoding="utf-8")
         lines = ["# gpuimg", "", f"> {ABOUT}", "", "The program explains itself: `gpuimg help COMMAND`, `gpuimg help WORD`, `gpuimg list --json` (all options with types and ranges).", "",

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Help, manual pages and completions, all printed from the rows.
-# Sources: cli/help cli/args/option_text* cli/args/suggestion*
+# Sources: cli/help cli/args/option_text* cli/args/suggestion* cli/args/synonyms*
 . "$(dirname "$0")/../lib.sh"
 
 expect 0 gpuimg help
@@ -25,6 +25,10 @@ while IFS=: read -r words command; do
     expect_stdout "$(<out)" gpuimg help $words
 done <<'END'
 structuring element:erode
+regionprops:extract
+bwareaopen:remove-small
+GaussianBlur:gaussian
+match_histograms:match
 connected component:extract
 non-local means:nlmeans
 integral image:integral

@@ -18,6 +18,7 @@ while read -r _ line; do
     eval "expect 0 gpuimg ${line%%   *}"
 done < <(grep -E '^  gpuimg [a-z]+ .*\.' start)
 check "no command: eight examples" test "$(grep -cE '^  gpuimg [a-z]+ .*\.' start)" = 8
+expect_error 2 'GaussianBlur: no such command, did you mean gaussian? (try gpuimg help)' GaussianBlur in.pgm made.pgm
 expect_error 2 'blurr: no such command, did you mean blur? (try gpuimg help)' blurr
 expect_error 2 'frobnicate: no such command (try gpuimg help)' frobnicate in.pgm made.pgm
 for guess in hist:histogram gauss:gaussian sobel:'edges --operator sobel' diff:compare blurring:blur minimum:erode; do
