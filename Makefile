@@ -183,7 +183,7 @@ $(CODECS): | $(B)/headers
 # The commit is in one object, which is compiled again when the commit has changed: the file's name contains it. It is empty if
 # the sources are not a repository of their own.
 COMMIT := $(shell [ "$$(git rev-parse --show-toplevel 2>/dev/null)" = "$(realpath .)" ] && git describe --always --dirty=+ --exclude '*' 2>/dev/null)
-GPUS   := $(sort $(filter sm_%,$(subst $(comma), ,$(subst =, ,$(subst ], ,$(subst [, ,$(GENCODE)))))))
+GPUS   := $(filter sm_%,$(subst $(comma), ,$(subst =, ,$(subst ], ,$(subst [, ,$(GENCODE))))))
 BUILT  := $(B)/commit-$(or $(COMMIT),unknown)
 $(B)/cli/built.o: $(BUILT)
 $(B)/cli/built.o: private ALL_CFLAGS += $(if $(COMMIT),-DGI_COMMIT='"$(COMMIT)"') -DGI_GPUS='"$(GPUS)"'

@@ -24,8 +24,8 @@ $(B)/wheel/libraries: $(B)/wheel/rows $(wildcard cli/packages/bundle/*) cli/pack
 	@touch $@
 
 .PHONY: wheel ## dist/gpuimg-*.whl for any Linux with glibc 2.34; CUDA_ARCH=all for a release; needs make deps wheel
-wheel: $(if $(filter deps,$(MAKECMDGOALS)),| deps) all $(B)/wheel/gpuimg $(B)/wheel/libraries python
-	@$(PYTHON) cli/packages/wheel.py $(B)/wheel/gpuimg $(B)/python $(B)/wheel/libraries manylinux_2_34_$(MACHINE) $(or $(DIST),dist) $(addsuffix $(B)/gpuimg,$(addsuffix $(space),$(RUN)))
+wheel: $(if $(filter deps,$(MAKECMDGOALS)),| deps) $(if $(RUN),$(B)/gpuimg,all) $(B)/wheel/gpuimg $(B)/wheel/libraries $(if $(MODULES),,python)
+	@$(PYTHON) cli/packages/wheel.py $(B)/wheel/gpuimg $(or $(MODULES),$(B)/python) $(B)/wheel/libraries manylinux_2_34_$(MACHINE) $(or $(DIST),dist) $(if $(RUN),$(RUN) $(B)/gpuimg)
 
 .PHONY: test-wheel ## install the wheel into a virtual environment and use it
 test-wheel: wheel
@@ -54,3 +54,29 @@ test-packages: wheel deb image
 	for t in "wheel $$w" "roots $$w" "deb $(DEB)" "image $(IMAGE)"; do \
 	    echo "== $$t"; set -- $$t; tests/packages/$$1.sh $(B) $$2 || status=1; \
 	done; exit $$status
+
+# The wheel for Arm is cross-compiled with the static libraries of Debian's packages for arm64, and has no CUDA.
+ARM_WHEEL_ROOT := $(CURDIR)/build/arm-wheel/root
+$(ARM_WHEEL_ROOT):
+	@rm -rf build/arm-wheel
+	@mkdir -p build/arm-wheel/made
+	@. /etc/os-release; for p in $(sort $(filter lib%-dev zlib1g-dev,$(PACKAGES) $(WHEEL_PACKAGES))); do echo "--include=$$p"; done | \
+	    xargs mmdebstrap --variant=extract --architectures=arm64 "$$VERSION_CODENAME" - 2>build/arm-wheel/log | \
+	    tar -xC build/arm-wheel/made --exclude='./dev/*'
+	@mv build/arm-wheel/made $@
+
+.PHONY: wheel-arm ## the wheel for Arm, without CUDA; needs make deps FOR="wheel test-arm"
+wheel-arm: all python | $(ARM_WHEEL_ROOT)
+	+@$(MAKE) --no-print-directory CUDA=0 CC=$(ARM)-gcc AR=$(ARM)-ar CFLAGS=-O2 CPPFLAGS=--sysroot=$(ARM_WHEEL_ROOT) \
+	    RUN="qemu-aarch64 -L $(ARM_WHEEL_ROOT)" MODULES=$(B)/python wheel
+
+# The checks of the sources come before the build, which takes minutes.
+.PHONY: release ## check that version, CHANGELOG, README and manual agree, and make all packages and dist/SHA256SUMS; CUDA_ARCH=all
+release:
+	@cli/packages/release.sh
+	@rm -rf $(or $(DIST),dist)
+	+@$(MAKE) --no-print-directory wheel
+	+@$(MAKE) --no-print-directory image
+	+@[ ! -d $(ARM_WHEEL_ROOT) ] || $(MAKE) --no-print-directory wheel-arm
+	@git archive --prefix=gpuimg-$(VERSION)/ -o $(or $(DIST),dist)/gpuimg-$(VERSION).tar.gz HEAD
+	@cli/packages/release.sh $(B)/gpuimg $(or $(DIST),dist)
