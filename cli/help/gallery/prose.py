@@ -97,7 +97,7 @@ def chapters(blocks, link):
     """The same for a topic, whose paragraphs may begin with a title in capitals: it becomes a heading. Returns the titles too."""
     parts, titles = [], []
     for kind, text in blocks:
-        match = re.match(r"([A-Z][A-Z ,]{3,})\. (?=[A-Z0-9-])", text) if kind == "paragraph" else None
+        match = re.match(r"([A-Z][A-Z ,]{3,})\. (?=\S)", text) if kind == "paragraph" else None
         if match:
             titles.append(match.group(1).capitalize())
             parts.append(f'<h2 id="{titles[-1].lower().replace(" ", "-")}">{titles[-1]}</h2>')
