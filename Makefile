@@ -49,7 +49,8 @@ ifeq ($(HAVE_CUDA),1)
   CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(shell readlink -f $(NVCC_PATH))))
   # A pair is a virtual architecture and the real ones compiled from it. Code for sm_80 runs on 8.x, for sm_100 on 10.x and so
   # on; a GPU without such code compiles the last pair's PTX when it first runs. Each pair costs a whole pass of the compiler:
-  # most files have no code for certain GPUs, and a single pass gives the same machine code as several.
+  # most files have no code for certain GPUs, and a single pass gives the same machine code as several. A build for named GPUs
+  # has no PTX, which would be more than half of its size: it does not run on other GPUs, and says so.
   GENCODE_all := arch=compute_75,code=[sm_75,sm_80,sm_90,sm_100,sm_120,compute_75]
   GENCODE_80  := arch=compute_75,code=sm_75 arch=compute_80,code=[sm_80,sm_90,sm_100,sm_120,compute_80]
   GENCODE_90  := arch=compute_75,code=[sm_75,sm_80] arch=compute_90,code=[sm_90,sm_100,sm_120,compute_90]
@@ -59,7 +60,7 @@ ifeq ($(HAVE_CUDA),1)
   CUDA_ARCH ?= $(if $(ARCH_KNOWN),$(ARCH_KNOWN),all)
   # The newest architecture for which kernels have code of their own.
   GENCODE_quick := arch=compute_90,code=sm_90
-  GENCODE = $(if $(filter all quick,$(CUDA_ARCH)),$(GENCODE_$(CUDA_ARCH)),$(foreach a,$(CUDA_ARCH:sm_%=%),arch=compute_$a,code=[sm_$a,compute_$a]))
+  GENCODE = $(if $(filter all quick,$(CUDA_ARCH)),$(GENCODE_$(CUDA_ARCH)),$(foreach a,$(CUDA_ARCH:sm_%=%),arch=compute_$a,code=sm_$a))
 endif
 
 # Each configuration has its own objects; build/gpuimg is a link to the program built last.

@@ -87,6 +87,11 @@ static enum gi_status device_info(struct gi_device_info *info, int ordinal, stru
         2e3 * attribute(cudaDevAttrMemoryClockRate, ordinal) * properties.memoryBusWidth / 8;
     info->link_rate = link_rate(ordinal);
     GI_CUDA_TRY(cudaSetDevice(ordinal));
+    if (!gi_cuda_has_code())
+        return gi_fail(err, GI_E_DEVICE,
+                       "%s: the program was built without code for compute capability %d.%d (make "
+                       "CUDA_ARCH=sm_%d, or CUDA_ARCH=all, builds one with it)",
+                       info->name, properties.major, properties.minor, info->capability);
     GI_CUDA_TRY(cudaMemGetInfo(&info->free_nbytes, &info->memory_nbytes));
     return GI_OK;
 }

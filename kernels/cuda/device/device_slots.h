@@ -16,6 +16,10 @@ GI_CUDA_FUNCTION(roofline)
 
 /* Shared within this folder. */
 
+/* Returns whether the program has code for the current GPU: a build for one GPU has no PTX code,
+ * which the driver could compile for another. */
+bool gi_cuda_has_code(void);
+
 /* Initialise and free the device's pinned memory. */
 void gi_cuda_pinned_begin(struct gi_cuda_device *cu);
 void gi_cuda_pinned_end(struct gi_cuda_device *cu);

@@ -31,6 +31,14 @@ static __global__ void fma_chains(float *out, float factor)
         out[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
+bool gi_cuda_has_code(void)
+{
+    cudaFuncAttributes code;
+    bool has = cudaFuncGetAttributes(&code, fma_chains) == cudaSuccess;
+    cudaGetLastError();
+    return has;
+}
+
 /* Sets *rate to `work` divided by the time between the marks, unless *rate is already larger. */
 static enum gi_status note_rate(struct gi_cuda_queue *cu, double *rate, double work,
                                 const struct gi_stopwatch *watch, struct gi_err *err)
