@@ -37,7 +37,8 @@ enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *imag
                       swap ? host->width : host->height, host->channels, host->type, err);
     if (!status && (status = k->jpeg_decode(queue, image, &src, &spec, err)))
         k->release(queue, image);
-    if (status) /* the host may free the scan, which jpeg_decode() waits for only if it succeeds */
+    if (status) /* jpeg_decode() waits for the copy of the scan only if it succeeds, so wait here
+                 * before the host frees the scan */
         k->wait(queue, &ticket, NULL);
     k->release(queue, &src);
     return status || !coded->layout ? status : turn(queue, image, coded->layout, err);

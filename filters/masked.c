@@ -14,7 +14,7 @@ static bool is_masked_by(const struct gi_plan *plan, int j)
     return plan->filter->samples.masks_others && plan->sources[j].mask;
 }
 
-/* Returns whether pixels stay where they are, in samples of the same type. */
+/* Returns whether the step leaves every pixel in its place and keeps the sample type. */
 static bool stays(const struct gi_plan *plan)
 {
     const struct gi_image *src = &plan->sources[0], *made = &plan->result;

@@ -6,7 +6,8 @@
 #include "imgio/imgio.h"
 
 /* Finds the value. `text` is NULL, "none" or a number that overrides the tag. `image` was loaded
- * with `info` and `metadata`; the value in the file is scaled as its samples were. nodata->given
+ * with `info` and `metadata`; the value that the file's tag states is converted to
+ * the scale of the image's samples, as the samples were when the image was loaded. nodata->given
  * becomes false if no sample of the image's type can have the value. Errors: GI_E_USAGE for another
  * text. */
 enum gi_status gi_nodata_find(struct gi_nodata *nodata, const char *text,

@@ -16,7 +16,8 @@ enum gi_source_way {
     /* Not at all, because no decoder accepts the file: the buffer only has the first bytes. */
     GI_SOURCE_STOP,
 };
-/* Chooses the way from the first bytes, which are all bytes of the file or GI_SOURCE_HEAD. */
+/* Chooses how the file is read from its first bytes: GI_SOURCE_HEAD bytes, or the whole file if it
+ * is shorter. */
 typedef enum gi_source_way gi_source_chooser(const unsigned char *bytes, size_t nbytes,
                                              bool header_only);
 enum { GI_SOURCE_HEAD = 4096 };

@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 enum {
-    GI_TAPS_MAX = 4001,    /* maximum taps of one side of a separable kernel, and maximum k of a box
-                              filter, whose sum for 8 bits, 255 * 4001^2, fits in 32 bits unsigned */
-    GI_TAPS_BLOCK = 32,    /* taps in one fmaf chain of a separable kernel; longer chains drift */
+    GI_TAPS_MAX = 4001, /* maximum taps of a separable kernel along an axis, and maximum k of a box
+                           filter: the sum of 4001 x 4001 bytes fits in 32 bits unsigned */
+    GI_TAPS_BLOCK = 32, /* taps in one fmaf chain of a separable kernel; longer chains drift */
     GI_WEIGHTS_MAX = 7921, /* maximum weights of a dense kernel, 89 x 89, which fit in the 32764
                               bytes of constant memory for the arguments of a CUDA launch */
 };

@@ -158,8 +158,8 @@ const struct gi_option gi_io_options[] = {
     {0},
 };
 
-/* The type for each enum gi_depth. GI_DEPTH_SAME has the shallowest type, which never makes an
- * image deeper. */
+/* The sample type for each enum gi_depth, to which a loaded image is at least converted. For
+ * GI_DEPTH_SAME it is GI_U8, so that no image is converted. */
 static const enum gi_type depth_types[] = {GI_U8, GI_U8, GI_U16, GI_F32, GI_U8};
 static const int depth_bits[] = {0, 8, 16, 32, 1};
 

@@ -282,8 +282,8 @@ static const struct verb {
     int least, most; /* number of operands, with the verb */
     enum gi_status (*run)(void *self, const struct gi_batch_files *files,
                           struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err);
-    /* Processes many images; there is no operand OUTPUT. NULL if the verb makes one image from
-     * several. */
+    /* Processes many images, without an operand OUTPUT. NULL for a form of the command that makes
+     * one image of several (join). */
     enum gi_status (*run_many)(struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 } verbs[] = {

@@ -32,9 +32,9 @@ static struct gi_nodata nodata_of_others(const struct gi_chain *chain)
     return (struct gi_nodata){0};
 }
 
-/* Hides pixels without data of an image that gi_load() could not hide: parts of images of bands,
- * and inputs that are streams. An image that has none may get some from a further image. Frees the
- * image on an error. */
+/* Marks the pixels without data of an image by alpha where gi_load() could not: in a part of an
+ * image of several bands, and in an image of a stream. An image without such pixels may get some
+ * from a further image. Frees the image on an error. */
 static enum gi_status hide_late(struct gi_imaging *imaging, const struct gi_item *item,
                                 struct gi_image *image, const struct gi_metadata *metadata,
                                 const struct gi_file_info *info, struct gi_nodata *nodata,

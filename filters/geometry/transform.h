@@ -62,7 +62,8 @@ enum gi_status gi_transform_run(const struct gi_plan *plan, struct gi_queue *que
 
 /* Reads the matrix `text` ("a b c; d e f"; rows are separated by ; or line ends), the value of
  * `option`. The matrix has 3 rows of 3 numbers. If `square` is not set, it may also have 2 rows of
- * 3 numbers, which are completed by 0 0 1. If `inverse` is set, m becomes the matrix, otherwise its
+ * 3 numbers, which are completed by 0 0 1. `m` maps pixels of the result to pixels of the source:
+ * it is the matrix itself if `inverse` is set, which says that the matrix maps so, otherwise its
  * inverse. Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_matrix_read(double m[9], const char *option, const char *text, bool square,
                               bool inverse, struct gi_err *err);

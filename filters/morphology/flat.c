@@ -85,8 +85,9 @@ static enum gi_status alloc_like(struct gi_queue *queue, struct gi_image *image,
     return queue->k->alloc(queue, image, src->width, src->height, src->channels, src->type, err);
 }
 
-/* Returns `spec` for an image in which ignore_transparent has replaced transparent pixels. Alpha is
- * filtered too, and a transparent border value is replaced in the same way. */
+/* Returns a copy of the filter's specification for an image in which ignore_transparent has
+ * replaced the transparent pixels: alpha is filtered too, and the border value is replaced if it is
+ * transparent. */
 static struct gi_min_max of_ignoring(const struct gi_min_max *spec,
                                      const struct gi_ignore_transparent *ignoring,
                                      const struct gi_image *src)

@@ -45,7 +45,8 @@ static __device__ uint4 piece_by_samples(const struct copy_border_args &args, co
 /* Rows per thread. A thread loads all its rows before it stores the first one. */
 enum { COPY_BORDER_ROWS = 4 };
 
-/* Computes piece x of COPY_BORDER_ROWS rows of dst, of which y is the first. The source bytes are
+/* Computes piece x, the 16 bytes from byte 16 * x on, of the COPY_BORDER_ROWS rows of dst that
+ * begin with row y. The source bytes are
  * all inside the image, and the first of them is byte `at` of image row `from`. */
 static __device__ __forceinline__ void copy_pieces(const struct copy_border_args &args, int x,
                                                    int y, int at, int from)

@@ -32,9 +32,10 @@ struct packed {
     uint16_t last[65536];
 };
 
-/* Returns whether all tables of this shape can be packed. An entry grows by less than `steepest`
- * per value: by the counts of a value, by its part of the excess, and by the one that some values
- * get in addition. Rounding adds less than 2. */
+/* Returns whether all tables of this shape can be packed. From one
+ * value to the next, an entry of a table grows by less than `steepest`: by the clipped count of the
+ * value, its equal share of the clipped samples, and one more where the share leaves a remainder.
+ * Rounding adds less than 2. */
 static bool packs(const struct gi_clahe_shape *shape)
 {
     double total = (double)shape->x.tile * shape->y.tile;
