@@ -50,10 +50,11 @@ image: deb
 # Minutes, and at the first time minutes more to make the systems.
 .PHONY: test-packages ## install the packages into empty Debian and Ubuntu systems and use them; needs root and make deps FOR=packages
 test-packages: wheel deb image
-	@status=0; w=$$(echo $(or $(DIST),dist)/gpuimg-*-manylinux_2_34_$(MACHINE).whl); \
+	@status=0; w=$$(echo $(or $(DIST),dist)/gpuimg-*-manylinux_2_34_$(MACHINE).whl); a=$${w%_$(MACHINE).whl}_aarch64.whl; \
 	for t in "wheel $$w" "roots $$w" "deb $(DEB)" "image $(IMAGE)"; do \
 	    echo "== $$t"; set -- $$t; tests/packages/$$1.sh $(B) $$2 || status=1; \
-	done; exit $$status
+	done; \
+	[ ! -e "$$a" ] || tests/packages/wheel_arm.sh $(B) "$$a" $(ARM_WHEEL_ROOT) || status=1; exit $$status
 
 # The wheel for Arm is cross-compiled with the static libraries of Debian's packages for arm64, and has no CUDA.
 ARM_WHEEL_ROOT := $(CURDIR)/build/arm-wheel/root
@@ -63,6 +64,7 @@ $(ARM_WHEEL_ROOT):
 	@. /etc/os-release; for p in $(sort $(filter lib%-dev zlib1g-dev,$(PACKAGES) $(WHEEL_PACKAGES))); do echo "--include=$$p"; done | \
 	    xargs mmdebstrap --variant=extract --architectures=arm64 "$$VERSION_CODENAME" - 2>build/arm-wheel/log | \
 	    tar -xC build/arm-wheel/made --exclude='./dev/*'
+	@find build/arm-wheel/made/usr/lib -lname '/*' -printf '%l %p\n' | while read -r to link; do ln -sfr build/arm-wheel/made$$to $$link; done
 	@mv build/arm-wheel/made $@
 
 .PHONY: wheel-arm ## the wheel for Arm, without CUDA; needs make deps FOR="wheel test-arm"
