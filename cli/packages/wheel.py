@@ -24,6 +24,8 @@ import tarfile
 import time
 import zipfile
 
+from libraries import needed
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 METADATA = """\
 Metadata-Version: 2.1
@@ -98,6 +100,9 @@ def members(program, modules, libraries, tag, run):
 
 def write(program, modules, libraries, tag, folder, run=()):
     name = f"gpuimg-{constant('GI_VERSION')}-py3-none-{tag}.whl"
+    others, later = needed(program) if libraries else ([], [])
+    if others or later:
+        sys.exit(f"wheel.py: {program} needs {', '.join(others + later)}, which not every system has")
     date = max(time.gmtime(seconds())[:6], (1980, 1, 1, 0, 0, 0))
     record = []
     folder.mkdir(parents=True, exist_ok=True)

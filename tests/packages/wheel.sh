@@ -52,6 +52,9 @@ else
     fail "the libraries are linked again" "$(tail -1 again.log)"
 fi
 
+expect 1 "$python" "$top/cli/packages/wheel.py" "$GPUIMG" "$build/python" "$build/wheel/libraries" manylinux_2_34_none again
+check "a program that needs other libraries is refused" grep -q 'needs .*libpng16.so.16.*, which not every system has' err
+
 if ! "$python" -m venv --system-site-packages venv >venv.log 2>&1; then
     skip "installation: $(tail -1 venv.log)"
     finish
