@@ -1,107 +1,34 @@
 /* Channel permutation. With one source image, a thread assembles each word of the result from bytes
- * of source words. With several source images, a thread computes 16 bytes of a row from single
- * samples, and neighbouring threads load from the same cache lines.
+ * of source words. With several source images the samples are gathered.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/common/unaligned.cuh"
+#include "kernels/cuda/common/gather_samples.h"
+#include "kernels/cuda/common/pointwise.cuh"
 #include "kernels/color.h"
 
-struct permute_channels_args {
-    struct gi_image dst;
-    const char *from[GI_MAX_CHANNELS]; /* first sample of channel c; NULL if it is value[c] */
-    size_t stride[GI_MAX_CHANNELS];
-    int step[GI_MAX_CHANNELS]; /* samples per pixel */
-    uint32_t value[GI_MAX_CHANNELS];
-    int pieces;
-};
-
-/* Sample i of a piece has channel k = i % CHANNELS, counted from the channel of the first
- * sample. */
-template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    permute(struct permute_channels_args args)
+static enum gi_status by_samples(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *srcs,
+                                 const struct gi_permute_channels *spec, struct gi_err *err)
 {
-    enum { N = PIECE / (int)sizeof(T) };
-    int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
-    if (x >= args.pieces)
-        return;
-    const char *from[CHANNELS];
-    size_t stride[CHANNELS];
-    int step[CHANNELS], left[CHANNELS]; /* bytes per pixel; pixels that remain in the row */
-    T value[CHANNELS];
-#pragma unroll
-    for (int k = 0; k < CHANNELS; k++) {
-        int pixel = (x * N + k) / CHANNELS, c = (x * N + k) % CHANNELS;
-        step[k] = args.step[c] * (int)sizeof(T);
-        from[k] = args.from[c] + (size_t)pixel * (unsigned)step[k];
-        stride[k] = args.stride[c];
-        left[k] = args.from[c] ? args.dst.width - pixel : 0;
-        value[k] = (T)args.value[c];
-    }
-    for (int y = (int)blockIdx.y; y < args.dst.height; y += (int)gridDim.y) {
-        union {
-            uint4 piece;
-            T samples[N];
-        } made;
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            const int k = i % CHANNELS, n = i / CHANNELS;
-            made.samples[i] = n < left[k]
-                                  ? *(const T *)(from[k] + (size_t)y * stride[k] + n * step[k])
-                                  : value[k];
-        }
-        *piece_at(args.dst, x, y) = made.piece;
-    }
-}
-
-template <typename T>
-static void launch(struct gi_cuda_queue *cu, const struct permute_channels_args &args)
-{
-    dim3 grid = pointwise_grid(args.pieces, args.dst.height);
-    switch (args.dst.channels) {
-    case 1:
-        permute<T, 1><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
-        break;
-    case 2:
-        permute<T, 2><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
-        break;
-    case 3:
-        permute<T, 3><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
-        break;
-    default:
-        permute<T, 4><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
-    }
-}
-
-static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *srcs, const struct gi_permute_channels *spec,
-                                struct gi_err *err)
-{
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct permute_channels_args args = {};
+    struct sample_gather gather = {};
     struct gi_border_spec border = {GI_BORDER_VALUE, {}};
     char value[GI_PIXEL_NBYTES_MAX];
     size_t nbytes = gi_type_nbytes(dst->type);
     memcpy(border.value, spec->value, sizeof border.value);
     gi_border_pixel(value, &border, dst);
-    args.dst = *dst;
-    args.pieces = pieces_of(dst);
+    gather.dst = *dst;
+    gather.nbytes = (int)nbytes;
+    gather.channels = dst->channels;
+    gather.width = dst->width;
     for (int c = 0; c < dst->channels; c++) {
         int s = spec->from[c].source;
-        memcpy(&args.value[c], value + (size_t)c * nbytes, nbytes);
+        memcpy(&gather.value[c], value + (size_t)c * nbytes, nbytes);
         if (s < 0)
             continue;
-        args.from[c] = (const char *)srcs[s].data + (size_t)spec->from[c].channel * nbytes;
-        args.stride[c] = srcs[s].stride;
-        args.step[c] = srcs[s].channels;
+        gather.from[c] = (const char *)srcs[s].data + (size_t)spec->from[c].channel * nbytes;
+        gather.step[c] = srcs[s].channels * (int)nbytes;
+        gather.stride[c] = (ptrdiff_t)srcs[s].stride;
     }
-    if (dst->type == GI_U8)
-        launch<uint8_t>(cu, args);
-    else if (dst->type == GI_U16)
-        launch<uint16_t>(cu, args);
-    else
-        launch<uint32_t>(cu, args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    return gi_cuda_gather_samples(gi_cuda(queue), &gather, err);
 }
 
 /* ---- one source image ---- */
@@ -244,9 +171,9 @@ static enum gi_status by_words(struct gi_queue *queue, struct gi_image *dst,
     GI_CUDA_CHANNELS(args.from, regroup_launch<CHANNELS>(cu, &args, err));
 }
 
-/* Time of each way in us on an H100, 8192 x 8192, 8-bit RGB. Reversed: words 137, pieces 203.
- * words costs 16 of the 28 kernels. */
+/* Time of each way in us on an H100, 8192 x 8192, 8-bit RGB. Reversed: words 137. words costs
+ * 16 kernels. */
 const struct gi_permute_channels_way gi_cuda_permute_channels_ways[GI_WAYS_MAX] = {
     {{"words", "channels of one image"}, regroup_takes, by_words},
-    {{"pieces", "everything"}, NULL, by_pieces},
+    {{"samples", "everything"}, NULL, by_samples},
 };
