@@ -1,9 +1,9 @@
-/* Transposition, also for quarter turns. Squares of pixels are exchanged through shared memory, so
- * that loads and stores are coalesced. A unit is K pixels that fill whole words. K units from K
- * rows are transposed in registers; each result is a unit of a column. Flips: layout_flips.cu.
+/* Flips and transpositions, also quarter turns. Squares of pixels are exchanged through shared
+ * memory, so that loads and stores are coalesced. A unit is K pixels that fill whole words. K units
+ * from K rows are transposed in registers; each result is a unit of a column. Flips gather samples.
  * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/gather_samples.h"
 #include "kernels/cuda/common/unaligned.cuh"
-#include "kernels/cuda/geometry/layout.cuh"
 
 enum {
     UNITS = 32 /* units per side of a square */,
@@ -107,6 +107,26 @@ static __global__ void __launch_bounds__(LAYOUT_THREADS) squares(struct layout_a
     }
 }
 
+#define LAYOUT_PIXEL(nbytes, ...)                                                                  \
+    case nbytes: {                                                                                 \
+        constexpr int PIXEL = nbytes;                                                              \
+        __VA_ARGS__;                                                                               \
+        break;                                                                                     \
+    }
+
+/* Executes a statement with the constant PIXEL, the bytes per pixel of the image. */
+#define LAYOUT_PIXELS(image, ...)                                                                  \
+    switch ((image)->channels * (int)gi_type_nbytes((image)->type)) {                              \
+        LAYOUT_PIXEL(1, __VA_ARGS__)                                                               \
+        LAYOUT_PIXEL(2, __VA_ARGS__)                                                               \
+        LAYOUT_PIXEL(3, __VA_ARGS__)                                                               \
+        LAYOUT_PIXEL(4, __VA_ARGS__)                                                               \
+        LAYOUT_PIXEL(6, __VA_ARGS__)                                                               \
+        LAYOUT_PIXEL(8, __VA_ARGS__)                                                               \
+        LAYOUT_PIXEL(12, __VA_ARGS__)                                                              \
+        LAYOUT_PIXEL(16, __VA_ARGS__)                                                              \
+    }
+
 template <int PIXEL> static void launch(struct gi_cuda_queue *cu, struct layout_args *args)
 {
     args->side = UNITS * unit<PIXEL>::K;
@@ -133,18 +153,34 @@ static bool transposes(const struct gi_queue *queue, const struct gi_image *src,
     return (*layout & GI_LAYOUT_TRANSPOSE) != 0;
 }
 
-static bool mirrors(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
+static bool flips(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
 {
-    return !transposes(queue, src, layout) && *layout & GI_LAYOUT_MIRROR_X;
+    return !transposes(queue, src, layout);
 }
 
-static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, const int *layout)
+/* Flips. A mirrored row is gathered by the largest samples of which its pixels consist, another row
+ * is copied by pieces. */
+static enum gi_status by_samples(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const int *layout, struct gi_err *err)
 {
-    return !(*layout & (GI_LAYOUT_TRANSPOSE | GI_LAYOUT_MIRROR_X));
+    int pixel = src->channels * (int)gi_type_nbytes(src->type);
+    bool mirrored = (*layout & GI_LAYOUT_MIRROR_X) != 0;
+    struct sample_gather gather = {};
+    gather.dst = *dst;
+    gather.nbytes = !mirrored ? PIECE : pixel % 4 == 0 ? 4 : pixel % 2 == 0 ? 2 : 1;
+    gather.channels = mirrored ? pixel / gather.nbytes : 1;
+    gather.width = mirrored ? src->width : pieces_of(src);
+    for (int c = 0; c < gather.channels; c++) {
+        size_t row = *layout & GI_LAYOUT_MIRROR_Y ? (size_t)src->height - 1 : 0;
+        size_t x = mirrored ? (size_t)(src->width - 1) * (size_t)pixel : 0;
+        gather.from[c] = (const char *)src->data + row * src->stride + x + c * gather.nbytes;
+        gather.step[c] = mirrored ? -pixel : gather.nbytes;
+        gather.stride[c] = row ? -(ptrdiff_t)src->stride : (ptrdiff_t)src->stride;
+    }
+    return gi_cuda_gather_samples(gi_cuda(queue), &gather, err);
 }
 
 const struct gi_layout_way gi_cuda_layout_ways[GI_WAYS_MAX] = {
     {{"squares", "what is transposed"}, transposes, by_squares},
-    {{"mirror", "flips that mirror rows"}, mirrors, gi_cuda_layout_mirror},
-    {{"rows", "flips from top to bottom: whole rows are copied"}, keeps_rows, gi_cuda_layout_rows},
+    {{"samples", "flips"}, flips, by_samples},
 };
