@@ -66,7 +66,6 @@ static __device__ __forceinline__ void copy_pieces(const struct copy_border_args
 }
 
 /* Like copy_pieces(), for one row, and for any position inside or outside the image. */
-template <typename T>
 static __device__ __noinline__ void make_piece(const struct copy_border_args &args, int x, int y)
 {
     long long at = (long long)x * PIECE + args.left; /* may be outside the row */
@@ -83,11 +82,12 @@ static __device__ __noinline__ void make_piece(const struct copy_border_args &ar
     else if (at >= 0 && at + PIECE <= args.row)
         made = bytes_at(row, at);
     else
-        made = piece_by_samples<T>(args, row, x);
+        made = args.src.type == GI_U8    ? piece_by_samples<uint8_t>(args, row, x)
+               : args.src.type == GI_U16 ? piece_by_samples<uint16_t>(args, row, x)
+                                         : piece_by_samples<uint32_t>(args, row, x);
     *piece_at(args.dst, x, y) = made;
 }
 
-template <typename T>
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
     copy_border(const __grid_constant__ struct copy_border_args args)
 {
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
         long long i = (long long)blockIdx.x * POINTWISE_THREADS + threadIdx.x;
         int y = (int)(i / ends), x = (int)(i % ends);
         if (y < args.dst.height)
-            make_piece<T>(args, x < args.first ? x : x - args.first + args.last, y);
+            make_piece(args, x < args.first ? x : x - args.first + args.last, y);
         return;
     }
     unsigned across = (unsigned)(args.pieces + POINTWISE_THREADS - 1) / POINTWISE_THREADS;
@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
         copy_pieces(args, x, y, x * PIECE + (int)args.left, from - args.spec.src_y);
     else
         for (int r = 0; r < COPY_BORDER_ROWS && y + r < args.dst.height; r++)
-            make_piece<T>(args, x, y + r);
+            make_piece(args, x, y + r);
 }
 
 /* Sets the range of pieces that are completely inside the image's columns. */
@@ -144,12 +144,7 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     find_ends(&args);
     unsigned grid = args.end_blocks + (unsigned)ceil_div(args.pieces, POINTWISE_THREADS) *
                                           (unsigned)ceil_div(dst->height, COPY_BORDER_ROWS);
-    if (src->type == GI_U8)
-        copy_border<uint8_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
-    else if (src->type == GI_U16)
-        copy_border<uint16_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
-    else
-        copy_border<uint32_t><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+    copy_border<<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
