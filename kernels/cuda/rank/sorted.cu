@@ -32,6 +32,7 @@ struct sorted_args {
     int counted;                             /* samples of the structuring element */
     int colors;                              /* channels that are filtered */
     bool square;                             /* whether all samples of the square count */
+    bool mode;                               /* whether to pick the mode; else a rank */
 };
 
 template <bool PAIRS, int K> struct shape {
@@ -177,7 +178,7 @@ static __device__ __forceinline__ void sort_window(unsigned *sorted, const unsig
     sort<PAIRS, K * K>(sorted, keys);
 }
 
-template <bool PAIRS, int K, bool MODE>
+template <bool PAIRS, int K>
 static __global__ void __launch_bounds__(THREADS)
     sorted_windows(const __grid_constant__ struct sorted_args args)
 {
@@ -203,7 +204,7 @@ static __global__ void __launch_bounds__(THREADS)
                 load_tile<uint8_t, PAIRS, K>(words, &args, x0, y0);
             else if (median->src.type == GI_U16)
                 load_tile<uint16_t, PAIRS, K>(words, &args, x0, y0);
-            else if constexpr (!PAIRS && !MODE)
+            else if constexpr (!PAIRS)
                 load_tile<float, PAIRS, K>(words, &args, x0, y0);
             __syncthreads();
             for (int i = 0; works && i < STEPS && y0 + i < height; i++) {
@@ -213,8 +214,9 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
                 for (int half = 0; half <= (int)PAIRS; half++) {
                     int y = y0 + i + half * STEPS;
-                    unsigned key = MODE ? most_frequent<PAIRS, K * K, S::NONE>(sorted, &args, half)
-                                        : ranked<PAIRS, K * K, S::NONE>(sorted, &args, half);
+                    unsigned key = args.mode
+                                       ? most_frequent<PAIRS, K * K, S::NONE>(sorted, &args, half)
+                                       : ranked<PAIRS, K * K, S::NONE>(sorted, &args, half);
                     /* Store. */
                     if (y >= height)
                         continue;
@@ -227,25 +229,25 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-template <bool PAIRS, int K, bool MODE>
+template <bool PAIRS, int K>
 static enum gi_status launch(struct gi_cuda_queue *cu, const struct sorted_args *args,
                              struct gi_err *err)
 {
     int rows = ceil_div(args->median.src.height, STEPS * (1 + PAIRS));
     dim3 grid((unsigned)ceil_div(args->median.src.width, THREADS / args->colors),
               (unsigned)(rows < ROWS_MAX ? rows : (int)ROWS_MAX));
-    sorted_windows<PAIRS, K, MODE><<<grid, THREADS, 0, cu->stream>>>(*args);
+    sorted_windows<PAIRS, K><<<grid, THREADS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-template <bool PAIRS, bool MODE>
+template <bool PAIRS>
 static enum gi_status launch_side(struct gi_cuda_queue *cu, const struct sorted_args *args, int k,
                                   struct gi_err *err)
 {
-    return k <= 3   ? launch<PAIRS, 3, MODE>(cu, args, err)
-           : k <= 5 ? launch<PAIRS, 5, MODE>(cu, args, err)
-                    : launch<PAIRS, 7, MODE>(cu, args, err);
+    return k <= 3   ? launch<PAIRS, 3>(cu, args, err)
+           : k <= 5 ? launch<PAIRS, 5>(cu, args, err)
+                    : launch<PAIRS, 7>(cu, args, err);
 }
 
 /* Fills the mask of a square of k x k samples. */
@@ -263,9 +265,8 @@ static void fill_mask(struct sorted_args *args, const struct gi_median *spec, in
     args->square = args->counted == k * k;
 }
 
-template <bool MODE>
 static enum gi_status filter(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_median *spec,
+                             const struct gi_image *src, const struct gi_median *spec, bool mode,
                              struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
@@ -275,14 +276,14 @@ static enum gi_status filter(struct gi_queue *queue, struct gi_image *dst,
     int k = side <= 3 ? 3 : side <= 5 ? 5 : 7;
     args.median = median_args_of(dst, src, spec);
     args.colors = src->channels - args.median.keep_alpha;
+    args.mode = mode;
     fill_mask(&args, spec, k);
     for (int n = 1; n <= args.counted; n++)
         args.places[n] = (uint8_t)gi_rank_place(spec->percent, n);
-    GI_CUDA_TRY(cudaFuncGetAttributes(&code, sorted_windows<true, 3, MODE>));
+    GI_CUDA_TRY(cudaFuncGetAttributes(&code, sorted_windows<true, 3>));
     bool all = args.square && !args.median.hides; /* so that no key of 16 bits means `none` */
     bool pairs = code.ptxVersion >= 90 && (src->type == GI_U8 || (src->type == GI_U16 && all));
-    return pairs ? launch_side<true, MODE>(cu, &args, k, err)
-                 : launch_side<false, MODE>(cu, &args, k, err);
+    return pairs ? launch_side<true>(cu, &args, k, err) : launch_side<false>(cu, &args, k, err);
 }
 
 bool gi_cuda_sorted_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -295,12 +296,12 @@ enum gi_status gi_cuda_rank_sorted(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, const struct gi_median *spec,
                                    struct gi_err *err)
 {
-    return filter<false>(queue, dst, src, spec, err);
+    return filter(queue, dst, src, spec, false, err);
 }
 
 enum gi_status gi_cuda_mode_sorted(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, const struct gi_median *spec,
                                    struct gi_err *err)
 {
-    return filter<true>(queue, dst, src, spec, err);
+    return filter(queue, dst, src, spec, true, err);
 }
