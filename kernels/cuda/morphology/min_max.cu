@@ -17,12 +17,44 @@ struct passes_args {
     struct source src; /* border values are samples */
     struct target dst;
     int width, height, anchor_x, anchor_y;
+    int nbytes; /* of a sample */
     unsigned turn;
     bool keep_alpha;
 };
 
-/* Returns the key of a word of row p, or `value` if that row is outside the image. */
-template <typename T>
+/* A row of keys, which are as large as the samples. */
+static __device__ __forceinline__ unsigned key_at(const char *row, size_t i, enum gi_type type)
+{
+    return type == GI_U8    ? ((const uint8_t *)row)[i]
+           : type == GI_U16 ? ((const uint16_t *)row)[i]
+                            : ((const uint32_t *)row)[i];
+}
+
+static __device__ __forceinline__ void key_put(char *row, size_t i, enum gi_type type, unsigned key)
+{
+    if (type == GI_U8)
+        ((uint8_t *)row)[i] = (uint8_t)key;
+    else if (type == GI_U16)
+        ((uint16_t *)row)[i] = (uint16_t)key;
+    else
+        ((uint32_t *)row)[i] = key;
+}
+
+/* Returns the key of the border value of channel c. Its lower bytes count. */
+static __device__ __forceinline__ unsigned border_key(const struct passes_args *args, size_t c)
+{
+    float v = args->src.value[c];
+    return args->src.type == GI_F32 ? min_max_key(__float_as_uint(v), args->turn)
+                                    : (unsigned)v ^ args->turn;
+}
+
+/* Returns the minimum of each key in two words. */
+static __device__ __forceinline__ unsigned least_keys(unsigned a, unsigned b, enum gi_type type)
+{
+    return type == GI_U8 ? __vminu4(a, b) : type == GI_U16 ? __vminu2(a, b) : min(a, b);
+}
+
+/* Returns the keys of a word of row p, or `value` if that row is outside the image. */
 static __device__ __forceinline__ unsigned word_at(const struct passes_args *args, size_t word,
                                                    long long p, unsigned value)
 {
@@ -30,33 +62,23 @@ static __device__ __forceinline__ unsigned word_at(const struct passes_args *arg
     if (y < 0)
         return value;
     unsigned bits = ((const unsigned *)(args->src.data + (size_t)y * args->src.stride))[word];
-    return sizeof(T) == 4 ? min_max_key(bits, args->turn) : bits ^ args->turn;
-}
-
-template <typename T>
-static __device__ unsigned border_word(const struct passes_args *args, size_t word)
-{
-    enum { PER_WORD = 4 / (int)sizeof(T) };
-    if (sizeof(T) == 4)
-        return min_max_key(__float_as_uint(args->src.value[word % args->src.channels]), args->turn);
-    unsigned v = 0;
-    for (int i = 0; i < PER_WORD; i++)
-        v |= (unsigned)args->src.value[(word * PER_WORD + i) % args->src.channels]
-             << i * 8 * (int)sizeof(T);
-    return v ^ args->turn;
+    return args->src.type == GI_F32 ? min_max_key(bits, args->turn) : bits ^ args->turn;
 }
 
 /* Vertical pass. The rows are divided into groups of as many rows as the structuring element is
  * high. A thread computes one word in each row of a group. Row i of the result is the minimum of
  * the group's source rows from i on and of the next group's rows before i. */
-template <typename T>
 static __global__ void __launch_bounds__(MIN_MAX_THREADS)
     min_max_down(const __grid_constant__ struct passes_args args, int words)
 {
     int word = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x), height = args.height;
+    enum gi_type type = args.src.type;
     if (word >= words)
         return;
-    unsigned value = border_word<T>(&args, (size_t)word);
+    unsigned value = 0;
+    for (int i = 4 / args.nbytes - 1; i >= 0; i--)
+        key_put((char *)&value, (size_t)i, type,
+                border_key(&args, ((size_t)word * (4 / args.nbytes) + i) % args.src.channels));
     for (long long y0 = (long long)blockIdx.y * height; y0 < args.src.height;
          y0 += (long long)gridDim.y * height) {
         int n = (int)min((long long)height, args.src.height - y0);
@@ -66,24 +88,24 @@ static __global__ void __launch_bounds__(MIN_MAX_THREADS)
         unsigned best = ~0u;
 #pragma unroll 4
         for (int i = height - 1; i >= 0; i--) {
-            best = least<T>(best, word_at<T>(&args, (size_t)word, top + i, value));
+            best = least_keys(best, word_at(&args, (size_t)word, top + i, value), type);
             if (i < n)
                 out[(size_t)i * stride] = best;
         }
         best = ~0u;
 #pragma unroll 4
         for (int i = 1; i < n; i++) {
-            best = least<T>(best, word_at<T>(&args, (size_t)word, top + height - 1 + i, value));
-            out[(size_t)i * stride] = least<T>(out[(size_t)i * stride], best);
+            best =
+                least_keys(best, word_at(&args, (size_t)word, top + height - 1 + i, value), type);
+            out[(size_t)i * stride] = least_keys(out[(size_t)i * stride], best, type);
         }
     }
 }
 
 /* Copies rows y0 and following of min_max_down()'s result to scratch memory, with halo columns on
  * both sides. */
-template <typename T>
 static __global__ void __launch_bounds__(MIN_MAX_THREADS)
-    min_max_spread(const __grid_constant__ struct passes_args args, T *to, size_t pitch, int y0,
+    min_max_spread(const __grid_constant__ struct passes_args args, char *to, size_t pitch, int y0,
                    int rows)
 {
     int channels = args.src.channels, x = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x);
@@ -91,80 +113,76 @@ static __global__ void __launch_bounds__(MIN_MAX_THREADS)
         return;
     int xi = gi_border_index(x - args.anchor_x, args.src.width, args.src.border);
     for (int y = (int)blockIdx.y; y < rows; y += (int)gridDim.y) {
-        const T *row = (const T *)(args.dst.data + (size_t)(y0 + y) * args.dst.stride);
-        for (int c = 0; c < channels; c++) {
-            float v = args.src.value[c];
-            T key = sizeof(T) == 4 ? (T)min_max_key(__float_as_uint(v), args.turn)
-                                   : (T)((unsigned)v ^ args.turn);
-            to[y * pitch + (size_t)x * channels + c] =
-                xi < 0 ? key : row[(size_t)xi * channels + c];
-        }
+        const char *row = args.dst.data + (size_t)(y0 + y) * args.dst.stride;
+        for (int c = 0; c < channels; c++)
+            key_put(to + y * pitch, (size_t)x * channels + c, args.src.type,
+                    xi < 0 ? border_key(&args, (size_t)c)
+                           : key_at(row, (size_t)xi * channels + c, args.src.type));
     }
 }
 
-template <typename T>
+/* Doubles the pixels of which each of n keys per row is the minimum. */
 static __global__ void __launch_bounds__(MIN_MAX_THREADS)
-    min_max_store(const __grid_constant__ struct passes_args args, const T *from, size_t pitch,
+    min_max_widen(char *to, const char *from, size_t pitch, int n, int shift, int rows,
+                  enum gi_type type)
+{
+    int i = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x);
+    for (int y = (int)blockIdx.y; i < n && y < rows; y += (int)gridDim.y) {
+        const char *row = from + y * pitch;
+        key_put(to + y * pitch, i, type, min(key_at(row, i, type), key_at(row, i + shift, type)));
+    }
+}
+
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
+    min_max_store(const __grid_constant__ struct passes_args args, const char *from, size_t pitch,
                   int shift, int y0, int rows)
 {
     int i = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x), channels = args.src.channels;
+    enum gi_type type = args.src.type;
     bool keep = args.keep_alpha && i % channels == channels - 1;
     for (int y = (int)blockIdx.y; i < args.src.width * channels && y < rows; y += (int)gridDim.y) {
-        T v = min(from[y * pitch + i], from[y * pitch + i + shift]);
-        v = sizeof(T) == 4 ? (T)min_max_bits((unsigned)v, args.turn) : (T)((unsigned)v ^ args.turn);
+        const char *row = from + y * pitch;
+        unsigned v = min(key_at(row, i, type), key_at(row, i + shift, type));
+        v = type == GI_F32 ? min_max_bits(v, args.turn) : v ^ args.turn;
         if (keep)
-            v = ((const T *)(args.src.data + (size_t)(y0 + y) * args.src.stride))[i];
-        ((T *)(args.dst.data + (size_t)(y0 + y) * args.dst.stride))[i] = v;
+            v = key_at(args.src.data + (size_t)(y0 + y) * args.src.stride, i, type);
+        key_put(args.dst.data + (size_t)(y0 + y) * args.dst.stride, i, type, v);
     }
 }
 
-template <typename T>
 static enum gi_status along(struct gi_cuda_queue *cu, const struct passes_args *args,
                             struct gi_err *err)
 {
     int channels = args->src.channels, width = args->width, m = 1;
     long long n = (long long)args->src.width * channels, sides = (width - 1LL) * channels;
-    size_t pitch = (size_t)(n + sides + 127) / 128 * 128;
-    long long band = SCRATCH_NBYTES / (long long)(pitch * sizeof(T));
+    size_t pitch = (size_t)(n + sides + 127) / 128 * 128 * (size_t)args->nbytes;
+    long long band = SCRATCH_NBYTES / (long long)pitch;
     band = band < 1 ? 1 : band > args->src.height ? args->src.height : band;
     void *scratch;
-    enum gi_status status =
-        gi_cuda_scratch(cu, &scratch, 2 * pitch * sizeof(T) * (size_t)band, err);
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, 2 * pitch * (size_t)band, err);
     if (status)
         return status;
     for (long long y = 0; y < args->src.height; y += band, m = 1) {
         int rows = (int)(band < args->src.height - y ? band : args->src.height - y);
-        T *a = (T *)scratch, *b = a + pitch * (size_t)band;
-        min_max_spread<T>
-            <<<min_max_grid(args->src.width + width - 1LL, rows), MIN_MAX_THREADS, 0, cu->stream>>>(
-                *args, a, pitch, (int)y, rows);
+        char *a = (char *)scratch, *b = a + pitch * (size_t)band;
+        min_max_spread<<<min_max_grid(args->src.width + width - 1LL, rows), MIN_MAX_THREADS, 0,
+                         cu->stream>>>(*args, a, pitch, (int)y, rows);
         GI_CUDA_LAUNCHED();
         for (long long left = n + sides; 2 * m < width; m *= 2) {
             left -= (long long)m * channels;
-            min_max_double<T><<<min_max_grid(left, rows), MIN_MAX_THREADS, 0, cu->stream>>>(
-                b, a, pitch, (int)left, m * channels, rows);
+            min_max_widen<<<min_max_grid(left, rows), MIN_MAX_THREADS, 0, cu->stream>>>(
+                b, a, pitch, (int)left, m * channels, rows, args->src.type);
             GI_CUDA_LAUNCHED();
-            T *swap = a;
+            char *swap = a;
             a = b;
             b = swap;
         }
         int shift = width > 1 ? (width - m) * channels : 0;
-        min_max_store<T><<<min_max_grid(n, rows), MIN_MAX_THREADS, 0, cu->stream>>>(
+        min_max_store<<<min_max_grid(n, rows), MIN_MAX_THREADS, 0, cu->stream>>>(
             *args, a, pitch, shift, (int)y, rows);
         GI_CUDA_LAUNCHED();
     }
     return GI_OK;
-}
-
-template <typename T, typename K>
-static enum gi_status passes(struct gi_cuda_queue *cu, const struct passes_args *args,
-                             struct gi_err *err)
-{
-    int words = ceil_div((long long)args->src.width * args->src.channels * (int)sizeof(T), 4);
-    min_max_down<T><<<min_max_grid(words, ceil_div(args->src.height, args->height)),
-                      MIN_MAX_THREADS, 0, cu->stream>>>(*args, words);
-    GI_CUDA_LAUNCHED();
-    return along<K>(cu, args, err);
 }
 
 static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
@@ -179,11 +197,14 @@ static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
                                spec->height,
                                spec->anchor_x,
                                spec->anchor_y,
+                               (int)gi_type_nbytes(src->type),
                                spec->greatest ? ~0u : 0,
                                gi_has_alpha(src) && !spec->alpha_too};
-    return src->type == GI_U8    ? passes<uint8_t, uint8_t>(cu, &args, err)
-           : src->type == GI_U16 ? passes<uint16_t, uint16_t>(cu, &args, err)
-                                 : passes<float, uint32_t>(cu, &args, err);
+    int words = ceil_div((long long)gi_row_nbytes(src), 4);
+    min_max_down<<<min_max_grid(words, ceil_div(src->height, args.height)), MIN_MAX_THREADS, 0,
+                   cu->stream>>>(args, words);
+    GI_CUDA_LAUNCHED();
+    return along(cu, &args, err);
 }
 
 static bool passes_takes(const struct gi_queue *queue, const struct gi_image *src,

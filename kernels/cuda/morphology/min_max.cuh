@@ -34,15 +34,6 @@ static __device__ __forceinline__ T min_max_sample(unsigned number, unsigned tur
     return (T)(number ^ turn);
 }
 
-/* Returns the minimum of each sample in two words. Bytes are compared as the upper bytes of 16-bit
- * halves; the lower byte of a half does not change which upper byte is chosen. */
-template <typename T> static __device__ __forceinline__ unsigned least(unsigned a, unsigned b)
-{
-    if (sizeof(T) == 1)
-        return __byte_perm(__vminu2(a << 8, b << 8), __vminu2(a, b), 0x7351);
-    return sizeof(T) == 2 ? __vminu2(a, b) : min(a, b);
-}
-
 enum {
     MIN_MAX_THREADS = 256,
     MIN_MAX_ROWS = 32768, /* of a grid */
@@ -52,17 +43,6 @@ static inline dim3 min_max_grid(long long n, long long rows)
 {
     return dim3(ceil_div(n, MIN_MAX_THREADS),
                 rows < MIN_MAX_ROWS ? (unsigned)rows : (unsigned)MIN_MAX_ROWS);
-}
-
-/* Doubles the pixels of which each of n samples per row is the minimum. `shift` is the number of
- * samples that those of `from` cover. */
-template <typename T>
-static __global__ void __launch_bounds__(MIN_MAX_THREADS)
-    min_max_double(T *to, const T *from, size_t pitch, int n, int shift, int rows)
-{
-    int i = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x);
-    for (int y = (int)blockIdx.y; i < n && y < rows; y += (int)gridDim.y)
-        to[y * pitch + i] = min(from[y * pitch + i], from[y * pitch + i + shift]);
 }
 
 /* Returns the border mode, with its values rounded to samples. */

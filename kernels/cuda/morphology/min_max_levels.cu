@@ -66,6 +66,17 @@ static __global__ void __launch_bounds__(MIN_MAX_THREADS)
     }
 }
 
+/* Doubles the pixels of which each of n samples per row is the minimum. `shift` is the number of
+ * samples that those of `from` cover. */
+template <typename K>
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
+    levels_double(K *to, const K *from, size_t pitch, int n, int shift, int rows)
+{
+    int i = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x);
+    for (int y = (int)blockIdx.y; i < n && y < rows; y += (int)gridDim.y)
+        to[y * pitch + i] = min(from[y * pitch + i], from[y * pitch + i + shift]);
+}
+
 /* Folds the runs of a level into dst. */
 template <typename T, typename K>
 static __global__ void __launch_bounds__(MIN_MAX_THREADS)
@@ -146,7 +157,7 @@ static enum gi_status band(struct gi_cuda_queue *cu, const struct levels_args *a
         if (level == levels - 1)
             break;
         int n = (pixels - (2 << level) + 1) * channels;
-        min_max_double<K><<<min_max_grid(n, args->level_rows), MIN_MAX_THREADS, 0, cu->stream>>>(
+        levels_double<K><<<min_max_grid(n, args->level_rows), MIN_MAX_THREADS, 0, cu->stream>>>(
             b, a, args->pitch, n, channels << level, args->level_rows);
         GI_CUDA_LAUNCHED();
         K *swap = a;
