@@ -2,6 +2,7 @@
  * position.
  * SPDX-License-Identifier: MIT */
 #include "kernels/color.h"
+#include "kernels/cuda/common/gather_samples.h"
 #include "kernels/cuda/common/pointwise.cuh"
 
 struct luma_args {
@@ -29,16 +30,10 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) luma(struct luma_arg
 #pragma unroll
             for (int s = 0; s < S; s++) {
                 int at = (i * S + s) * CHANNELS;
-                v[s] = sample_unpack<T>(words, at);
-                if (CHANNELS >= 3) {
-                    float g = sample_unpack<T>(words, at + 1);
-                    float b = sample_unpack<T>(words, at + 2);
-                    v[s] = gi_pixel_luma(v[s], g, b);
-                }
+                v[s] = gi_pixel_luma(sample_unpack<T>(words, at), sample_unpack<T>(words, at + 1),
+                                     sample_unpack<T>(words, at + 2));
             }
-            ((unsigned *)&out)[i] = CHANNELS == 2 && S == 1
-                                        ? words[i * CHANNELS] /* copies NaN unchanged */
-                                        : sample_pack<T>(v);
+            ((unsigned *)&out)[i] = sample_pack<T>(v);
         }
         *piece_at(args.dst, x, y) = out;
     }
@@ -46,11 +41,11 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) luma(struct luma_arg
 
 typedef void luma_kernel(struct luma_args args);
 
-/* Kernels by type and by channels - 2. */
-static luma_kernel *const kernels[GI_F32 + 1][3] = {
-    {luma<uint8_t, 2>, luma<uint8_t, 3>, luma<uint8_t, 4>},
-    {luma<uint16_t, 2>, luma<uint16_t, 3>, luma<uint16_t, 4>},
-    {luma<float, 2>, luma<float, 3>, luma<float, 4>},
+/* Kernels by type and by channels - 3. */
+static luma_kernel *const kernels[GI_F32 + 1][2] = {
+    {luma<uint8_t, 3>, luma<uint8_t, 4>},
+    {luma<uint16_t, 3>, luma<uint16_t, 4>},
+    {luma<float, 3>, luma<float, 4>},
 };
 
 static enum gi_status luma_by_pieces(struct gi_queue *queue, struct gi_image *dst,
@@ -58,16 +53,21 @@ static enum gi_status luma_by_pieces(struct gi_queue *queue, struct gi_image *ds
                                      struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    if (src->channels == 1) {
-        GI_CUDA_TRY(cudaMemcpy2DAsync(dst->data, dst->stride, src->data, src->stride,
-                                      gi_row_nbytes(src), (size_t)src->height,
-                                      cudaMemcpyDeviceToDevice, cu->stream));
-        return GI_OK;
+    if (src->channels < 3) { /* the first channel, unchanged */
+        int nbytes = (int)gi_type_nbytes(src->type);
+        struct sample_gather gather = {};
+        gather.dst = *dst;
+        gather.nbytes = nbytes;
+        gather.channels = 1;
+        gather.width = src->width;
+        gather.from[0] = (const char *)src->data;
+        gather.step[0] = src->channels * nbytes;
+        gather.stride[0] = (ptrdiff_t)src->stride;
+        return gi_cuda_gather_samples(cu, &gather, err);
     }
     struct luma_args args = {*dst, *src, pieces_of(src), pieces_of(dst)};
-    kernels[src->type]
-           [src->channels -
-            2]<<<pointwise_grid(args.out, src->height), POINTWISE_THREADS, 0, cu->stream>>>(args);
+    luma_kernel *kernel = kernels[src->type][src->channels - 3];
+    kernel<<<pointwise_grid(args.out, src->height), POINTWISE_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
