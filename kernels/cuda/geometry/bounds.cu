@@ -1,6 +1,6 @@
-/* Bounding box of all pixels that differ from a given pixel. A thread visits ROWS rows of a column;
- * a block combines the results of its threads by atomics in shared memory, then updates four global
- * values.
+/* Bounding box of all pixels that differ from a given pixel. A thread visits a piece of 16 bytes in
+ * ROWS rows and marks the samples that differ in any row; a block combines the results of its
+ * threads by atomics in shared memory, then updates four global values.
  * SPDX-License-Identifier: MIT */
 #include <limits.h>
 
@@ -16,45 +16,61 @@ struct bounds_args {
     int *found; /* minimum of x and y, maximum of x and y */
 };
 
-template <typename T, int CHANNELS>
-static __device__ bool differs(const struct bounds_args &args, const T *pixel)
+/* Returns a bit for each of the first n samples of a piece that differs. Channels repeat after
+ * three samples, or after four if there are 1, 2 or 4. */
+template <typename T>
+static __device__ __forceinline__ unsigned differing(const struct bounds_args &args,
+                                                     const uint4 &piece, const float *pixel,
+                                                     const float *limit, int n)
 {
-    const bool alpha = CHANNELS == 2 || CHANNELS == 4;
-    bool any = false;
+    const unsigned *words = (const unsigned *)&piece;
+    int channels = args.src.channels;
+    unsigned bits = 0;
 #pragma unroll
-    for (int c = 0; c < CHANNELS; c++) {
-        float s = (float)pixel[c];
-        if (alpha && c < CHANNELS - 1)
-            s = __fmul_rn(s, (float)pixel[CHANNELS - 1]);
-        any = any || !(fabsf(__fsub_rn(s, args.pixel[c])) <= args.limit[c]);
+    for (int i = 0; i < PIECE / (int)sizeof(T); i++) {
+        float s = sample_unpack<T>(words, i), weighed = s;
+        if (i % 2 < 1 && channels == 2)
+            weighed = __fmul_rn(s, sample_unpack<T>(words, i | 1));
+        if (i % 4 < 3 && channels == 4)
+            weighed = __fmul_rn(s, sample_unpack<T>(words, i | 3));
+        float from = channels == 3 ? pixel[i % 3] : pixel[i % 4];
+        float most = channels == 3 ? limit[i % 3] : limit[i % 4];
+        if (i < n && !(fabsf(__fsub_rn(weighed, from)) <= most))
+            bits |= 1u << i;
     }
-    return any;
+    return bits;
 }
 
-template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(POINTWISE_THREADS) bounds(struct bounds_args args)
+template <typename T>
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    bounds(const __grid_constant__ struct bounds_args args)
 {
+    enum { N = PIECE / (int)sizeof(T) };
     __shared__ int found[4];
-    int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
-    int left = INT_MAX, top = INT_MAX, right = -1, bottom = -1;
+    int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x), channels = args.src.channels;
+    int y0 = (int)blockIdx.y * ROWS, y1 = min(y0 + ROWS, args.src.height);
+    int top = INT_MAX, bottom = -1, n = args.src.width * channels - x * N;
+    unsigned columns = 0;
+    float pixel[4], limit[4];
     if (threadIdx.x < 4)
         found[threadIdx.x] = threadIdx.x < 2 ? INT_MAX : -1;
     __syncthreads();
-    if (x < args.src.width) {
-        for (int y = (int)blockIdx.y * ROWS;
-             y < args.src.height && y < ((int)blockIdx.y + 1) * ROWS; y++) {
-            const T *row = (const T *)((const char *)args.src.data + (size_t)y * args.src.stride);
-            if (differs<T, CHANNELS>(args, row + (size_t)x * CHANNELS)) {
-                left = right = x;
-                top = min(top, y);
-                bottom = y;
-            }
-        }
+#pragma unroll
+    for (int c = 0; c < 4; c++) { /* of the channels from the first sample of a piece on */
+        pixel[c] = args.pixel[(x * N + c) % channels];
+        limit[c] = args.limit[(x * N + c) % channels];
     }
-    if (bottom >= 0) {
-        atomicMin(&found[0], left);
+#pragma unroll 4
+    for (int y = y0; n > 0 && y < y1; y++) {
+        unsigned bits = differing<T>(args, *piece_at(args.src, x, y), pixel, limit, n);
+        columns |= bits;
+        top = bits ? min(top, y) : top;
+        bottom = bits ? y : bottom;
+    }
+    if (columns) {
+        atomicMin(&found[0], (x * N + __ffs((int)columns) - 1) / channels);
         atomicMin(&found[1], top);
-        atomicMax(&found[2], right);
+        atomicMax(&found[2], (x * N + 31 - __clz((int)columns)) / channels);
         atomicMax(&found[3], bottom);
     }
     __syncthreads();
@@ -64,31 +80,24 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) bounds(struct bounds
         atomicMax(&args.found[threadIdx.x], found[threadIdx.x]);
 }
 
-template <typename T, int CHANNELS>
+template <typename T>
 static enum gi_status look(struct gi_cuda_queue *cu, const struct bounds_args &args,
                            struct gi_err *err)
 {
-    dim3 grid((unsigned)ceil_div(args.src.width, POINTWISE_THREADS),
+    dim3 grid((unsigned)ceil_div(pieces_of(&args.src), POINTWISE_THREADS),
               (unsigned)ceil_div(args.src.height, ROWS));
-    bounds<T, CHANNELS><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+    bounds<T><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-template <typename T>
-static enum gi_status look_at_channels(struct gi_cuda_queue *cu, const struct bounds_args &args,
-                                       struct gi_err *err)
-{
-    GI_CUDA_CHANNELS(args.src.channels, look<T, CHANNELS>(cu, args, err));
 }
 
 static enum gi_status look_at(struct gi_cuda_queue *cu, const struct bounds_args &args,
                               struct gi_err *err)
 {
-    GI_CUDA_TYPES(args.src.type, look_at_channels<T>(cu, args, err));
+    GI_CUDA_TYPES(args.src.type, look<T>(cu, args, err));
 }
 
-static enum gi_status by_pixels(struct gi_queue *queue, struct gi_bounds *out,
+static enum gi_status by_pieces(struct gi_queue *queue, struct gi_bounds *out,
                                 const struct gi_image *src, const struct gi_bounds_spec *spec,
                                 struct gi_err *err)
 {
@@ -120,5 +129,5 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_bounds *out,
 }
 
 const struct gi_bounds_way gi_cuda_bounds_ways[GI_WAYS_MAX] = {
-    {{"pixels", "everything"}, NULL, by_pixels},
+    {{"pieces", "everything"}, NULL, by_pieces},
 };
