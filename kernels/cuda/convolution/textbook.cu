@@ -50,52 +50,37 @@ struct textbook_args {
     float weights[GI_WEIGHTS_MAX];
 };
 
-template <typename T> struct texel;
-template <> struct texel<uint8_t> {
-    typedef uchar2 two;
-    typedef uchar4 four;
-};
-template <> struct texel<uint16_t> {
-    typedef ushort2 two;
-    typedef ushort4 four;
-};
-template <> struct texel<float> {
-    typedef float2 two;
-    typedef float4 four;
-};
-
 /* Fetches the samples of pixel (x, y), which may be outside the image. The centre of texel (x, y)
- * is at (x + 1/2, y + 1/2). */
-template <typename T, int CHANNELS>
-static __device__ void pixel_fetch(float *v, const struct textbook_args *args, int x, int y)
+ * is at (x + 1/2, y + 1/2). Of a texel with fewer channels than four the first are used. */
+static __device__ void pixel_fetch(float v[4], const struct textbook_args *args, int x, int y)
 {
+    const struct source *src = &args->src;
     float at_x = (float)x + 0.5f, at_y = (float)y + 0.5f;
-    if (CHANNELS == 3 || !args->texture) {
-        for (int c = 0; c < CHANNELS; c++)
-            v[c] = source_at<T>(&args->src, x, y, c);
+    if (!args->texture) {
+        for (int c = 0; c < src->channels; c++)
+            v[c] = src->type == GI_U8    ? source_at<uint8_t>(src, x, y, c)
+                   : src->type == GI_U16 ? source_at<uint16_t>(src, x, y, c)
+                                         : source_at<float>(src, x, y, c);
         return;
     }
-    if constexpr (CHANNELS == 1) {
-        v[0] = (float)tex2D<T>(args->texture, at_x, at_y);
-    } else if constexpr (CHANNELS == 2) {
-        typename texel<T>::two t = tex2D<typename texel<T>::two>(args->texture, at_x, at_y);
-        v[0] = (float)t.x, v[1] = (float)t.y;
-    } else if constexpr (CHANNELS == 4) {
-        typename texel<T>::four t = tex2D<typename texel<T>::four>(args->texture, at_x, at_y);
+    if (src->type == GI_F32) {
+        float4 t = tex2D<float4>(args->texture, at_x, at_y);
+        v[0] = t.x, v[1] = t.y, v[2] = t.z, v[3] = t.w;
+    } else {
+        uint4 t = tex2D<uint4>(args->texture, at_x, at_y);
         v[0] = (float)t.x, v[1] = (float)t.y, v[2] = (float)t.z, v[3] = (float)t.w;
     }
-    for (int c = 0; args->src.premultiply && c < CHANNELS - 1; c++)
-        v[c] = __fmul_rn(v[c], v[CHANNELS - 1]);
+    for (int c = 0; src->premultiply && c < src->channels - 1; c++)
+        v[c] = __fmul_rn(v[c], v[src->channels - 1]);
 }
 
-template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(WIDE *TALL)
     textbook(const __grid_constant__ struct textbook_args args)
 {
     extern __shared__ float tile[];
-    int x0 = (int)blockIdx.x * WIDE, y0 = (int)blockIdx.y * TALL;
+    int x0 = (int)blockIdx.x * WIDE, y0 = (int)blockIdx.y * TALL, channels = args.src.channels;
     int x = x0 + (int)threadIdx.x, y = y0 + (int)threadIdx.y;
-    float sum[CHANNELS] = {};
+    float sum[GI_MAX_CHANNELS] = {};
     for (int j0 = 0; j0 < args.height; j0 += args.steps)
         for (int i0 = 0; i0 < args.width; i0 += args.taps) {
             int steps = min(args.steps, args.height - j0), taps = min(args.taps, args.width - i0);
@@ -103,10 +88,9 @@ static __global__ void __launch_bounds__(WIDE *TALL)
             __syncthreads();
             for (int r = (int)threadIdx.y; r < TALL + steps - 1; r += TALL)
                 for (int a = (int)threadIdx.x; a < WIDE + taps - 1; a += WIDE) {
-                    float v[CHANNELS];
-                    pixel_fetch<T, CHANNELS>(v, &args, x0 + a + i0 - args.anchor_x,
-                                             y0 + r + j0 - args.anchor_y);
-                    for (int c = 0; c < CHANNELS; c++)
+                    float v[GI_MAX_CHANNELS];
+                    pixel_fetch(v, &args, x0 + a + i0 - args.anchor_x, y0 + r + j0 - args.anchor_y);
+                    for (int c = 0; c < channels; c++)
                         tile[c * args.plane + r * args.pitch + a] = v[c];
                 }
             __syncthreads();
@@ -115,15 +99,17 @@ static __global__ void __launch_bounds__(WIDE *TALL)
                 const float *weight = args.weights + (j0 + j) * args.width + i0;
                 const float *under = tile + ((int)threadIdx.y + j) * args.pitch + (int)threadIdx.x;
                 for (int i = 0; i < taps; i++)
-                    for (int c = 0; c < CHANNELS; c++)
-                        sum[c] = __fmaf_rn(weight[i], under[c * args.plane + i], sum[c]);
+#pragma unroll
+                    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+                        if (c < channels)
+                            sum[c] = __fmaf_rn(weight[i], under[c * args.plane + i], sum[c]);
             }
         }
     /* Store. */
     if (x < args.src.width && y < args.src.height)
-        for (int c = 0; c < CHANNELS; c++)
-            store_any(&args.src, &args.dst, &args.rule, (size_t)x * CHANNELS + c, y, sum[c],
-                      sum[CHANNELS - 1]);
+        for (int c = 0; c < channels; c++)
+            store_any(&args.src, &args.dst, &args.rule, (size_t)x * channels + c, y, sum[c],
+                      sum[channels - 1]);
 }
 
 /* Returns whether the hardware can read the image in linear memory through a texture object whose
@@ -163,28 +149,14 @@ static cudaError_t make_texture(cudaTextureObject_t *texture, const struct gi_im
     return cudaCreateTextureObject(texture, &resource, &how, NULL);
 }
 
-template <typename T, int CHANNELS>
 static enum gi_status launch(struct gi_cuda_queue *cu, const struct textbook_args *args,
                              struct gi_err *err)
 {
     dim3 grid(ceil_div(args->src.width, WIDE), ceil_div(args->src.height, TALL));
-    textbook<T, CHANNELS>
-        <<<grid, dim3(WIDE, TALL), CHANNELS * args->plane * sizeof(float), cu->stream>>>(*args);
+    size_t tile = (size_t)args->src.channels * args->plane * sizeof(float);
+    textbook<<<grid, dim3(WIDE, TALL), tile, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-template <typename T>
-static enum gi_status launch_type(struct gi_cuda_queue *cu, const struct textbook_args *args,
-                                  struct gi_err *err)
-{
-    GI_CUDA_CHANNELS(args->src.channels, launch<T, CHANNELS>(cu, args, err));
-}
-
-static enum gi_status launch_any(struct gi_cuda_queue *cu, const struct textbook_args *args,
-                                 struct gi_err *err)
-{
-    GI_CUDA_TYPES(args->src.type, launch_type<T>(cu, args, err));
 }
 
 /* Chooses how much of the kernel is processed per tile, which is as much as fits in shared
@@ -221,7 +193,7 @@ enum gi_status gi_cuda_textbook(struct gi_queue *queue, struct gi_image *dst,
                          : spec->border.mode == GI_BORDER_CLAMP
                              ? "image read through a texture object, address mode clamp"
                              : "image read through a texture object, address mode border");
-    enum gi_status status = launch_any(cu, &args, err), retired = GI_OK;
+    enum gi_status status = launch(cu, &args, err), retired = GI_OK;
     if (args.texture) /* the kernel may still be reading */
         retired = gi_cuda_texture_retire(cu, args.texture, status ? NULL : err);
     return status ? status : retired;
