@@ -87,7 +87,9 @@ struct pass_args {
     uint8_t *bytes; /* all source rows with the width of the result; `pitch` per row */
     size_t pitch;   /* samples */
     int y0, y1;     /* rows of the result, or of the source if the first pass is along rows */
+    int nbytes;     /* of a sample */
     bool weigh;
+    bool down; /* integer weights: whether the pass is along columns */
 };
 
 /* Returns the sum of weights[t] * p[t * channels]. */
@@ -126,10 +128,12 @@ static __device__ __forceinline__ float4 floats_of(const float *p)
 }
 
 /* Loads four samples of a row. With 2 or 4 channels and `weigh`, multiplies colour by alpha. */
-template <typename T>
-static __device__ __forceinline__ float4 weighed_at(const char *p, bool weigh, int channels)
+static __device__ __forceinline__ float4 weighed_at(const char *p, enum gi_type type, bool weigh,
+                                                    int channels)
 {
-    float4 v = floats_of((const T *)p);
+    float4 v = type == GI_U8    ? floats_of((const uint8_t *)p)
+               : type == GI_U16 ? floats_of((const uint16_t *)p)
+                                : floats_of((const float *)p);
     if (weigh && channels == 4) {
         v.x = __fmul_rn(v.x, v.w);
         v.y = __fmul_rn(v.y, v.w);
@@ -142,7 +146,6 @@ static __device__ __forceinline__ float4 weighed_at(const char *p, bool weigh, i
 }
 
 /* One thread per four neighbouring samples of a row. */
-template <typename T>
 static __global__ void __launch_bounds__(THREADS) columns(struct pass_args args)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x) * 4, channels = args.src.channels;
@@ -153,7 +156,7 @@ static __global__ void __launch_bounds__(THREADS) columns(struct pass_args args)
         const float *weights = col->weights + (size_t)col->phase[y] * col->taps;
         const char *p = (const char *)args.src.data +
                         (size_t)(col->first[y] - col->origin) * args.src.stride +
-                        (size_t)x * sizeof(T);
+                        (size_t)x * args.nbytes;
         float4 s = make_float4(0, 0, 0, 0), carry = s;
         for (int t = 0; t < col->taps; t += GI_TAPS_BLOCK) {
             float4 block = make_float4(0, 0, 0, 0);
@@ -161,7 +164,7 @@ static __global__ void __launch_bounds__(THREADS) columns(struct pass_args args)
 #pragma unroll 4
             for (int i = t; i < end; i++, p += args.src.stride) {
                 float w = __ldg(weights + i);
-                float4 v = weighed_at<T>(p, args.weigh, channels);
+                float4 v = weighed_at(p, args.src.type, args.weigh, channels);
                 block.x = __fmaf_rn(w, v.x, block.x);
                 block.y = __fmaf_rn(w, v.y, block.y);
                 block.z = __fmaf_rn(w, v.z, block.z);
@@ -181,7 +184,7 @@ static __global__ void __launch_bounds__(THREADS) columns(struct pass_args args)
 }
 
 /* One thread per pixel. */
-template <typename T> static __global__ void __launch_bounds__(THREADS) rows(struct pass_args args)
+static __global__ void __launch_bounds__(THREADS) rows(struct pass_args args)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
     if (x >= args.dst.width)
@@ -191,7 +194,7 @@ template <typename T> static __global__ void __launch_bounds__(THREADS) rows(str
     for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
         const float *from = args.floats + (size_t)(y - args.y0) * args.pitch +
                             (size_t)(row->first[x] - row->origin) * channels;
-        T *out = (T *)((char *)args.dst.data + (size_t)y * args.dst.stride) + (size_t)x * channels;
+        char *out = (char *)args.dst.data + (size_t)y * args.dst.stride;
         float divisor = row->sums
                             ? __fmul_rn(args.col.sums[args.col.phase[y]], row->sums[row->phase[x]])
                             : 1.0f;
@@ -204,7 +207,13 @@ template <typename T> static __global__ void __launch_bounds__(THREADS) rows(str
                 f = a = f > 0 ? f : 0.0f;
             else if (args.weigh)
                 f = a > 0 ? __fdiv_rn(f, a) : 0.0f;
-            sample_store(out + c, f);
+            size_t at = (size_t)x * channels + c;
+            if (args.src.type == GI_U8)
+                sample_store((uint8_t *)out + at, f);
+            else if (args.src.type == GI_U16)
+                sample_store((uint16_t *)out + at, f);
+            else
+                sample_store((float *)out + at, f);
         }
     }
 }
@@ -220,23 +229,21 @@ static __device__ __forceinline__ int premultiplied(const uint8_t *p, int alpha)
     return ((t >> 8) + t) >> 8;
 }
 
-/* First pass with integer weights, along columns if DOWN, else along rows. There is one thread per
- * sample. */
-template <bool DOWN>
+/* First pass with integer weights, one thread per sample. */
 static __global__ void __launch_bounds__(THREADS) integer_first(struct pass_args args)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
-    if (x >= (DOWN ? args.src.width : args.dst.width) * channels)
+    if (x >= (args.down ? args.src.width : args.dst.width) * channels)
         return;
-    const struct device_side *side = DOWN ? &args.col : &args.row;
+    const struct device_side *side = args.down ? &args.col : &args.row;
     int pixel = x / channels, c = x % channels, alpha = args.weigh ? channels - 1 - c : 0;
-    size_t step = DOWN ? args.src.stride : (size_t)channels;
+    size_t step = args.down ? args.src.stride : (size_t)channels;
     for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
-        int i = DOWN ? y : pixel, from = side->first[i] - side->origin;
+        int i = args.down ? y : pixel, from = side->first[i] - side->origin;
         const int32_t *weights = side->integers + (size_t)side->phase[i] * side->taps;
         const uint8_t *p = (const uint8_t *)args.src.data +
-                           (size_t)(DOWN ? from : y) * args.src.stride +
-                           (size_t)(DOWN ? pixel : from) * channels + c;
+                           (size_t)(args.down ? from : y) * args.src.stride +
+                           (size_t)(args.down ? pixel : from) * channels + c;
         int sum = HALF;
         for (int t = 0; t < side->taps; t++, p += step)
             sum += __ldg(weights + t) * (alpha ? premultiplied(p, alpha) : (int)p[0]);
@@ -245,23 +252,22 @@ static __global__ void __launch_bounds__(THREADS) integer_first(struct pass_args
 }
 
 /* Second pass, one thread per pixel. */
-template <bool DOWN>
 static __global__ void __launch_bounds__(THREADS) integer_second(struct pass_args args)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
     if (x >= args.dst.width)
         return;
-    const struct device_side *side = DOWN ? &args.col : &args.row;
-    size_t step = DOWN ? args.pitch : (size_t)channels;
+    const struct device_side *side = args.down ? &args.col : &args.row;
+    size_t step = args.down ? args.pitch : (size_t)channels;
     for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
-        int i = DOWN ? y : x, from = side->first[i] - side->origin;
+        int i = args.down ? y : x, from = side->first[i] - side->origin;
         const int32_t *weights = side->integers + (size_t)side->phase[i] * side->taps;
         uint8_t *out =
             (uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)x * channels;
         unsigned a = 255;
         for (int c = channels - 1; c >= 0; c--) {
-            const uint8_t *p = args.bytes + (size_t)(DOWN ? from : y) * args.pitch +
-                               (size_t)(DOWN ? x : from) * channels + c;
+            const uint8_t *p = args.bytes + (size_t)(args.down ? from : y) * args.pitch +
+                               (size_t)(args.down ? x : from) * channels + c;
             int sum = HALF;
             for (int t = 0; t < side->taps; t++, p += step)
                 sum += __ldg(weights + t) * (int)p[0];
@@ -283,7 +289,6 @@ static dim3 grid_of(size_t across, int nrows)
                 (unsigned)(nrows < GRID_ROWS ? nrows : GRID_ROWS));
 }
 
-template <typename T>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct pass_args *args, int band,
                              struct gi_err *err)
 {
@@ -291,9 +296,9 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct pass_args *args, i
         args->y0 = y;
         args->y1 = args->dst.height - y < band ? args->dst.height : y + band;
         int nrows = args->y1 - args->y0;
-        columns<T><<<grid_of(args->pitch / 4, nrows), THREADS, 0, cu->stream>>>(*args);
+        columns<<<grid_of(args->pitch / 4, nrows), THREADS, 0, cu->stream>>>(*args);
         GI_CUDA_LAUNCHED();
-        rows<T><<<grid_of((size_t)args->dst.width, nrows), THREADS, 0, cu->stream>>>(*args);
+        rows<<<grid_of((size_t)args->dst.width, nrows), THREADS, 0, cu->stream>>>(*args);
         GI_CUDA_LAUNCHED();
     }
     return GI_OK;
@@ -305,6 +310,7 @@ static struct pass_args args_of(struct gi_image *dst, const struct gi_image *src
     struct pass_args args = {};
     args.dst = *dst;
     args.src = *src;
+    args.nbytes = (int)gi_type_nbytes(src->type);
     args.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
     return args;
 }
@@ -322,7 +328,7 @@ static enum gi_status passes(struct gi_queue *queue, struct gi_image *dst,
                                                     row_nbytes * (size_t)band, spec, err);
     if (status)
         return status;
-    GI_CUDA_TYPES(src->type, launch<T>(cu, &args, band, err));
+    return launch(cu, &args, band, err);
 }
 
 static enum gi_status integer(struct gi_queue *queue, struct gi_image *dst,
@@ -342,18 +348,14 @@ static enum gi_status integer(struct gi_queue *queue, struct gi_image *dst,
     if (status)
         return status;
     dim3 first = grid_of(samples, args.y1 - args.y0);
-    if (down)
-        integer_first<true><<<first, THREADS, 0, cu->stream>>>(args);
-    else
-        integer_first<false><<<first, THREADS, 0, cu->stream>>>(args);
+    args.down = down;
+    integer_first<<<first, THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     args.y0 = 0;
     args.y1 = dst->height;
     dim3 second = grid_of((size_t)dst->width, dst->height);
-    if (down)
-        integer_second<false><<<second, THREADS, 0, cu->stream>>>(args);
-    else
-        integer_second<true><<<second, THREADS, 0, cu->stream>>>(args);
+    args.down = !down;
+    integer_second<<<second, THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
