@@ -36,7 +36,7 @@ enum {
     ROWS_MIN = 32,    /* minimum of a tile */
     ROWS_MAX = 65536, /* maximum rows of a tile: a column of squared bytes fits in 32 bits */
     LOOK_ROWS = 4,    /* rows per warp in flight */
-    MAKE_BLOCKS = 7,  /* per multiprocessor, of one channel */
+    TILE_BLOCKS = 7,  /* per multiprocessor, of one channel: both passes run in one wave */
     ADD_AHEAD = 16,
 };
 
@@ -53,7 +53,7 @@ struct scan_args {
     u64 *rows;          /* `channels` sums per row and tile; later those of all tiles to the left */
 };
 
-template <typename T, int CHANNELS> struct scan_shape {
+template <int CHANNELS> struct scan_shape {
     enum {
         EACH = CHANNELS == 1 ? 2 : 1, /* neighbouring pixels per lane */
         PART = 32 * EACH,
@@ -62,12 +62,15 @@ template <typename T, int CHANNELS> struct scan_shape {
     };
 };
 
-/* Type of sums along a row within a part. Sums of bytes and of their squares fit in 32 bits. */
-template <typename T> struct scan_sum {
-    typedef u64 type;
+/* Types of samples in registers, and of sums along a row within a part. Sums of bytes and of their
+ * squares fit in 32 bits. All other types share a kernel: a word is a sample, or two of 16 bits. */
+template <bool BYTES> struct scan_types {
+    typedef uint32_t sample;
+    typedef u64 sum;
 };
-template <> struct scan_sum<uint8_t> {
-    typedef unsigned type;
+template <> struct scan_types<true> {
+    typedef uint8_t sample;
+    typedef unsigned sum;
 };
 
 static __device__ __forceinline__ unsigned value_of(const struct scan_args *args, uint8_t v)
@@ -75,14 +78,11 @@ static __device__ __forceinline__ unsigned value_of(const struct scan_args *args
     return args->squares ? (unsigned)v * v : v;
 }
 
-static __device__ __forceinline__ u64 value_of(const struct scan_args *args, uint16_t v)
+static __device__ __forceinline__ u64 value_of(const struct scan_args *args, uint32_t v)
 {
-    return args->squares ? (unsigned)v * v : v;
-}
-
-static __device__ __forceinline__ u64 value_of(const struct scan_args *args, float v)
-{
-    return (u64)gi_scan_float(v, args->squares, args->scale);
+    if (args->src.type == GI_F32)
+        return (u64)gi_scan_float(__uint_as_float(v), args->squares, args->scale);
+    return args->squares ? v * v : v;
 }
 
 /* A lane's samples of a part. Samples past the end of the row are read from its padding. */
@@ -91,10 +91,46 @@ template <typename T, int S> struct __align__(S == 3 ? sizeof(T) : S * sizeof(T)
     T v[S];
 };
 
+/* Loads a lane's samples of a part. If S is even, samples of 16 bits are in the first S / 2 words,
+ * because extracting them here would wait for the loads. */
+template <int S>
+static __device__ __forceinline__ void words_load(samples_of<uint32_t, S> *to, const char *row,
+                                                  long long at, bool u16)
+{
+    const uint16_t *from = (const uint16_t *)row + at;
+    if (!u16) {
+        *to = *(const samples_of<uint32_t, S> *)((const uint32_t *)row + at);
+    } else if (S % 2 == 0) {
+        samples_of<uint32_t, S / 2> half = *(const samples_of<uint32_t, S / 2> *)from;
+#pragma unroll
+        for (int s = 0; s < S / 2; s++)
+            to->v[s] = half.v[s];
+    } else {
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            to->v[s] = from[s];
+    }
+}
+
+template <int S>
+static __device__ __forceinline__ uint32_t sample_of(const samples_of<uint32_t, S> &part, int s,
+                                                     bool u16)
+{
+    if (S % 2 == 0 && u16)
+        return s % 2 ? part.v[s / 2] >> 16 : part.v[s / 2] & 0xffff;
+    return part.v[s];
+}
+
+template <int S>
+static __device__ __forceinline__ uint8_t sample_of(const samples_of<uint8_t, S> &part, int s, bool)
+{
+    return part.v[s];
+}
+
 /* A lane's samples of the parts of a row. For a part outside the image the start of the row is
  * read, so that loads do not wait for a branch. */
-template <typename T, int CHANNELS> struct scan_row {
-    samples_of<T, scan_shape<T, CHANNELS>::S> part[PARTS];
+template <bool BYTES, int CHANNELS> struct scan_row {
+    samples_of<typename scan_types<BYTES>::sample, scan_shape<CHANNELS>::S> part[PARTS];
 };
 
 /* Index of a lane's first sample in each part, and how many of its samples are inside the image. */
@@ -103,11 +139,11 @@ struct scan_place {
     int n[PARTS];
 };
 
-template <typename T, int CHANNELS>
+template <int CHANNELS>
 static __device__ __forceinline__ struct scan_place place_of(const struct scan_args *args,
                                                              int strip)
 {
-    typedef scan_shape<T, CHANNELS> shape;
+    typedef scan_shape<CHANNELS> shape;
     long long samples = (long long)args->src.width * CHANNELS;
     struct scan_place place;
 #pragma unroll
@@ -120,15 +156,20 @@ static __device__ __forceinline__ struct scan_place place_of(const struct scan_a
     return place;
 }
 
-template <typename T, int CHANNELS>
-static __device__ __forceinline__ void row_load(scan_row<T, CHANNELS> *row,
+template <bool BYTES, int CHANNELS>
+static __device__ __forceinline__ void row_load(scan_row<BYTES, CHANNELS> *row,
                                                 const struct scan_args *args,
                                                 const struct scan_place *place, int y)
 {
-    const T *from = (const T *)(args->src.data + (size_t)y * args->src.stride);
+    enum { S = scan_shape<CHANNELS>::S };
+    const char *from = args->src.data + (size_t)y * args->src.stride;
 #pragma unroll
-    for (int p = 0; p < PARTS; p++)
-        row->part[p] = *(const samples_of<T, scan_shape<T, CHANNELS>::S> *)(from + place->at[p]);
+    for (int p = 0; p < PARTS; p++) {
+        if constexpr (BYTES)
+            row->part[p] = *(const samples_of<uint8_t, S> *)(from + place->at[p]);
+        else
+            words_load(&row->part[p], from, place->at[p], args->src.type == GI_U16);
+    }
 }
 
 /* Computes the values v of samples, which are 0 outside the image. */
@@ -138,7 +179,7 @@ static __device__ __forceinline__ void values_of(A *v, const struct scan_args *a
 {
 #pragma unroll
     for (int s = 0; s < S; s++)
-        v[s] = s < n ? value_of(args, samples.v[s]) : 0;
+        v[s] = s < n ? value_of(args, sample_of(samples, s, args->src.type == GI_U16)) : 0;
 }
 
 /* Computes inclusive prefix sums over the lanes of a warp, per channel. v[s] becomes the sum up to
@@ -176,24 +217,25 @@ static __device__ __forceinline__ bool tile_of(const struct scan_args *args, int
     return *strip < args->strips;
 }
 
-template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(32 * WARPS)
+template <bool BYTES, int CHANNELS>
+static __global__ void __launch_bounds__(32 * WARPS, CHANNELS == 1 ? TILE_BLOCKS : 1)
     scan_look(const __grid_constant__ struct scan_args args)
 {
-    typedef scan_shape<T, CHANNELS> shape;
-    typedef typename scan_sum<T>::type A;
+    typedef scan_shape<CHANNELS> shape;
+    typedef typename scan_types<BYTES>::sum A;
+    typedef typename scan_types<BYTES>::sample T;
     enum { S = shape::S };
     int strip, y0, y1, lane = (int)threadIdx.x % 32;
     if (!tile_of(&args, &strip, &y0, &y1))
         return;
-    struct scan_place place = place_of<T, CHANNELS>(&args, strip);
+    struct scan_place place = place_of<CHANNELS>(&args, strip);
     A columns[PARTS][S] = {};
-    scan_row<T, CHANNELS> rows[LOOK_ROWS];
+    scan_row<BYTES, CHANNELS> rows[LOOK_ROWS];
     /* Load LOOK_ROWS rows. */
     for (int y = y0; y < y1; y += LOOK_ROWS) {
 #pragma unroll
         for (int i = 0; i < LOOK_ROWS; i++)
-            row_load<T, CHANNELS>(&rows[i], &args, &place, min(y + i, y1 - 1));
+            row_load<BYTES, CHANNELS>(&rows[i], &args, &place, min(y + i, y1 - 1));
 #pragma unroll
         for (int i = 0; i < LOOK_ROWS; i++) {
             A along[CHANNELS] = {};
@@ -283,7 +325,7 @@ static __global__ void __launch_bounds__(STARTS_THREADS)
 }
 
 /* Stores the first n of a lane's sums of a part to row y, from sample `at` on. */
-template <typename T, int S>
+template <int S>
 static __device__ __forceinline__ void sums_store(const struct scan_args *args, const u64 *sums,
                                                   int y, long long at, int n)
 {
@@ -291,8 +333,9 @@ static __device__ __forceinline__ void sums_store(const struct scan_args *args, 
     u64 out[S];
 #pragma unroll
     for (int s = 0; s < S; s++)
-        out[s] = sizeof(T) == 4 ? (u64)__double_as_longlong((double)(int64_t)sums[s] * args->unit)
-                                : sums[s];
+        out[s] = args->src.type == GI_F32
+                     ? (u64)__double_as_longlong((double)(int64_t)sums[s] * args->unit)
+                     : sums[s];
     if (S == 2 && n == S) {
         if (args->words == 2)
             *(ulonglong2 *)((u64 *)row + at) = make_ulonglong2(out[0], out[S - 1]);
@@ -309,17 +352,17 @@ static __device__ __forceinline__ void sums_store(const struct scan_args *args, 
 }
 
 /* What a warp of scan_make has in registers: a row, and per channel the sum left of its tile. */
-template <typename T, int CHANNELS> struct make_row {
-    scan_row<T, CHANNELS> samples;
+template <bool BYTES, int CHANNELS> struct make_row {
+    scan_row<BYTES, CHANNELS> samples;
     u64 before[CHANNELS];
 };
 
-template <typename T, int CHANNELS>
-static __device__ __forceinline__ void make_load(make_row<T, CHANNELS> *row,
+template <bool BYTES, int CHANNELS>
+static __device__ __forceinline__ void make_load(make_row<BYTES, CHANNELS> *row,
                                                  const struct scan_args *args,
                                                  const struct scan_place *place, int strip, int y)
 {
-    row_load<T, CHANNELS>(&row->samples, args, place, y);
+    row_load<BYTES, CHANNELS>(&row->samples, args, place, y);
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
         row->before[c] = args->along == GI_SCAN_COLUMNS
@@ -327,17 +370,18 @@ static __device__ __forceinline__ void make_load(make_row<T, CHANNELS> *row,
                              : args->rows[((size_t)y * args->strips + strip) * CHANNELS + c];
 }
 
-template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(32 * WARPS, CHANNELS == 1 ? MAKE_BLOCKS : 1)
+template <bool BYTES, int CHANNELS>
+static __global__ void __launch_bounds__(32 * WARPS, CHANNELS == 1 ? TILE_BLOCKS : 1)
     scan_make(const __grid_constant__ struct scan_args args)
 {
-    typedef scan_shape<T, CHANNELS> shape;
-    typedef typename scan_sum<T>::type A;
+    typedef scan_shape<CHANNELS> shape;
+    typedef typename scan_types<BYTES>::sum A;
+    typedef typename scan_types<BYTES>::sample T;
     enum { S = shape::S };
     int strip, y0, y1;
     if (!tile_of(&args, &strip, &y0, &y1))
         return;
-    struct scan_place place = place_of<T, CHANNELS>(&args, strip);
+    struct scan_place place = place_of<CHANNELS>(&args, strip);
     bool down = args.along != GI_SCAN_ROWS, across = args.along != GI_SCAN_COLUMNS;
     size_t samples = (size_t)args.src.width * CHANNELS;
     u64 above[PARTS][S] = {};
@@ -347,12 +391,12 @@ static __global__ void __launch_bounds__(32 * WARPS, CHANNELS == 1 ? MAKE_BLOCKS
         for (int s = 0; s < S; s++)
             if (s < place.n[p] && down)
                 above[p][s] = args.columns[(size_t)blockIdx.y * samples + place.at[p] + s];
-    make_row<T, CHANNELS> next;
-    make_load<T, CHANNELS>(&next, &args, &place, strip, y0);
+    make_row<BYTES, CHANNELS> next;
+    make_load<BYTES, CHANNELS>(&next, &args, &place, strip, y0);
     for (int y = y0; y < y1; y++) {
         /* Load the next row. */
-        make_row<T, CHANNELS> row = next;
-        make_load<T, CHANNELS>(&next, &args, &place, strip, min(y + 1, y1 - 1));
+        make_row<BYTES, CHANNELS> row = next;
+        make_load<BYTES, CHANNELS>(&next, &args, &place, strip, min(y + 1, y1 - 1));
 #pragma unroll
         for (int p = 0; p < PARTS; p++) {
             /* Exchange: prefix sums over the warp. Compute. Store. */
@@ -366,19 +410,19 @@ static __global__ void __launch_bounds__(32 * WARPS, CHANNELS == 1 ? MAKE_BLOCKS
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
                 row.before[c] += total[c];
-            sums_store<T, S>(&args, above[p], y, place.at[p], place.n[p]);
+            sums_store<S>(&args, above[p], y, place.at[p], place.n[p]);
         }
     }
 }
 
-template <typename T, int CHANNELS>
+template <bool BYTES, int CHANNELS>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct scan_args *args, struct gi_err *err)
 {
     const struct source *src = &args->src;
     int blocks = 1;
-    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scan_make<T, CHANNELS>,
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scan_make<BYTES, CHANNELS>,
                                                               32 * WARPS, 0));
-    args->strips = ceil_div(src->width, scan_shape<T, CHANNELS>::TILE);
+    args->strips = ceil_div(src->width, scan_shape<CHANNELS>::TILE);
     int across = ceil_div(args->strips, WARPS);
     int bands = ceil_div((long long)blocks * cu->units, across); /* about one wave */
     args->band = ceil_div(src->height, bands);
@@ -393,7 +437,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct scan_args *args, s
     args->columns = (u64 *)scratch;
     args->rows = args->columns + ncolumns;
     dim3 tiles(across, args->bands);
-    scan_look<T, CHANNELS><<<tiles, 32 * WARPS, 0, cu->stream>>>(*args);
+    scan_look<BYTES, CHANNELS><<<tiles, 32 * WARPS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     long long most = (long long)samples + (long long)src->height * CHANNELS;
     scan_tiles<<<ceil_div(most, THREADS), THREADS, 0, cu->stream>>>(*args);
@@ -401,16 +445,9 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct scan_args *args, s
     if (args->along == GI_SCAN_BOTH)
         scan_starts<<<dim3(args->bands, CHANNELS), STARTS_THREADS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
-    scan_make<T, CHANNELS><<<tiles, 32 * WARPS, 0, cu->stream>>>(*args);
+    scan_make<BYTES, CHANNELS><<<tiles, 32 * WARPS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-template <typename T>
-static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct scan_args *args,
-                                      struct gi_err *err)
-{
-    GI_CUDA_CHANNELS(args->src.channels, launch<T, CHANNELS>(cu, args, err));
 }
 
 static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
@@ -427,7 +464,8 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     args.words = spec->words;
     args.scale = ldexp(1, spec->shift);
     args.unit = ldexp(1, -spec->shift);
-    GI_CUDA_TYPES(src->type, launch_channels<T>(cu, &args, err));
+    GI_CUDA_CHANNELS(src->channels, src->type == GI_U8 ? launch<true, CHANNELS>(cu, &args, err)
+                                                       : launch<false, CHANNELS>(cu, &args, err));
 }
 
 const struct gi_scan_way gi_cuda_scan_ways[GI_WAYS_MAX] = {
