@@ -8,6 +8,15 @@
 #include "kernels/cuda/geometry/remap_pixel.cuh"
 
 template <typename T, int CHANNELS, int HOW>
+static __device__ __forceinline__ void run(const struct remap_args *args,
+                                           const struct remap_spot *at, int x, int y)
+{
+    float f[REMAP_ACROSS * CHANNELS];
+    remap_run<T, CHANNELS, HOW>(f, args, at, args->dst_width - x);
+    remap_store<T, CHANNELS>(args, x, y, f);
+}
+
+template <int CHANNELS, int HOW>
 static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
     plain(const __grid_constant__ struct remap_args args)
 {
@@ -16,44 +25,34 @@ static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
     if (x >= args.dst_width || y >= args.dst_height)
         return;
     struct remap_spot at[REMAP_ACROSS];
-    float f[REMAP_ACROSS * CHANNELS];
     remap_spots<HOW, false>(at, &args, x, args.dst_y + y);
-    remap_run<T, CHANNELS, HOW>(f, &args, at, args.dst_width - x);
-    remap_store<T, CHANNELS>(&args, x, y, f);
+    if (args.src.type == GI_U8)
+        run<uint8_t, CHANNELS, HOW>(&args, at, x, y);
+    else if (args.src.type == GI_U16)
+        run<uint16_t, CHANNELS, HOW>(&args, at, x, y);
+    else
+        run<float, CHANNELS, HOW>(&args, at, x, y);
 }
 
-template <typename T, int CHANNELS, int HOW>
-static void launch_how(struct gi_cuda_queue *cu, const struct remap_args *args)
+template <int CHANNELS>
+static enum gi_status launch(struct gi_cuda_queue *cu, const struct remap_args *args,
+                             enum gi_interpolation how, struct gi_err *err)
 {
     dim3 block(REMAP_WIDE, REMAP_TALL);
     dim3 grid(ceil_div(args->dst_width, REMAP_WIDE * REMAP_ACROSS),
               ceil_div(args->dst_height, REMAP_TALL));
-    plain<T, CHANNELS, HOW><<<grid, block, 0, cu->stream>>>(*args);
-}
-
-template <typename T, int CHANNELS>
-static enum gi_status launch(struct gi_cuda_queue *cu, const struct remap_args *args,
-                             enum gi_interpolation how, struct gi_err *err)
-{
     if (how == GI_NEAREST)
-        launch_how<T, CHANNELS, GI_NEAREST>(cu, args);
+        plain<CHANNELS, GI_NEAREST><<<grid, block, 0, cu->stream>>>(*args);
     else if (how == GI_LINEAR)
-        launch_how<T, CHANNELS, GI_LINEAR>(cu, args);
+        plain<CHANNELS, GI_LINEAR><<<grid, block, 0, cu->stream>>>(*args);
     else
-        launch_how<T, CHANNELS, GI_CUBIC>(cu, args);
+        plain<CHANNELS, GI_CUBIC><<<grid, block, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-template <typename T>
-static enum gi_status launch_type(struct gi_cuda_queue *cu, const struct remap_args *args,
-                                  enum gi_interpolation how, struct gi_err *err)
-{
-    GI_CUDA_CHANNELS(args->src.channels, launch<T, CHANNELS>(cu, args, how, err));
 }
 
 enum gi_status gi_cuda_remap_plain(struct gi_cuda_queue *cu, const struct remap_args *args,
                                    enum gi_interpolation how, struct gi_err *err)
 {
-    GI_CUDA_TYPES(args->src.type, launch_type<T>(cu, args, how, err));
+    GI_CUDA_CHANNELS(args->src.channels, launch<CHANNELS>(cu, args, how, err));
 }
