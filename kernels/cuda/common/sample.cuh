@@ -132,6 +132,22 @@ template <typename T> static __device__ __forceinline__ constexpr enum gi_type s
     return sizeof(T) == 1 ? GI_U8 : sizeof(T) == 2 ? GI_U16 : GI_F32;
 }
 
+/* Executes a statement with T, the C type of samples of `type`. All threads of a kernel take the
+ * same branch, so a kernel is compiled once for all types. */
+#define SAMPLE_TYPES(type, ...)                                                                    \
+    do {                                                                                           \
+        if ((type) == GI_U8) {                                                                     \
+            typedef uint8_t T;                                                                     \
+            __VA_ARGS__;                                                                           \
+        } else if ((type) == GI_U16) {                                                             \
+            typedef uint16_t T;                                                                    \
+            __VA_ARGS__;                                                                           \
+        } else {                                                                                   \
+            typedef float T;                                                                       \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    } while (0)
+
 /* Rounds and stores one sample. __float2int_rn() saturates and turns NaN into 0. In float images
  * every NaN is stored as the canonical NaN. */
 static __device__ __forceinline__ void sample_store(uint8_t *p, float v)
