@@ -54,32 +54,41 @@ template <typename T> struct __align__(GROUP * sizeof(T)) group_of
 };
 
 template <typename TO, typename FROM>
+static __device__ __forceinline__ void group_convert(char *to, const char *from)
+{
+    struct group_of<FROM> in = *(const struct group_of<FROM> *)from;
+    struct group_of<TO> out;
+#pragma unroll
+    for (int i = 0; i < GROUP; i++)
+        convert_sample(&out.v[i], in.v[i]);
+    *(struct group_of<TO> *)to = out;
+}
+
+/* to_nbytes and from_nbytes: bytes per group. */
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    convert(struct gi_image dst, struct gi_image src, int groups)
+    convert(struct gi_image dst, struct gi_image src, int groups, int to_nbytes, int from_nbytes)
 {
     int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
     if (x >= groups)
         return;
     for (int y = (int)blockIdx.y; y < src.height; y += (int)gridDim.y) {
-        const char *from = (const char *)src.data + (size_t)y * src.stride;
-        char *to = (char *)dst.data + (size_t)y * dst.stride;
-        struct group_of<FROM> in = ((const struct group_of<FROM> *)from)[x];
-        struct group_of<TO> out;
-#pragma unroll
-        for (int i = 0; i < GROUP; i++)
-            convert_sample(&out.v[i], in.v[i]);
-        ((struct group_of<TO> *)to)[x] = out;
+        const char *from =
+            (const char *)src.data + (size_t)y * src.stride + (size_t)x * from_nbytes;
+        char *to = (char *)dst.data + (size_t)y * dst.stride + (size_t)x * to_nbytes;
+        if (src.type == GI_U8 && dst.type == GI_U16)
+            group_convert<uint16_t, uint8_t>(to, from);
+        else if (src.type == GI_U8)
+            group_convert<float, uint8_t>(to, from);
+        else if (src.type == GI_U16 && dst.type == GI_U8)
+            group_convert<uint8_t, uint16_t>(to, from);
+        else if (src.type == GI_U16)
+            group_convert<float, uint16_t>(to, from);
+        else if (dst.type == GI_U8)
+            group_convert<uint8_t, float>(to, from);
+        else
+            group_convert<uint16_t, float>(to, from);
     }
 }
-
-typedef void convert_kernel(struct gi_image dst, struct gi_image src, int groups);
-
-/* Kernels by the type of the source and the type of the result. */
-static convert_kernel *const kernels[GI_F32 + 1][GI_F32 + 1] = {
-    {NULL, convert<uint16_t, uint8_t>, convert<float, uint8_t>},
-    {convert<uint8_t, uint16_t>, NULL, convert<float, uint16_t>},
-    {convert<uint8_t, float>, convert<uint16_t, float>, NULL},
-};
 
 static enum gi_status by_groups(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const void *spec, struct gi_err *err)
@@ -90,7 +99,9 @@ static enum gi_status by_groups(struct gi_queue *queue, struct gi_image *dst,
         return queue->k->copy(queue, dst, src, err);
     int groups = ceil_div((long long)gi_row_samples(src), GROUP);
     dim3 grid = pointwise_grid(groups, src->height);
-    kernels[src->type][dst->type]<<<grid, POINTWISE_THREADS, 0, cu->stream>>>(*dst, *src, groups);
+    convert<<<grid, POINTWISE_THREADS, 0, cu->stream>>>(*dst, *src, groups,
+                                                        GROUP * (int)gi_type_nbytes(dst->type),
+                                                        GROUP * (int)gi_type_nbytes(src->type));
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }

@@ -11,7 +11,7 @@ struct luma_args {
 };
 
 template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(POINTWISE_THREADS) luma(struct luma_args args)
+static __device__ __forceinline__ void rows_make(const struct luma_args &args)
 {
     enum { S = 4 / (int)sizeof(T) /* samples per word */ };
     int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
@@ -39,14 +39,12 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) luma(struct luma_arg
     }
 }
 
-typedef void luma_kernel(struct luma_args args);
-
-/* Kernels by type and by channels - 3. */
-static luma_kernel *const kernels[GI_F32 + 1][2] = {
-    {luma<uint8_t, 3>, luma<uint8_t, 4>},
-    {luma<uint16_t, 3>, luma<uint16_t, 4>},
-    {luma<float, 3>, luma<float, 4>},
-};
+template <int CHANNELS>
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    luma(const __grid_constant__ struct luma_args args)
+{
+    SAMPLE_TYPES(args.src.type, rows_make<T, CHANNELS>(args));
+}
 
 static enum gi_status luma_by_pieces(struct gi_queue *queue, struct gi_image *dst,
                                      const struct gi_image *src, const void *none,
@@ -66,8 +64,11 @@ static enum gi_status luma_by_pieces(struct gi_queue *queue, struct gi_image *ds
         return gi_cuda_gather_samples(cu, &gather, err);
     }
     struct luma_args args = {*dst, *src, pieces_of(src), pieces_of(dst)};
-    luma_kernel *kernel = kernels[src->type][src->channels - 3];
-    kernel<<<pointwise_grid(args.out, src->height), POINTWISE_THREADS, 0, cu->stream>>>(args);
+    dim3 grid = pointwise_grid(args.out, src->height);
+    if (src->channels == 3)
+        luma<3><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+    else
+        luma<4><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }

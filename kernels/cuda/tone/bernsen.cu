@@ -13,8 +13,7 @@ struct bernsen_args {
 };
 
 template <typename T>
-static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    bernsen(const __grid_constant__ struct bernsen_args args)
+static __device__ __forceinline__ void rows_make(const struct bernsen_args &args)
 {
     enum { EACH = PIECE / (int)sizeof(T) };
     int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
@@ -42,10 +41,15 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
     }
 }
 
-template <typename T>
-static enum gi_status launch(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_bernsen *spec,
-                             struct gi_err *err)
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    bernsen(const __grid_constant__ struct bernsen_args args)
+{
+    SAMPLE_TYPES(args.src.type, rows_make<T>(args));
+}
+
+static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_bernsen *spec,
+                                struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct bernsen_args args = {};
@@ -58,17 +62,9 @@ static enum gi_status launch(struct gi_queue *queue, struct gi_image *dst,
     args.invert = spec->invert;
     args.pieces = pieces_of(src);
     keep_bits(args.keep, src, true);
-    bernsen<T>
-        <<<pointwise_grid(args.pieces, src->height), POINTWISE_THREADS, 0, cu->stream>>>(args);
+    bernsen<<<pointwise_grid(args.pieces, src->height), POINTWISE_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_bernsen *spec,
-                                struct gi_err *err)
-{
-    GI_CUDA_TYPES(src->type, launch<T>(queue, dst, src, spec, err));
 }
 
 const struct gi_bernsen_way gi_cuda_bernsen_ways[GI_WAYS_MAX] = {

@@ -6,7 +6,7 @@
 
 /* The operation of gi_kernels.threshold, with a number after the numbers of enum
  * gi_pointwise_op. */
-enum { THRESHOLD = GI_POINTWISE_TABLE + 1, NOPERATIONS };
+enum { THRESHOLD = GI_POINTWISE_TABLE + 1 };
 
 struct pointwise_args {
     struct gi_image dst, src;
@@ -32,7 +32,7 @@ static __device__ __forceinline__ unsigned compare(unsigned a, const struct poin
     return (__vcmpgeu2(a, args.least) ^ args.flip) & args.full;
 }
 
-/* Word i of a piece, whose channels begin at `first`. */
+/* Word i of a piece, whose first sample has scale[0] and offset[0]. */
 template <typename T, int PERIOD>
 static __device__ __forceinline__ unsigned in_floats(int what, unsigned a, int i,
                                                      const float *scale, const float *offset,
@@ -53,7 +53,7 @@ static __device__ __forceinline__ unsigned in_floats(int what, unsigned a, int i
 
 /* PERIOD: number of samples after which the channels repeat: 3, or 4 for 1, 2 and 4 channels. */
 template <typename T, int WHAT, int PERIOD>
-static __global__ void __launch_bounds__(POINTWISE_THREADS) point(struct pointwise_args args)
+static __device__ __forceinline__ void rows_make(const struct pointwise_args &args)
 {
     const bool floats = sizeof(T) == 4 || WHAT == GI_POINTWISE_AFFINE;
     int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
@@ -82,36 +82,33 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) point(struct pointwi
     }
 }
 
+template <int WHAT>
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    point(const __grid_constant__ struct pointwise_args args)
+{
+    if (WHAT == GI_POINTWISE_AFFINE && args.src.channels == 3)
+        SAMPLE_TYPES(args.src.type, rows_make<T, WHAT, 3>(args));
+    else
+        SAMPLE_TYPES(args.src.type, rows_make<T, WHAT, 4>(args));
+}
+
 /* ---- launchers ---- */
-
-typedef void pointwise_kernel(struct pointwise_args args);
-
-#define EACH_TYPE(what, period)                                                                    \
-    {                                                                                              \
-        point<uint8_t, what, period>, point<uint16_t, what, period>, point<float, what, period>    \
-    }
-
-static pointwise_kernel *const kernels[NOPERATIONS][GI_F32 + 1] = {
-    EACH_TYPE(GI_POINTWISE_AFFINE, 4),
-    {}, /* TABLE */
-    EACH_TYPE(THRESHOLD, 4),
-};
-static pointwise_kernel *const affine_of_3[GI_F32 + 1] = EACH_TYPE(GI_POINTWISE_AFFINE, 3);
 
 static enum gi_status run(struct gi_queue *queue, struct pointwise_args *args, int what, bool keeps,
                           struct gi_err *err)
 {
     const struct gi_image *src = &args->src;
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    pointwise_kernel *kernel = src->type <= GI_F32 ? kernels[what][src->type] : NULL;
-    if (!kernel)
+    if (src->type > GI_F32)
         return gi_fail(err, GI_E_UNSUPPORTED, "pointwise: operation %d takes no samples of type %d",
                        what, (int)src->type);
-    if (what == GI_POINTWISE_AFFINE && src->channels == 3)
-        kernel = affine_of_3[src->type];
     args->pieces = pieces_of(src);
     keep_bits(args->keep, src, keeps);
-    kernel<<<pointwise_grid(args->pieces, src->height), POINTWISE_THREADS, 0, cu->stream>>>(*args);
+    dim3 grid = pointwise_grid(args->pieces, src->height);
+    if (what == THRESHOLD)
+        point<THRESHOLD><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(*args);
+    else
+        point<GI_POINTWISE_AFFINE><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
