@@ -41,20 +41,16 @@ static __device__ __forceinline__ unsigned differing(const struct bounds_args &a
     return bits;
 }
 
+/* `found` is shared by the block. */
 template <typename T>
-static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    bounds(const __grid_constant__ struct bounds_args args)
+static __device__ __forceinline__ void rows_look(const struct bounds_args &args, int *found)
 {
     enum { N = PIECE / (int)sizeof(T) };
-    __shared__ int found[4];
     int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x), channels = args.src.channels;
     int y0 = (int)blockIdx.y * ROWS, y1 = min(y0 + ROWS, args.src.height);
     int top = INT_MAX, bottom = -1, n = args.src.width * channels - x * N;
     unsigned columns = 0;
     float pixel[4], limit[4];
-    if (threadIdx.x < 4)
-        found[threadIdx.x] = threadIdx.x < 2 ? INT_MAX : -1;
-    __syncthreads();
 #pragma unroll
     for (int c = 0; c < 4; c++) { /* of the channels from the first sample of a piece on */
         pixel[c] = args.pixel[(x * N + c) % channels];
@@ -73,6 +69,16 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
         atomicMax(&found[2], (x * N + 31 - __clz((int)columns)) / channels);
         atomicMax(&found[3], bottom);
     }
+}
+
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    bounds(const __grid_constant__ struct bounds_args args)
+{
+    __shared__ int found[4];
+    if (threadIdx.x < 4)
+        found[threadIdx.x] = threadIdx.x < 2 ? INT_MAX : -1;
+    __syncthreads();
+    SAMPLE_TYPES(args.src.type, rows_look<T>(args, found));
     __syncthreads();
     if (threadIdx.x < 2 && found[threadIdx.x] != INT_MAX)
         atomicMin(&args.found[threadIdx.x], found[threadIdx.x]);
@@ -80,21 +86,14 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
         atomicMax(&args.found[threadIdx.x], found[threadIdx.x]);
 }
 
-template <typename T>
 static enum gi_status look(struct gi_cuda_queue *cu, const struct bounds_args &args,
                            struct gi_err *err)
 {
     dim3 grid((unsigned)ceil_div(pieces_of(&args.src), POINTWISE_THREADS),
               (unsigned)ceil_div(args.src.height, ROWS));
-    bounds<T><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
+    bounds<<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-static enum gi_status look_at(struct gi_cuda_queue *cu, const struct bounds_args &args,
-                              struct gi_err *err)
-{
-    GI_CUDA_TYPES(args.src.type, look<T>(cu, args, err));
 }
 
 static enum gi_status by_pieces(struct gi_queue *queue, struct gi_bounds *out,
@@ -118,7 +117,7 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_bounds *out,
     /* minima start larger than any coordinate, maxima smaller */
     GI_CUDA_TRY(cudaMemsetAsync(args.found, 0x7f, 2 * sizeof *found, cu->stream));
     GI_CUDA_TRY(cudaMemsetAsync(args.found + 2, 0xff, 2 * sizeof *found, cu->stream));
-    status = look_at(cu, args, err);
+    status = look(cu, args, err);
     if (!status)
         status = gi_cuda_copy_to_host(cu, found, sizeof found, args.found, sizeof found,
                                       sizeof found, 1, err);

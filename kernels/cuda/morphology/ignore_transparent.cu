@@ -49,9 +49,9 @@ static __device__ __forceinline__ pixel<T, CHANNELS> restore(pixel<T, CHANNELS> 
 
 /* If `picked` has no data, this is the step before the filter. */
 template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(TRANSPARENT_THREADS)
-    transparent_pixels(struct gi_image dst, struct gi_image src, struct gi_image picked, T hidden,
-                       T shown)
+static __device__ __forceinline__ void rows_make(const struct gi_image &dst,
+                                                 const struct gi_image &src,
+                                                 const struct gi_image &picked, T hidden, T shown)
 {
     typedef pixels<T, CHANNELS> chunk;
     int x = (int)(blockIdx.x * TRANSPARENT_THREADS + threadIdx.x) * chunk::N;
@@ -77,18 +77,12 @@ static __global__ void __launch_bounds__(TRANSPARENT_THREADS)
     }
 }
 
-template <typename T, int CHANNELS>
-static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_ignore_transparent *spec,
-                             struct gi_err *err)
+template <int CHANNELS>
+static __global__ void __launch_bounds__(TRANSPARENT_THREADS)
+    transparent_pixels(struct gi_image dst, struct gi_image src, struct gi_image picked,
+                       float hidden, float shown)
 {
-    struct gi_image none = {};
-    dim3 grid(ceil_div(src->width, TRANSPARENT_THREADS * pixels<T, CHANNELS>::N),
-              (unsigned)(src->height < TRANSPARENT_ROWS ? src->height : TRANSPARENT_ROWS));
-    transparent_pixels<T, CHANNELS><<<grid, TRANSPARENT_THREADS, 0, cu->stream>>>(
-        *dst, *src, spec->picked ? *spec->picked : none, (T)spec->hidden, (T)spec->shown);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    SAMPLE_TYPES(src.type, rows_make<T, CHANNELS>(dst, src, picked, (T)hidden, (T)shown));
 }
 
 static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
@@ -96,8 +90,17 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_ignore_transparent *spec, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    GI_CUDA_TYPES(src->type, src->channels == 2 ? launch<T, 2>(cu, dst, src, spec, err)
-                                                : launch<T, 4>(cu, dst, src, spec, err));
+    struct gi_image none = {}, picked = spec->picked ? *spec->picked : none;
+    dim3 grid(ceil_div((long long)gi_row_nbytes(src), TRANSPARENT_THREADS * 16),
+              (unsigned)(src->height < TRANSPARENT_ROWS ? src->height : TRANSPARENT_ROWS));
+    if (src->channels == 2)
+        transparent_pixels<2><<<grid, TRANSPARENT_THREADS, 0, cu->stream>>>(
+            *dst, *src, picked, spec->hidden, spec->shown);
+    else
+        transparent_pixels<4><<<grid, TRANSPARENT_THREADS, 0, cu->stream>>>(
+            *dst, *src, picked, spec->hidden, spec->shown);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
 
 const struct gi_ignore_transparent_way gi_cuda_ignore_transparent_ways[GI_WAYS_MAX] = {
