@@ -92,8 +92,7 @@ static __device__ __forceinline__ void stack_store(const struct stack_args *args
 /* ---- image by image ---- */
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS)
-    stack_running(const __grid_constant__ struct stack_args args)
+static __device__ __forceinline__ void running_make(const struct stack_args &args)
 {
     size_t stride = (size_t)gridDim.x * THREADS;
     for (size_t at = args.first + (size_t)blockIdx.x * THREADS + threadIdx.x; at < args.end;
@@ -108,6 +107,12 @@ static __global__ void __launch_bounds__(THREADS)
             s = gi_stack_join(args.method, s, (double)v[k * args.step]);
         stack_store<T>(&args, place, s);
     }
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    stack_running(const __grid_constant__ struct stack_args args)
+{
+    SAMPLE_TYPES(args.src.type, running_make<T>(args));
 }
 
 /* ---- medians by their bits ---- */
@@ -129,8 +134,7 @@ static __device__ __forceinline__ uint32_t rank_find(const T *v, size_t step, in
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS)
-    stack_ranks(const __grid_constant__ struct stack_args args)
+static __device__ __forceinline__ void ranks_make(const struct stack_args &args)
 {
     int n = args.images;
     size_t stride = (size_t)gridDim.x * THREADS;
@@ -154,11 +158,16 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+static __global__ void __launch_bounds__(THREADS)
+    stack_ranks(const __grid_constant__ struct stack_args args)
+{
+    SAMPLE_TYPES(args.src.type, ranks_make<T>(args));
+}
+
 /* ---- by sorting ---- */
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS)
-    stack_sorted(const __grid_constant__ struct stack_args args)
+static __device__ __forceinline__ void sorted_make(const struct stack_args &args)
 {
     size_t own = (size_t)blockIdx.x * THREADS + threadIdx.x;
     int n = args.images;
@@ -186,6 +195,12 @@ static __global__ void __launch_bounds__(THREADS)
     double s = args.method == GI_STACK_MEDIAN ? gi_stack_median(order, 0, n)
                                               : gi_stack_clipped_mean(order, n, args.kappa);
     stack_store<T>(&args, place, nan ? __longlong_as_double(0x7ff8000000000000) : s);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    stack_sorted(const __grid_constant__ struct stack_args args)
+{
+    SAMPLE_TYPES(args.src.type, sorted_make<T>(args));
 }
 
 /* ---- launchers ---- */
@@ -217,25 +232,6 @@ static unsigned blocks_of(const struct gi_cuda_queue *cu, const struct stack_arg
     return (unsigned)(blocks < most ? blocks : most);
 }
 
-template <typename T>
-static enum gi_status launch_running(struct gi_cuda_queue *cu, const struct stack_args *args,
-                                     struct gi_err *err)
-{
-    stack_running<T><<<blocks_of(cu, args), THREADS, 0, cu->stream>>>(*args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
-}
-
-template <typename T>
-static enum gi_status launch_ranks(struct gi_cuda_queue *cu, const struct stack_args *args,
-                                   struct gi_err *err)
-{
-    stack_ranks<T><<<blocks_of(cu, args), THREADS, 0, cu->stream>>>(*args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
-}
-
-template <typename T>
 static enum gi_status launch_sorted(struct gi_cuda_queue *cu, const struct stack_args *whole,
                                     struct gi_err *err)
 {
@@ -251,7 +247,7 @@ static enum gi_status launch_sorted(struct gi_cuda_queue *cu, const struct stack
     for (; args.first < whole->end; args.first += args.nkeys) {
         size_t left = whole->end - args.first, n = left < args.nkeys ? left : args.nkeys;
         args.end = args.first + n;
-        stack_sorted<T><<<ceil_div((long long)n, THREADS), THREADS, 0, cu->stream>>>(args);
+        stack_sorted<<<ceil_div((long long)n, THREADS), THREADS, 0, cu->stream>>>(args);
         GI_CUDA_LAUNCHED();
     }
     return GI_OK;
@@ -261,8 +257,11 @@ static enum gi_status by_running(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_stack *spec,
                                  struct gi_err *err)
 {
+    struct gi_cuda_queue *cu = gi_cuda(queue);
     struct stack_args args = args_of(dst, src, spec);
-    GI_CUDA_TYPES(src->type, launch_running<T>(gi_cuda(queue), &args, err));
+    stack_running<<<blocks_of(cu, &args), THREADS, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
 
 static bool ranks_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -276,8 +275,11 @@ static enum gi_status by_ranks(struct gi_queue *queue, struct gi_image *dst,
                                const struct gi_image *src, const struct gi_stack *spec,
                                struct gi_err *err)
 {
+    struct gi_cuda_queue *cu = gi_cuda(queue);
     struct stack_args args = args_of(dst, src, spec);
-    GI_CUDA_TYPES(src->type, launch_ranks<T>(gi_cuda(queue), &args, err));
+    stack_ranks<<<blocks_of(cu, &args), THREADS, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
 
 static enum gi_status by_sorting(struct gi_queue *queue, struct gi_image *dst,
@@ -285,7 +287,7 @@ static enum gi_status by_sorting(struct gi_queue *queue, struct gi_image *dst,
                                  struct gi_err *err)
 {
     struct stack_args args = args_of(dst, src, spec);
-    GI_CUDA_TYPES(src->type, launch_sorted<T>(gi_cuda(queue), &args, err));
+    return launch_sorted(gi_cuda(queue), &args, err);
 }
 
 const struct gi_stack_way gi_cuda_stack_ways[GI_WAYS_MAX] = {
