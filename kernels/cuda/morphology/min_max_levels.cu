@@ -45,8 +45,7 @@ struct level_runs {
 
 /* Makes level 0. Row i of it is row y0 + top + i, or row i of the whole image. */
 template <typename T, typename K>
-static __global__ void __launch_bounds__(MIN_MAX_THREADS)
-    levels_spread(const __grid_constant__ struct levels_args args, K *to, int pixels)
+static __device__ __forceinline__ void spread(const struct levels_args &args, K *to, int pixels)
 {
     const struct source &src = args.src;
     int x = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x), channels = src.channels;
@@ -69,8 +68,8 @@ static __global__ void __launch_bounds__(MIN_MAX_THREADS)
 /* Doubles the pixels of which each of n samples per row is the minimum. `shift` is the number of
  * samples that those of `from` cover. */
 template <typename K>
-static __global__ void __launch_bounds__(MIN_MAX_THREADS)
-    levels_double(K *to, const K *from, size_t pitch, int n, int shift, int rows)
+static __device__ __forceinline__ void widen(K *to, const K *from, size_t pitch, int n, int shift,
+                                             int rows)
 {
     int i = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x);
     for (int y = (int)blockIdx.y; i < n && y < rows; y += (int)gridDim.y)
@@ -79,9 +78,8 @@ static __global__ void __launch_bounds__(MIN_MAX_THREADS)
 
 /* Folds the runs of a level into dst. */
 template <typename T, typename K>
-static __global__ void __launch_bounds__(MIN_MAX_THREADS)
-    levels_fold(const __grid_constant__ struct levels_args args,
-                const __grid_constant__ struct level_runs part, const K *level)
+static __device__ __forceinline__ void fold(const struct levels_args &args,
+                                            const struct level_runs &part, const K *level)
 {
     const struct source &src = args.src;
     int sample = (int)(blockIdx.x * MIN_MAX_THREADS + threadIdx.x), channels = src.channels;
@@ -112,6 +110,35 @@ static __global__ void __launch_bounds__(MIN_MAX_THREADS)
     }
 }
 
+/* The keys of floats are 32-bit integers. */
+template <typename T> struct key_type {
+    typedef T type;
+};
+template <> struct key_type<float> {
+    typedef uint32_t type;
+};
+
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
+    levels_spread(const __grid_constant__ struct levels_args args, void *to, int pixels)
+{
+    SAMPLE_TYPES(args.src.type, spread<T>(args, (typename key_type<T>::type *)to, pixels));
+}
+
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
+    levels_fold(const __grid_constant__ struct levels_args args,
+                const __grid_constant__ struct level_runs part, const void *level)
+{
+    SAMPLE_TYPES(args.src.type, fold<T>(args, part, (const typename key_type<T>::type *)level));
+}
+
+static __global__ void __launch_bounds__(MIN_MAX_THREADS)
+    levels_double(void *to, const void *from, size_t pitch, int n, int shift, int rows,
+                  enum gi_type type)
+{
+    SAMPLE_TYPES(type, typedef typename key_type<T>::type K;
+                 widen((K *)to, (const K *)from, pitch, n, shift, rows));
+}
+
 static int level_of(const struct gi_footprint_run *run)
 {
     int level = 0;
@@ -129,14 +156,13 @@ static struct level_run level_run_of(const struct levels_args *args,
 }
 
 /* Computes args->rows rows of the result. a and b hold a level each. */
-template <typename T, typename K>
 static enum gi_status band(struct gi_cuda_queue *cu, const struct levels_args *args,
-                           const struct gi_min_max *spec, int levels, K *a, K *b,
+                           const struct gi_min_max *spec, int levels, char *a, char *b,
                            struct gi_err *err)
 {
     int channels = args->src.channels, pixels = args->src.width + args->left + args->right;
     int done = 0;
-    levels_spread<T, K><<<min_max_grid(pixels, args->level_rows), MIN_MAX_THREADS, 0, cu->stream>>>(
+    levels_spread<<<min_max_grid(pixels, args->level_rows), MIN_MAX_THREADS, 0, cu->stream>>>(
         *args, a, pixels);
     GI_CUDA_LAUNCHED();
     for (int level = 0; level < levels; level++) {
@@ -148,8 +174,8 @@ static enum gi_status band(struct gi_cuda_queue *cu, const struct levels_args *a
                 continue;
             done += part.n;
             part.end = done == spec->nruns;
-            levels_fold<T, K><<<min_max_grid((long long)args->src.width * channels, args->rows),
-                                MIN_MAX_THREADS, 0, cu->stream>>>(*args, part, a);
+            levels_fold<<<min_max_grid((long long)args->src.width * channels, args->rows),
+                          MIN_MAX_THREADS, 0, cu->stream>>>(*args, part, a);
             GI_CUDA_LAUNCHED();
             part.n = 0;
             part.begin = false;
@@ -157,29 +183,28 @@ static enum gi_status band(struct gi_cuda_queue *cu, const struct levels_args *a
         if (level == levels - 1)
             break;
         int n = (pixels - (2 << level) + 1) * channels;
-        levels_double<K><<<min_max_grid(n, args->level_rows), MIN_MAX_THREADS, 0, cu->stream>>>(
-            b, a, args->pitch, n, channels << level, args->level_rows);
+        levels_double<<<min_max_grid(n, args->level_rows), MIN_MAX_THREADS, 0, cu->stream>>>(
+            b, a, args->pitch, n, channels << level, args->level_rows, args->src.type);
         GI_CUDA_LAUNCHED();
-        K *swap = a;
+        char *swap = a;
         a = b;
         b = swap;
     }
     return GI_OK;
 }
 
-template <typename T, typename K>
 static enum gi_status bands(struct gi_cuda_queue *cu, struct levels_args *args,
                             const struct gi_min_max *spec, int levels, struct gi_err *err)
 {
     int height = args->src.height, halo = args->level_rows - args->rows, rows = args->rows;
-    size_t nbytes = args->pitch * (size_t)args->level_rows * sizeof(K);
+    size_t nbytes = args->pitch * (size_t)args->level_rows * gi_type_nbytes(args->src.type);
     void *scratch;
     enum gi_status status = gi_cuda_scratch(cu, &scratch, 2 * nbytes, err);
-    K *a = (K *)scratch, *b = a + nbytes / sizeof(K);
+    char *a = (char *)scratch, *b = a + nbytes;
     for (args->y0 = 0; !status && args->y0 < height; args->y0 += rows) {
         args->rows = rows < height - args->y0 ? rows : height - args->y0;
         args->level_rows = args->whole ? args->level_rows : args->rows + halo;
-        status = band<T, K>(cu, args, spec, levels, a, b, err);
+        status = band(cu, args, spec, levels, a, b, err);
     }
     return status;
 }
@@ -233,7 +258,5 @@ enum gi_status gi_cuda_min_max_levels(struct gi_queue *queue, struct gi_image *d
         int level = level_of(&spec->runs[i]);
         levels = level + 1 > levels ? level + 1 : levels;
     }
-    return src->type == GI_U8    ? bands<uint8_t, uint8_t>(cu, &args, spec, levels, err)
-           : src->type == GI_U16 ? bands<uint16_t, uint16_t>(cu, &args, spec, levels, err)
-                                 : bands<float, uint32_t>(cu, &args, spec, levels, err);
+    return bands(cu, &args, spec, levels, err);
 }

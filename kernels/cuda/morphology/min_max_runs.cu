@@ -39,8 +39,7 @@ static __device__ __forceinline__ unsigned least_of(const struct runs_args &args
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(ACROSS *DOWN)
-    min_max_runs(const __grid_constant__ struct runs_args args)
+static __device__ __forceinline__ void samples_make(const struct runs_args &args)
 {
     const struct source &src = args.src;
     int channels = src.channels, sample = (int)(blockIdx.x * ACROSS + threadIdx.x);
@@ -68,6 +67,12 @@ static __global__ void __launch_bounds__(ACROSS *DOWN)
     }
 }
 
+static __global__ void __launch_bounds__(ACROSS *DOWN)
+    min_max_runs(const __grid_constant__ struct runs_args args)
+{
+    SAMPLE_TYPES(args.src.type, samples_make<T>(args));
+}
+
 bool gi_cuda_min_max_runs_takes(const struct gi_queue *queue, const struct gi_image *src,
                                 const struct gi_min_max *spec)
 {
@@ -75,14 +80,13 @@ bool gi_cuda_min_max_runs_takes(const struct gi_queue *queue, const struct gi_im
     return spec->runs != NULL;
 }
 
-template <typename T>
 static enum gi_status launch(struct gi_cuda_queue *cu, const struct runs_args *args,
                              struct gi_err *err)
 {
     int down = ceil_div(args->src.height, DOWN);
     dim3 grid((unsigned)ceil_div((long long)args->src.width * args->src.channels, ACROSS),
               (unsigned)(down < 65535 ? down : 65535));
-    min_max_runs<T><<<grid, dim3(ACROSS, DOWN), 0, cu->stream>>>(*args);
+    min_max_runs<<<grid, dim3(ACROSS, DOWN), 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -104,5 +108,5 @@ enum gi_status gi_cuda_min_max_runs(struct gi_queue *queue, struct gi_image *dst
         args.left = -spec->runs[i].first > args.left ? -spec->runs[i].first : args.left;
         args.right = spec->runs[i].last > args.right ? spec->runs[i].last : args.right;
     }
-    GI_CUDA_TYPES(src->type, launch<T>(cu, &args, err));
+    return launch(cu, &args, err);
 }

@@ -38,8 +38,7 @@ static __device__ __forceinline__ float roll(const struct rolling_ball_args &arg
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(ACROSS *DOWN)
-    rolling_ball(const __grid_constant__ struct rolling_ball_args args)
+static __device__ __forceinline__ void samples_make(const struct rolling_ball_args &args)
 {
     const struct source &src = args.src;
     int channels = src.channels, sample = (int)(blockIdx.x * ACROSS + threadIdx.x);
@@ -60,14 +59,19 @@ static __global__ void __launch_bounds__(ACROSS *DOWN)
     }
 }
 
-template <typename T>
+static __global__ void __launch_bounds__(ACROSS *DOWN)
+    rolling_ball(const __grid_constant__ struct rolling_ball_args args)
+{
+    SAMPLE_TYPES(args.src.type, samples_make<T>(args));
+}
+
 static enum gi_status launch(struct gi_cuda_queue *cu, const struct rolling_ball_args *args,
                              struct gi_err *err)
 {
     int down = ceil_div(args->src.height, DOWN);
     dim3 grid((unsigned)ceil_div((long long)args->src.width * args->src.channels, ACROSS),
               (unsigned)(down < 65535 ? down : 65535));
-    rolling_ball<T><<<grid, dim3(ACROSS, DOWN), 0, cu->stream>>>(*args);
+    rolling_ball<<<grid, dim3(ACROSS, DOWN), 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -94,7 +98,7 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
     args.keep = spec->keep;
     for (int j = 0; j <= spec->radius; j++)
         args.reach[j] = (int16_t)gi_rolling_ball_reach(spec, j);
-    GI_CUDA_TYPES(src->type, launch<T>(cu, &args, err));
+    return launch(cu, &args, err);
 }
 
 const struct gi_rolling_ball_way gi_cuda_rolling_ball_ways[GI_WAYS_MAX] = {
