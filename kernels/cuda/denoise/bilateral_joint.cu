@@ -102,15 +102,32 @@ static __device__ __forceinline__ struct joint_sums joint_add(const struct plain
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
+static __device__ __forceinline__ void joint_store(const struct plain_args *args,
+                                                   const struct joint_sums &sums, int x, int y)
+{
+    int channels = args->src.channels, colors = channels - (channels % 2 == 0);
+    const T *own = (const T *)(args->src.data + (size_t)y * args->src.stride);
+    T *to = (T *)(args->dst.data + (size_t)y * args->dst.stride) + (size_t)x * channels;
+    own += (size_t)x * channels;
+#pragma unroll 1
+    for (int c = 0; c < channels; c++) {
+        float s = c == 0 ? sums.s[0] : c == 1 ? sums.s[1] : sums.s[2];
+        if (c < colors)
+            sample_store(to + c, sums.a > 0 ? __fdiv_rn(s, sums.a) : (float)own[c]);
+        else
+            to[c] = own[c];
+    }
+}
+
+/* 48 registers are enough without spilling; with more, fewer threads run at once. */
+static __global__ void __maxnreg__(48)
     bilateral_joint(const __grid_constant__ struct plain_args args)
 {
     __shared__ float2 table[GI_RANGE_ENTRIES];
     for (int i = (int)threadIdx.x; i < args.n; i += PLAIN_X * PLAIN_Y)
         table[i] = args.table[i];
     __syncthreads();
-    int x = (int)(blockIdx.x * PLAIN_X + threadIdx.x % PLAIN_X), channels = args.src.channels;
-    int colors = channels - (channels % 2 == 0);
+    int x = (int)(blockIdx.x * PLAIN_X + threadIdx.x % PLAIN_X);
     if (x >= args.src.width)
         return;
     for (int y = (int)(blockIdx.y * PLAIN_Y + threadIdx.x / PLAIN_X); y < args.src.height;
@@ -126,26 +143,8 @@ static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
                 sums.s[c] = __fadd_rn(sums.s[c], row.s[c]);
             sums.a = __fadd_rn(sums.a, row.a);
         }
-        const T *own = (const T *)(args.src.data + (size_t)y * args.src.stride);
-        T *to = (T *)(args.dst.data + (size_t)y * args.dst.stride) + (size_t)x * channels;
-        own += (size_t)x * channels;
-        for (int c = 0; c < channels; c++) {
-            float s = c == 0 ? sums.s[0] : c == 1 ? sums.s[1] : sums.s[2];
-            if (c < colors)
-                sample_store(to + c, sums.a > 0 ? __fdiv_rn(s, sums.a) : (float)own[c]);
-            else
-                to[c] = own[c];
-        }
+        SAMPLE_TYPES(args.src.type, joint_store<T>(&args, sums, x, y));
     }
-}
-
-template <typename T>
-static enum gi_status run(struct gi_cuda_queue *cu, const struct plain_args *args,
-                          struct gi_err *err)
-{
-    bilateral_joint<T><<<plain_grid(args), PLAIN_X * PLAIN_Y, 0, cu->stream>>>(*args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
 }
 
 enum gi_status gi_cuda_bilateral_joint(struct gi_queue *queue, struct gi_image *dst,
@@ -157,5 +156,7 @@ enum gi_status gi_cuda_bilateral_joint(struct gi_queue *queue, struct gi_image *
     enum gi_status status = plain_args_make(cu, &args, dst, src, spec, err);
     if (status)
         return status;
-    GI_CUDA_TYPES(src->type, run<T>(cu, &args, err));
+    bilateral_joint<<<plain_grid(&args), PLAIN_X * PLAIN_Y, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
