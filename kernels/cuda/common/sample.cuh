@@ -89,6 +89,15 @@ static __device__ float source_at(const struct source *src, long long x, long lo
     return weigh ? __fmul_rn(v, (float)pixel[last]) : v;
 }
 
+/* source_at() for any type. */
+static __device__ __forceinline__ float source_sample(const struct source *src, long long x,
+                                                      long long y, int c)
+{
+    return src->type == GI_U8    ? source_at<uint8_t>(src, x, y, c)
+           : src->type == GI_U16 ? source_at<uint16_t>(src, x, y, c)
+                                 : source_at<float>(src, x, y, c);
+}
+
 /* Returns the result of UNSHARP or ABOVE for the filtered value f and the source sample s. */
 static __device__ __forceinline__ float epilogue_compared(const struct gi_epilogue *epilogue,
                                                           float f, float s)

@@ -15,7 +15,6 @@ struct any_args {
 };
 
 /* There is one thread per sample of a row. A block processes every gridDim.y-th row. */
-template <typename T>
 static __global__ void gradient_any(const __grid_constant__ struct any_args args)
 {
     const struct source *src = &args.src;
@@ -28,7 +27,7 @@ static __global__ void gradient_any(const __grid_constant__ struct any_args args
         for (int j = 0; j < 3; j++) {
             float w[3], d = 0, r = 0;
             for (int i = 0; i < 3; i++) {
-                w[i] = source_at<T>(src, x + i - 1, y + j - 1, c);
+                w[i] = source_sample(src, x + i - 1, y + j - 1, c);
                 d = __fmaf_rn((float)(i - 1), w[i], d);
                 r = __fmaf_rn(args.smooth[i], w[i], r);
             }
@@ -40,13 +39,12 @@ static __global__ void gradient_any(const __grid_constant__ struct any_args args
     }
 }
 
-template <typename T>
 static enum gi_status launch_any(struct gi_cuda_queue *cu, const struct gi_image *src,
                                  const struct any_args *args, struct gi_err *err)
 {
     dim3 grid(ceil_div((long long)gi_row_samples(src), 128),
               src->height < 65535 ? src->height : 65535);
-    gradient_any<T><<<grid, 128, 0, cu->stream>>>(*args);
+    gradient_any<<<grid, 128, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -61,7 +59,7 @@ static enum gi_status by_samples(struct gi_queue *queue, struct gi_image *dst,
                             target_of(dst),
                             rule_of(src, spec->alpha, &store, 1),
                             {spec->smooth[0], spec->smooth[1], spec->smooth[2]}};
-    GI_CUDA_TYPES(src->type, launch_any<T>(cu, src, &args, err));
+    return launch_any(cu, src, &args, err);
 }
 
 template <typename T, int CHANNELS, int WORDS>

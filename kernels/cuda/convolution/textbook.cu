@@ -58,9 +58,7 @@ static __device__ void pixel_fetch(float v[4], const struct textbook_args *args,
     float at_x = (float)x + 0.5f, at_y = (float)y + 0.5f;
     if (!args->texture) {
         for (int c = 0; c < src->channels; c++)
-            v[c] = src->type == GI_U8    ? source_at<uint8_t>(src, x, y, c)
-                   : src->type == GI_U16 ? source_at<uint16_t>(src, x, y, c)
-                                         : source_at<float>(src, x, y, c);
+            v[c] = source_sample(src, x, y, c);
         return;
     }
     if (src->type == GI_F32) {
