@@ -73,12 +73,7 @@ static __device__ __forceinline__ void read_beside(float v[GI_MAX_CHANNELS],
     }
     const char *row = (const char *)image->data + (size_t)oy * image->stride;
     size_t at = (size_t)ox * (unsigned)image->channels;
-    if (image->type == GI_U8)
-        read_samples(v, (const uint8_t *)row + at, image->channels);
-    else if (image->type == GI_U16)
-        read_samples(v, (const uint16_t *)row + at, image->channels);
-    else
-        read_samples(v, (const float *)row + at, image->channels);
+    SAMPLE_TYPES(image->type, read_samples(v, (const T *)row + at, image->channels));
 #pragma unroll
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         v[c] = __fmul_rn(v[c], beside->unit);
@@ -155,20 +150,21 @@ static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[G
 }
 
 /* One thread computes PIXELS pixels of a row, which are THREADS pixels apart. */
-template <typename T, bool LAYERS>
+template <bool LAYERS>
 static __global__ void __launch_bounds__(THREADS)
     combine(const __grid_constant__ struct arithmetic_args args)
 {
     int x0 = (int)(blockIdx.x * (THREADS * PIXELS) + threadIdx.x);
     for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        const T *row = (const T *)((const char *)args.src.data + (size_t)y * args.src.stride);
+        const char *row = (const char *)args.src.data + (size_t)y * args.src.stride;
         float a[PIXELS][GI_MAX_CHANNELS] = {}, b[PIXELS][GI_MAX_CHANNELS] = {};
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             int x = x0 + i * THREADS;
             if (x >= args.src.width)
                 break;
-            read_samples(a[i], row + (size_t)x * (unsigned)args.src.channels, args.src.channels);
+            size_t at = (size_t)x * (unsigned)args.src.channels;
+            SAMPLE_TYPES(args.src.type, read_samples(a[i], (const T *)row + at, args.src.channels));
             read_beside(b[i], &args.other, &args.spec, x, y);
         }
 #pragma unroll
@@ -181,7 +177,7 @@ static __global__ void __launch_bounds__(THREADS)
                 layer(a[i], b[i], &args);
             else
                 arithmetic(a[i], b[i], &args, x, y);
-            write_pixel<T>(&args.dst, a[i], x, y);
+            SAMPLE_TYPES(args.dst.type, write_pixel<T>(&args.dst, a[i], x, y));
         }
     }
 }
@@ -238,8 +234,7 @@ static __device__ __forceinline__ unsigned make_word(unsigned a, unsigned b, uns
 }
 
 template <typename T, bool PLAIN>
-static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    pieces(const __grid_constant__ struct pieces_args args)
+static __device__ __forceinline__ void rows_make(const struct pieces_args &args)
 {
     int x = (int)(blockIdx.x * POINTWISE_THREADS + threadIdx.x);
     if (x >= args.pieces)
@@ -255,6 +250,13 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
                        make_word<T, PLAIN>(a.z, b.z, d.z, args.keep[2], args),
                        make_word<T, PLAIN>(a.w, b.w, d.w, args.keep[3], args));
     }
+}
+
+/* With more than 32 registers, which only floats would need, fewer threads run at once. */
+template <bool PLAIN>
+static __global__ void __maxnreg__(32) pieces(const __grid_constant__ struct pieces_args args)
+{
+    SAMPLE_TYPES(args.src.type, rows_make<T, PLAIN>(args));
 }
 
 static bool is_alike(const struct gi_image *a, const struct gi_image *b)
@@ -276,16 +278,6 @@ static bool pieces_takes(const struct gi_queue *queue, const struct gi_image *sr
     return true;
 }
 
-template <typename T>
-static void launch_pieces(struct gi_cuda_queue *cu, const struct pieces_args &args, bool plain)
-{
-    dim3 grid = pointwise_grid(args.pieces, args.src.height);
-    if (plain)
-        pieces<T, true><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
-    else
-        pieces<T, false><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
-}
-
 static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_arithmetic *spec,
                                 struct gi_err *err)
@@ -303,12 +295,11 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     args.t = spec->t;
     args.pieces = pieces_of(src);
     keep_bits(args.keep, src, !spec->alpha_too);
-    if (src->type == GI_U8)
-        launch_pieces<uint8_t>(cu, args, spec->plain);
-    else if (src->type == GI_U16)
-        launch_pieces<uint16_t>(cu, args, spec->plain);
+    dim3 grid = pointwise_grid(args.pieces, src->height);
+    if (spec->plain)
+        pieces<true><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     else
-        launch_pieces<float>(cu, args, spec->plain);
+        pieces<false><<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -324,18 +315,6 @@ static int64_t nearer(int64_t at, int n, bool tile)
     if (tile)
         return at % n;
     return at < -most ? -most : at > most ? most : at;
-}
-
-template <typename T>
-static void launch(struct gi_cuda_queue *cu, const struct arithmetic_args &args)
-{
-    bool layers = args.spec.op >= GI_ARITHMETIC_LAYER;
-    dim3 grid((unsigned)ceil_div(args.src.width, THREADS * PIXELS),
-              (unsigned)(args.src.height < 65535 ? args.src.height : 65535));
-    if (layers)
-        combine<T, true><<<grid, THREADS, 0, cu->stream>>>(args);
-    else
-        combine<T, false><<<grid, THREADS, 0, cu->stream>>>(args);
 }
 
 static struct beside beside_of(const struct gi_image *image, float full, float opaque)
@@ -372,12 +351,12 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
     args.full = full;
     args.inverse = (float)(1 / (double)full);
     args.weight = (float)((double)spec->opacity / (double)full);
-    if (src->type == GI_U8)
-        launch<uint8_t>(cu, args);
-    else if (src->type == GI_U16)
-        launch<uint16_t>(cu, args);
+    dim3 grid((unsigned)ceil_div(src->width, THREADS * PIXELS),
+              (unsigned)(src->height < 65535 ? src->height : 65535));
+    if (spec->op >= GI_ARITHMETIC_LAYER)
+        combine<true><<<grid, THREADS, 0, cu->stream>>>(args);
     else
-        launch<float>(cu, args);
+        combine<false><<<grid, THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
