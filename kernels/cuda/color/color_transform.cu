@@ -51,9 +51,8 @@ static __device__ __forceinline__ void chunk_load(uint4 *pieces, const struct gi
     }
 }
 
-template <typename T>
 static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    matrix_of_three(const struct matrix_args args, int row_pieces)
+    matrix_of_three(const __grid_constant__ struct matrix_args args, int row_pieces)
 {
     __shared__ uint4 stage[WARPS][CHUNK];
     uint4 *shared = stage[threadIdx.x / WARP], *mine = shared + WIDE * (threadIdx.x % WARP);
@@ -72,7 +71,8 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
 #pragma unroll
         for (int i = 0; i < WIDE; i++)
             in[i] = mine[i];
-        transform_three<T>((unsigned *)made, (const unsigned *)in, args.step);
+        SAMPLE_TYPES(args.src.type,
+                     transform_three<T>((unsigned *)made, (const unsigned *)in, args.step));
 #pragma unroll
         for (int i = 0; i < WIDE; i++)
             mine[i] = made[i];
@@ -87,33 +87,42 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS)
     }
 }
 
+/* The RGBA pixels of a piece. */
 template <typename T>
-static __global__ void __launch_bounds__(POINTWISE_THREADS)
-    matrix_of_four(const struct matrix_args args, int)
+static __device__ __forceinline__ uint4 transform_four(const uint4 &in,
+                                                       const struct matrix_args &args)
 {
     enum { S = 4 / (int)sizeof(T) /* samples per word */, PIXELS = WORDS * S / 4 };
+    const unsigned *words = (const unsigned *)&in;
+    float v[4 * PIXELS];
+    uint4 made;
+#pragma unroll
+    for (int p = 0; p < 4 * PIXELS; p += 4) {
+        float r = sample_unpack<T>(words, p), g = sample_unpack<T>(words, p + 1);
+        float b = sample_unpack<T>(words, p + 2), a = sample_unpack<T>(words, p + 3);
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+            v[p + c] = gi_settle(gi_color_matrix_row(&args.step, c, r, g, b, a, args.alpha_too),
+                                 sample_type<T>());
+        v[p + 3] = args.alpha_too ? v[p + 3] : a;
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        ((unsigned *)&made)[i] = sample_pack<T>(v + i * S);
+    if (sizeof(T) == 4 && !args.alpha_too) /* copies NaN unchanged */
+        made.w = in.w;
+    return made;
+}
+
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    matrix_of_four(const __grid_constant__ struct matrix_args args, int)
+{
     unsigned x, y;
     walk_start(args.walk, &y, &x, blockIdx.x * POINTWISE_THREADS + threadIdx.x);
     for (; y < (unsigned)args.src.height; walk_next(args.walk, &y, &x)) {
-        uint4 in = *piece_at(args.src, (int)x, (int)y), made;
-        const unsigned *words = (const unsigned *)&in;
-        float v[4 * PIXELS];
-#pragma unroll
-        for (int p = 0; p < 4 * PIXELS; p += 4) {
-            float r = sample_unpack<T>(words, p), g = sample_unpack<T>(words, p + 1);
-            float b = sample_unpack<T>(words, p + 2), a = sample_unpack<T>(words, p + 3);
-#pragma unroll
-            for (int c = 0; c < 4; c++)
-                v[p + c] = gi_settle(gi_color_matrix_row(&args.step, c, r, g, b, a, args.alpha_too),
-                                     sample_type<T>());
-            v[p + 3] = args.alpha_too ? v[p + 3] : a;
-        }
-#pragma unroll
-        for (int i = 0; i < WORDS; i++)
-            ((unsigned *)&made)[i] = sample_pack<T>(v + i * S);
-        if (sizeof(T) == 4 && !args.alpha_too) /* copies NaN unchanged */
-            made.w = in.w;
-        *piece_at(args.dst, (int)x, (int)y) = made;
+        uint4 in = *piece_at(args.src, (int)x, (int)y);
+        SAMPLE_TYPES(args.src.type,
+                     *piece_at(args.dst, (int)x, (int)y) = transform_four<T>(in, args));
     }
 }
 
@@ -165,18 +174,14 @@ static enum gi_status by_three(struct gi_queue *queue, struct gi_image *dst,
                                const struct gi_image *src, const struct gi_color_transform *spec,
                                struct gi_err *err)
 {
-    static matrix_kernel *const kernels[] = {matrix_of_three<uint8_t>, matrix_of_three<uint16_t>,
-                                             matrix_of_three<float>};
-    return by_matrix(queue, dst, src, spec, kernels[src->type], CHUNK, WARP, err);
+    return by_matrix(queue, dst, src, spec, matrix_of_three, CHUNK, WARP, err);
 }
 
 static enum gi_status by_four(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_color_transform *spec,
                               struct gi_err *err)
 {
-    static matrix_kernel *const kernels[] = {matrix_of_four<uint8_t>, matrix_of_four<uint16_t>,
-                                             matrix_of_four<float>};
-    return by_matrix(queue, dst, src, spec, kernels[src->type], 1, 1, err);
+    return by_matrix(queue, dst, src, spec, matrix_of_four, 1, 1, err);
 }
 
 /* ---- several steps ---- */
@@ -228,7 +233,30 @@ static __device__ void run_step(float v[4], const struct gi_color_step &step, bo
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(POINTWISE_THREADS) many_steps(const struct steps_args args)
+static __device__ __forceinline__ void pixel_transform(const struct steps_args &args,
+                                                       const struct gi_power *powers, unsigned x,
+                                                       unsigned y)
+{
+    const int channels = args.src.channels;
+    const T *in = (const T *)((const char *)args.src.data + y * args.src.stride) + x * channels;
+    T *out = (T *)((char *)args.dst.data + y * args.dst.stride) + x * channels;
+    float v[4] = {(float)in[0], (float)in[1], (float)in[2], 0};
+    T alpha = channels == 4 ? in[3] : in[0];
+    v[3] = (float)alpha;
+#pragma unroll 1
+    for (int i = 0; i < args.nsteps; i++)
+        run_step(v, args.steps[i], args.alpha_too, powers);
+#pragma unroll
+    for (int c = 0; c < 3; c++)
+        sample_store(&out[c], gi_settle(v[c], sample_type<T>()));
+    if (channels == 4 && args.alpha_too)
+        sample_store(&out[3], gi_settle(v[3], sample_type<T>()));
+    else if (channels == 4)
+        out[3] = alpha;
+}
+
+static __global__ void __launch_bounds__(POINTWISE_THREADS)
+    many_steps(const __grid_constant__ struct steps_args args)
 {
     extern __shared__ float table[];
     const float *from = (const float *)args.powers;
@@ -236,34 +264,16 @@ static __global__ void __launch_bounds__(POINTWISE_THREADS) many_steps(const str
          i < (unsigned)args.npowers * (sizeof *args.powers / sizeof *from); i += POINTWISE_THREADS)
         table[i] = from[i];
     __syncthreads();
-    const int channels = args.src.channels;
     unsigned x, y;
     walk_start(args.walk, &y, &x, blockIdx.x * POINTWISE_THREADS + threadIdx.x);
-    for (; y < (unsigned)args.src.height; walk_next(args.walk, &y, &x)) {
-        const T *in = (const T *)((const char *)args.src.data + y * args.src.stride) + x * channels;
-        T *out = (T *)((char *)args.dst.data + y * args.dst.stride) + x * channels;
-        float v[4] = {(float)in[0], (float)in[1], (float)in[2], 0};
-        T alpha = channels == 4 ? in[3] : in[0];
-        v[3] = (float)alpha;
-#pragma unroll 1
-        for (int i = 0; i < args.nsteps; i++)
-            run_step(v, args.steps[i], args.alpha_too, (const struct gi_power *)table);
-#pragma unroll
-        for (int c = 0; c < 3; c++)
-            sample_store(&out[c], gi_settle(v[c], sample_type<T>()));
-        if (channels == 4 && args.alpha_too)
-            sample_store(&out[3], gi_settle(v[3], sample_type<T>()));
-        else if (channels == 4)
-            out[3] = alpha;
-    }
+    for (; y < (unsigned)args.src.height; walk_next(args.walk, &y, &x))
+        SAMPLE_TYPES(args.src.type, pixel_transform<T>(args, (const struct gi_power *)table, x, y));
 }
 
 static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
                                const struct gi_image *src, const struct gi_color_transform *spec,
                                struct gi_err *err)
 {
-    static void (*const kernels[GI_F32 + 1])(const struct steps_args) = {
-        many_steps<uint8_t>, many_steps<uint16_t>, many_steps<float>};
     static_assert(sizeof(struct steps_args) <= 32764, "more than a launch takes");
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct steps_args args = {*dst, *src, {}, spec->nsteps, 0, {}, spec->alpha_too, {}};
@@ -275,12 +285,12 @@ static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
         }
     int fit = 0;
     size_t nbytes = (size_t)args.npowers * sizeof *args.powers;
-    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernels[src->type],
-                                                              POINTWISE_THREADS, nbytes));
+    GI_CUDA_TRY(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, many_steps, POINTWISE_THREADS, nbytes));
     int blocks = blocks_of(cu, (long long)src->width * src->height, fit);
     size_t pixel = (size_t)src->channels * gi_type_nbytes(src->type);
     args.walk = walk_of(src, pixel, (size_t)(blocks * POINTWISE_THREADS));
-    kernels[src->type]<<<blocks, POINTWISE_THREADS, nbytes, cu->stream>>>(args);
+    many_steps<<<blocks, POINTWISE_THREADS, nbytes, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
