@@ -244,12 +244,10 @@ static __device__ __forceinline__ void columns_make(unsigned *columns, const int
 }
 
 template <typename T, int COLORS>
-static __global__ void __launch_bounds__(PLAIN_THREADS)
-    nlmeans_plain(const __grid_constant__ struct nlmeans_args args)
+static __device__ __forceinline__ void tile_make(const struct nlmeans_args &args, int *steps,
+                                                 unsigned (*columns)[SIDE * COLUMNS])
 {
-    extern __shared__ __align__(16) char shared[];
-    __shared__ unsigned columns[2][SIDE * COLUMNS];
-    int *steps = (int *)shared, reach = args.search / 2 + args.patch / 2, side = SIDE + 2 * reach;
+    int reach = args.search / 2 + args.patch / 2, side = SIDE + 2 * reach;
     int half = args.search / 2, turn = 0;
     int tx = (int)threadIdx.x % SIDE, ty = (int)threadIdx.x / SIDE;
     int x0 = (int)blockIdx.x * SIDE, y0 = (int)blockIdx.y * SIDE;
@@ -280,6 +278,15 @@ static __global__ void __launch_bounds__(PLAIN_THREADS)
         sample_store(to + c, means.mean(c, (float)from[c]));
     if (alpha)
         to[COLORS] = from[COLORS];
+}
+
+template <int COLORS>
+static __global__ void __launch_bounds__(PLAIN_THREADS)
+    nlmeans_plain(const __grid_constant__ struct nlmeans_args args)
+{
+    extern __shared__ __align__(16) char shared[];
+    __shared__ unsigned columns[2][SIDE * COLUMNS];
+    SAMPLE_TYPES(args.src.type, tile_make<T, COLORS>(args, (int *)shared, columns));
 }
 
 /* ---- launchers ---- */
@@ -324,7 +331,7 @@ static enum gi_status bytes(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-template <typename T, int COLORS>
+template <int COLORS>
 static enum gi_status plain_colors(struct gi_cuda_queue *cu, struct nlmeans_args *args,
                                    struct gi_err *err)
 {
@@ -334,18 +341,10 @@ static enum gi_status plain_colors(struct gi_cuda_queue *cu, struct nlmeans_args
     if (height > band)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d rows: want at most %d on CUDA", height, band);
     dim3 grid(ceil_div(args->src.width, SIDE), ceil_div(height, SIDE));
-    GI_CUDA_ALLOW_SHARED(cu, (nlmeans_plain<T, COLORS>));
-    nlmeans_plain<T, COLORS><<<grid, PLAIN_THREADS, nbytes, cu->stream>>>(*args);
+    GI_CUDA_ALLOW_SHARED(cu, nlmeans_plain<COLORS>);
+    nlmeans_plain<COLORS><<<grid, PLAIN_THREADS, nbytes, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-template <typename T>
-static enum gi_status plain_run(struct gi_cuda_queue *cu, struct nlmeans_args *args,
-                                struct gi_err *err)
-{
-    return args->src.channels >= 3 ? plain_colors<T, 3>(cu, args, err)
-                                   : plain_colors<T, 1>(cu, args, err);
 }
 
 static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
@@ -354,7 +353,7 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct nlmeans_args args = args_of(dst, src, spec);
-    GI_CUDA_TYPES(src->type, plain_run<T>(cu, &args, err));
+    return src->channels >= 3 ? plain_colors<3>(cu, &args, err) : plain_colors<1>(cu, &args, err);
 }
 
 const struct gi_nlmeans_way gi_cuda_nlmeans_ways[GI_WAYS_MAX] = {
