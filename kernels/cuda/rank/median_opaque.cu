@@ -110,31 +110,50 @@ static __device__ __forceinline__ T opaque_at(const struct opaque_tile<T, CHANNE
 }
 
 template <typename T, int CHANNELS, int K>
-static __global__ void __launch_bounds__(THREADS)
-    median_opaque(const __grid_constant__ struct median_args args)
+static __device__ __forceinline__ void tiles_make(struct opaque_tile<T, CHANNELS, K> *tile,
+                                                  const struct median_args &args)
 {
-    __shared__ struct opaque_tile<T, CHANNELS, K> tile;
     int x0 = (int)blockIdx.x * WIDE;
     for (int y0 = (int)blockIdx.y * TALL; y0 < args.src.height; y0 += (int)gridDim.y * TALL) {
         __syncthreads();
         if (threadIdx.x == 0)
-            tile.n = 0;
-        opaque_load<T, CHANNELS, K>(&tile, &args.src, x0, y0);
+            tile->n = 0;
+        opaque_load<T, CHANNELS, K>(tile, &args.src, x0, y0);
         __syncthreads();
-        opaque_collect<T, CHANNELS, K>(&tile);
+        opaque_collect<T, CHANNELS, K>(tile);
         __syncthreads();
-        for (int i = (int)threadIdx.x; i < tile.n * (CHANNELS - 1); i += THREADS) {
-            int at = tile.list[i / (CHANNELS - 1)], y = at / WIDE, x = at % WIDE;
+        for (int i = (int)threadIdx.x; i < tile->n * (CHANNELS - 1); i += THREADS) {
+            int at = tile->list[i / (CHANNELS - 1)], y = at / WIDE, x = at % WIDE;
             int c = i % (CHANNELS - 1);
             if (x0 + x < args.src.width && y0 + y < args.src.height)
                 ((T *)(args.dst.data +
                        (size_t)(y0 + y) * args.dst.stride))[(x0 + x) * CHANNELS + c] =
-                    opaque_at<T, CHANNELS, K>(&tile, y, x, c, args.percent);
+                    opaque_at<T, CHANNELS, K>(tile, y, x, c, args.percent);
         }
     }
 }
 
-template <typename T, int CHANNELS>
+/* Shared memory is a tile of the type and channels of the image. */
+template <int K>
+static __global__ void __launch_bounds__(THREADS)
+    median_opaque(const __grid_constant__ struct median_args args)
+{
+    extern __shared__ uint4 tile[];
+    if (args.src.channels == 2)
+        SAMPLE_TYPES(args.src.type, tiles_make((struct opaque_tile<T, 2, K> *)tile, args));
+    else
+        SAMPLE_TYPES(args.src.type, tiles_make((struct opaque_tile<T, 4, K> *)tile, args));
+}
+
+/* Returns the bytes of a tile for windows of `k` x `k` samples. */
+template <typename T, int CHANNELS> static size_t tile_nbytes(int k)
+{
+    return k == 3   ? sizeof(struct opaque_tile<T, CHANNELS, 3>)
+           : k == 5 ? sizeof(struct opaque_tile<T, CHANNELS, 5>)
+                    : sizeof(struct opaque_tile<T, CHANNELS, 7>);
+}
+
+template <typename T>
 static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args *args,
                              struct gi_err *err)
 {
@@ -142,10 +161,12 @@ static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args 
     int rows = ceil_div(args->src.height, TALL);
     dim3 grid((unsigned)ceil_div(args->src.width, WIDE),
               (unsigned)(rows < ROWS_MAX ? rows : (int)ROWS_MAX));
-    auto *kernel = args->width == 3   ? median_opaque<T, CHANNELS, 3>
-                   : args->width == 5 ? median_opaque<T, CHANNELS, 5>
-                                      : median_opaque<T, CHANNELS, 7>;
-    kernel<<<grid, THREADS, 0, cu->stream>>>(*args);
+    auto *kernel = args->width == 3   ? median_opaque<3>
+                   : args->width == 5 ? median_opaque<5>
+                                      : median_opaque<7>;
+    size_t nbytes =
+        args->src.channels == 2 ? tile_nbytes<T, 2>(args->width) : tile_nbytes<T, 4>(args->width);
+    kernel<<<grid, THREADS, nbytes, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -175,6 +196,5 @@ enum gi_status gi_cuda_median_opaque(struct gi_queue *queue, struct gi_image *ds
     struct gi_cuda_queue *cu = gi_cuda(queue);
     if (status)
         return status;
-    GI_CUDA_TYPES(src->type,
-                  src->channels == 2 ? launch<T, 2>(cu, &args, err) : launch<T, 4>(cu, &args, err));
+    GI_CUDA_TYPES(src->type, launch<T>(cu, &args, err));
 }
