@@ -15,19 +15,26 @@ enum {
     BAND_MIN = 256,
 };
 
+typedef unsigned long long u64;
+
 struct box_args {
     struct source src; /* border values are integers */
     struct target dst;
     int k;
     bool weigh;
-    int y0, y1;    /* rows to compute */
-    int run;       /* rows per thread of the column pass */
-    char *scratch; /* sums of k samples of a column around each of the rows y0 to y1 - 1 */
-    size_t pitch;  /* sums per row of the scratch */
+    int y0, y1;   /* rows to compute */
+    int run;      /* rows per thread of the column pass */
+    u64 *scratch; /* sums of k samples of a column around each of the rows y0 to y1 - 1 */
+    size_t pitch; /* sums per row of the scratch */
 };
 
+static __device__ __forceinline__ unsigned integer_at(const char *row, int sample,
+                                                      enum gi_type type)
+{
+    return type == GI_U8 ? ((const uint8_t *)row)[sample] : ((const uint16_t *)row)[sample];
+}
+
 /* Returns a sample as an integer. If weighted, colour is multiplied by alpha. */
-template <typename T>
 static __device__ __forceinline__ unsigned box_sample(const struct box_args *args, int sample,
                                                       int c, int y)
 {
@@ -38,13 +45,12 @@ static __device__ __forceinline__ unsigned box_sample(const struct box_args *arg
         unsigned v = (unsigned)src->value[c];
         return weigh ? v * (unsigned)src->value[last] : v;
     }
-    const T *row = (const T *)(src->data + (size_t)yi * src->stride);
-    return weigh ? (unsigned)row[sample] * row[sample + last - c] : row[sample];
+    const char *row = src->data + (size_t)yi * src->stride;
+    unsigned v = integer_at(row, sample, src->type);
+    return weigh ? v * integer_at(row, sample + last - c, src->type) : v;
 }
 
-/* Column pass: a thread moves down one column of samples. A is an integer type that holds the sum
- * of any k x k samples. */
-template <typename T, typename A>
+/* Column pass: a thread moves down one column of samples. */
 static __global__ void __launch_bounds__(THREADS) box_down(const struct box_args args)
 {
     int samples = args.src.width * args.src.channels;
@@ -52,42 +58,40 @@ static __global__ void __launch_bounds__(THREADS) box_down(const struct box_args
     int y0 = args.y0 + (int)blockIdx.y * args.run, y1 = min(y0 + args.run, args.y1);
     if (sample >= samples)
         return;
-    A sum = 0, *out = (A *)args.scratch + (size_t)(y0 - args.y0) * args.pitch + sample;
+    u64 sum = 0, *out = args.scratch + (size_t)(y0 - args.y0) * args.pitch + sample;
     int r = args.k / 2;
     for (int y = y0 - r; y < y0 + r; y++)
-        sum += box_sample<T>(&args, sample, c, y);
+        sum += box_sample(&args, sample, c, y);
     for (int y = y0; y < y1; y++, out += args.pitch) {
-        sum += box_sample<T>(&args, sample, c, y + r);
+        sum += box_sample(&args, sample, c, y + r);
         *out = sum;
-        sum -= box_sample<T>(&args, sample, c, y - r);
+        sum -= box_sample(&args, sample, c, y - r);
     }
 }
 
 /* Returns the column sum of channel c at pixel x, which may be outside the image. */
-template <typename A>
-static __device__ __forceinline__ A box_column(const struct box_args *args, const A *row,
-                                               long long x, int c)
+static __device__ __forceinline__ u64 box_column(const struct box_args *args, const u64 *row,
+                                                 long long x, int c)
 {
     const struct source *src = &args->src;
     int xi = gi_border_index(x, src->width, src->border), last = src->channels - 1;
     if (xi >= 0)
         return row[(size_t)xi * src->channels + c];
-    A v = (A)src->value[c];
+    u64 v = (u64)src->value[c];
     if (args->weigh && c != last)
-        v *= (A)src->value[last];
-    return v * (A)args->k;
+        v *= (u64)src->value[last];
+    return v * (u64)args->k;
 }
 
 /* Row pass: sums[e] is the sum over the k pixels around pixel x0 + threadIdx.x + e * THREADS.
  * `prefix` has TILE + k entries. */
-template <typename A>
-static __device__ void box_window(A *sums, A *prefix, const struct box_args *args, const A *row,
-                                  long long x0, int c)
+static __device__ void box_window(u64 *sums, u64 *prefix, const struct box_args *args,
+                                  const u64 *row, long long x0, int c)
 {
     int n = TILE + args->k - 1;
     __syncthreads();
     for (int i = (int)threadIdx.x; i < n; i += THREADS)
-        prefix[i] = box_column<A>(args, row, x0 - args->k / 2 + i, c);
+        prefix[i] = box_column(args, row, x0 - args->k / 2 + i, c);
     prefix_of_block<THREADS>(prefix, n);
     for (int e = 0; e < EACH; e++) {
         int i = (int)threadIdx.x + e * THREADS;
@@ -95,82 +99,75 @@ static __device__ void box_window(A *sums, A *prefix, const struct box_args *arg
     }
 }
 
-template <typename T, typename A>
 static __global__ void __launch_bounds__(THREADS) box_across(const struct box_args args)
 {
-    extern __shared__ unsigned long long memory[];
-    A *prefix = (A *)memory, sums[EACH], alpha[EACH];
+    extern __shared__ u64 prefix[];
+    u64 sums[EACH], alpha[EACH], count = (u64)args.k * (u64)args.k;
     const struct source *src = &args.src;
     int c = (int)blockIdx.z, last = src->channels - 1;
     long long x0 = (long long)blockIdx.x * TILE;
-    A count = (A)args.k * (A)args.k;
     for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
-        const A *row = (const A *)args.scratch + (size_t)(y - args.y0) * args.pitch;
+        const u64 *row = args.scratch + (size_t)(y - args.y0) * args.pitch;
         bool weigh = args.weigh && c != last;
         if (weigh)
-            box_window<A>(alpha, prefix, &args, row, x0, last);
-        box_window<A>(sums, prefix, &args, row, x0, c);
-        T *out = (T *)(args.dst.data + (size_t)y * args.dst.stride);
+            box_window(alpha, prefix, &args, row, x0, last);
+        box_window(sums, prefix, &args, row, x0, c);
+        char *out = args.dst.data + (size_t)y * args.dst.stride;
         for (int e = 0; e < EACH; e++) {
             long long x = x0 + threadIdx.x + e * THREADS;
-            if (x < src->width)
-                out[x * src->channels + c] = (T)box_quotient(sums[e], weigh ? alpha[e] : count);
+            if (x >= src->width)
+                continue;
+            u64 mean = box_quotient(sums[e], weigh ? alpha[e] : count);
+            if (src->type == GI_U8)
+                ((uint8_t *)out)[x * src->channels + c] = (uint8_t)mean;
+            else
+                ((uint16_t *)out)[x * src->channels + c] = (uint16_t)mean;
         }
     }
 }
 
-template <typename T, typename A>
-static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
-                                 const struct gi_image *src, const struct gi_border_spec *border,
-                                 const struct gi_box *spec, struct gi_err *err)
+static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_box *spec,
+                                 struct gi_err *err)
 {
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct gi_border_spec border = box_border(src, &spec->border);
     struct box_args args = {};
-    args.src = source_of(src, border, GI_ALPHA_PLAIN);
+    args.src = source_of(src, &border, GI_ALPHA_PLAIN);
     args.dst = target_of(dst);
     args.k = spec->k;
     args.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
     args.pitch = gi_row_samples(src);
-    long long band = SCRATCH_NBYTES / (long long)(args.pitch * sizeof(A));
+    long long band = SCRATCH_NBYTES / (long long)(args.pitch * sizeof(u64));
     long long least = BAND_MIN, most = 32768; /* rows of a grid */
     band = band < least ? least : band > most ? most : band;
     band = band > src->height ? src->height : band;
     args.run = spec->k < 64 ? 64 : spec->k; /* rows per thread: its first sum needs k samples */
     void *scratch;
     enum gi_status status =
-        gi_cuda_scratch(cu, &scratch, args.pitch * sizeof(A) * (size_t)band, err);
+        gi_cuda_scratch(cu, &scratch, args.pitch * sizeof(u64) * (size_t)band, err);
     if (status)
         return status;
-    args.scratch = (char *)scratch;
-    size_t shared = (TILE + (size_t)spec->k) * sizeof(A);
+    args.scratch = (u64 *)scratch;
+    size_t shared = (TILE + (size_t)spec->k) * sizeof(u64);
     for (long long y = 0; y < src->height; y += band) {
         args.y0 = (int)y;
         args.y1 = (int)(y + band < src->height ? y + band : src->height);
         dim3 columns(ceil_div((long long)args.pitch, THREADS),
                      ceil_div(args.y1 - args.y0, args.run));
-        box_down<T, A><<<columns, THREADS, 0, cu->stream>>>(args);
+        box_down<<<columns, THREADS, 0, cu->stream>>>(args);
         GI_CUDA_LAUNCHED();
         dim3 rows(ceil_div(src->width, TILE), args.y1 - args.y0, src->channels);
-        box_across<T, A><<<rows, THREADS, shared, cu->stream>>>(args);
+        box_across<<<rows, THREADS, shared, cu->stream>>>(args);
         GI_CUDA_LAUNCHED();
     }
     return GI_OK;
 }
 
-/* Returns whether window sums fit in 32 bits. Samples have 8 bits and may be multiplied by
- * alpha. */
-static bool sums_fit(const struct gi_image *src, const struct gi_box *spec)
-{
-    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
-    return !weigh || 255LL * 255 * spec->k * spec->k <= UINT32_MAX;
-}
-
 /* One warp writes each row of ends, and a further warp writes the additional row of border
  * values. */
-template <typename T>
-static __global__ void __launch_bounds__(THREADS)
-    box_ends(const __grid_constant__ struct box_rows rows)
+template <typename T> static __device__ __forceinline__ void ends_make(const struct box_rows &rows)
 {
-    pdl_allow();
     int channels = rows.src.channels, n = 2 * rows.halo + rows.unit;
     int y = (int)(blockIdx.x * (THREADS / 32) + threadIdx.x / 32);
     if (y > rows.src.height)
@@ -184,6 +181,13 @@ static __global__ void __launch_bounds__(THREADS)
         out[i] = xi < 0 ? (T)rows.src.value[y < rows.src.height ? c : i % channels]
                         : row[(size_t)xi * channels + c];
     }
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    box_ends(const __grid_constant__ struct box_rows rows)
+{
+    pdl_allow();
+    SAMPLE_TYPES(rows.src.type, ends_make<T>(rows));
 }
 
 /* Sets `above`, `below`, `step` and `least`. They replace gi_border_index() for rows whose distance
@@ -236,27 +240,9 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
         *more = (char *)ends + nbytes;
     fold(rows);
     int blocks = ceil_div(src->height + 1LL, THREADS / 32);
-    if (src->type == GI_U8)
-        box_ends<uint8_t><<<blocks, THREADS, 0, cu->stream>>>(*rows);
-    else if (src->type == GI_U16)
-        box_ends<uint16_t><<<blocks, THREADS, 0, cu->stream>>>(*rows);
-    else
-        box_ends<float><<<blocks, THREADS, 0, cu->stream>>>(*rows);
+    box_ends<<<blocks, THREADS, 0, cu->stream>>>(*rows);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, const struct gi_box *spec,
-                                 struct gi_err *err)
-{
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct gi_border_spec border = box_border(src, &spec->border);
-    bool u8 = src->type == GI_U8;
-    if (u8 && sums_fit(src, spec))
-        return launch_any<uint8_t, unsigned>(cu, dst, src, &border, spec, err);
-    return u8 ? launch_any<uint8_t, unsigned long long>(cu, dst, src, &border, spec, err)
-              : launch_any<uint16_t, unsigned long long>(cu, dst, src, &border, spec, err);
 }
 
 /* Time of each way in us on an H200, 8192 x 8192, 8-bit gray. k = 5: strips 58, passes 1080. strips
