@@ -212,10 +212,8 @@ static __device__ __forceinline__ void row_sums(float (&f)[GROUP][C], const stru
 }
 
 template <typename T, int C>
-static __global__ void __launch_bounds__(THREADS)
-    fused(const __grid_constant__ struct fused_args args)
+static __device__ __forceinline__ void strip_make(const struct fused_args &args, float4 *shared)
 {
-    extern __shared__ float4 shared[];
     const struct device_side *row = &args.row, *col = &args.col;
     float4 *down = shared, *later = shared + args.reach; /* of this group, of the next group */
     float *along = (float *)(later + args.reach), *sums = along + args.wide * row->taps;
@@ -260,6 +258,14 @@ static __global__ void __launch_bounds__(THREADS)
         later = free;
         __syncthreads();
     }
+}
+
+template <int C>
+static __global__ void __launch_bounds__(THREADS, C > 2 ? 5 : 6)
+    fused(const __grid_constant__ struct fused_args args)
+{
+    extern __shared__ float4 shared[];
+    SAMPLE_TYPES(args.src.type, strip_make<T, C>(args, shared));
 }
 
 /* ---- launcher ---- */
@@ -307,14 +313,14 @@ bool gi_cuda_fused_takes(const struct gi_image *src, const struct gi_resample *s
     return !spec->integer && shape_of(&args, &nbytes, spec, src->channels);
 }
 
-template <typename T, int C>
+template <int C>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct fused_args *args, size_t nbytes,
                              struct gi_err *err)
 {
     int resident = 0;
-    GI_CUDA_ALLOW_SHARED(cu, (fused<T, C>));
+    GI_CUDA_ALLOW_SHARED(cu, fused<C>);
     GI_CUDA_TRY(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, fused<T, C>, THREADS, nbytes));
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, fused<C>, THREADS, nbytes));
     int strips = ceil_div(args->row.n, args->wide);
     int bands = ceil_div(2LL * cu->units * (resident < 1 ? 1 : resident), strips);
     if (C == 1 && args->col.taps > GI_TAPS_BLOCK) /* a group is so much work that it is a band */
@@ -322,16 +328,9 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct fused_args *args, 
     bands = bands > 65535 ? 65535 : bands;
     args->band_rows = ceil_div(ceil_div(args->col.n, bands), GROUP) * GROUP;
     dim3 grid((unsigned)strips, (unsigned)ceil_div(args->col.n, args->band_rows));
-    fused<T, C><<<grid, THREADS, nbytes, cu->stream>>>(*args);
+    fused<C><<<grid, THREADS, nbytes, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-template <typename T>
-static enum gi_status launch_type(struct gi_cuda_queue *cu, struct fused_args *args, size_t nbytes,
-                                  struct gi_err *err)
-{
-    GI_CUDA_CHANNELS(args->src.channels, launch<T, CHANNELS>(cu, args, nbytes, err));
 }
 
 enum gi_status gi_cuda_fused(struct gi_queue *queue, struct gi_image *dst,
@@ -345,5 +344,5 @@ enum gi_status gi_cuda_fused(struct gi_queue *queue, struct gi_image *dst,
     if (status)
         return status;
     shape_of(&args, &nbytes, spec, src->channels);
-    GI_CUDA_TYPES(src->type, launch_type<T>(cu, &args, nbytes, err));
+    GI_CUDA_CHANNELS(src->channels, launch<CHANNELS>(cu, &args, nbytes, err));
 }
