@@ -20,11 +20,10 @@ static __device__ __forceinline__ unsigned next_digit(const struct strip *strip,
 }
 
 template <typename T, bool NARROW>
-static __global__ void __launch_bounds__(WARP)
-    median_sliding(const __grid_constant__ struct median_args args, int band)
+static __device__ __forceinline__ void median_sliding_samples(const struct median_args &args,
+                                                              int band, unsigned *shared,
+                                                              unsigned (*keys)[SPAN])
 {
-    extern __shared__ unsigned shared[];
-    __shared__ unsigned keys[2][SPAN];
     unsigned *upper = shared + threadIdx.x, *lower = upper + bins<NARROW>::NBYTES / 4;
     struct strip strip = {&args, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
     int i = strip.first + (int)threadIdx.x, channels = args.src.channels, above = args.height / 2;
@@ -52,12 +51,13 @@ static __global__ void __launch_bounds__(WARP)
     }
 }
 
-template <typename T, bool NARROW>
-static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args *args,
-                             struct gi_err *err)
+template <bool NARROW>
+static __global__ void __launch_bounds__(WARP)
+    median_sliding(const __grid_constant__ struct median_args args, int band)
 {
-    return sliding_launch(cu, args, median_sliding<T, NARROW>,
-                          bins<NARROW>::NBYTES * (sizeof(T) == 1 ? 1 : 2), err);
+    extern __shared__ unsigned shared[];
+    __shared__ unsigned keys[2][SPAN];
+    SAMPLE_TYPES(args.src.type, median_sliding_samples<T, NARROW>(args, band, shared, keys));
 }
 
 static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
@@ -67,8 +67,11 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
     struct median_args args = median_args_of(dst, src, spec);
     struct gi_cuda_queue *cu = gi_cuda(queue);
     bool narrow = args.width * args.height <= 65535;
-    GI_CUDA_TYPES(src->type,
-                  narrow ? launch<T, true>(cu, &args, err) : launch<T, false>(cu, &args, err));
+    int digits = src->type == GI_U8 ? 1 : 2; /* that are counted at a time */
+    return narrow
+               ? sliding_launch(cu, &args, median_sliding<true>, bins<true>::NBYTES * digits, err)
+               : sliding_launch(cu, &args, median_sliding<false>, bins<false>::NBYTES * digits,
+                                err);
 }
 
 bool gi_cuda_median_sliding_takes(const struct gi_queue *queue, const struct gi_image *src,

@@ -4,11 +4,9 @@
 #include "kernels/cuda/rank/footprint_histogram.cuh"
 
 template <typename T, bool NARROW>
-static __global__ void __launch_bounds__(WARP)
-    median_runs(const __grid_constant__ struct runs_args args)
+static __device__ __forceinline__ void median_runs_samples(const struct runs_args &args,
+                                                           unsigned *shared, unsigned (*keys)[SPAN])
 {
-    extern __shared__ unsigned shared[];
-    __shared__ unsigned keys[2][SPAN];
     const struct median_args &median = args.median;
     unsigned *at = shared + threadIdx.x;
     struct strip strip = {&median, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
@@ -34,11 +32,13 @@ static __global__ void __launch_bounds__(WARP)
     }
 }
 
-template <typename T, bool NARROW>
-static enum gi_status launch(struct gi_cuda_queue *cu, const struct runs_args *args,
-                             struct gi_err *err)
+template <bool NARROW>
+static __global__ void __launch_bounds__(WARP)
+    median_runs(const __grid_constant__ struct runs_args args)
 {
-    return runs_launch(cu, args, median_runs<T, NARROW>, bins<NARROW>::NBYTES, err);
+    extern __shared__ unsigned shared[];
+    __shared__ unsigned keys[2][SPAN];
+    SAMPLE_TYPES(args.median.src.type, median_runs_samples<T, NARROW>(args, shared, keys));
 }
 
 bool gi_cuda_median_runs_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -55,6 +55,6 @@ enum gi_status gi_cuda_median_runs(struct gi_queue *queue, struct gi_image *dst,
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct runs_args args = runs_args_of(dst, src, spec);
     bool narrow = gi_footprint_pixels(spec->runs, spec->nruns) <= 65535;
-    GI_CUDA_TYPES(src->type,
-                  narrow ? launch<T, true>(cu, &args, err) : launch<T, false>(cu, &args, err));
+    return narrow ? runs_launch(cu, &args, median_runs<true>, bins<true>::NBYTES, err)
+                  : runs_launch(cu, &args, median_runs<false>, bins<false>::NBYTES, err);
 }

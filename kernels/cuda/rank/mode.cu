@@ -50,11 +50,10 @@ static __device__ __forceinline__ unsigned fullest_pair(const struct strip *stri
 }
 
 template <typename T, bool NARROW>
-static __global__ void __launch_bounds__(WARP)
-    mode_sliding(const __grid_constant__ struct median_args args, int band)
+static __device__ __forceinline__ void mode_sliding_samples(const struct median_args &args,
+                                                            int band, unsigned *shared,
+                                                            unsigned (*keys)[SPAN])
 {
-    extern __shared__ unsigned shared[];
-    __shared__ unsigned keys[2][SPAN];
     unsigned *upper = shared + threadIdx.x, *lower = upper + bins<NARROW>::NBYTES / 4;
     struct strip strip = {&args, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
     int i = strip.first + (int)threadIdx.x, channels = args.src.channels, above = args.height / 2;
@@ -81,20 +80,22 @@ static __global__ void __launch_bounds__(WARP)
     }
 }
 
-template <typename T, bool NARROW>
-static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args *args,
-                             struct gi_err *err)
-{
-    return sliding_launch(cu, args, mode_sliding<T, NARROW>, bins<NARROW>::NBYTES * (int)sizeof(T),
-                          err);
-}
-
-template <typename T, bool NARROW>
+template <bool NARROW>
 static __global__ void __launch_bounds__(WARP)
-    mode_runs(const __grid_constant__ struct runs_args args)
+    mode_sliding(const __grid_constant__ struct median_args args, int band)
 {
     extern __shared__ unsigned shared[];
     __shared__ unsigned keys[2][SPAN];
+    if (args.src.type == GI_U8)
+        mode_sliding_samples<uint8_t, NARROW>(args, band, shared, keys);
+    else
+        mode_sliding_samples<uint16_t, NARROW>(args, band, shared, keys);
+}
+
+template <typename T, bool NARROW>
+static __device__ __forceinline__ void mode_runs_samples(const struct runs_args &args,
+                                                         unsigned *shared, unsigned (*keys)[SPAN])
+{
     const struct median_args &window = args.median;
     unsigned *upper = shared + threadIdx.x, *lower = upper + bins<NARROW>::NBYTES / 4;
     struct strip strip = {&window, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
@@ -113,11 +114,16 @@ static __global__ void __launch_bounds__(WARP)
     }
 }
 
-template <typename T, bool NARROW>
-static enum gi_status launch_runs(struct gi_cuda_queue *cu, const struct runs_args *args,
-                                  struct gi_err *err)
+template <bool NARROW>
+static __global__ void __launch_bounds__(WARP)
+    mode_runs(const __grid_constant__ struct runs_args args)
 {
-    return runs_launch(cu, args, mode_runs<T, NARROW>, bins<NARROW>::NBYTES * (int)sizeof(T), err);
+    extern __shared__ unsigned shared[];
+    __shared__ unsigned keys[2][SPAN];
+    if (args.median.src.type == GI_U8)
+        mode_runs_samples<uint8_t, NARROW>(args, shared, keys);
+    else
+        mode_runs_samples<uint16_t, NARROW>(args, shared, keys);
 }
 
 static enum gi_status runs(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
@@ -125,12 +131,10 @@ static enum gi_status runs(struct gi_queue *queue, struct gi_image *dst, const s
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct runs_args args = runs_args_of(dst, src, spec);
-    bool bytes = src->type == GI_U8;
-    if (gi_footprint_pixels(spec->runs, spec->nruns) <= 65535)
-        return bytes ? launch_runs<uint8_t, true>(cu, &args, err)
-                     : launch_runs<uint16_t, true>(cu, &args, err);
-    return bytes ? launch_runs<uint8_t, false>(cu, &args, err)
-                 : launch_runs<uint16_t, false>(cu, &args, err);
+    int digits = (int)gi_type_nbytes(src->type); /* of a sample */
+    return gi_footprint_pixels(spec->runs, spec->nruns) <= 65535
+               ? runs_launch(cu, &args, mode_runs<true>, bins<true>::NBYTES * digits, err)
+               : runs_launch(cu, &args, mode_runs<false>, bins<false>::NBYTES * digits, err);
 }
 
 static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
@@ -139,11 +143,10 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct median_args args = median_args_of(dst, src, spec);
-    bool bytes = src->type == GI_U8;
-    if (args.width * args.height <= 65535)
-        return bytes ? launch<uint8_t, true>(cu, &args, err)
-                     : launch<uint16_t, true>(cu, &args, err);
-    return bytes ? launch<uint8_t, false>(cu, &args, err) : launch<uint16_t, false>(cu, &args, err);
+    int digits = (int)gi_type_nbytes(src->type); /* of a sample */
+    return args.width * args.height <= 65535
+               ? sliding_launch(cu, &args, mode_sliding<true>, bins<true>::NBYTES * digits, err)
+               : sliding_launch(cu, &args, mode_sliding<false>, bins<false>::NBYTES * digits, err);
 }
 
 /* Times in us on an H100, 8192 x 8192, gray, random. k = 5: 8 bits sorted 1687, sliding 8789; 16
