@@ -30,32 +30,34 @@ struct local_args {
     u64 *most;    /* maximum of D, as the bits of a double; NULL if a mask is made */
 };
 
+/* Returns the level of a sample, or of an integer v. */
 static __device__ __forceinline__ uint32_t level_of(const struct local_args *args, float v)
 {
-    return gi_local_float(&args->spec, v);
+    return args->src.type == GI_F32 ? gi_local_float(&args->spec, v) : (uint32_t)v;
 }
 
-static __device__ __forceinline__ uint32_t level_of(const struct local_args *args, int v)
+static __device__ __forceinline__ float sample_at(const struct local_args *args, long long sample,
+                                                  int y)
 {
-    return (uint32_t)v;
+    const char *row = args->src.data + (size_t)y * args->src.stride;
+    return args->src.type == GI_U8    ? (float)((const uint8_t *)row)[sample]
+           : args->src.type == GI_U16 ? (float)((const uint16_t *)row)[sample]
+                                      : ((const float *)row)[sample];
 }
 
-template <typename T>
 static __device__ __forceinline__ uint32_t level_at(const struct local_args *args, int sample,
                                                     int c, int y)
 {
     const struct source *src = &args->src;
     int yi = gi_border_index(y, src->height, src->border);
-    return yi < 0 ? level_of(args, (T)src->value[c])
-                  : level_of(args, ((const T *)(src->data + (size_t)yi * src->stride))[sample]);
+    return level_of(args, yi < 0 ? src->value[c] : sample_at(args, sample, yi));
 }
 
 /* Column pass: a thread moves down one column of samples. */
-template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     local_down(const __grid_constant__ struct local_args args)
 {
-    enum { AHEAD = sizeof(T) == 4 ? 1 : 8 }; /* rows in flight; 1 if arithmetic is the limit */
+    enum { AHEAD = 8 }; /* rows in flight */
     int samples = args.src.width * args.src.channels;
     int sample = (int)(blockIdx.x * THREADS + threadIdx.x), c = sample % args.src.channels;
     int y0 = args.y0 + (int)blockIdx.y * args.run, y1 = min(y0 + args.run, args.y1);
@@ -68,7 +70,7 @@ static __global__ void __launch_bounds__(THREADS)
         uint32_t v[AHEAD];
 #pragma unroll
         for (int i = 0; i < AHEAD; i++)
-            v[i] = y + i < y0 + r ? level_at<T>(&args, sample, c, y + i) : 0;
+            v[i] = y + i < y0 + r ? level_at(&args, sample, c, y + i) : 0;
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             sum += v[i];
@@ -79,8 +81,8 @@ static __global__ void __launch_bounds__(THREADS)
         uint32_t v[AHEAD], old[AHEAD];
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
-            v[i] = y + i < y1 ? level_at<T>(&args, sample, c, y + i + r) : 0;
-            old[i] = y + i < y1 ? level_at<T>(&args, sample, c, y + i - r) : 0;
+            v[i] = y + i < y1 ? level_at(&args, sample, c, y + i + r) : 0;
+            old[i] = y + i < y1 ? level_at(&args, sample, c, y + i - r) : 0;
         }
 #pragma unroll
         for (int i = 0; i < AHEAD && y + i < y1; i++, at += args.pitch) {
@@ -116,9 +118,8 @@ static __device__ void windows_of(u64 *sums, u64 *prefix, const struct local_arg
 }
 
 /* Computes one sample of the mask, or updates the maximum of D. */
-template <typename T>
-static __device__ void local_make(const struct local_args *args, T *out, T sample, u64 sum,
-                                  u64 square)
+static __device__ void local_make(const struct local_args *args, char *row, long long i,
+                                  float sample, u64 sum, u64 square)
 {
     const struct gi_local *spec = &args->spec;
     u64 n = (u64)spec->k * (u64)spec->k;
@@ -132,11 +133,15 @@ static __device__ void local_make(const struct local_args *args, T *out, T sampl
     }
     bool above =
         spec->mean ? rest + spec->shift > 0 : gi_local_above(spec, rest, (double)sum, spread);
-    T full = sizeof(T) == 1 ? (T)255 : sizeof(T) == 2 ? (T)65535 : (T)1;
-    *out = above != spec->invert ? full : (T)0;
+    bool white = above != spec->invert;
+    if (args->src.type == GI_U8)
+        ((uint8_t *)row)[i] = white ? 255 : 0;
+    else if (args->src.type == GI_U16)
+        ((uint16_t *)row)[i] = white ? 65535 : 0;
+    else
+        ((float *)row)[i] = white ? 1.0f : 0.0f;
 }
 
-template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     local_across(const __grid_constant__ struct local_args args)
 {
@@ -148,7 +153,7 @@ static __global__ void __launch_bounds__(THREADS)
     long long x0 = (long long)blockIdx.x * TILE;
     if (copies && args.most)
         return;
-    u64 v = src->border == GI_BORDER_VALUE ? level_of(&args, (T)src->value[c]) : 0;
+    u64 v = src->border == GI_BORDER_VALUE ? level_of(&args, src->value[c]) : 0;
     u64 k = (u64)args.spec.k;
     for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
         size_t at = (size_t)(y - args.y0) * args.pitch;
@@ -158,33 +163,32 @@ static __global__ void __launch_bounds__(THREADS)
             windows_of(sums, prefix, &args, args.sums + at, x0, c, v * k);
         if (!copies && !args.spec.mean)
             windows_of(squares, prefix, &args, args.squares + at, x0, c, v * v * k);
-        const T *in = (const T *)(src->data + (size_t)y * src->stride);
-        T *out = (T *)(args.dst.data + (size_t)y * args.dst.stride);
+        char *out = args.dst.data + (size_t)y * args.dst.stride;
         for (int e = 0; e < EACH; e++) {
             long long x = x0 + threadIdx.x + e * THREADS, i = x * src->channels + c;
             if (x < src->width && copies)
-                out[i] = in[i];
+                SAMPLE_TYPES(src->type,
+                             ((T *)out)[i] = ((const T *)(src->data + (size_t)y * src->stride))[i]);
             else if (x < src->width)
-                local_make<T>(&args, out + i, in[i], sums[e], squares[e]);
+                local_make(&args, out, i, sample_at(&args, i, y), sums[e], squares[e]);
         }
     }
 }
 
-template <typename T>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct local_args *args, int band,
                              struct gi_err *err)
 {
     size_t shared = (TILE + (size_t)args->spec.k) * sizeof(u64);
-    GI_CUDA_ALLOW_SHARED(cu, local_across<T>);
+    GI_CUDA_ALLOW_SHARED(cu, local_across);
     for (long long y = 0; y < args->src.height; y += band) {
         args->y0 = (int)y;
         args->y1 = (int)(y + band < args->src.height ? y + band : args->src.height);
         dim3 columns(ceil_div((long long)args->pitch, THREADS),
                      ceil_div(args->y1 - args->y0, args->run));
-        local_down<T><<<columns, THREADS, 0, cu->stream>>>(*args);
+        local_down<<<columns, THREADS, 0, cu->stream>>>(*args);
         GI_CUDA_LAUNCHED();
         dim3 rows(ceil_div(args->src.width, TILE), args->y1 - args->y0, args->src.channels);
-        local_across<T><<<rows, THREADS, shared, cu->stream>>>(*args);
+        local_across<<<rows, THREADS, shared, cu->stream>>>(*args);
         GI_CUDA_LAUNCHED();
     }
     return GI_OK;
@@ -218,9 +222,7 @@ static enum gi_status in_passes(struct gi_queue *queue, struct gi_image *dst, do
     args.most = dst ? NULL : (u64 *)scratch;
     if (!dst)
         GI_CUDA_TRY(cudaMemsetAsync(scratch, 0, sizeof(u64), cu->stream));
-    status = src->type == GI_U8    ? launch<uint8_t>(cu, &args, (int)band, err)
-             : src->type == GI_U16 ? launch<uint16_t>(cu, &args, (int)band, err)
-                                   : launch<float>(cu, &args, (int)band, err);
+    status = launch(cu, &args, (int)band, err);
     return status || dst ? status
                          : gi_cuda_copy_to_host(cu, most, sizeof *most, scratch, sizeof *most,
                                                 sizeof *most, 1, err);
