@@ -291,15 +291,21 @@ static __device__ __forceinline__ void high_strip(const struct strips_args *args
 }
 
 template <typename T, int PIXEL, bool HIGH>
-static __global__ void __launch_bounds__(MOST_THREADS)
-    min_max_strips(const __grid_constant__ struct strips_args args)
+static __device__ __forceinline__ void strip_make(const struct strips_args &args, uint4 *shared)
 {
-    extern __shared__ uint4 shared[];
     struct strip strip = strip_of<T>(&args, shared, args.ring);
     if (HIGH)
         high_strip<T, PIXEL>(&args, &strip);
     else
         low_strip<T, PIXEL>(&args, &strip);
+}
+
+template <int CHANNELS, bool HIGH>
+static __global__ void __launch_bounds__(MOST_THREADS)
+    min_max_strips(const __grid_constant__ struct strips_args args)
+{
+    extern __shared__ uint4 shared[];
+    SAMPLE_TYPES(args.rows.src.type, strip_make<T, CHANNELS *(int)sizeof(T), HIGH>(args, shared));
 }
 
 /* Divides the work: fills all members of `args` except the images. Returns the number of threads
@@ -330,26 +336,26 @@ static int divide(struct strips_args *args, const struct gi_cuda_queue *cu,
     return threads;
 }
 
-template <typename T, int PIXEL>
+template <int CHANNELS>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_min_max *spec,
                              struct gi_err *err)
 {
-    enum { UNIT = NBYTES / (int)sizeof(T) };
+    int nbytes = (int)gi_type_nbytes(src->type), pixel = CHANNELS * nbytes, unit = NBYTES / nbytes;
     struct strips_args args = {};
     struct gi_border_spec border = min_max_border(src, &spec->border);
     int threads = divide(&args, cu, src, spec), blocks = 1;
-    int after = ceil_div((spec->width - 1LL - spec->anchor_x) * PIXEL, NBYTES);
+    int after = ceil_div((spec->width - 1LL - spec->anchor_x) * pixel, NBYTES);
     int halo = args.before > after ? args.before : after;
     args.dst = target_of(dst);
     args.turn = spec->greatest ? ~0u : 0;
     args.keep_alpha = gi_has_alpha(src) && !spec->alpha_too;
-    enum gi_status status = gi_cuda_box_rows(cu, &args.rows, src, &border, UNIT,
-                                             (halo > 1 ? halo : 1) * UNIT, NULL, 0, err);
+    enum gi_status status = gi_cuda_box_rows(cu, &args.rows, src, &border, unit,
+                                             (halo > 1 ? halo : 1) * unit, NULL, 0, err);
     if (status)
         return status;
     void (*kernel)(const struct strips_args) =
-        args.high ? min_max_strips<T, PIXEL, true> : min_max_strips<T, PIXEL, false>;
+        args.high ? min_max_strips<CHANNELS, true> : min_max_strips<CHANNELS, false>;
     int shared = threads * shared_of(&args);
     GI_CUDA_ALLOW_SHARED(cu, kernel);
     GI_CUDA_TRY(
@@ -375,9 +381,5 @@ enum gi_status gi_cuda_min_max_strips(struct gi_queue *queue, struct gi_image *d
                                       struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    GI_CUDA_TYPES(src->type,
-                  src->channels == 1   ? launch<T, (int)sizeof(T)>(cu, dst, src, spec, err)
-                  : src->channels == 2 ? launch<T, 2 * (int)sizeof(T)>(cu, dst, src, spec, err)
-                  : src->channels == 3 ? launch<T, 3 * (int)sizeof(T)>(cu, dst, src, spec, err)
-                                       : launch<T, 4 * (int)sizeof(T)>(cu, dst, src, spec, err));
+    GI_CUDA_CHANNELS(src->channels, launch<CHANNELS>(cu, dst, src, spec, err));
 }
