@@ -252,14 +252,14 @@ static inline bool sliding_holds(const struct gi_image *src, const struct gi_bor
 }
 
 /* Returns whether the plain epilogue, which only rounds, has a kernel of its own. Elsewhere such a
- * kernel would save less than 3 % of the time, or the work is rare. On an H100, k = 15, gray: bytes
- * 102 us instead of 123, 16 bits 120 instead of 128. */
+ * kernel would save less than 15 % of the time, or the work is rare. On an H100, k = 15, gray:
+ * bytes 102 us instead of 123, 16 bits 120 instead of 128. */
 static constexpr bool sliding_plain(enum sliding_kind kind, int nbytes, int channels, int n)
 {
     if (kind == SLIDING_SEPARABLE)
-        return nbytes == 1 ? n >= (channels == 4 ? 7 : 9) && channels != 2
-                           : channels == 1 && n >= (nbytes == 2 ? 15 : 27);
-    return nbytes == 1 || (kind == SLIDING_DENSE && n > 5);
+        return nbytes == 1 && channels == 1 && n >= 11;
+    return (nbytes == 1 && (kind == SLIDING_GRADIENT || channels == 1)) ||
+           (kind == SLIDING_DENSE && n > 5);
 }
 
 /* Divides the work into strips and bands, and launches the kernel. */
