@@ -11,7 +11,7 @@ enum { THREADS = 1024, WARPS = THREADS / WARP };
 
 /* In a tile a lane owns WIDE pieces of 16 bytes, which are N samples each. Neighbouring lanes own
  * neighbouring pieces, so that loads are coalesced. Tiles of three channels are whole numbers of
- * pixels, too. */
+ * pixels, too. CHANNELS is 4 also for images of 1 or 2 channels if the kernel is the same. */
 template <typename T, int CHANNELS> struct tile {
     enum { N = 16 / (int)sizeof(T), STEP = WARP * N, WIDE = CHANNELS == 3 ? 3 : 4 };
     const T *samples; /* the lane's first piece; piece i begins i * STEP samples after it */
@@ -26,7 +26,7 @@ static __device__ inline void tile_find(struct tile<T, CHANNELS> *tile, const st
     tile->first = tile->index * (tile->WIDE * tile->STEP) + threadIdx.x % WARP * tile->N;
     tile->samples =
         (const T *)((const char *)src.data + (size_t)tile->y * src.stride) + tile->first;
-    tile->left = tile->y < (unsigned)src.height ? src.width * CHANNELS - (int)tile->first : 0;
+    tile->left = tile->y < (unsigned)src.height ? src.width * src.channels - (int)tile->first : 0;
 }
 
 template <typename T, int CHANNELS>
@@ -76,7 +76,7 @@ static __device__ inline void tiles_count(const C &counter, struct tile<T, CHANN
         int k, end = tile_rest(here, &k);
 #pragma unroll 1
         for (; k < end; k++)
-            sample_count(counter, here.samples[k], (here.first + k) % CHANNELS);
+            sample_count(counter, here.samples[k], (here.first + k) % src.channels);
 #pragma unroll
         for (int i = 0; i < here.WIDE; i++)
             pieces[i] = ahead[i];

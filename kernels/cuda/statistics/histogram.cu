@@ -92,14 +92,14 @@ struct range {
     unsigned channel_pitch; /* bytes; of the table of edges, too */
 };
 
-template <int CHANNELS> struct range_counter {
+/* PERIOD: samples after which channels repeat; 3 or, for 1, 2 and 4 channels, 4. */
+template <int PERIOD> struct range_counter {
     unsigned *table, column; /* bytes */
     struct range range;
-    unsigned channel[CHANNELS]; /* counters of samples c, c + CHANNELS, ... of a tile */
+    unsigned channel[PERIOD]; /* of samples c, c + PERIOD, ... of a tile */
 };
-
-template <int CHANNELS>
-static __device__ inline void sample_count(const struct range_counter<CHANNELS> &counter, float v,
+template <int PERIOD>
+static __device__ inline void sample_count(const struct range_counter<PERIOD> &counter, float v,
                                            unsigned channel)
 {
     const struct range &range = counter.range;
@@ -110,14 +110,14 @@ static __device__ inline void sample_count(const struct range_counter<CHANNELS> 
     count(counter.table, edge + (1 + channel) * range.channel_pitch + (beyond ? range.pitch : 0));
 }
 
-template <int CHANNELS>
-static __device__ inline void piece_count(const struct range_counter<CHANNELS> &counter,
+template <int PERIOD>
+static __device__ inline void piece_count(const struct range_counter<PERIOD> &counter,
                                           const uint4 &piece, int at)
 {
     const float *samples = (const float *)&piece;
 #pragma unroll
     for (int k = 0; k < 4; k++)
-        sample_count(counter, samples[k], counter.channel[(at + k) % CHANNELS]);
+        sample_count(counter, samples[k], counter.channel[(at + k) % PERIOD]);
 }
 
 static __device__ inline void range_edges(float *table, const struct range &range)
@@ -130,30 +130,30 @@ static __device__ inline void range_edges(float *table, const struct range &rang
     }
 }
 
-template <int CHANNELS>
+template <int PERIOD>
 static __global__ void __launch_bounds__(THREADS)
     histogram_range(device_u64 *counts, struct gi_image src, struct walk walk, struct range range)
 {
     extern __shared__ __align__(16) unsigned table[];
-    struct tile<float, CHANNELS> start;
+    struct tile<float, PERIOD> start;
     uint4 pieces[start.WIDE];
     walk_start(walk, &start.y, &start.index, threadIdx.x / WARP * gridDim.x + blockIdx.x);
     tile_find(&start, src);
     pieces_load(pieces, start);
     const unsigned size = range.channel_pitch / sizeof(unsigned), lane = threadIdx.x % WARP;
-    table_clear(table, (1 + CHANNELS) * size);
+    table_clear(table, (1 + src.channels) * size);
     range_edges((float *)table, range);
     __syncthreads();
-    struct range_counter<CHANNELS> counter;
+    struct range_counter<PERIOD> counter;
     counter.table = table;
     counter.column = lane % range.copies * sizeof(unsigned);
     counter.range = range;
 #pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-        counter.channel[c] = (lane * start.N + c) % CHANNELS;
+    for (int c = 0; c < PERIOD; c++)
+        counter.channel[c] = (lane * start.N + c) % src.channels;
     tiles_count(counter, start, pieces, src, walk);
 
-    for (unsigned i = threadIdx.x; i < CHANNELS * range.nbins; i += THREADS) {
+    for (unsigned i = threadIdx.x; i < src.channels * range.nbins; i += THREADS) {
         unsigned c = i / range.nbins, bin = i % range.nbins, sum = 0;
         const unsigned *row = table + (1 + c) * size + (1 + bin) * range.copies;
 #pragma unroll 1
@@ -178,7 +178,6 @@ struct key_spec {
 template <int KEY> struct key_sample {
     typedef float type;
 };
-
 template <> struct key_sample<GI_KEY_VALUE> {
     typedef uint16_t type;
 };
@@ -218,58 +217,58 @@ template <int KEY> static __device__ inline unsigned key_bin(const struct key_sp
 
 /* Counts the bins first to first + size - 1. One more counter counts all other samples, because a
  * branch would cost more. Lanes with the same counter do not wait for each other. */
-template <int KEY, int CHANNELS> struct part_counter {
+template <int KEY, int PERIOD> struct part_counter {
     unsigned *table, first, size;
     const struct key_spec *key; /* the kernel's argument: a copy would be on the thread's stack */
-    unsigned channel[CHANNELS]; /* channels of samples c, c + CHANNELS, ... of a tile */
+    unsigned channel[PERIOD];   /* of samples c, c + PERIOD, ... of a tile */
 };
 
-template <int KEY, int CHANNELS, typename T>
-static __device__ inline void sample_count(const struct part_counter<KEY, CHANNELS> &counter, T v,
+template <int KEY, int PERIOD, typename T>
+static __device__ inline void sample_count(const struct part_counter<KEY, PERIOD> &counter, T v,
                                            unsigned channel)
 {
     unsigned bin = key_bin<KEY>(*counter.key, v) + (channel * counter.key->nbins - counter.first);
     atomicAdd(&counter.table[min(bin, counter.size)], 1u);
 }
 
-template <int KEY, int CHANNELS>
-static __device__ inline void piece_count(const struct part_counter<KEY, CHANNELS> &counter,
+template <int KEY, int PERIOD>
+static __device__ inline void piece_count(const struct part_counter<KEY, PERIOD> &counter,
                                           const uint4 &piece, int at)
 {
     typedef typename key_sample<KEY>::type T;
     const T *samples = (const T *)&piece;
 #pragma unroll
     for (int k = 0; k < 16 / (int)sizeof(T); k++)
-        sample_count(counter, samples[k], counter.channel[(at + k) % CHANNELS]);
+        sample_count(counter, samples[k], counter.channel[(at + k) % PERIOD]);
 }
 
 /* Block i counts part i % parts of the bins. */
-template <int KEY, int CHANNELS>
+template <int KEY, int PERIOD>
 static __global__ void __launch_bounds__(THREADS)
     histogram_wide(device_u64 *counts, struct gi_image src, struct walk walk,
                    const __grid_constant__ struct key_spec key, unsigned size, unsigned parts)
 {
     extern __shared__ __align__(16) unsigned table[];
-    struct tile<typename key_sample<KEY>::type, CHANNELS> start;
+    struct tile<typename key_sample<KEY>::type, PERIOD> start;
     uint4 pieces[start.WIDE];
     unsigned group = blockIdx.x / parts, first = blockIdx.x % parts * size;
     walk_start(walk, &start.y, &start.index, threadIdx.x / WARP * (gridDim.x / parts) + group);
     tile_find(&start, src);
     pieces_load(pieces, start);
     table_clear(table, size + 4);
-    struct part_counter<KEY, CHANNELS> counter;
+    struct part_counter<KEY, PERIOD> counter;
     counter.table = table;
     counter.first = first;
     counter.size = size;
     counter.key = &key;
 #pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-        counter.channel[c] = (threadIdx.x % WARP * start.N + c) % CHANNELS;
+    for (int c = 0; c < PERIOD; c++)
+        counter.channel[c] = (threadIdx.x % WARP * start.N + c) % src.channels;
     tiles_count(counter, start, pieces, src, walk);
 
     /* Each group starts at a different bin, so that groups do not update the same counts at
      * once. */
-    unsigned all = (unsigned)(CHANNELS * key.nbins), from = group * 1024 % size;
+    unsigned all = (unsigned)(src.channels * key.nbins), from = group * 1024 % size;
     for (unsigned k = threadIdx.x; k < size; k += THREADS) {
         unsigned i = from + k < size ? from + k : from + k - size;
         if (first + i < all && table[i])
@@ -335,34 +334,34 @@ static bool range_of(struct range *range, const struct gi_histogram_spec *spec, 
     return log2_pitch >= 2;
 }
 
-template <int CHANNELS>
+template <int PERIOD>
 static enum gi_status launch_range(struct gi_cuda_queue *cu, device_u64 *counts,
                                    const struct gi_image *src, const struct range *range,
                                    struct gi_err *err)
 {
     unsigned blocks = (unsigned)cu->units;
-    size_t nbytes = (1 + CHANNELS) * (size_t)range->channel_pitch;
-    GI_CUDA_ALLOW_SHARED(cu, histogram_range<CHANNELS>);
-    histogram_range<CHANNELS><<<blocks, THREADS, nbytes, cu->stream>>>(
-        counts, *src, tiles_of<float, CHANNELS>(src, blocks), *range);
+    size_t nbytes = (1 + (size_t)src->channels) * (size_t)range->channel_pitch;
+    GI_CUDA_ALLOW_SHARED(cu, histogram_range<PERIOD>);
+    histogram_range<PERIOD><<<blocks, THREADS, nbytes, cu->stream>>>(
+        counts, *src, tiles_of<float, PERIOD>(src, blocks), *range);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-template <int KEY, int CHANNELS>
+template <int KEY, int PERIOD>
 static enum gi_status launch_wide(struct gi_cuda_queue *cu, device_u64 *counts,
                                   const struct gi_image *src, const struct key_spec *key,
                                   struct gi_err *err)
 {
     /* Divides the bins into as few parts as the shared memory of a block allows. */
-    unsigned all = (unsigned)(CHANNELS * key->nbins);
+    unsigned all = (unsigned)(src->channels * key->nbins);
     unsigned most = (unsigned)cu->shared_nbytes / sizeof(unsigned) - 8;
     unsigned parts = (all + most - 1) / most, size = ((all + parts - 1) / parts + 3) / 4 * 4;
     unsigned groups = (unsigned)cu->units < parts ? 1 : (unsigned)cu->units / parts;
     size_t nbytes = (size + 4) * sizeof(unsigned);
-    GI_CUDA_ALLOW_SHARED(cu, (histogram_wide<KEY, CHANNELS>));
-    histogram_wide<KEY, CHANNELS><<<groups * parts, THREADS, nbytes, cu->stream>>>(
-        counts, *src, tiles_of<typename key_sample<KEY>::type, CHANNELS>(src, groups), *key, size,
+    GI_CUDA_ALLOW_SHARED(cu, (histogram_wide<KEY, PERIOD>));
+    histogram_wide<KEY, PERIOD><<<groups * parts, THREADS, nbytes, cu->stream>>>(
+        counts, *src, tiles_of<typename key_sample<KEY>::type, PERIOD>(src, groups), *key, size,
         parts);
     GI_CUDA_LAUNCHED();
     return GI_OK;
@@ -404,7 +403,8 @@ static enum gi_status range(struct gi_queue *queue, uint64_t *counts, const stru
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct range r;
     range_of(&r, spec, src->channels, cu->shared_nbytes);
-    GI_CUDA_CHANNELS(src->channels, launch_range<CHANNELS>(cu, (device_u64 *)counts, src, &r, err));
+    auto *launch = src->channels == 3 ? launch_range<3> : launch_range<4>;
+    return launch(cu, (device_u64 *)counts, src, &r, err);
 }
 
 static bool parts_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -413,7 +413,7 @@ static bool parts_takes(const struct gi_queue *queue, const struct gi_image *src
     return src->type != GI_U8;
 }
 
-template <int CHANNELS>
+template <int PERIOD>
 static enum gi_status launch_parts(struct gi_cuda_queue *cu, device_u64 *counts,
                                    const struct gi_image *src, const struct gi_histogram_spec *spec,
                                    struct gi_err *err)
@@ -427,19 +427,19 @@ static enum gi_status launch_parts(struct gi_cuda_queue *cu, device_u64 *counts,
     enum gi_status status = GI_OK;
     switch (spec->key) {
     case GI_KEY_VALUE:
-        return launch_wide<GI_KEY_VALUE, CHANNELS>(cu, counts, src, &key, err);
+        return launch_wide<GI_KEY_VALUE, PERIOD>(cu, counts, src, &key, err);
     case GI_KEY_RANGE:
-        return is_range(src, spec) ? launch_wide<GI_KEY_RANGE, CHANNELS>(cu, counts, src, &key, err)
+        return is_range(src, spec) ? launch_wide<GI_KEY_RANGE, PERIOD>(cu, counts, src, &key, err)
                                    : GI_OK; /* empty range: nothing is counted */
     case GI_KEY_FLOAT_HIGH:
-        return launch_wide<GI_KEY_FLOAT_HIGH, CHANNELS>(cu, counts, src, &key, err);
+        return launch_wide<GI_KEY_FLOAT_HIGH, PERIOD>(cu, counts, src, &key, err);
     default:
         key.shift = 0;
         key.mask = 0xffff0000u;
         for (int i = 0; i < spec->nprefixes && !status; i++) {
             key.prefix = (unsigned)spec->prefixes[i] << 16;
-            status = launch_wide<GI_KEY_FLOAT_HIGH, CHANNELS>(
-                cu, counts + (size_t)i * CHANNELS * spec->nbins, src, &key, err);
+            status = launch_wide<GI_KEY_FLOAT_HIGH, PERIOD>(
+                cu, counts + (size_t)(i * src->channels) * spec->nbins, src, &key, err);
         }
         return status;
     }
@@ -448,8 +448,8 @@ static enum gi_status launch_parts(struct gi_cuda_queue *cu, device_u64 *counts,
 static enum gi_status parts(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
                             const struct gi_histogram_spec *spec, struct gi_err *err)
 {
-    GI_CUDA_CHANNELS(src->channels,
-                     launch_parts<CHANNELS>(gi_cuda(queue), (device_u64 *)counts, src, spec, err));
+    auto *launch = src->channels == 3 ? launch_parts<3> : launch_parts<4>;
+    return launch(gi_cuda(queue), (device_u64 *)counts, src, spec, err);
 }
 
 /* Counts in zeroed device memory, then adds these counts, by way of pinned memory, to `counts` in
