@@ -6,9 +6,9 @@
 enum { PAINT_THREADS = 256, PAINT_ROWS = 16384 /* of a grid */ };
 
 template <typename T>
-static __global__ void __launch_bounds__(PAINT_THREADS)
-    paint_pixels(struct gi_image dst, struct gi_image src, struct gi_image labels,
-                 const uint8_t *marked, float value)
+static __device__ __forceinline__ void
+rows_paint(const struct gi_image &dst, const struct gi_image &src, const struct gi_image &labels,
+           const uint8_t *marked, float value)
 {
     int x = (int)(blockIdx.x * PAINT_THREADS + threadIdx.x);
     int channels = src.channels, colors = channels - (channels % 2 == 0);
@@ -24,17 +24,12 @@ static __global__ void __launch_bounds__(PAINT_THREADS)
     }
 }
 
-template <typename T>
-static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_paint *spec,
-                             const uint8_t *marked, struct gi_err *err)
+static __global__ void __launch_bounds__(PAINT_THREADS)
+    paint_pixels(const __grid_constant__ struct gi_image dst,
+                 const __grid_constant__ struct gi_image src,
+                 const __grid_constant__ struct gi_image labels, const uint8_t *marked, float value)
 {
-    dim3 grid(ceil_div(src->width, PAINT_THREADS),
-              (unsigned)(src->height < PAINT_ROWS ? src->height : PAINT_ROWS));
-    paint_pixels<T>
-        <<<grid, PAINT_THREADS, 0, cu->stream>>>(*dst, *src, *spec->labels, marked, spec->value);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    SAMPLE_TYPES(src.type, rows_paint<T>(dst, src, labels, marked, value));
 }
 
 static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
@@ -49,7 +44,12 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
             gi_cuda_copy_to_device(cu, marked, spec->n, spec->marked, spec->n, spec->n, 1, err);
     if (status)
         return status;
-    GI_CUDA_TYPES(src->type, launch<T>(cu, dst, src, spec, (const uint8_t *)marked, err));
+    dim3 grid(ceil_div(src->width, PAINT_THREADS),
+              (unsigned)(src->height < PAINT_ROWS ? src->height : PAINT_ROWS));
+    paint_pixels<<<grid, PAINT_THREADS, 0, cu->stream>>>(*dst, *src, *spec->labels,
+                                                         (const uint8_t *)marked, spec->value);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
 
 const struct gi_paint_way gi_cuda_paint_ways[GI_WAYS_MAX] = {

@@ -43,8 +43,7 @@ struct fetch_args {
 };
 
 template <typename T>
-static __global__ void __launch_bounds__(SCATTER_THREADS)
-    scatter_fetch(const __grid_constant__ struct fetch_args args)
+static __device__ __forceinline__ void pixels_fetch(const struct fetch_args &args)
 {
     int x = (int)(blockIdx.x * SCATTER_THREADS + threadIdx.x), channels = args.dst.channels;
     if (x >= args.dst.width)
@@ -71,13 +70,18 @@ static __global__ void __launch_bounds__(SCATTER_THREADS)
     }
 }
 
-template <typename T>
+static __global__ void __launch_bounds__(SCATTER_THREADS)
+    scatter_fetch(const __grid_constant__ struct fetch_args args)
+{
+    SAMPLE_TYPES(args.src.type, pixels_fetch<T>(args));
+}
+
 static enum gi_status fetch(struct gi_cuda_queue *cu, const struct fetch_args *args,
                             struct gi_err *err)
 {
     dim3 grid((unsigned)ceil_div(args->dst.width, SCATTER_THREADS),
               (unsigned)(args->dst.height < 65535 ? args->dst.height : 65535));
-    scatter_fetch<T><<<grid, SCATTER_THREADS, 0, cu->stream>>>(*args);
+    scatter_fetch<<<grid, SCATTER_THREADS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -111,7 +115,7 @@ static enum gi_status by_owners(struct gi_queue *queue, struct gi_image *dst,
     args.scale = spec->scale;
     args.full = gi_type_full_scale(dst->type);
     memcpy(args.value, spec->value, sizeof args.value);
-    GI_CUDA_TYPES(src->type, fetch<T>(cu, &args, err));
+    return fetch(cu, &args, err);
 }
 
 const struct gi_scatter_way gi_cuda_scatter_ways[GI_WAYS_MAX] = {
