@@ -236,12 +236,11 @@ static __device__ __forceinline__ void make_rows(const struct slide_args &args, 
     }
 }
 
+/* `shared` and `ends` are shared by the block. */
 template <typename T, int C>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    slide(const __grid_constant__ struct slide_args args)
+static __device__ __forceinline__ void strip_make(const struct slide_args &args, float4 *shared,
+                                                  int *ends)
 {
-    extern __shared__ float4 shared[];
-    __shared__ int ends[ENDS];
     constexpr int FEW = C == 4 ? 1 : 2; /* rows per thread if a strip has few pixels */
     const struct device_side *row = &args.row;
     float4 *down = shared;
@@ -291,6 +290,18 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         weights_down((float *)down, col, ends, y + GROUP, from);
         __syncthreads();
     }
+}
+
+template <int C>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    slide(const __grid_constant__ struct slide_args args)
+{
+    extern __shared__ float4 shared[];
+    __shared__ int ends[ENDS];
+    if (args.src.type == GI_U8)
+        strip_make<uint8_t, C>(args, shared, ends);
+    else
+        strip_make<uint16_t, C>(args, shared, ends);
 }
 
 /* ---- launcher ---- */
@@ -368,12 +379,12 @@ bool gi_cuda_slide_takes(const struct gi_image *src, const struct gi_resample *s
            spec->col.taps <= TAPS_MAX && shape_of(&args, &nbytes, spec, src->channels);
 }
 
-template <typename T, int C>
+template <int C>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct slide_args *args, size_t nbytes,
                              struct gi_err *err)
 {
     int resident = 0;
-    auto kernel = slide<T, C>;
+    auto kernel = slide<C>;
     GI_CUDA_ALLOW_SHARED(cu, kernel);
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, nbytes));
     int strips = ceil_div(args->row.n, args->wide);
@@ -384,16 +395,6 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct slide_args *args, 
     kernel<<<grid, THREADS, nbytes, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
-}
-
-template <typename T>
-static enum gi_status launch_type(struct gi_cuda_queue *cu, struct slide_args *args, size_t nbytes,
-                                  struct gi_err *err)
-{
-    int channels = args->src.channels;
-    return channels == 1   ? launch<T, 1>(cu, args, nbytes, err)
-           : channels == 3 ? launch<T, 3>(cu, args, nbytes, err)
-                           : launch<T, 4>(cu, args, nbytes, err);
 }
 
 enum gi_status gi_cuda_slide(struct gi_queue *queue, struct gi_image *dst,
@@ -407,6 +408,7 @@ enum gi_status gi_cuda_slide(struct gi_queue *queue, struct gi_image *dst,
     if (status)
         return status;
     shape_of(&args, &nbytes, spec, src->channels);
-    return src->type == GI_U8 ? launch_type<uint8_t>(cu, &args, nbytes, err)
-                              : launch_type<uint16_t>(cu, &args, nbytes, err);
+    return src->channels == 1   ? launch<1>(cu, &args, nbytes, err)
+           : src->channels == 3 ? launch<3>(cu, &args, nbytes, err)
+                                : launch<4>(cu, &args, nbytes, err);
 }
