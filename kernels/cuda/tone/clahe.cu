@@ -194,7 +194,6 @@ static enum gi_status count_bytes(struct gi_cuda_queue *cu, const struct clahe_a
     GI_CUDA_CHANNELS(args->judge.channels, count_samples<CHANNELS>(cu, args, set, err));
 }
 
-template <typename T>
 static enum gi_status count_parts(struct gi_cuda_queue *cu, const struct clahe_args *args, int set,
                                   struct gi_err *err)
 {
@@ -203,19 +202,18 @@ static enum gi_status count_parts(struct gi_cuda_queue *cu, const struct clahe_a
     long long parts = parts_of(cu, args, 1) / bin_parts;
     parts = parts < most ? parts : most;
     dim3 grid(tiles_of(args), parts > 1 ? (unsigned)parts : 1, (unsigned)bin_parts);
-    GI_CUDA_ALLOW_SHARED(cu, clahe_count_part<T>);
-    clahe_count_part<T><<<grid, PART_THREADS, (size_t)(size + 1) * sizeof(unsigned), cu->stream>>>(
+    GI_CUDA_ALLOW_SHARED(cu, clahe_count_part);
+    clahe_count_part<<<grid, PART_THREADS, (size_t)(size + 1) * sizeof(unsigned), cu->stream>>>(
         *args, set, (unsigned)size);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-template <typename T>
 static enum gi_status count_each(struct gi_cuda_queue *cu, const struct clahe_args *args, int set,
                                  struct gi_err *err)
 {
     dim3 grid(tiles_of(args), parts_of(cu, args, EACH_BLOCKS));
-    clahe_count_each<T><<<grid, COUNT_THREADS, 0, cu->stream>>>(*args, set);
+    clahe_count_each<<<grid, COUNT_THREADS, 0, cu->stream>>>(*args, set);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -264,14 +262,14 @@ static enum gi_status bytes(struct gi_queue *queue, struct gi_image *dst,
 }
 
 /* Maps the samples. FOUR: by interleaved tables. */
-template <typename T, bool FOUR>
+template <bool FOUR>
 static enum gi_status look(struct gi_cuda_queue *cu, const struct clahe_args *args,
                            struct gi_err *err)
 {
     int height = args->src.height;
     dim3 grid(ceil_div((long long)gi_row_samples(&args->src), EACH_THREADS),
               (unsigned)(height < 4096 ? height : 4096));
-    clahe_each<T, FOUR><<<grid, EACH_THREADS, 0, cu->stream>>>(*args);
+    clahe_each<FOUR><<<grid, EACH_THREADS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -294,24 +292,6 @@ static bool packed_takes(const struct gi_queue *queue, const struct gi_image *sr
            (int)sizeof(struct packed) <= ((const struct gi_cuda_queue *)queue)->shared_nbytes;
 }
 
-template <typename T>
-static enum gi_status pack(struct gi_cuda_queue *cu, const struct clahe_args *args,
-                           const struct gi_clahe *spec, struct gi_err *err)
-{
-    enum gi_status status = tables<uint16_t>(cu, args, spec, count_parts<T>, err);
-    if (status)
-        return status;
-    struct spans across = spans_of(&args->shape.x, 0, args->src.width);
-    struct spans down = spans_of(&args->shape.y, args->y, args->src.height);
-    int areas = cu->units < args->sets ? 1 : cu->units / args->sets;
-    GI_CUDA_ALLOW_SHARED(cu, clahe_packed<T>);
-    clahe_packed<T>
-        <<<(unsigned)(areas * args->sets), PACKED_THREADS, sizeof(struct packed), cu->stream>>>(
-            *args, across, down);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
-}
-
 static enum gi_status packed(struct gi_queue *queue, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_clahe *spec,
                              struct gi_err *err)
@@ -319,10 +299,18 @@ static enum gi_status packed(struct gi_queue *queue, struct gi_image *dst,
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct clahe_args args = {};
     enum gi_status status = prepare(cu, &args, dst, src, spec, false, err);
+    if (!status)
+        status = tables<uint16_t>(cu, &args, spec, count_parts, err);
     if (status)
         return status;
-    return src->type == GI_U16 ? pack<uint16_t>(cu, &args, spec, err)
-                               : pack<float>(cu, &args, spec, err);
+    struct spans across = spans_of(&args.shape.x, 0, args.src.width);
+    struct spans down = spans_of(&args.shape.y, args.y, args.src.height);
+    int areas = cu->units < args.sets ? 1 : cu->units / args.sets;
+    GI_CUDA_ALLOW_SHARED(cu, clahe_packed);
+    clahe_packed<<<(unsigned)(areas * args.sets), PACKED_THREADS, sizeof(struct packed),
+                   cu->stream>>>(args, across, down);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
 
 static bool interleaved_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -334,20 +322,6 @@ static bool interleaved_takes(const struct gi_queue *queue, const struct gi_imag
            sets * four_of(&shape) * sizeof(ushort4) <= INTERLEAVED_MAX_NBYTES;
 }
 
-template <typename T>
-static enum gi_status interleave(struct gi_cuda_queue *cu, const struct clahe_args *args,
-                                 const struct gi_clahe *spec, struct gi_err *err)
-{
-    enum gi_status status = tables<uint16_t>(cu, args, spec, count_parts<T>, err);
-    if (status)
-        return status;
-    unsigned cells = (unsigned)((args->shape.x.tiles + 1) * (args->shape.y.tiles + 1));
-    dim3 grid(args->shape.bins / EACH_THREADS, cells, (unsigned)args->sets);
-    clahe_interleave<<<grid, EACH_THREADS, 0, cu->stream>>>(*args);
-    GI_CUDA_LAUNCHED();
-    return look<T, true>(cu, args, err);
-}
-
 static enum gi_status interleaved(struct gi_queue *queue, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_clahe *spec,
                                   struct gi_err *err)
@@ -355,10 +329,15 @@ static enum gi_status interleaved(struct gi_queue *queue, struct gi_image *dst,
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct clahe_args args = {};
     enum gi_status status = prepare(cu, &args, dst, src, spec, true, err);
+    if (!status)
+        status = tables<uint16_t>(cu, &args, spec, count_parts, err);
     if (status)
         return status;
-    return src->type == GI_U16 ? interleave<uint16_t>(cu, &args, spec, err)
-                               : interleave<float>(cu, &args, spec, err);
+    unsigned cells = (unsigned)((args.shape.x.tiles + 1) * (args.shape.y.tiles + 1));
+    dim3 grid(args.shape.bins / EACH_THREADS, cells, (unsigned)args.sets);
+    clahe_interleave<<<grid, EACH_THREADS, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return look<true>(cu, &args, err);
 }
 
 static bool values_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -373,14 +352,10 @@ static enum gi_status values(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct clahe_args args = {};
-    bool u16 = src->type == GI_U16;
     enum gi_status status = prepare(cu, &args, dst, src, spec, false, err);
     if (!status)
-        status =
-            tables<uint16_t>(cu, &args, spec, u16 ? count_each<uint16_t> : count_each<float>, err);
-    if (status)
-        return status;
-    return u16 ? look<uint16_t, false>(cu, &args, err) : look<float, false>(cu, &args, err);
+        status = tables<uint16_t>(cu, &args, spec, count_each, err);
+    return status ? status : look<false>(cu, &args, err);
 }
 
 static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src,

@@ -159,12 +159,16 @@ rows_map(const struct packed *packed, const struct clahe_args &args, const struc
 }
 
 /* Copies samples `i` of every `step`th row from y to y1 - 1. */
-template <typename T>
 static __device__ void column_copy(const struct clahe_args &args, int i, int y, int y1, int step)
 {
-    for (; y < y1; y += step)
-        ((T *)((char *)args.dst.data + (size_t)y * args.dst.stride))[i] =
-            ((const T *)((const char *)args.src.data + (size_t)y * args.src.stride))[i];
+    for (; y < y1; y += step) {
+        const char *in = (const char *)args.src.data + (size_t)y * args.src.stride;
+        char *out = (char *)args.dst.data + (size_t)y * args.dst.stride;
+        if (args.src.type == GI_U16)
+            ((uint16_t *)out)[i] = ((const uint16_t *)in)[i];
+        else
+            ((uint32_t *)out)[i] = ((const uint32_t *)in)[i];
+    }
 }
 
 /* Maps samples `i` of every `step`th row from y to y1 - 1. */
@@ -188,7 +192,6 @@ static __device__ void column_map(const struct packed *packed, const struct clah
 /* Block i maps the samples of set i % args.sets. If there are several sets, these are the samples
  * of a channel, blocks of all sets work on the same pixels at about the same time, and each copies
  * a part of alpha. */
-template <typename T>
 static __global__ void __launch_bounds__(PACKED_THREADS)
     clahe_packed(const __grid_constant__ struct clahe_args args,
                  const __grid_constant__ struct spans across,
@@ -214,12 +217,15 @@ static __global__ void __launch_bounds__(PACKED_THREADS)
             continue;
         for (int k = (int)threadIdx.x % wide; k < columns; k += wide) {
             int i = (c.x0 + k / n) * channels + first + k % n;
-            if (i % channels < colors)
-                column_map<T>(packed, args, i, y, c.y1, rows);
+            bool u16 = args.src.type == GI_U16, alpha = i % channels >= colors;
+            if (!alpha && u16)
+                column_map<uint16_t>(packed, args, i, y, c.y1, rows);
+            else if (!alpha)
+                column_map<float>(packed, args, i, y, c.y1, rows);
             else
-                column_copy<T>(args, i, y, c.y1, rows);
+                column_copy(args, i, y, c.y1, rows);
             if (sets > 1 && colors < channels) /* some rows of alpha */
-                column_copy<T>(args, i - set + colors, y + set * rows, c.y1, sets * rows);
+                column_copy(args, i - set + colors, y + set * rows, c.y1, sets * rows);
         }
     }
 }

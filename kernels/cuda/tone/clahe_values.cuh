@@ -31,10 +31,9 @@ static int part_bins(const struct gi_cuda_queue *cu)
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(PART_THREADS)
-    clahe_count_part(const __grid_constant__ struct clahe_args args, int set, unsigned size)
+static __device__ __forceinline__ void part_count(const struct clahe_args &args, int set,
+                                                  unsigned size, unsigned *counters)
 {
-    extern __shared__ unsigned counters[];
     const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
     int tile = (int)blockIdx.x, parts = (int)gridDim.y, part = (int)blockIdx.y;
     int x0 = tile % sx.tiles * sx.tile, top = tile / sx.tiles * sy.tile;
@@ -69,10 +68,19 @@ static __global__ void __launch_bounds__(PART_THREADS)
             atomicAdd(&counts[i], counters[i]);
 }
 
+static __global__ void __launch_bounds__(PART_THREADS)
+    clahe_count_part(const __grid_constant__ struct clahe_args args, int set, unsigned size)
+{
+    extern __shared__ unsigned counters[];
+    if (args.judge.type == GI_U16)
+        part_count<uint16_t>(args, set, size, counters);
+    else
+        part_count<float>(args, set, size, counters);
+}
+
 /* "values": atomics in global memory. */
 template <typename T>
-static __global__ void __launch_bounds__(COUNT_THREADS)
-    clahe_count_each(const __grid_constant__ struct clahe_args args, int set)
+static __device__ __forceinline__ void each_count(const struct clahe_args &args, int set)
 {
     const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
     int tile = (int)blockIdx.x, parts = (int)gridDim.y, part = (int)blockIdx.y;
@@ -86,6 +94,15 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
         for (int x = x0 + (int)(threadIdx.x % 32); x < x0 + sx.tile; x += 32)
             atomicAdd(&counts[judged(args, row, x, set)], 1u);
     }
+}
+
+static __global__ void __launch_bounds__(COUNT_THREADS)
+    clahe_count_each(const __grid_constant__ struct clahe_args args, int set)
+{
+    if (args.judge.type == GI_U16)
+        each_count<uint16_t>(args, set);
+    else
+        each_count<float>(args, set);
 }
 
 /* ---- pixels ---- */
@@ -128,8 +145,7 @@ static __global__ void __launch_bounds__(EACH_THREADS)
 
 /* One thread per sample of a row. FOUR: the tables are interleaved. */
 template <typename T, bool FOUR>
-static __global__ void __launch_bounds__(EACH_THREADS)
-    clahe_each(const __grid_constant__ struct clahe_args args)
+static __device__ __forceinline__ void each_map(const struct clahe_args &args)
 {
     const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
     int channels = args.src.channels, i = (int)(blockIdx.x * EACH_THREADS + threadIdx.x);
@@ -161,6 +177,16 @@ static __global__ void __launch_bounds__(EACH_THREADS)
         ((T *)((char *)args.dst.data + (size_t)y * args.dst.stride))[i] =
             alpha ? sample : stored(f, sample);
     }
+}
+
+template <bool FOUR>
+static __global__ void __launch_bounds__(EACH_THREADS)
+    clahe_each(const __grid_constant__ struct clahe_args args)
+{
+    if (args.src.type == GI_U16)
+        each_map<uint16_t, FOUR>(args);
+    else
+        each_map<float, FOUR>(args);
 }
 
 #endif
