@@ -242,11 +242,9 @@ static __device__ void copy_alpha(const struct median_args *args, const struct t
 }
 
 template <typename T, int WORDS>
-static __global__ void __launch_bounds__(THREADS, 2)
-    median_tiles(const __grid_constant__ struct median_args args,
-                 const __grid_constant__ struct tile tile)
+static __device__ __forceinline__ void tile_make(const struct median_args &args,
+                                                 const struct tile &tile, uint4 *shared)
 {
-    extern __shared__ uint4 shared[];
     int n = tile.columns * tile.rows, c = (int)blockIdx.y;
     int x0 = (int)(blockIdx.x % (unsigned)tile.across) * tile.width;
     int y0 = (int)(blockIdx.x / (unsigned)tile.across) * tile.height;
@@ -272,6 +270,15 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
     make_planes((unsigned *)rest, &tile, (uint16_t *)list);
     filter<T, WORDS>(&args, &tile, list, (const unsigned *)rest, x0, y0, c);
+}
+
+template <int WORDS>
+static __global__ void __launch_bounds__(THREADS, 2)
+    median_tiles(const __grid_constant__ struct median_args args,
+                 const __grid_constant__ struct tile tile)
+{
+    extern __shared__ uint4 shared[];
+    SAMPLE_TYPES(args.src.type, tile_make<T, WORDS>(args, tile, shared));
 }
 
 /* Sets the memory of a tile. Returns whether a block may have it. */
@@ -314,15 +321,15 @@ static bool tile_of(struct tile *tile, const struct gi_cuda_queue *cu, const str
     return false;
 }
 
-template <typename T, int WORDS>
+template <int WORDS>
 static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args *args,
                              struct tile *tile, struct gi_err *err)
 {
     tile->across = ceil_div(args->src.width, tile->width);
     dim3 grid((unsigned)tile->across * (unsigned)ceil_div(args->src.height, tile->height),
               (unsigned)args->src.channels);
-    GI_CUDA_ALLOW_SHARED(cu, (median_tiles<T, WORDS>));
-    median_tiles<T, WORDS><<<grid, THREADS, (size_t)tile->nbytes, cu->stream>>>(*args, *tile);
+    GI_CUDA_ALLOW_SHARED(cu, median_tiles<WORDS>);
+    median_tiles<WORDS><<<grid, THREADS, (size_t)tile->nbytes, cu->stream>>>(*args, *tile);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -344,7 +351,7 @@ enum gi_status gi_cuda_median_tiles(struct gi_queue *queue, struct gi_image *dst
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct tile tile;
     tile_of(&tile, cu, spec);
-    GI_CUDA_TYPES(src->type, args.width <= 32   ? launch<T, 1>(cu, &args, &tile, err)
-                             : args.width <= 64 ? launch<T, 2>(cu, &args, &tile, err)
-                                                : launch<T, 3>(cu, &args, &tile, err));
+    return args.width <= 32   ? launch<1>(cu, &args, &tile, err)
+           : args.width <= 64 ? launch<2>(cu, &args, &tile, err)
+                              : launch<3>(cu, &args, &tile, err);
 }
