@@ -120,9 +120,10 @@ static constexpr int sliding_warps(enum sliding_kind kind, int n, enum sliding_e
     return end == SLIDING_WEIGH && n == 5 ? 16 : 1;
 }
 
+/* Computes the strip and band of the block. `ring` is the ring buffer. */
 template <enum sliding_kind KIND, typename T, int CHANNELS, int N, int WORDS, enum sliding_end END>
-static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
-    sliding_window(const __grid_constant__ struct sliding_args<KIND, N> args)
+static __device__ __forceinline__ void sliding_strip(const struct sliding_args<KIND, N> &args,
+                                                     char *ring)
 {
     typedef struct sliding_shape<T, CHANNELS, N, WORDS> shape;
     enum { S = shape::S, HALO = shape::HALO, SIDE = shape::SIDE };
@@ -130,7 +131,6 @@ static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
     enum { AHEAD = (SLIDING_RING - 1) * SLIDING_ROWS };
     static_assert(CHANNELS % 2 == 1 || shape::SKIP % CHANNELS == 0, "a window is whole pixels");
     static_assert(2 * HALO <= 32, "a lane patches one sample of the halo");
-    __shared__ __align__(16) char ring[SLIDING_RING * TURN];
     const struct source *src = &args.src;
     int lane = (int)threadIdx.x, y0 = (int)blockIdx.y * args.band_rows;
     int start = kept(y0 - N / 2); /* source row under the first tap; may be outside the image */
@@ -190,6 +190,32 @@ static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
             out += args.dst.stride;
         }
     }
+}
+
+/* TYPES: sum of the bytes of the sample types for which the kernel is compiled. All need about as
+ * much shared memory, and those of fewer bytes more registers. */
+template <enum sliding_kind KIND, int TYPES, int CHANNELS, int N, int WORDS, enum sliding_end END>
+static __global__ void __launch_bounds__(32, sliding_warps(KIND, N, END))
+    sliding_window(const __grid_constant__ struct sliding_args<KIND, N> args)
+{
+    enum {
+        MOST = TYPES & 1   ? (int)sliding_shape<uint8_t, CHANNELS, N, WORDS>::TURN
+               : TYPES & 2 ? (int)sliding_shape<uint16_t, CHANNELS, N, WORDS>::TURN
+                           : (int)sliding_shape<float, CHANNELS, N, WORDS>::TURN,
+        LAST = TYPES & 4   ? (int)sliding_shape<float, CHANNELS, N, WORDS>::TURN
+               : TYPES & 2 ? (int)sliding_shape<uint16_t, CHANNELS, N, WORDS>::TURN
+                           : (int)sliding_shape<uint8_t, CHANNELS, N, WORDS>::TURN,
+    };
+    __shared__ __align__(16) char ring[SLIDING_RING * (MOST > LAST ? (int)MOST : (int)LAST)];
+    if constexpr ((TYPES & 1) != 0)
+        if (args.src.type == GI_U8)
+            sliding_strip<KIND, uint8_t, CHANNELS, N, WORDS, END>(args, ring);
+    if constexpr ((TYPES & 2) != 0)
+        if (args.src.type == GI_U16)
+            sliding_strip<KIND, uint16_t, CHANNELS, N, WORDS, END>(args, ring);
+    if constexpr ((TYPES & 4) != 0)
+        if (args.src.type == GI_F32)
+            sliding_strip<KIND, float, CHANNELS, N, WORDS, END>(args, ring);
 }
 
 /* Returns the smallest odd size that holds n taps with their anchor in the middle. */
@@ -262,36 +288,74 @@ static constexpr bool sliding_plain(enum sliding_kind kind, int nbytes, int chan
            (kind == SLIDING_DENSE && n > 5);
 }
 
+/* Returns the types of TYPES whose plain epilogue has a kernel of its own. */
+static constexpr int sliding_plain_types(enum sliding_kind kind, int types, int channels, int n)
+{
+    int plain = 0;
+    for (int nbytes = 1; nbytes <= 4; nbytes *= 2)
+        plain |= types & nbytes && sliding_plain(kind, nbytes, channels, n) ? nbytes : 0;
+    return plain;
+}
+
+template <enum sliding_kind KIND, int N>
+using sliding_function = void(struct sliding_args<KIND, N>);
+
+/* Returns the kernel for samples of nbytes bytes. With many taps the kernel of bytes needs so many
+ * registers that floats have a kernel of their own. */
+template <enum sliding_kind KIND, int TYPES, int CHANNELS, int N, int WORDS, enum sliding_end END>
+static sliding_function<KIND, N> *sliding_by_type(int nbytes)
+{
+    constexpr int FLOATS = N > (KIND == SLIDING_DENSE ? 5 : 7) ? TYPES & 4 : 0;
+    constexpr int REST = TYPES - FLOATS;
+    if constexpr (FLOATS != 0)
+        if (nbytes == 4 || REST == 0)
+            return sliding_window<KIND, FLOATS, CHANNELS, N, WORDS, END>;
+    if constexpr (REST != 0)
+        return sliding_window<KIND, REST, CHANNELS, N, WORDS, END>;
+    return NULL;
+}
+
+/* Chooses the kernel by its epilogue. Dense kernels larger than 5 x 5 are only compiled for the
+ * plain one (convolve_2d.cu). */
+template <enum sliding_kind KIND, int TYPES, int CHANNELS, int N, int WORDS>
+static sliding_function<KIND, N> *sliding_kernel(const struct sliding_args<KIND, N> *args,
+                                                 int nbytes)
+{
+    constexpr int PLAIN = sliding_plain_types(KIND, TYPES, CHANNELS, N);
+    const struct rule *rule = &args->rule;
+    bool near = KIND != SLIDING_GRADIENT || nbytes > 1 || args->whole;
+    if constexpr (KIND == SLIDING_DENSE && N > 5)
+        return sliding_by_type<KIND, TYPES, CHANNELS, N, WORDS, SLIDING_PLAIN>(nbytes);
+    if constexpr (PLAIN != 0)
+        if (PLAIN & nbytes && rule->plain && near)
+            return sliding_by_type<KIND, PLAIN, CHANNELS, N, WORDS, SLIDING_PLAIN>(nbytes);
+    if constexpr (KIND == SLIDING_SEPARABLE && CHANNELS == 4 && (TYPES & 1) != 0)
+        if (nbytes == 1 && rule->alpha == GI_ALPHA_WEIGH && epilogue_stores(&rule->epilogue))
+            return sliding_window<KIND, 1, CHANNELS, N, WORDS, SLIDING_WEIGH>;
+    if constexpr (KIND != SLIDING_DENSE || N <= 5)
+        return sliding_by_type<KIND, TYPES, CHANNELS, N, WORDS, SLIDING_ANY>(nbytes);
+    return NULL;
+}
+
 /* Divides the work into strips and bands, and launches the kernel. */
-template <enum sliding_kind KIND, typename T, int CHANNELS, int N, int WORDS>
+template <enum sliding_kind KIND, int TYPES, int CHANNELS, int N, int WORDS>
 static enum gi_status sliding_launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                                      const struct gi_image *src, struct sliding_args<KIND, N> *args,
                                      struct gi_err *err)
 {
-    typedef struct sliding_shape<T, CHANNELS, N, WORDS> shape;
+    int nbytes = (int)gi_type_nbytes(src->type), samples = WORDS * 4 / nbytes; /* of a thread */
     args->dst = target_of(dst);
     args->row_nbytes = (int)gi_row_nbytes(src);
-    constexpr enum sliding_end plain =
-        sliding_plain(KIND, (int)sizeof(T), CHANNELS, N) ? SLIDING_PLAIN : SLIDING_ANY;
-    /* Dense kernels larger than 5 x 5 are only compiled for the plain epilogue (convolve_2d.cu). */
-    constexpr enum sliding_end any = KIND == SLIDING_DENSE && N > 5 ? plain : SLIDING_ANY;
-    constexpr enum sliding_end weigh =
-        KIND == SLIDING_SEPARABLE && CHANNELS == 4 && sizeof(T) == 1 ? SLIDING_WEIGH : any;
-    void (*kernel)(struct sliding_args<KIND, N>) = sliding_window<KIND, T, CHANNELS, N, WORDS, any>;
-    bool near = KIND != SLIDING_GRADIENT || sizeof(T) > 1 || args->whole;
-    if (args->rule.plain && near)
-        kernel = sliding_window<KIND, T, CHANNELS, N, WORDS, plain>;
-    else if (args->rule.alpha == GI_ALPHA_WEIGH && epilogue_stores(&args->rule.epilogue))
-        kernel = sliding_window<KIND, T, CHANNELS, N, WORDS, weigh>;
+    auto *kernel = sliding_kernel<KIND, TYPES, CHANNELS, N, WORDS>(args, nbytes);
     int warps_per_unit = 1;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps_per_unit, kernel, 32, 0));
-    int strips = ceil_div(args->row_nbytes, shape::STRIP);
+    int strips = ceil_div(args->row_nbytes, 32 * WORDS * 4);
     /* One wave of blocks, so that no block waits for another to end. If memory bandwidth is the
      * limit (`light`), three waves, because multiprocessors get unequal shares of the bandwidth. If
      * arithmetic is the limit (`steady`), 12 warps keep a multiprocessor busy, and longer bands
      * read fewer halo rows twice. */
-    bool light = KIND == SLIDING_SEPARABLE && N * shape::S <= 48;
-    bool steady = KIND == SLIDING_SEPARABLE && sizeof(T) == 1 && N >= 5 && args->rule.plain;
+    bool light = KIND == SLIDING_SEPARABLE && N * samples <= 48;
+    bool steady = KIND == SLIDING_SEPARABLE && nbytes == 1 && N >= 5 && args->rule.plain;
     int warps = (steady && warps_per_unit > 12 ? 12 : warps_per_unit) * cu->units;
     int bands = (light ? 3 : 1) * warps / strips;
     bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;

@@ -6,7 +6,7 @@
 #include "kernels/cuda/common/sliding_window.cuh"
 #include "kernels/convolution.h"
 
-template <typename T, int CHANNELS, int N, int WORDS>
+template <int CHANNELS, int N>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_dense *spec,
                              struct gi_err *err)
@@ -19,30 +19,23 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     float *first = args.weights.w + (N / 2 - spec->anchor_y) * N + N / 2 - spec->anchor_x;
     for (int j = 0; j < spec->height; j++)
         weights_scale(first + j * N, spec->weights + j * spec->width, spec->width, scale.weights);
-    return sliding_launch<SLIDING_DENSE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
+    return sliding_launch<SLIDING_DENSE, 7, CHANNELS, N, 4>(cu, dst, src, &args, err);
 }
 
-template <typename T, int WORDS>
-static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst,
+static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_dense *spec, int n,
                                   struct gi_err *err)
 {
     if (src->channels == 3)
-        return n == 3 ? launch<T, 3, 3, WORDS>(cu, dst, src, spec, err)
-                      : launch<T, 3, 5, WORDS>(cu, dst, src, spec, err);
+        return n == 3 ? launch<3, 3>(cu, dst, src, spec, err)
+                      : launch<3, 5>(cu, dst, src, spec, err);
     if (src->channels == 4)
-        return n == 3 ? launch<T, 4, 3, WORDS>(cu, dst, src, spec, err)
-                      : launch<T, 4, 5, WORDS>(cu, dst, src, spec, err);
-    switch (n) {
-    case 3:
-        return launch<T, 1, 3, WORDS>(cu, dst, src, spec, err);
-    case 5:
-        return launch<T, 1, 5, WORDS>(cu, dst, src, spec, err);
-    case 7:
-        return launch<T, 1, 7, WORDS>(cu, dst, src, spec, err);
-    default:
-        return launch<T, 1, 9, WORDS>(cu, dst, src, spec, err);
-    }
+        return n == 3 ? launch<4, 3>(cu, dst, src, spec, err)
+                      : launch<4, 5>(cu, dst, src, spec, err);
+    return n == 3   ? launch<1, 3>(cu, dst, src, spec, err)
+           : n == 5 ? launch<1, 5>(cu, dst, src, spec, err)
+           : n == 7 ? launch<1, 7>(cu, dst, src, spec, err)
+                    : launch<1, 9>(cu, dst, src, spec, err);
 }
 
 /* Returns the N of the sliding window, or 0 if other kernels are used, like sliding_size() of
@@ -77,9 +70,7 @@ static enum gi_status sliding_run(struct gi_queue *queue, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_dense *spec,
                                   struct gi_err *err)
 {
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    int n = sliding_size(src, spec);
-    GI_CUDA_TYPES(src->type, launch_type<T, 4>(cu, dst, src, spec, n, err));
+    return launch_size(gi_cuda(queue), dst, src, spec, sliding_size(src, spec), err);
 }
 
 static bool tiles_takes(const struct gi_queue *queue, const struct gi_image *src,

@@ -8,30 +8,16 @@
 
 #include "kernels/cuda/common/sliding_window.cuh"
 
-template <typename T, int CHANNELS, int N, int WORDS>
-static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_separable *spec,
-                             struct gi_err *err)
-{
-    struct sliding_args<SLIDING_SEPARABLE, N> args = {};
-    struct raw_scale scale = raw_scale_of(src->type, spec->row, spec->nrow);
-    args.src = source_of(src, &spec->border, spec->alpha);
-    args.rule = rule_of(src, spec->alpha, &spec->epilogue, spec->sum);
-    float *row = args.weights.w + N / 2 - spec->row_anchor;
-    float *col = args.weights.w + N + N / 2 - spec->col_anchor;
-    weights_scale(row, spec->row, spec->nrow, scale.weights);
-    weights_scale(col, spec->col, spec->ncol, scale.rest);
-    return sliding_launch<SLIDING_SEPARABLE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
-}
-
 /* Returns the largest N that is compiled for a type and number of channels. A larger N is not
  * compiled if the sliding window in shared memory is faster, if a warp cannot copy the halo, or if
  * the case is rare. */
-static int sliding_limit(int channels, enum gi_type type)
+static constexpr int sliding_limit(int channels, int nbytes)
 {
-    static const int limits[GI_MAX_CHANNELS][3] = {
-        {15, 15, 31}, {15, 0, 0}, {11, 11, 11}, {9, 9, 5}};
-    return limits[channels - 1][type == GI_U8 ? 0 : type == GI_U16 ? 1 : 2];
+    return channels == 1   ? nbytes == 4 ? 31 : 15
+           : channels == 2 ? nbytes == 1 ? 15 : 0
+           : channels == 3 ? 11
+           : nbytes == 4   ? 5
+                           : 9;
 }
 
 /* Returns the number of 32-bit words of a row per thread. With many taps the number is lower, so
@@ -41,73 +27,55 @@ static constexpr int sliding_words(int channels, int n)
     return channels == 1 && n > 23 ? 2 : 4;
 }
 
+template <int CHANNELS, int N>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_separable *spec,
+                             struct gi_err *err)
+{
+    constexpr int TYPES = (N <= sliding_limit(CHANNELS, 1) ? 1 : 0) |
+                          (N <= sliding_limit(CHANNELS, 2) ? 2 : 0) |
+                          (N <= sliding_limit(CHANNELS, 4) ? 4 : 0);
+    struct sliding_args<SLIDING_SEPARABLE, N> args = {};
+    struct raw_scale scale = raw_scale_of(src->type, spec->row, spec->nrow);
+    args.src = source_of(src, &spec->border, spec->alpha);
+    args.rule = rule_of(src, spec->alpha, &spec->epilogue, spec->sum);
+    float *row = args.weights.w + N / 2 - spec->row_anchor;
+    float *col = args.weights.w + N + N / 2 - spec->col_anchor;
+    weights_scale(row, spec->row, spec->nrow, scale.weights);
+    weights_scale(col, spec->col, spec->ncol, scale.rest);
+    return sliding_launch<SLIDING_SEPARABLE, TYPES, CHANNELS, N, sliding_words(CHANNELS, N)>(
+        cu, dst, src, &args, err);
+}
+
 /* Launches the kernel with the smallest compiled N that is at least n. */
-template <typename T, int CHANNELS, int N, int... MORE>
+template <int CHANNELS, int N, int... MORE>
 static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_separable *spec,
                                   int n, struct gi_err *err)
 {
     if constexpr (sizeof...(MORE) > 0)
         if (n > N)
-            return launch_size<T, CHANNELS, MORE...>(cu, dst, src, spec, n, err);
-    return launch<T, CHANNELS, N, sliding_words(CHANNELS, N)>(cu, dst, src, spec, err);
+            return launch_size<CHANNELS, MORE...>(cu, dst, src, spec, n, err);
+    return launch<CHANNELS, N>(cu, dst, src, spec, err);
 }
 
-template <typename T>
-static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_separable *spec,
-                                  int n, struct gi_err *err);
-
-/* clang-format takes a specialisation that begins with `enum` for an enumeration. */
-/* clang-format off */
-template <>
-enum gi_status launch_type<uint8_t>(struct gi_cuda_queue *cu, struct gi_image *dst,
-                                    const struct gi_image *src, const struct gi_separable *spec,
-                                    int n, struct gi_err *err)
+/* Of gray and RGB every odd N is compiled, because taps of floats are never padded. */
+static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_separable *spec,
+                                      int n, struct gi_err *err)
 {
     switch (src->channels) {
     case 1:
-        return launch_size<uint8_t, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
+        return launch_size<1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31>(cu, dst, src,
+                                                                                      spec, n, err);
     case 2:
-        return launch_size<uint8_t, 2, 5, 9, 15>(cu, dst, src, spec, n, err);
+        return launch_size<2, 5, 9, 15>(cu, dst, src, spec, n, err);
     case 3:
-        return launch_size<uint8_t, 3, 3, 5, 7, 9, 11>(cu, dst, src, spec, n, err);
+        return launch_size<3, 3, 5, 7, 9, 11>(cu, dst, src, spec, n, err);
     default:
-        return launch_size<uint8_t, 4, 3, 5, 7, 9>(cu, dst, src, spec, n, err);
+        return launch_size<4, 3, 5, 7, 9>(cu, dst, src, spec, n, err);
     }
 }
-
-template <>
-enum gi_status launch_type<uint16_t>(struct gi_cuda_queue *cu, struct gi_image *dst,
-                                     const struct gi_image *src, const struct gi_separable *spec,
-                                     int n, struct gi_err *err)
-{
-    switch (src->channels) {
-    case 1:
-        return launch_size<uint16_t, 1, 3, 5, 7, 9, 11, 15>(cu, dst, src, spec, n, err);
-    case 3:
-        return launch_size<uint16_t, 3, 3, 5, 7, 11>(cu, dst, src, spec, n, err);
-    default:
-        return launch_size<uint16_t, 4, 3, 5, 9>(cu, dst, src, spec, n, err);
-    }
-}
-
-/* Every odd N is compiled, because taps of floats are never padded. */
-template <>
-enum gi_status launch_type<float>(struct gi_cuda_queue *cu, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_separable *spec,
-                                  int n, struct gi_err *err)
-{
-    switch (src->channels) {
-    case 1:
-        return launch_size<float, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31>(cu, dst, src, spec, n, err);
-    case 3:
-        return launch_size<float, 3, 3, 5, 7, 9, 11>(cu, dst, src, spec, n, err);
-    default:
-        return launch_size<float, 4, 3, 5>(cu, dst, src, spec, n, err);
-    }
-}
-/* clang-format on */
 
 /* Returns the N of the sliding window in registers for this work, or 0. Taps may be padded with
  * zeros to a centred N only if the result cannot change. With GI_F32 the result could change,
@@ -118,7 +86,8 @@ static int sliding_size(const struct gi_image *src, const struct gi_separable *s
     int ncol = sliding_centred(spec->ncol, spec->col_anchor);
     int n = nrow > ncol ? nrow : ncol;
     n = n < 3 ? 3 : n;
-    if (n > sliding_limit(src->channels, src->type) || !sliding_holds(src, &spec->border))
+    if (n > sliding_limit(src->channels, (int)gi_type_nbytes(src->type)) ||
+        !sliding_holds(src, &spec->border))
         return 0;
     if (src->type == GI_F32)
         return spec->nrow == n && spec->ncol == n ? n : 0;
@@ -139,9 +108,7 @@ static enum gi_status registers(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_separable *spec,
                                 struct gi_err *err)
 {
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    int n = sliding_size(src, spec);
-    GI_CUDA_TYPES(src->type, launch_type<T>(cu, dst, src, spec, n, err));
+    return launch_channels(gi_cuda(queue), dst, src, spec, sliding_size(src, spec), err);
 }
 
 /* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. 5 taps: registers 58, rows 398. 31

@@ -62,7 +62,7 @@ static enum gi_status by_samples(struct gi_queue *queue, struct gi_image *dst,
     return launch_any(cu, src, &args, err);
 }
 
-template <typename T, int CHANNELS, int WORDS>
+template <int CHANNELS>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_gradient_magnitude *spec,
                              struct gi_err *err)
@@ -77,15 +77,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     weights_scale(args.weights.w, spec->smooth, 3, scale.weights);
     for (int i = 0; i < 3; i++)
         args.whole = args.whole && spec->smooth[i] == rintf(spec->smooth[i]);
-    return sliding_launch<SLIDING_GRADIENT, T, CHANNELS, 3, WORDS>(cu, dst, src, &args, err);
-}
-
-template <typename T>
-static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst,
-                                  const struct gi_image *src,
-                                  const struct gi_gradient_magnitude *spec, struct gi_err *err)
-{
-    GI_CUDA_CHANNELS(src->channels, launch<T, CHANNELS, 4>(cu, dst, src, spec, err));
+    return sliding_launch<SLIDING_GRADIENT, 7, CHANNELS, 3, 4>(cu, dst, src, &args, err);
 }
 
 /* Accepts work whose raw gradients are 0 or at least 2^-63, because their squares are then normal
@@ -103,7 +95,7 @@ static enum gi_status by_sliding(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_gradient_magnitude *spec, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    GI_CUDA_TYPES(src->type, launch_type<T>(cu, dst, src, spec, err));
+    GI_CUDA_CHANNELS(src->channels, launch<CHANNELS>(cu, dst, src, spec, err));
 }
 
 const struct gi_gradient_magnitude_way gi_cuda_gradient_magnitude_ways[GI_WAYS_MAX] = {
