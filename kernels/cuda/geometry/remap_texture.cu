@@ -43,20 +43,14 @@ static __device__ __forceinline__ void limit(struct remap_spot *at, const struct
         at->y = gi_border_index(at->y, args->height, GI_BORDER_WRAP);
 }
 
-/* FOURS is args.fours. Threads outside the result return before the first fetch. */
-template <typename T, bool FOURS>
-static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
-    gather(const __grid_constant__ struct remap_args args, cudaTextureObject_t texture)
+/* Computes the pixels at these spots. */
+template <typename T>
+static __device__ __forceinline__ void
+run(const struct remap_args &args, cudaTextureObject_t texture, struct remap_spot *at, int x, int y)
 {
-    int x = (int)(blockIdx.x * REMAP_WIDE + threadIdx.x) * REMAP_ACROSS;
-    int y = (int)(blockIdx.y * REMAP_TALL + threadIdx.y);
-    if (x >= args.dst_width || y >= args.dst_height)
-        return;
     /* Load. */
-    struct remap_spot at[REMAP_ACROSS];
     typename texels<T>::four v[REMAP_ACROSS];
     bool none[REMAP_ACROSS];
-    remap_spots<GI_LINEAR, FOURS>(at, &args, x, args.dst_y + y);
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++) {
         none[i] = at[i].x == GI_PLACE_NONE;
@@ -78,24 +72,33 @@ static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
     remap_store<T, 1>(&args, x, y, f);
 }
 
-template <typename T>
-static enum gi_status launch(struct gi_cuda_queue *cu, const struct remap_args *args,
-                             cudaTextureObject_t texture, struct gi_err *err)
+/* FOURS is args.fours. Threads outside the result return before the first fetch. */
+template <bool FOURS>
+static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
+    gather(const __grid_constant__ struct remap_args args, cudaTextureObject_t texture)
 {
-    dim3 block(REMAP_WIDE, REMAP_TALL);
-    dim3 grid(ceil_div(args->dst_width, REMAP_WIDE * REMAP_ACROSS),
-              ceil_div(args->dst_height, REMAP_TALL));
-    if (args->fours)
-        gather<T, true><<<grid, block, 0, cu->stream>>>(*args, texture);
+    int x = (int)(blockIdx.x * REMAP_WIDE + threadIdx.x) * REMAP_ACROSS;
+    int y = (int)(blockIdx.y * REMAP_TALL + threadIdx.y);
+    if (x >= args.dst_width || y >= args.dst_height)
+        return;
+    struct remap_spot at[REMAP_ACROSS];
+    remap_spots<GI_LINEAR, FOURS>(at, &args, x, args.dst_y + y);
+    if (args.src.type == GI_U8)
+        run<uint8_t>(args, texture, at, x, y);
     else
-        gather<T, false><<<grid, block, 0, cu->stream>>>(*args, texture);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+        run<uint16_t>(args, texture, at, x, y);
 }
 
 enum gi_status gi_cuda_remap_texture(struct gi_cuda_queue *cu, const struct remap_args *args,
                                      cudaTextureObject_t texture, struct gi_err *err)
 {
-    return args->src.type == GI_U8 ? launch<uint8_t>(cu, args, texture, err)
-                                   : launch<uint16_t>(cu, args, texture, err);
+    dim3 block(REMAP_WIDE, REMAP_TALL);
+    dim3 grid(ceil_div(args->dst_width, REMAP_WIDE * REMAP_ACROSS),
+              ceil_div(args->dst_height, REMAP_TALL));
+    if (args->fours)
+        gather<true><<<grid, block, 0, cu->stream>>>(*args, texture);
+    else
+        gather<false><<<grid, block, 0, cu->stream>>>(*args, texture);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
