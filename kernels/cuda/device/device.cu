@@ -70,6 +70,20 @@ static double link_rate(int ordinal)
     return 1e9 / 8 * pci_number(bus, "max_link_speed") * pci_number(bus, "max_link_width");
 }
 
+/* Makes the device current, and fails if the program has no code for it. */
+static enum gi_status set_device(int ordinal, struct gi_err *err)
+{
+    GI_CUDA_TRY(cudaSetDevice(ordinal));
+    if (gi_cuda_has_code())
+        return GI_OK;
+    int major = attribute(cudaDevAttrComputeCapabilityMajor, ordinal);
+    int minor = attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
+    return gi_fail(err, GI_E_DEVICE,
+                   "CUDA device %d has compute capability %d.%d, for which the program was built "
+                   "without code: make CUDA_ARCH=sm_%d%d, or CUDA_ARCH=all",
+                   ordinal, major, minor, major, minor);
+}
+
 static enum gi_status device_info(struct gi_device_info *info, int ordinal, struct gi_err *err)
 {
     struct cudaDeviceProp properties;
@@ -86,12 +100,9 @@ static enum gi_status device_info(struct gi_device_info *info, int ordinal, stru
     info->memory_rate =
         2e3 * attribute(cudaDevAttrMemoryClockRate, ordinal) * properties.memoryBusWidth / 8;
     info->link_rate = link_rate(ordinal);
-    GI_CUDA_TRY(cudaSetDevice(ordinal));
-    if (!gi_cuda_has_code())
-        return gi_fail(err, GI_E_DEVICE,
-                       "%s: the program was built without code for compute capability %d.%d (make "
-                       "CUDA_ARCH=sm_%d, or CUDA_ARCH=all, builds one with it)",
-                       info->name, properties.major, properties.minor, info->capability);
+    enum gi_status status = set_device(ordinal, err);
+    if (status)
+        return status;
     GI_CUDA_TRY(cudaMemGetInfo(&info->free_nbytes, &info->memory_nbytes));
     return GI_OK;
 }
@@ -127,9 +138,10 @@ static enum gi_status device_fill(struct gi_cuda_device *cu, const struct gi_ope
 {
     enum gi_status status =
         gi_pool_new(&cu->workers, options->threads < 1 ? 1 : options->threads, err);
+    if (!status)
+        status = set_device(cu->ordinal, err);
     if (status)
         return status;
-    GI_CUDA_TRY(cudaSetDevice(cu->ordinal));
     if (options->yields)
         GI_CUDA_TRY(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
     GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->units, cudaDevAttrMultiProcessorCount, cu->ordinal));
