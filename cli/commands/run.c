@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/args/chain.h"
@@ -57,6 +58,19 @@ static enum gi_status read_chain(struct gi_chain *chain, const char *text, bool 
     return status ? status : gi_chain_load(chain, taken, params[SET_IO], device->threads, err);
 }
 
+/* Returns whether OUTPUT is the table of the last step and not an image. The step then writes it,
+ * as with --to. */
+static bool takes_table(struct gi_chain *chain, const char *output)
+{
+    struct gi_chain_step *last = &chain->steps[chain->n - 1];
+    const char *suffix = strrchr(output, '.');
+    bool table = suffix && (strcasecmp(suffix, ".csv") == 0 || strcasecmp(suffix, ".json") == 0);
+    if (!table || !last->reporter || strcmp(last->to, "-") != 0)
+        return false;
+    last->to = output;
+    return true;
+}
+
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
@@ -83,6 +97,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     enum gi_status status = read_chain(&chain, text, taken, params, err);
     const struct gi_batch_job job = {
         .command = command, .params = params, .chain = &chain, .text = text};
+    if (!status && noperands == first + 2 && takes_table(&chain, operands[first + 1]))
+        noperands--;
     if (!status)
         status = gi_drive(&job, operands + first, noperands - first, err);
     gi_chain_free(&chain);
@@ -126,7 +142,9 @@ const struct gi_command gi_command_run = {
         "The steps stats, histogram, integral, cumulative, palette and extract write a table or "
         "an array, and pass the image on unchanged. They write to the file of --to, or to "
         "standard output, and take their other output options too, such as --format, --plot and "
-        "--overlay. If the last step is one of them, OUTPUT may be left out.\n\n"
+        "--overlay. If the last step is one of them, OUTPUT may be left out, or be its table, as "
+        "in "
+        "coins.csv.\n\n"
         "Inside the chain, words that contain blanks, | or # need quotes, single or double. With "
         "--file the chain comes from a file and may have any number of lines. A chain has at "
         "most 1000 steps.\n\n"

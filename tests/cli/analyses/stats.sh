@@ -89,6 +89,12 @@ check 'json by the suffix' grep -q '^{"file": "six.pgm"' table.json
 check 'npy by the suffix' test "$(head -c 6 table.npy | tail -c 5)" = NUMPY
 expect_stdout "$(cat table.csv)" bash -c '"$0" stats - --format csv <six.pgm' "$GPUIMG"
 expect 0 gpuimg run 'invert | stats --to inverted.csv' six.pgm
+# An operand OUTPUT that is a table is that of the last step; with --to it is an image.
+expect 0 gpuimg run 'invert | stats' six.pgm output.csv
+check "run: OUTPUT is the table of the last step" cmp inverted.csv output.csv
+expect 0 gpuimg run 'invert | stats' six.pgm output.JSON
+check "run: OUTPUT may be JSON" jq -e '.channels[0].mean' output.JSON
+expect_error 2 'run: output.csv: no image format has this name; *' run 'stats --to inverted.csv | invert' six.pgm output.csv
 check 'a table of a step of a chain' grep -q '^gray,6,0,0,0,1440,' inverted.csv
 expect_stdout 'file,gray
 six.pgm,90
