@@ -19,7 +19,7 @@ const char *const gi_promises_paragraphs[] = {
     "and all other parts of a file (unknown chunks, tags) are kept if the output format can "
     "hold them, or named in a warning, which --strict makes an error. What does not apply "
     "to changed pixels, as thumbnails and signatures, is dropped by name.",
-    "WHOLE FILES OR NONE. Either all outputs of a command appear or none, even if the disk "
+    "WHOLE FILES OR NONE. Either all outputs of an image appear or none, even if the disk "
     "is full, a signal arrives, or a call for memory, threads or files fails. A file that "
     "is replaced keeps its old content until all outputs are complete.",
     "ANY SIZE, ANY BORDER. Images may be as small as 1 x 1 pixel, and kernels may be larger "
