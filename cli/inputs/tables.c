@@ -275,7 +275,7 @@ static const struct gi_target_kind a_table_each = {.check = check_each, .open = 
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err)
 {
-    static const char *const texts[] = {"channel", NULL}; /* of stats */
+    static const char *const texts[] = {"channel", "hash", NULL}; /* of stats and hash */
     const struct gi_batch_params *p = gi_batch_params(job);
     struct tables tables = {.chain = job->chain, .last = job->chain->n - 1, .io = gi_batch_io(job)};
     tables.source = &tables.files.source;

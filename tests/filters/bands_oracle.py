@@ -180,7 +180,7 @@ OPTIONS = {
     "color": ["--saturation", "2"], "channels": ["--order", "bgr"], "paste": ["--points", "@points.csv"],
     "transpose": [],
 }
-MANY = {"channels", "split", "merge", "montage", "pages", "stack", "stats", "histogram", "integral", "cumulative", "palette",
+MANY = {"channels", "split", "merge", "montage", "pages", "stack", "stats", "histogram", "integral", "cumulative", "palette", "hash",
         "extract", "compare", "run", "convert", "orient"}
 listed = json.loads(c.run("list", "--json"))
 names = [o["name"] for o in listed["operations"]]
@@ -286,7 +286,7 @@ result = c.result("compare", c.path("before"), c.path("after"), "--table", c.pat
 c.check("compare folders", result.returncode == 1 and ",2," in open(c.path("pairs.csv")).read(), result.stderr + open(c.path("pairs.csv")).read())
 
 # Commands that take no bands say how some are chosen.
-for command in (["palette", "a.tif"], ["extract", "a.tif"], ["montage", "a.tif", "a.tif", "m.tif"],
+for command in (["palette", "a.tif"], ["hash", "a.tif"], ["extract", "a.tif"], ["montage", "a.tif", "a.tif", "m.tif"],
                 ["channels", "a.tif", "m.tif", "--order", "bgr"], ["run", "invert | palette", "a.tif", "m.tif"],
                 ["add", "b.tif", "m.tif", "--with", "a.tif"], ["add", "rgb.ppm", "m.tif", "--with", "a.tif"],
                 ["mask", "a.tif", "m.tif", "--with", "a.tif"], ["add", "a.tif", "m.tif", "--with", "rgb.ppm"], ["crop", "--trim", "a.tif", "m.tif"], ["invert", "--gray", "a.tif", "m.tif"],

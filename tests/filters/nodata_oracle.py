@@ -208,7 +208,7 @@ def counted():
     image[4, 5] = 7
     tiff("in.tif", image, b"7")
     tiff("other.tif", np.where(image == 7, 8, image), b"7")
-    for *words, end in (("stack", "IN", "other.tif", "out.tif"), ("stack", "other.tif", "IN", "out.tif"), ("palette", "IN", ""),
+    for *words, end in (("stack", "IN", "other.tif", "out.tif"), ("stack", "other.tif", "IN", "out.tif"), ("palette", "IN", ""), ("hash", "IN", ""),
                         ("extract", "IN", ""), ("integral", "IN", "sums.npy"), ("cumulative", "IN", "sums.npy"),
                         ("compare", "IN", "other.tif", ""), ("compare", "other.tif", "IN", ""),
                         ("palette", "--table", "out.csv", "IN", "other.tif", ""),

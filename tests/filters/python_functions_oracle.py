@@ -203,6 +203,7 @@ c.check("cumulative", np.array_equal(gpuimg.cumulative(color), color.cumsum(1, "
 spots = np.zeros((31, 40), "u1")
 spots[2:5, 3:9], spots[10:18, 20:22], spots[30, 39] = 200, 90, 255
 c.check("palette", {p["color"][0]: p["pixels"] for p in gpuimg.palette(spots)["palette"]} == {0: 1205, 200: 18, 90: 16, 255: 1})
+c.check("hash", gpuimg.hash(np.full((9, 9), 7, "u1"))["hash"] == "8000000000000000")
 c.check("extract", [r["area"] for r in gpuimg.extract(spots, threshold=50, min_area=2)["regions"]] == [18, 16])
 found = gpuimg.labels(spots, threshold=50)
 c.check("labels", found.dtype.kind in "iu" and found.dtype.itemsize == 4)

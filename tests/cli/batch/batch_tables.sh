@@ -64,7 +64,7 @@ expect_error 2 'run: extract: --to made.csv: of many images tables go to --table
     run 'blur | extract --to made.csv' "${files[@]}" --table made2.csv
 expect_error 2 'run: --overlay made.png: of many images there is a table alone' \
     run 'blur | extract --overlay made.png' "${files[@]}" --table made2.csv
-expect_error 2 'run: --table: want stats, histogram, palette or extract as the last step, blur makes images' run blur in/a.png --table made.csv
+expect_error 2 'run: --table: want stats, histogram, palette, hash or extract as the last step, blur makes images' run blur in/a.png --table made.csv
 expect_error 2 'run: made/a.npy: want a name that ends in .csv or .json' run stats in/a.png --out 'made/{stem}.npy'
 expect_error 2 'run: --suffix .png: the results are tables, want .csv or .json' \
     run 'blur | histogram' in/a.png --out-dir made --suffix .png
@@ -178,7 +178,7 @@ expect 0 gpuimg histogram in/q1.png in/q2.png --out-dir each --no-clobber
 check '--no-clobber keeps them' test "$(cat told.csv each/q1.csv)" = $'mine\nmine' -a -s each/q2.csv
 
 # If the machine fails, not a file, no table appears and an older one is unchanged. Reading /proc/self/mem is an I/O error.
-for command in stats histogram info 'extract --at 50%' 'run blur|stats' palette; do
+for command in stats histogram info 'extract --at 50%' 'run blur|stats' palette hash; do
     for kind in csv jsonl npy; do
         echo mine >told.$kind
         # shellcheck disable=SC2086 # words

@@ -90,6 +90,9 @@ orientation:orient
 autorotate:orient
 speed:batch
 objects:extract
+phash:hash
+dedupe:hash
+similar:hash
 END
 check "help 4:2:0: the option" grep -q '^    --quality ' <(gpuimg help 4:2:0)
 # Words that only the texts of pages have.

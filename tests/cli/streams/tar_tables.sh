@@ -82,7 +82,7 @@ expect 0 gpuimg info --json --tar two.tar
 check 'JSON of info' test "$(jq -r '"\(.tar) \(.file) \(.width)"' out)" = 'two.tar two/c.tif 427'
 
 # "--tar - -": the second - is the place of the table, for every command and chain that ends in one.
-for command in stats histogram extract palette info 'run blur|stats' 'run threshold|extract' 'run invert|histogram' 'run palette'; do
+for command in stats histogram extract palette hash info 'run blur|stats' 'run threshold|extract' 'run invert|histogram' 'run palette'; do
     IFS=' ' read -r -a words <<<"${command//|/ | }"
     [[ $command == run* ]] && words=(run "${command#run }")
     gpuimg "${words[@]}" --tar - <one.tar >want.csv

@@ -1,0 +1,30 @@
+/* Perceptual hashes: a few bits by which similar pictures are found.
+ * SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "filters/filter.h"
+
+enum { GI_HASH_SIDE_MAX = 32, GI_HASH_DIGITS_MAX = GI_HASH_SIDE_MAX * GI_HASH_SIDE_MAX / 4 };
+
+/* In the order of the choices of --method. */
+enum gi_hash_method {
+    GI_HASH_PERCEPTUAL,
+    GI_HASH_AVERAGE,
+    GI_HASH_DIFFERENCE,
+    GI_HASH_WAVELET,
+};
+
+struct gi_hash_params {
+    int method; /* enum gi_hash_method */
+    int size;   /* bits along each side, 2 to GI_HASH_SIDE_MAX */
+};
+
+struct gi_hash {
+    int nbits;                         /* size * size */
+    char text[GI_HASH_DIGITS_MAX + 1]; /* hexadecimal, the first bit of the first row highest */
+};
+
+extern const struct gi_choice gi_hash_methods[];
+
+/* Result: struct gi_hash. */
+extern const struct gi_filter gi_filter_hash;
