@@ -44,6 +44,10 @@ static bool read_real(double *value, const struct gi_option *row, const char *te
 static bool read_int(int *value, const struct gi_option *row, const char *text)
 {
     double v;
+    if (row->zero && strcmp(text, row->zero) == 0) {
+        *value = 0;
+        return true;
+    }
     if (text[strspn(text, "+-0123456789")] != '\0' || !read_real(&v, row, text) || v < INT_MIN ||
         v > INT_MAX)
         return false;
@@ -336,6 +340,8 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         add(&line, "no value");
         break;
     case GI_OPT_INT:
+        if (row->zero)
+            add(&line, "%s, or ", row->zero);
         add_range(&line, row, "a whole number");
         break;
     case GI_OPT_ODD:

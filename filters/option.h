@@ -13,7 +13,7 @@
 
 enum gi_option_type {
     GI_OPT_FLAG,    /* bool; has no argument; is false at first */
-    GI_OPT_INT,     /* int; unset: 0 */
+    GI_OPT_INT,     /* int, or the word `zero`, which is 0; unset: 0 */
     GI_OPT_ODD,     /* int, odd; unset: 0 */
     GI_OPT_REAL,    /* double; unset: NAN */
     GI_OPT_REALS,   /* struct gi_reals: numbers separated by commas; unset: n = 0 */
@@ -68,6 +68,7 @@ struct gi_option {
                          --name=TEXT; NULL if an argument is required */
     const char *default_text; /* read if the option is not given; NULL: unset, see the types */
     double min, max;  /* INT, ODD, REAL, REALS (each), SIZE: inclusive range; both 0: no range */
+    const char *zero; /* INT: the word for 0, which is outside the range; NULL: none */
     int least, most;  /* REALS: minimum and maximum count; `most` 0: GI_REALS_MAX */
     const char *unit; /* "px", "samples"; NULL: none */
     bool picture;     /* IMAGE: --gray and --linear apply to it as to the input */

@@ -142,7 +142,10 @@ void gi_option_print(FILE *out, const struct gi_option *row, const void *params)
         break;
     case GI_OPT_INT:
     case GI_OPT_ODD:
-        fprintf(out, "%d", *(const int *)value);
+        if (row->zero && *(const int *)value == 0)
+            fputs(row->zero, out);
+        else
+            fprintf(out, "%d", *(const int *)value);
         break;
     case GI_OPT_REAL:
         fprintf(out, "%.17g", *(const double *)value);

@@ -37,6 +37,14 @@ struct gi_jpeg_frame {
     unsigned restart_interval; /* MCUs between two restart markers; 0: there are none */
 };
 
+/* How a JPEG was quantized and sampled, so that a JPEG that is made of it can keep this. */
+struct gi_jpeg_tables {
+    int ncomponents;                                         /* 1 (gray) or 3 */
+    bool ycc;                                                /* as in struct gi_jpeg_frame */
+    struct gi_jpeg_component components[GI_JPEG_COMPONENTS]; /* `dc` and `ac` are 0 */
+    uint16_t quantization[4][GI_JPEG_BLOCK];                 /* in row-major order */
+};
+
 /* A JPEG file that is not decoded yet. */
 struct gi_coded {
     struct gi_jpeg_frame frame;

@@ -151,6 +151,8 @@ struct gi_metadata {
     /* if not NULL, samples are linear light, which gi_save() encodes with this; if NULL, samples
      * are as in the file */
     struct gi_linear_light *light;
+    /* of a JPEG whose tables another JPEG can have (imgio/coded.h) */
+    struct gi_jpeg_tables *jpeg;
     /* The meaning of the samples of an image of several bands, for gi_save(). Otherwise `n` is
      * 0. */
     struct gi_bands bands;
@@ -312,7 +314,7 @@ enum {
 
 /* Default JPEG quality and compression. PNG files of photographs are at most 7 % larger than those
  * of libpng's level 6, and are written in less than a tenth of the time. */
-enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = GI_COMPRESSION_AUTO };
+enum { GI_QUALITY_KEEP, GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = GI_COMPRESSION_AUTO };
 
 struct gi_save_options {
     /* suffix of a format; if NULL, the format follows from the prefix ("png:-") or suffix of the
@@ -322,7 +324,9 @@ struct gi_save_options {
      * bits of the image. With 1, it is an error if the format can't hold samples of one bit, or if
      * samples are neither black nor white. */
     int bits;
-    int quality;     /* JPEG and WebP, 1 to 100 */
+    /* JPEG and WebP, 1 to 100. GI_QUALITY_KEEP: a JPEG has the tables and sampling factors of
+     * gi_metadata.jpeg, otherwise those of GI_DEFAULT_QUALITY. */
+    int quality;
     int compression; /* PNG and TIFF: 0 to 9, GI_COMPRESSION_G4 or GI_COMPRESSION_AUTO */
     bool no_clobber;
     bool durable;
@@ -372,7 +376,8 @@ enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_imag
 /* Returns whether gi_save() with these arguments writes the samples of the image, whose shape
  * suffices, unchanged as a JPEG, or as a PNG with the default compression. Then *coding describes
  * this file, so that the samples can be encoded elsewhere (options->encoded). */
-bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, const char *path,
+bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image,
+                    const struct gi_metadata *metadata, const char *path,
                     const struct gi_save_options *options);
 
 /* Returns the name of the format that gi_save() would use for this path and format, or NULL if

@@ -154,7 +154,8 @@ static struct gi_image written_shape(const struct gi_format *format, const struc
     return written;
 }
 
-bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, const char *path,
+bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image,
+                    const struct gi_metadata *metadata, const char *path,
                     const struct gi_save_options *options)
 {
     const struct gi_format *format = format_of(path, options->format);
@@ -164,7 +165,8 @@ bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image, cons
         wanted_bits(options) == 1)
         return false;
     if (format == &gi_format_jpeg)
-        return image->type == GI_U8 && !alpha && gi_jpeg_frame_of(&coding->frame, image, options);
+        return image->type == GI_U8 && !alpha &&
+               gi_jpeg_frame_of(&coding->frame, image, metadata, options);
     if (format != &gi_format_png || options->compression != GI_COMPRESSION_AUTO ||
         image->type > GI_U16 || (alpha && options->background))
         return false;

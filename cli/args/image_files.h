@@ -114,7 +114,8 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
 struct gi_save_options gi_cli_save_options(const struct gi_io_params *io);
 /* As gi_save_coding(): returns whether gi_cli_save() writes an image of this shape without any
  * conversion as a JPEG, or as a PNG with the default compression, and describes this file. */
-bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape, const char *path,
+bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape,
+                        const struct gi_metadata *metadata, const char *path,
                         const struct gi_io_params *io);
 /* As gi_save_takes_rows(): returns whether gi_cli_save() can write such an image row by row. */
 bool gi_cli_saves_rows(const struct gi_image *shape, const struct gi_metadata *metadata,

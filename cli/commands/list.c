@@ -71,6 +71,8 @@ static json_t *option_json(const struct gi_option *row)
         set(option, "min", gi_json_real(row->min));
         set(option, "max", gi_json_real(row->max));
     }
+    if (row->zero)
+        set(option, "zero", gi_json_text(row->zero));
     if (row->type == GI_OPT_REALS) {
         set(option, "least", json_integer(row->least ? row->least : 1));
         set(option, "most", json_integer(row->most ? row->most : GI_REALS_MAX));

@@ -129,6 +129,10 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
     case GI_OPT_CHOICE:
         offer_choices(typed, row->choices);
         break;
+    case GI_OPT_INT:
+        if (row->zero)
+            offer_words(typed, row->zero);
+        break;
     case GI_OPT_LEVEL:
         if (!row->amount)
             offer_words(typed, "otsu");

@@ -377,6 +377,7 @@ static enum gi_status write_tables(const struct gi_imaging_options *options,
 /* The file that an item becomes, for gi_ending.coding_of. */
 struct target {
     const struct gi_item *item;
+    const struct gi_metadata *metadata; /* those that are written, once the image is loaded */
     struct gi_io_params io;
 };
 
@@ -384,8 +385,8 @@ static bool coding_of(void *self, struct gi_coding *coding, const struct gi_imag
 {
     const struct target *target = self;
     const struct gi_line *line = &target->item->line;
-    return gi_cli_save_coding(coding, shape, line->output ? line->output : line->input,
-                              &target->io);
+    return gi_cli_save_coding(coding, shape, target->metadata,
+                              line->output ? line->output : line->input, &target->io);
 }
 
 /* For batches with --no-clobber and --report, which skip nothing. Refuses an output that exists
@@ -407,8 +408,9 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
     bool tables = has_tables(gi_imaging_chain(imaging, item));
     const char *ways = getenv("GPUIMG_WAY");
     struct gi_io_params io = *options->io;
-    struct target target = {item, io};
-    struct results results = {
+    struct results results;
+    struct target target = {item, &results.metadata, io};
+    results = (struct results){
         .shows = shows_pixels(gi_imaging_chain(imaging, item)),
         .ending = {coding_of, &target, .on_cpu = ways && strstr(ways, "jpeg_encode:")}};
     enum gi_status status = GI_OK;

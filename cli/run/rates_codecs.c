@@ -226,7 +226,7 @@ enum gi_status gi_rates_measure_codecs(struct gi_rates *rates, struct gi_queue *
     if (!status) {
         draw(&image);
         for (int i = ENCODE_JPEG; i < WORKS; i++)
-            gi_save_coding(&codecs.codings[i], &image, names[i], &usual);
+            gi_save_coding(&codecs.codings[i], &image, NULL, names[i], &usual);
         status = make_coded(&coded, &image, err);
     }
     if (!status)

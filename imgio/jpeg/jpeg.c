@@ -7,6 +7,7 @@
 #include "imgio/codecs.h"
 #include "imgio/jpeg/jpeg_coded.h"
 #include "imgio/jpeg/jpeg_segments.h"
+#include "imgio/jpeg/jpeg_settings.h"
 #include "imgio/jpeg/jpeg_strips.h"
 #include "imgio/jpeg/jpeg_work.h"
 #include "imgio/jpeg/jpeg_write.h"
@@ -255,6 +256,7 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     jpeg_read_header(cinfo, TRUE);
     describe(decode->info, cinfo);
     enum gi_status status = read_metadata(decode, cinfo, err);
+    decode->metadata->jpeg = gi_jpeg_tables_of(cinfo);
     choose_color(cinfo);
     int channels = cinfo->num_components == 1 ? 1 : 3;
     bool header_only = decode->options->header_only;

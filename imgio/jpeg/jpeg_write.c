@@ -15,12 +15,12 @@
 
 #include "imgio/jpeg/jpeg_markers.h"
 #include "imgio/jpeg/jpeg_segments.h"
+#include "imgio/jpeg/jpeg_settings.h"
 #include "imgio/pieces.h"
 
 enum {
     APP_EXIF = JPEG_APP0 + 1,
     EXIF_HEAD = 6,        /* "Exif\0\0" */
-    FULL_COLOR = 90,      /* quality from which chroma is not subsampled */
     INTERVAL_MAX = 65535, /* MCUs between two restart markers */
     SOI_NBYTES = 2,
     EOI_NBYTES = 2,
@@ -36,8 +36,7 @@ struct writer {
     struct gi_sink *sink; /* NULL if only a frame is made */
     const struct gi_image *image;
     const struct gi_metadata *metadata; /* or NULL */
-    int quality;
-    bool full_color;
+    struct gi_jpeg_settings settings;
     int strip_rows, nstrips;
     /* restart interval, in MCUs, which is the length of a strip; 0 if there is only one strip */
     unsigned interval;
@@ -157,11 +156,8 @@ static void begin(struct encoder *e, const struct writer *w, int rows)
     jpeg->image_height = (JDIMENSION)rows;
     jpeg->input_components = w->image->channels;
     jpeg->in_color_space = w->image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(jpeg);
-    jpeg_set_quality(jpeg, w->quality, TRUE);
+    gi_jpeg_settings_apply(&w->settings, jpeg);
     jpeg->restart_interval = w->interval;
-    if (w->full_color)
-        jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;
 }
 
 /* Encodes rows y0 to y1 - 1 as a separate JPEG, into e->bytes. */
@@ -244,19 +240,21 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
 static void choose_strips(struct writer *w)
 {
     const struct gi_image *image = w->image;
-    int side = image->channels == 3 && !w->full_color ? 2 * DCTSIZE : DCTSIZE; /* rows of an MCU */
-    int across = 1 + (image->width - 1) / side;
-    int rows = gi_piece_rows(gi_row_nbytes(image), image->height) / side;
+    int mcu_width = w->settings.h_max * DCTSIZE, mcu_height = w->settings.v_max * DCTSIZE;
+    int across = 1 + (image->width - 1) / mcu_width;
+    int rows = gi_piece_rows(gi_row_nbytes(image), image->height) / mcu_height;
     rows = rows < 1 ? 1 : rows > INTERVAL_MAX / across ? INTERVAL_MAX / across : rows;
-    w->strip_rows = rows * side;
+    w->strip_rows = rows * mcu_height;
     w->nstrips = 1 + (image->height - 1) / w->strip_rows;
     w->interval = w->nstrips > 1 ? (unsigned)(rows * across) : 0;
 }
 
-static struct writer writer_of(const struct gi_image *image, const struct gi_save_options *options)
+static struct writer writer_of(const struct gi_image *image, const struct gi_metadata *metadata,
+                               const struct gi_save_options *options)
 {
-    struct writer w = {.image = image, .quality = options->quality};
-    w.full_color = w.quality >= FULL_COLOR && image->channels == 3;
+    struct writer w = {.image = image,
+                       .metadata = metadata,
+                       .settings = gi_jpeg_settings_of(image->channels, metadata, options)};
     choose_strips(&w);
     return w;
 }
@@ -283,9 +281,11 @@ static void take_frame(struct gi_jpeg_frame *frame, const struct jpeg_compress_s
             (uint8_t)info->h_samp_factor, (uint8_t)info->v_samp_factor, (uint8_t)info->quant_tbl_no,
             (uint8_t)info->dc_tbl_no, (uint8_t)info->ac_tbl_no};
     }
+    for (int i = 0; i < NUM_QUANT_TBLS; i++)
+        if (jpeg->quant_tbl_ptrs[i])
+            memcpy(frame->quantization[i], jpeg->quant_tbl_ptrs[i]->quantval,
+                   sizeof frame->quantization[i]);
     for (int i = 0; i < 2; i++) {
-        for (int k = 0; k < DCTSIZE2; k++)
-            frame->quantization[i][k] = jpeg->quant_tbl_ptrs[i]->quantval[k];
         take_table(&frame->dc[i], jpeg->dc_huff_tbl_ptrs[i]);
         take_table(&frame->ac[i], jpeg->ac_huff_tbl_ptrs[i]);
     }
@@ -302,11 +302,11 @@ static enum gi_status make_frame(struct encoder *e, struct gi_jpeg_frame *frame,
 }
 
 bool gi_jpeg_frame_of(struct gi_jpeg_frame *frame, const struct gi_image *image,
-                      const struct gi_save_options *options)
+                      const struct gi_metadata *metadata, const struct gi_save_options *options)
 {
     if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
         return false;
-    const struct writer w = writer_of(image, options);
+    const struct writer w = writer_of(image, metadata, options);
     struct encoder e = {.err = NULL};
     e.jpeg.err = jpeg_std_error(&e.base);
     e.base.error_exit = on_error;
@@ -347,9 +347,8 @@ enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image
     if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
         return gi_fail(err, GI_E_UNSUPPORTED, "is %d x %d pixels; JPEG holds at most %ld a side",
                        image->width, image->height, (long)JPEG_MAX_DIMENSION);
-    struct writer w = writer_of(image, options);
+    struct writer w = writer_of(image, metadata, options);
     w.sink = sink;
-    w.metadata = metadata;
     if (options->encoded)
         return write_scan(&w, &options->encoded->scan, err);
     struct gi_pieces pieces = {

@@ -18,7 +18,7 @@ extern const char *const gi_jpeg_keywords[];
  * samples need not exist: tables, sampling factors, restart interval. Uses options->quality.
  * Returns false if JPEG can't hold the image, or if memory ran out. */
 bool gi_jpeg_frame_of(struct gi_jpeg_frame *frame, const struct gi_image *image,
-                      const struct gi_save_options *options);
+                      const struct gi_metadata *metadata, const struct gi_save_options *options);
 
 /* As gi_format.encode, for gray and RGB of 8 bits. Uses options->quality, options->parallel and
  * options->encoded.

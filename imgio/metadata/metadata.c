@@ -21,6 +21,7 @@ void gi_metadata_free(struct gi_metadata *metadata)
     free(metadata->exif);
     free(metadata->xmp);
     free(metadata->color);
+    free(metadata->jpeg);
     gi_parts_remove(&metadata->parts, NULL);
     gi_linear_light_free(&metadata->light);
     *metadata = (struct gi_metadata){0};
@@ -145,12 +146,15 @@ const char *gi_metadata_drop_sizes(struct gi_metadata *metadata)
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
 {
     struct gi_linear_light *light = metadata->light;
+    struct gi_jpeg_tables *jpeg = metadata->jpeg;
     if (what == GI_STRIP_ALL) {
         struct gi_parts parts = metadata->parts;
         metadata->light = NULL;
+        metadata->jpeg = NULL;
         metadata->parts = (struct gi_parts){0};
         gi_metadata_free(metadata);
         metadata->light = light; /* needed to interpret the samples */
+        metadata->jpeg = jpeg;   /* tells how to encode them */
         metadata->parts = parts;
         gi_parts_remove(&metadata->parts, is_metadata);
     } else if (what == GI_STRIP_GPS) {

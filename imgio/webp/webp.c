@@ -304,7 +304,8 @@ static enum gi_status encode_webp(struct gi_sink *sink, const struct gi_image *i
                        image->width, image->height, WEBP_MAX_DIMENSION);
     WebPMemoryWriter writer;
     enum gi_status status;
-    if (!compress(&writer, image, options->quality))
+    int quality = options->quality == GI_QUALITY_KEEP ? GI_DEFAULT_QUALITY : options->quality;
+    if (!compress(&writer, image, quality))
         status = gi_fail(err, GI_E_MEMORY, "out of memory for the WebP compressor");
     else if (metadata &&
              (metadata->icc || metadata->exif || metadata->xmp || gi_webp_parts_nbytes(metadata)))

@@ -164,7 +164,7 @@ static void time_file(const char *path, struct gi_device *device, int images, in
                       .image = &image,
                       .options = {.quality = quality},
                       .each = (images - 1) / threads + 1};
-    if (!gi_save_coding(&job.coding, &image, "a.jpg", &job.options)) {
+    if (!gi_save_coding(&job.coding, &image, NULL, "a.jpg", &job.options)) {
         fprintf(stderr, "bench_jpeg: %s: want gray or RGB of 8 bits\n", path);
         exit(1);
     }

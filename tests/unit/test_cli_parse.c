@@ -92,7 +92,7 @@ TEST(test_defaults_are_those_of_imgio)
     gi_options_default(&io, gi_io_options);
     assert_true(io.limits.max_pixels == GI_DEFAULT_MAX_PIXELS);
     assert_true(io.limits.max_bytes == GI_DEFAULT_MAX_BYTES);
-    assert_int_equal(io.encoding.quality, GI_DEFAULT_QUALITY);
+    assert_int_equal(io.encoding.quality, GI_QUALITY_KEEP);
     assert_int_equal(io.encoding.compression, GI_DEFAULT_COMPRESSION);
     assert_int_equal(io.depth, GI_DEPTH_SAME);
     memset(&io, 0xff, sizeof io);

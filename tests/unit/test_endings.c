@@ -21,7 +21,7 @@ static bool coding_of(void *self, struct gi_coding *coding, const struct gi_imag
 {
     struct asked *asked = self;
     asked->times++;
-    bool can = asked->options && gi_save_coding(coding, shape, asked->name, asked->options);
+    bool can = asked->options && gi_save_coding(coding, shape, NULL, asked->name, asked->options);
     coding->frame.components[1].h = asked->broken ? 4 : coding->frame.components[1].h;
     return can;
 }
@@ -187,15 +187,15 @@ TEST(codings_of_shapes)
     const double black[3] = {0};
     const struct gi_image rgb = {.width = 100, .height = 50, .channels = 3};
     const struct gi_save_options good = {.quality = 50, .compression = GI_COMPRESSION_AUTO};
-    assert_true(gi_save_coding(&coding, &rgb, "a.jpg", &good));
+    assert_true(gi_save_coding(&coding, &rgb, NULL, "a.jpg", &good));
     assert_int_equal(coding.strip_rows, 0);
     assert_int_equal(coding.frame.components[0].h, 2);
     assert_int_equal(coding.frame.width, 100);
     assert_int_equal(coding.frame.restart_interval, 7 * 3); /* the last 2 rows are another strip */
-    assert_true(gi_save_coding(&coding, &rgb, "jpeg:-", &good));
-    assert_false(gi_save_coding(&coding, &rgb, "-", &good));
-    assert_false(gi_save_coding(&coding, &rgb, "a.webp", &good));
-    assert_true(gi_save_coding(&coding, &rgb, "a.png", &good));
+    assert_true(gi_save_coding(&coding, &rgb, NULL, "jpeg:-", &good));
+    assert_false(gi_save_coding(&coding, &rgb, NULL, "-", &good));
+    assert_false(gi_save_coding(&coding, &rgb, NULL, "a.webp", &good));
+    assert_true(gi_save_coding(&coding, &rgb, NULL, "a.png", &good));
     assert_int_equal(coding.strip_rows, 50);
     for (int i = 0; i < 9; i++) {
         struct gi_image shape = rgb;
@@ -207,10 +207,11 @@ TEST(codings_of_shapes)
         shape.width = i == 6 ? 65501 : 100;
         options.format = i == 7 ? "tiff" : NULL;
         options.compression = i == 8 ? 1 : GI_COMPRESSION_AUTO;
-        assert_int_equal(gi_save_coding(&coding, &shape, "a.jpg", &options), i == 8);
-        assert_int_equal(gi_save_coding(&coding, &shape, "a.png", &options),
+        assert_int_equal(gi_save_coding(&coding, &shape, NULL, "a.jpg", &options), i == 8);
+        assert_int_equal(gi_save_coding(&coding, &shape, NULL, "a.png", &options),
                          i <= 2 || i == 6); /* PNG holds 16 bits and alpha */
         options.background = black;
-        assert_int_equal(gi_save_coding(&coding, &shape, "a.png", &options), i == 0 || i == 6);
+        assert_int_equal(gi_save_coding(&coding, &shape, NULL, "a.png", &options),
+                         i == 0 || i == 6);
     }
 }
