@@ -1,4 +1,4 @@
-/* Packs images of black and white into bits.
+/* Packs images of black and white into bits, and judges how many bits samples need.
  * SPDX-License-Identifier: MIT */
 #include "imgio/bits.h"
 
@@ -28,4 +28,23 @@ enum gi_status gi_bits_pack(struct gi_image *packed, const struct gi_image *imag
         }
     }
     return status;
+}
+
+static bool hold(const struct gi_image *image, int bits)
+{
+    for (int y = 0; y < image->height; y++) {
+        const uint16_t *row = gi_row(image, y);
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            if (row[i] != gi_bits_scale(gi_bits_narrow(row[i], bits), (1u << bits) - 1, 65535))
+                return false;
+    }
+    return true;
+}
+
+int gi_bits_needed(const struct gi_image *image, const int depths[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (depths[i] && hold(image, depths[i]))
+            return depths[i];
+    return 0;
 }

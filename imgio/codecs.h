@@ -21,6 +21,8 @@ extern const struct gi_format gi_format_hdr;
 extern const struct gi_format gi_format_npy;
 extern const struct gi_format gi_format_tiff;
 extern const struct gi_format gi_format_webp;
+extern const struct gi_format gi_format_heic;
+extern const struct gi_format gi_format_avif;
 extern const struct gi_format gi_format_gif;
 
 /* The warning for animations. Only their first frame is read. */
@@ -43,7 +45,7 @@ static inline void gi_sample_set(void *row, size_t i, enum gi_type type, double 
 }
 
 /* Returns what a file is that gpuimg can't read, with the program that converts it, as in "is a
- * HEIC image: ...", or NULL if that is unknown (others.c). */
+ * JPEG XL image: ...", or NULL if that is unknown (others.c). */
 const char *gi_other_file(const unsigned char *bytes, size_t nbytes);
 /* Returns how other programs make a file with the suffix of `path`, or NULL if that is unknown. */
 const char *gi_other_writer(const char *path);

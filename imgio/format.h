@@ -130,11 +130,15 @@ struct gi_format {
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */
     bool texts, color;           /* writes texts, PNG's colour chunks */
-    bool comments;               /* writes comments of one line, without `texts` */
-    bool icc, resolution;        /* writes these, without `metadata` */
-    bool ratio;                  /* writes a resolution without a unit */
-    bool bands;                  /* writes bands; only TIFF says which are colours and alpha */
-    size_t metadata_max;         /* maximum bytes of EXIF, of XMP and of a text; 0 if unlimited */
+    bool cicp;                   /* writes the code of the colour space, PNG's cICP */
+    bool upright;                /* its readers do not turn images by EXIF's orientation */
+    /* Numbers of bits with which 16-bit samples are written, in rising order; 0, 0 for 16. */
+    int depths[2];
+    bool comments;        /* writes comments of one line, without `texts` */
+    bool icc, resolution; /* writes these, without `metadata` */
+    bool ratio;           /* writes a resolution without a unit */
+    bool bands;           /* writes bands; only TIFF says which are colours and alpha */
+    size_t metadata_max;  /* maximum bytes of EXIF, of XMP and of a text; 0 if unlimited */
 };
 
 /* Members that many rows share. */

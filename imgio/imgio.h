@@ -324,8 +324,8 @@ struct gi_save_options {
      * bits of the image. With 1, it is an error if the format can't hold samples of one bit, or if
      * samples are neither black nor white. */
     int bits;
-    /* JPEG and WebP, 1 to 100. GI_QUALITY_KEEP: a JPEG has the tables and sampling factors of
-     * gi_metadata.jpeg, otherwise those of GI_DEFAULT_QUALITY. */
+    /* JPEG, WebP, HEIC and AVIF, 1 to 100. GI_QUALITY_KEEP: a JPEG has the tables and sampling
+     * factors of gi_metadata.jpeg, otherwise those of GI_DEFAULT_QUALITY. */
     int quality;
     int compression; /* PNG and TIFF: 0 to 9, GI_COMPRESSION_G4 or GI_COMPRESSION_AUTO */
     bool no_clobber;

@@ -2,6 +2,7 @@
  * file that was read are compared with what the output's format holds.
  * SPDX-License-Identifier: MIT */
 #include "imgio/losses.h"
+#include "imgio/bits.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/pnm/pnm_parts.h"
 #include "imgio/tiff/tiff.h"
@@ -57,11 +58,15 @@ static void add_samples(struct losses *losses, const struct gi_image *image,
                         const struct gi_bands *bands, const struct gi_save_options *options)
 {
     enum { MANY = 50 }; /* percent; fewer may be overshoots of a filter */
-    char name[NAME];
-    int cut;
-    if (written->type < wanted) {
+    char name[NAME], fewer[16];
+    const int *depths = losses->format->depths;
+    int cut, bits = depths[1] ? depths[1] : depths[0];
+    bool narrowed = written->type == GI_U16 && bits;
+    snprintf(fewer, sizeof fewer, "%d-bit", bits);
+    if (written->type < wanted ||
+        (narrowed && image->type == GI_U16 && image->data && !gi_bits_needed(image, depths))) {
         snprintf(name, sizeof name, "%s samples (rounded to %s)", type_words(wanted),
-                 type_words(written->type));
+                 narrowed ? fewer : type_words(written->type));
         add(losses, CANNOT_HOLD, name);
     }
     if (image->type == GI_F32 && written->type != GI_F32 &&
@@ -110,7 +115,8 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
     /* A profile takes the place of gAMA and cHRM, and cICP that of a profile (PNG, third edition,
      * 4.3). */
     bool code = gi_metadata_color_chunk(metadata, "cICP");
-    if (!format->color && (!metadata->icc || code) && !gi_metadata_is_srgb(metadata))
+    if (!format->color && !(format->cicp && code) && (!metadata->icc || code) &&
+        !gi_metadata_is_srgb(metadata))
         add(losses, CANNOT_HOLD, "its colour (gAMA, cHRM, cICP)");
     if (!format->color &&
         (gi_metadata_color_chunk(metadata, "mDCV") || gi_metadata_color_chunk(metadata, "cLLI")))

@@ -108,7 +108,7 @@ enum gi_status gi_save_check_orientation(const char *path, const char *format, s
 {
     const struct gi_format *chosen;
     enum gi_status status = choose(&chosen, &path, format, err);
-    if (!status && (!chosen->metadata || chosen->no_exif))
+    if (!status && (!chosen->metadata || chosen->no_exif || chosen->upright))
         return gi_fail(err, GI_E_USAGE,
                        "%s: %s holds no orientation: want a format with EXIF, as png", path,
                        chosen->info.name);

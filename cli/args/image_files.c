@@ -119,11 +119,15 @@ const struct gi_option gi_io_options[] = {
     {GI_OPTION("quality", INT, struct gi_io_params, encoding.quality), .zero = "keep",
      .default_text = "keep", .min = 1, .max = 100,
      .help =
-         "Quality of JPEG and WebP. keep: a JPEG that is made of a JPEG has the quantization "
+         "Quality of JPEG, WebP, HEIC and AVIF. keep: a JPEG that is made of a JPEG has the "
+         "quantization "
          "tables and the chroma subsampling of its input, and a gray one that is made of a colour "
          "one the table of the luma; quality 90 in all other cases: other formats, colour made of "
-         "gray, CMYK, and one image of several. Below 90, JPEG has chroma subsampling 4:2:0 "
-         "(colour at half the resolution), and from 90 on 4:4:4 (no subsampling); at 100, WebP is "
+         "gray, CMYK, and one image of several. Below 90, JPEG, HEIC and AVIF have chroma "
+         "subsampling "
+         "4:2:0 "
+         "(colour at half the resolution), and from 90 on 4:4:4 (no subsampling); at 100, WebP, "
+         "HEIC and AVIF are "
          "lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params, encoding.compression),
     {GI_OPTION("dpi", REAL, struct gi_io_params, encoding.dpi), .min = 1, .max = 100000,

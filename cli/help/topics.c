@@ -301,9 +301,9 @@ static const char *const limits_paragraphs[] = {
     "32-bit floats (gpuimg help common).",
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
-    "NOT YET. gpuimg can't do these yet: reading HEIC, AVIF, JPEG XL, JPEG 2000, OpenEXR, DICOM, "
+    "NOT YET. gpuimg can't do these yet: reading JPEG XL, JPEG 2000, OpenEXR, DICOM, "
     "FITS, PSD, "
-    "SVG and camera raws; writing GIF, AVIF, HEIC, "
+    "SVG and camera raws; writing GIF, JPEG XL, "
     "ICO, PDF, MP4, progressive JPEG and PNG with a palette; {width} and {height} in the names of "
     "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
     "edges; Fourier transforms; colour maps (LUTs such as viridis: gpuimg help color has another "
@@ -350,6 +350,14 @@ static const char *const common_paragraphs[] = {
     "as 32-bit floats. A warning names a file whose integers change by that, above 2^24, or whose "
     "floats lose more than a millionth of their range. With --strict any change is an error. An "
     "animated WebP or GIF gives its first frame, with a warning.",
+    "HEIC and AVIF are read and written by libheif (package libheif1), and their bytes depend on "
+    "the versions of its encoders, x265 and libaom. The primary image is read, turned as the file "
+    "says; other images, depth and gain maps and sequences are named as lost. Samples of 10 and 12 "
+    "bits become v * 65535 / 1023 or v * 65535 / 4095, rounded to nearest. An image of 16 bits "
+    "is written with 10 bits if these hold all its samples (HEIC only), else with 12 bits; what "
+    "that rounds is a loss, named in a warning. Alpha of AVIF is always lossless. A file with the "
+    "code of a colour space, such as Display P3 or HLG, keeps it as the chunk cICP of a PNG. HEIC "
+    "has at least 16 pixels per side.",
     "Damage is an error, with status 1, also if all pixels are there: an end of the file or a part "
     "of its ICC profile that is missing. --allow-partial takes what can be read. A chunk of a PNG "
     "that is not critical and has a wrong checksum, a bad tag of a TIFF, and runs of a "

@@ -33,6 +33,8 @@ STATIC = {
     "libarchive.so.13": "archive lzma zstd lz4 bz2 z",
     "libcairo.so.2": "cairo fontconfig freetype expat png16 brotlidec brotlicommon z | pixman-1",
 }
+# Not brought along: libheif's encoder x265 is under the GPL, and its codecs take 30 MB. The system's is loaded if it is there.
+LEFT_OUT = ("libheif.so.1",)
 SOURCES = {"libtiff.so.6": ["jbig.c"], "libcairo.so.2": ["fonts.c"]}
 # Debian's packages that have the licence of a library.
 PACKAGES = {
@@ -133,6 +135,8 @@ def main(rows, folder, *compiler):
     libraries = Libraries(pathlib.Path(folder), compiler)
     for line in pathlib.Path(rows).read_text().splitlines():
         file, _, *functions = line.split()
+        if file in LEFT_OUT:
+            continue
         if file in STATIC:
             libraries.link(file, functions)
         else:

@@ -18,11 +18,6 @@ done <<'END'
 pdf pdftoppm %%PDF-1.4
 ps gs %%!PS-Adobe
 mp4 ffmpeg+-i+IN.mp4 \0\0\0\030ftypmp42
-heic heif-convert \0\0\0\030ftypheic
-hevc heif-convert \0\0\0\030ftyphevx
-heif heif-convert \0\0\0\030ftypmif1
-avif ffmpeg+-i+IN.avif \0\0\0\034ftypavif
-avis ffmpeg+-i+IN.avif \0\0\0\034ftypavis
 cr3 dcraw \0\0\0\030ftypcrx\040
 mkv ffmpeg+-i+IN.mkv \032\105\337\243
 avi ffmpeg+-i+IN.avi RIFF\0\1\0\0AVI\040LIST

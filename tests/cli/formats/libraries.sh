@@ -5,10 +5,11 @@
 pgm in.pgm 13 9
 gpuimg list | grep -q 'tiff .*this build has no' && tiff_missing=1
 gpuimg list | grep -q 'webp .*this build has no' && webp_missing=1
+gpuimg list | grep -q 'avif .*this build has no' && heif_missing=1
 
 if command -v readelf >/dev/null; then
     readelf -dW "$GPUIMG" >dynamic
-    check "none of them is linked to the program" test "$(grep -cE 'NEEDED.*(tiff|webp|gif|lcms|cairo)' dynamic)" = 0
+    check "none of them is linked to the program" test "$(grep -cE 'NEEDED.*(tiff|webp|heif|gif|lcms|cairo)' dynamic)" = 0
 else
     skip "libraries: no readelf (binutils)"
 fi
@@ -48,6 +49,13 @@ else
     without convert in.pgm out.webp 2>err
     check "a WebP can't be written without libwebp" grep -qx 'gpuimg: convert: out.webp: webp: needs libwebp (libwebp.so.7), .*' err
     check "no file is left" test ! -e out.webp
+fi
+if [[ $heif_missing ]]; then
+    skip "libraries: this build has no libheif"
+else
+    without convert in.pgm out.avif 2>err
+    check "an AVIF can't be written without libheif" grep -qx 'gpuimg: convert: out.avif: avif: needs libheif (libheif.so.1), .* package libheif1' err
+    check "no AVIF is left" test ! -e out.avif
 fi
 without histogram in.pgm --plot plot.png >out 2>err
 check "a plot in PNG can't be made without cairo" grep -q 'needs cairo (libcairo.so.2), which is not installed here' err

@@ -1,0 +1,272 @@
+/* Walks the boxes of a HEIF (ISO/IEC 14496-12 and 23008-12) for what libheif does not tell before
+ * it decodes: whether the image is gray, and which parts of the file are not read.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/heif/heif.h"
+#include "imgio/integer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BOX_HEAD = 8, LARGE_HEAD = 16, FULL_HEAD = 4, DEPTH_MAX = 4 };
+
+struct box {
+    uint32_t type;
+    const unsigned char *data;
+    uint64_t n; /* bytes of the data in the file */
+    bool whole; /* the bytes contain the whole box */
+};
+
+#define TYPE(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (d))
+
+/* Reads the box at *at, and moves *at behind it. Returns false if there is no head of a box. */
+static bool next_box(struct box *box, const unsigned char *bytes, uint64_t nbytes, uint64_t *at)
+{
+    if (*at > nbytes || nbytes - *at < BOX_HEAD)
+        return false;
+    const unsigned char *head = bytes + *at;
+    uint64_t rest = nbytes - *at, length = gi_big32(head), used = BOX_HEAD;
+    box->type = gi_big32(head + 4);
+    if (length == 1) { /* a length of 64 bits follows */
+        if (rest < LARGE_HEAD)
+            return false;
+        length = (uint64_t)gi_big32(head + 8) << 32 | gi_big32(head + 12);
+        used = LARGE_HEAD;
+    } else if (length == 0) {
+        length = rest; /* up to the end of the file */
+    }
+    if (length < used)
+        return false;
+    box->whole = length <= rest;
+    box->data = head + used;
+    box->n = (box->whole ? length : rest) - used;
+    *at += box->whole ? length : rest;
+    return true;
+}
+
+static bool find_box(struct box *box, const struct box *in, uint64_t skip, uint32_t type)
+{
+    for (uint64_t at = skip; next_box(box, in->data, in->n, &at);)
+        if (box->type == type)
+            return true;
+    return false;
+}
+
+/* Returns the number of `nbytes` bytes at *at, and moves *at behind it. Beyond the end of the box
+ * the number is 0. */
+static uint32_t take(const struct box *box, uint64_t *at, unsigned nbytes)
+{
+    uint32_t v = 0;
+    for (unsigned i = 0; i < nbytes; i++)
+        v = v << 8 | (*at + i < box->n ? box->data[*at + i] : 0u);
+    *at += nbytes;
+    return v;
+}
+
+/* ---- brands ---- */
+
+static bool is_brand(const unsigned char *brand, const char *brands)
+{
+    for (; *brands; brands += 4)
+        if (memcmp(brand, brands, 4) == 0)
+            return true;
+    return false;
+}
+
+/* Returns the letter of the format, 'h' or 'a', or 0. The brands mif1 and msf1 leave the codec
+ * open. */
+static char brand_of(const unsigned char *bytes, size_t nbytes)
+{
+    if (nbytes < 12 || memcmp(bytes + 4, "ftyp", 4) != 0)
+        return 0;
+    if (is_brand(bytes + 8, "avifavis"))
+        return 'a';
+    if (is_brand(bytes + 8, "heicheixhevchevxheimheishevmhevs"))
+        return 'h';
+    if (!is_brand(bytes + 8, "mif1msf1mif2miaf"))
+        return 0;
+    uint64_t end = gi_big32(bytes);
+    for (size_t at = 16; at + 4 <= nbytes && at + 4 <= end; at += 4)
+        if (is_brand(bytes + at, "avifavis"))
+            return 'a';
+    return 'h';
+}
+
+bool gi_heic_probe(const unsigned char *bytes, size_t nbytes)
+{
+    return brand_of(bytes, nbytes) == 'h';
+}
+
+bool gi_avif_probe(const unsigned char *bytes, size_t nbytes)
+{
+    return brand_of(bytes, nbytes) == 'a';
+}
+
+/* ---- items and their properties ---- */
+
+/* The boxes in the box meta that tell of items. */
+struct items {
+    struct box infos, refs, properties, associations;
+    uint32_t primary;
+};
+
+static bool find_items(struct items *items, const unsigned char *bytes, size_t nbytes)
+{
+    *items = (struct items){0};
+    struct box whole = {.data = bytes, .n = nbytes}, meta, box;
+    if (!find_box(&meta, &whole, 0, TYPE('m', 'e', 't', 'a')))
+        return false;
+    find_box(&items->infos, &meta, FULL_HEAD, TYPE('i', 'i', 'n', 'f'));
+    find_box(&items->refs, &meta, FULL_HEAD, TYPE('i', 'r', 'e', 'f'));
+    if (!find_box(&box, &meta, FULL_HEAD, TYPE('p', 'i', 't', 'm')))
+        return false;
+    uint64_t at = 0;
+    unsigned version = take(&box, &at, 4) >> 24;
+    items->primary = take(&box, &at, version ? 4 : 2);
+    return find_box(&box, &meta, FULL_HEAD, TYPE('i', 'p', 'r', 'p')) &&
+           find_box(&items->properties, &box, 0, TYPE('i', 'p', 'c', 'o')) &&
+           find_box(&items->associations, &box, 0, TYPE('i', 'p', 'm', 'a'));
+}
+
+/* Sets *box to the n-th property of the file, from 1. */
+static bool property_at(struct box *box, const struct items *items, uint32_t n)
+{
+    for (uint64_t at = 0; n && next_box(box, items->properties.data, items->properties.n, &at);)
+        if (--n == 0)
+            return true;
+    return false;
+}
+
+/* The numbers of an item's properties. */
+struct numbers {
+    uint64_t at;
+    uint32_t left;
+    unsigned nbytes; /* of a number */
+};
+
+static struct numbers numbers_of(const struct items *items, uint32_t item)
+{
+    const struct box *list = &items->associations;
+    uint64_t at = 0;
+    uint32_t head = take(list, &at, 4), n = take(list, &at, 4);
+    unsigned id_nbytes = head >> 24 ? 4 : 2, nbytes = head & 1 ? 2 : 1;
+    for (; n && at < list->n; n--) {
+        uint32_t id = take(list, &at, id_nbytes), count = take(list, &at, 1);
+        if (id == item)
+            return (struct numbers){at, count, nbytes};
+        at += (uint64_t)count * nbytes;
+    }
+    return (struct numbers){0};
+}
+
+/* Sets *box to the next property. Returns false if there is none. */
+static bool next_property(struct box *box, const struct items *items, struct numbers *numbers)
+{
+    if (!numbers->left)
+        return false;
+    numbers->left--;
+    uint32_t n = take(&items->associations, &numbers->at, numbers->nbytes);
+    return property_at(box, items, n & (numbers->nbytes == 2 ? 0x7fff : 0x7f));
+}
+
+/* Returns the first item that the item is derived from, such as the first tile of a grid, or 0. */
+static uint32_t source_of(const struct items *items, uint32_t item)
+{
+    uint64_t at = 0;
+    unsigned nbytes = take(&items->refs, &at, 4) >> 24 ? 4 : 2;
+    struct box box;
+    while (next_box(&box, items->refs.data, items->refs.n, &at)) {
+        uint64_t in = 0;
+        if (box.type == TYPE('d', 'i', 'm', 'g') && take(&box, &in, nbytes) == item &&
+            take(&box, &in, 2))
+            return take(&box, &in, nbytes);
+    }
+    return 0;
+}
+
+bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes)
+{
+    struct items items;
+    struct box box;
+    if (!find_items(&items, bytes, nbytes))
+        return false;
+    uint32_t item = items.primary;
+    for (int depth = 0; depth < DEPTH_MAX; depth++, item = source_of(&items, item)) {
+        struct numbers numbers = numbers_of(&items, item);
+        while (next_property(&box, &items, &numbers)) {
+            if (box.type == TYPE('h', 'v', 'c', 'C')) /* ISO/IEC 14496-15, 8.3.3.1.2 */
+                return box.n > 16 && (box.data[16] & 3) == 0;
+            if (box.type == TYPE('a', 'v', '1', 'C')) /* AV1 in ISOBMFF, 2.3.3 */
+                return box.n > 2 && (box.data[2] >> 4 & 1);
+        }
+    }
+    return false;
+}
+
+/* ---- parts ---- */
+
+static bool is_one_of(uint32_t type, const char *types)
+{
+    unsigned char name[4];
+    gi_put_big32(name, type);
+    return is_brand(name, types);
+}
+
+static void add(struct gi_decode *decode, const char *kind, uint32_t type, uint64_t nbytes)
+{
+    char name[5] = "";
+    gi_put_big32((unsigned char *)name, type);
+    for (int i = 0; i < 4; i++)
+        name[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
+    const struct gi_part part = {
+        .kind = GI_PART_FIELD, .fate = GI_PART_LOST, .code = type, .nbytes = (size_t)nbytes};
+    gi_decode_add_part(decode, &part, "%s %s", kind, name);
+}
+
+/* Lists kinds of items that libheif does not read, such as tmap, a gain map of ISO 21496-1. */
+static void list_items(struct gi_decode *decode, const struct items *items)
+{
+    uint64_t at = 0;
+    take(&items->infos, &at, take(&items->infos, &at, 4) >> 24 ? 4 : 2);
+    struct box box;
+    while (next_box(&box, items->infos.data, items->infos.n, &at)) {
+        uint64_t in = 0;
+        unsigned version = take(&box, &in, 4) >> 24;
+        in += version >= 3 ? 6 : 4; /* the item's number and protection */
+        uint32_t type = take(&box, &in, 4);
+        if (version >= 2 && !is_one_of(type, "hvc1av01gridiovlidenExifmimeuri jpegavc1j2k1unci"))
+            add(decode, "item", type, 0);
+    }
+}
+
+static void list_properties(struct gi_decode *decode, const struct items *items)
+{
+    struct box box;
+    struct numbers numbers = numbers_of(items, items->primary);
+    while (next_property(&box, items, &numbers)) {
+        bool square = box.type == TYPE('p', 'a', 's', 'p') && box.n >= 8 &&
+                      memcmp(box.data, box.data + 4, 4) == 0;
+        if (!square && !is_one_of(box.type, "ispepixihvcCav1CcolrirotimirclapauxClselfreeskip"))
+            add(decode, "property", box.type, box.n);
+    }
+}
+
+enum gi_status gi_heif_parts(struct gi_decode *decode, struct gi_err *err)
+{
+    struct items items;
+    struct box box;
+    uint64_t at = 0;
+    while (next_box(&box, decode->bytes, decode->nbytes, &at)) {
+        if (!box.whole)
+            return gi_decode_damaged_beside(decode, err, "ends early: %zu bytes", decode->nbytes);
+        if (box.type == TYPE('m', 'o', 'o', 'v'))
+            gi_decode_add_images(decode, "the frames of its sequence", GI_MORE_FRAMES);
+        else if (!is_one_of(box.type, "ftypmetamdatidatfreeskipwide"))
+            add(decode, "box", box.type, box.n);
+    }
+    gi_decode_add_trailing(decode, at);
+    if (find_items(&items, decode->bytes, decode->nbytes)) {
+        list_items(decode, &items);
+        list_properties(decode, &items);
+    }
+    return GI_OK;
+}

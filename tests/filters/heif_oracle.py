@@ -1,0 +1,132 @@
+"""HEIC and AVIF of heif-enc and avifenc: depth, range, premultiplied alpha, rotation, colour codes, metadata and lost parts.
+
+Sources: imgio/heif imgio/bits*
+"""
+import json
+import os
+import shutil
+import struct
+import subprocess
+
+import numpy as np
+from PIL import Image
+
+from _common import Checks
+
+c = Checks()
+check = c.check
+os.chdir(c.folder.name)
+formats = json.loads(c.run("list", "--json"))["formats"]
+if any(f["name"] == "avif" and f["missing"] for f in formats):
+    c.skip("this build or this system has no libheif")
+    c.end()
+if not all(map(shutil.which, ("avifenc", "heif-enc"))):
+    c.skip("avifenc or heif-enc is not installed (libavif-bin, libheif-examples)")
+    c.end()
+
+W, H = 53, 38
+
+
+def peer(*args):
+    subprocess.run(list(map(str, args)), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def ramp(channels, full):
+    y, x = np.mgrid[:H, :W]
+    image = np.stack([(x * (3 + k) + y * (9 - 2 * k)) * full // (W * 6 + H * 9) + c.rng.integers(0, 9, (H, W)) for k in range(channels)], -1)
+    return np.clip(image, 0, full)
+
+
+def avifenc(image, name, *args):
+    Image.fromarray(image.squeeze().astype(np.uint8)).save("peer.png")
+    peer("avifenc", "--jobs", 1, "--speed", 9, *args, "peer.png", name)
+
+
+def ours(name, *args):
+    c.run("convert", name, "ours.npy", *args)
+    return np.load("ours.npy").astype(int)
+
+
+def parts(name):
+    return {p["name"]: p["fate"] for p in json.loads(c.run("info", name, "--json"))["parts"]}
+
+
+def worst(a, b):
+    return np.abs(a.squeeze() - b.squeeze()).max() if a.squeeze().shape == b.squeeze().shape else f"{a.shape} {b.shape}"
+
+
+LOSSLESS = ("--lossless", "--cicp", "1/13/0")
+rgb, rgba, gray = ramp(3, 255), ramp(4, 255), ramp(1, 255)
+for image, name in ((rgb, "rgb"), (rgba, "rgba")):
+    avifenc(image, "a.avif", *LOSSLESS)
+    check(f"{name} without loss", worst(ours("a.avif"), image) == 0)
+
+# Samples of 10 and 12 bits are scaled to 16 bits, rounded to nearest.
+for bits in (10, 12):
+    full = 2**bits - 1
+    stored = ramp(3, full)
+    open("deep.ppm", "wb").write(b"P6 %d %d %d\n" % (W, H, full) + stored.astype(">u2").tobytes())
+    exact = (stored * 65535 + full // 2) // full
+    for name in ("a.heic", "a.avif"):
+        said = c.result("convert", "deep.ppm", name, "--quality", 100)
+        if bits == 10 and name == "a.avif":
+            check("10 bits in an AVIF are a named loss", "rounded to 12-bit" in said.stderr)
+            continue
+        check(f"{name}: {bits} bits without a warning", said.returncode == 0 and not said.stderr, said.stderr)
+        check(f"{name}: {bits} bits are exact in 16", worst(ours(name), exact) == 0)
+
+avifenc(rgb, "a.avif", "--depth", 10, "--yuv", 444, "--min", 0, "--max", 0)
+info = json.loads(c.run("info", "a.avif", "--json"))
+check("avifenc's 10 bits", (info["bits"], info["maxval"]) == (10, 1023), info)
+check("avifenc's 10 bits in 8", worst(ours("a.avif", "--depth", 8), rgb) <= 1)
+
+# Gray of the range of video, and colours that are multiplied by alpha.
+avifenc(gray, "a.avif", "--yuv", 400, "--range", "limited", "--min", 0, "--max", 0)
+got = ours("a.avif")
+check("gray is read as gray", got.squeeze().ndim == 2, got.shape)
+check("gray of limited range", worst(got, gray) <= 1)
+rgba[..., 3] = np.maximum(rgba[..., 3], 64)
+avifenc(rgba, "a.avif", "--premultiply", *LOSSLESS)
+check("premultiplied alpha", worst(ours("a.avif"), rgba) <= 2, worst(ours("a.avif"), rgba))
+
+# A rotation of the container is applied once, whatever EXIF says.
+exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"
+xmp = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"/>'
+open("exif", "wb").write(exif)
+open("xmp", "wb").write(xmp)
+for turns in (0, 1, 2, 3):
+    avifenc(rgb, "a.avif", *LOSSLESS, "--irot", turns, "--exif", "exif", "--xmp", "xmp")
+    check(f"{turns} quarter turns", worst(ours("a.avif"), np.rot90(rgb, turns)) == 0)
+check("EXIF and XMP are carried", parts("a.avif") == {"EXIF": "carried", "XMP": "carried"}, parts("a.avif"))
+c.run("convert", "a.avif", "a.png")
+check("the orientation is reset", Image.open("a.png").getexif().get(0x112, 1) == 1)
+
+# The code of a colour space becomes PNG's cICP and that of a HEIC or AVIF; other formats lose it by name.
+avifenc(rgb, "a.avif", "--cicp", "9/16/9", "--range", "full")
+c.run("convert", "a.avif", "a.png", "--strict")
+check("cICP in PNG", b"cICP" + bytes((9, 16, 0, 1)) in open("a.png", "rb").read())
+for name in ("b.avif", "b.heic"):
+    c.run("convert", "a.png", name, "--strict", "--quality", 60)
+    check(f"cICP in {name}", parts(name) == {"chunk cICP": "carried"}, parts(name))
+    check(f"nclx in {name}", b"colrnclx" + struct.pack(">HH", 9, 16) in open(name, "rb").read())
+said = c.result("convert", "a.avif", "a.jpg")
+check("a JPEG loses the code", "jpeg cannot hold its colour" in said.stderr, said.stderr)
+
+# Further images and thumbnails.
+Image.fromarray(rgb.astype(np.uint8)).save("a.png")
+peer("heif-enc", "-t", 20, "a.png", "-o", "thumb.heic")
+check("a thumbnail is dropped by name", parts("thumb.heic") == {"thumbnail": "dropped"}, parts("thumb.heic"))
+check("--strict refuses that", "thumbnail" in c.result("convert", "thumb.heic", "b.png", "--strict").stderr)
+peer("heif-enc", "a.png", "a.png", "a.png", "-o", "three.heic")
+said = c.result("convert", "three.heic", "b.png")
+check("further images are named", said.returncode == 0 and "holds more images; only the primary one is read" in said.stderr, said.stderr)
+check("--strict refuses them", "2 images beside the primary one" in c.result("convert", "three.heic", "b.png", "--strict").stderr)
+
+# The bytes do not depend on the number of threads.
+for name in ("t.heic", "t.avif"):
+    made = []
+    for threads in (1, 2, 7):
+        c.run("resize", "a.png", name, "--size", "300x200", "--threads", threads)
+        made.append(open(name, "rb").read())
+    check(f"{name}: threads", made[0] == made[1] == made[2])
+c.end()
