@@ -89,7 +89,7 @@ const struct gi_command gi_command_hash = {
     .operands = "INPUT [TABLE]",
     .examples = "gpuimg hash photo.jpg\n"
                 "gpuimg hash photo.jpg --method difference --size 16\n"
-                "gpuimg hash photos/ --table hashes.csv\n"
+                "gpuimg hash --recursive photos --table hashes.csv\n"
                 "gpuimg run 'crop --size 90%x90% --gravity center | hash' photo.jpg",
     .min_operands = 1,
     .max_operands = 2,

@@ -48,7 +48,7 @@ steps = c.run("help", "run").decode().split("their options:\n")[1].split("\n\n")
 steps = [line.split()[0] for line in steps.splitlines() if not line.split()[0].startswith("--")]
 c.check("there are steps", len(steps) > 50 and set(steps) <= set(rows), steps)
 for step in steps:
-    name = {"open": "open_"}.get(step, step.replace("-", "_"))
+    name = {"open": "open_", "hash": "hash_"}.get(step, step.replace("-", "_"))
     function = getattr(gpuimg, name)
     text, parameters = inspect.getdoc(function), inspect.signature(function).parameters
     c.check(f"{name}: in __all__, annotated", name in gpuimg.__all__ and all(p.annotation for p in parameters.values()))
@@ -72,7 +72,7 @@ c.check("sigma and k", list(inspect.signature(gpuimg.gaussian).parameters)[:3] =
 c.check("other options are named", inspect.signature(gpuimg.gaussian).parameters["sigma"].kind == inspect.Parameter.KEYWORD_ONLY)
 for name in [step for step in steps if step != "stack"] + ["labels", "compare"]:
     # Every example is accepted up to its files, which do not exist.
-    text = inspect.getdoc(getattr(gpuimg, {"open": "open_"}.get(name, name.replace("-", "_"))))
+    text = inspect.getdoc(getattr(gpuimg, {"open": "open_", "hash": "hash_"}.get(name, name.replace("-", "_"))))
     for call in re.sub(r"\n\.\.\. +", " ", text.split("Examples\n--------\n")[1]).splitlines():
         try:
             exec(call.removeprefix(">>> "), {"gpuimg": gpuimg, "image": color})
@@ -109,7 +109,7 @@ def outcome(call):
 
 
 for step in [step for step in steps if step != "stack"]:
-    function = getattr(gpuimg, {"open": "open_"}.get(step, step.replace("-", "_")))
+    function = getattr(gpuimg, {"open": "open_", "hash": "hash_"}.get(step, step.replace("-", "_")))
     options = {o["name"]: o for o in rows[step]["options"]}
     for argument in list(inspect.signature(function).parameters)[1:-1]:
         name = argument.rstrip("_").replace("_", "-")
@@ -203,7 +203,7 @@ c.check("cumulative", np.array_equal(gpuimg.cumulative(color), color.cumsum(1, "
 spots = np.zeros((31, 40), "u1")
 spots[2:5, 3:9], spots[10:18, 20:22], spots[30, 39] = 200, 90, 255
 c.check("palette", {p["color"][0]: p["pixels"] for p in gpuimg.palette(spots)["palette"]} == {0: 1205, 200: 18, 90: 16, 255: 1})
-c.check("hash", gpuimg.hash(np.full((9, 9), 7, "u1"))["hash"] == "8000000000000000")
+c.check("hash", gpuimg.hash_(np.full((9, 9), 7, "u1"))["hash"] == "8000000000000000")
 c.check("extract", [r["area"] for r in gpuimg.extract(spots, threshold=50, min_area=2)["regions"]] == [18, 16])
 found = gpuimg.labels(spots, threshold=50)
 c.check("labels", found.dtype.kind in "iu" and found.dtype.itemsize == 4)
