@@ -20,6 +20,7 @@ struct tables {
     /* The first member, for gi_text_batch_open(). Without a writer: one table per image. */
     struct gi_text_batch table;
     struct gi_batch_files files;
+    const struct gi_batch_job *job;
     const struct gi_chain *chain;
     int last; /* number of the last step, the analysis */
     struct gi_io_params *io;
@@ -43,7 +44,7 @@ static enum gi_status analyse(const struct tables *tables, struct gi_imaging *im
     const struct gi_source *source = tables->source;
     struct gi_image image = {0};
     struct gi_file_info info = {0};
-    struct gi_imaging_table table = {.into_memory = tables->table.writer != NULL};
+    struct gi_imaging_table table = {.into_memory = tables->table.writer || tables->job->take};
     const char *tar;
     table.json = table.into_memory ? tables->table.table.format == GI_TABLE_WRITER_JSONL
                                    : is_json(item->line.output);
@@ -107,6 +108,17 @@ static enum gi_status put(void *self, struct gi_item *item, struct gi_err *err)
     if (!status && item->made.part && !item->line.status)
         reporter->add_total(&tables->total, item->made.part);
     return status;
+}
+
+/* Gives the table of the item to the caller of the batch. */
+static enum gi_status put_taken(void *self, struct gi_item *item, struct gi_err *err)
+{
+    const struct tables *tables = self;
+    const char *tar, *file;
+    (void)err;
+    if (!item->line.status && gi_batch_row(tables->source, item, &tar, &file))
+        tables->job->take(tables->job->taker, tar, file, item->made.bytes, item->made.nbytes);
+    return GI_OK;
 }
 
 /* Refuses options that make sense for one image only. These are a path for the table, and options
@@ -270,6 +282,8 @@ static const struct gi_target_kind a_table = {.ordered = true,
                                               .open = gi_text_batch_open,
                                               .put = put,
                                               .end = end_table};
+static const struct gi_target_kind a_taker = {
+    .ordered = true, .check = check_table, .put = put_taken};
 static const struct gi_target_kind a_table_each = {.check = check_each, .open = make_folders};
 
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
@@ -277,7 +291,8 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
 {
     static const char *const texts[] = {"channel", "hash", NULL}; /* of stats and hash */
     const struct gi_batch_params *p = gi_batch_params(job);
-    struct tables tables = {.chain = job->chain, .last = job->chain->n - 1, .io = gi_batch_io(job)};
+    struct tables tables = {
+        .job = job, .chain = job->chain, .last = job->chain->n - 1, .io = gi_batch_io(job)};
     tables.source = &tables.files.source;
     tables.table = (struct gi_text_batch){
         .files = &tables.files,
@@ -300,7 +315,9 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         status = open_inputs(&tables, job, operands, noperands, err);
     const struct gi_batch batch = {.job = job,
                                    .source = tables.source,
-                                   .target = table_of(p) ? &a_table : &a_table_each,
+                                   .target = job->take     ? &a_taker
+                                             : table_of(p) ? &a_table
+                                                           : &a_table_each,
                                    .self = &tables,
                                    .run = run_item};
     if (!status)

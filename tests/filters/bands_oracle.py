@@ -180,7 +180,7 @@ OPTIONS = {
     "color": ["--saturation", "2"], "channels": ["--order", "bgr"], "paste": ["--points", "@points.csv"],
     "transpose": [],
 }
-MANY = {"channels", "split", "merge", "montage", "pages", "stack", "stats", "histogram", "integral", "cumulative", "palette", "hash",
+MANY = {"channels", "split", "merge", "montage", "pages", "stack", "stats", "histogram", "integral", "cumulative", "palette", "hash", "duplicates",
         "extract", "compare", "run", "convert", "orient"}
 listed = json.loads(c.run("list", "--json"))
 names = [o["name"] for o in listed["operations"]]

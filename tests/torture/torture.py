@@ -132,6 +132,7 @@ CAMERA = b'{"camera_matrix": [[20, 0, 12], [0, 20, 10], [0, 0, 1]], "distortion_
 CONTENT = {
     "affine": {".txt": b"1 0.1 0\n0 1 2\n"},
     "convolve": {".txt": b"0 1 0\n1 -4 1\n0 1 0\n"},
+    "duplicates": {".csv": b"file,hash\na.png,f1b13f0e35e0184f\nb.png,f1b13f0e35e0184e\n"},
     "match": {".csv": b"5\n" * 256},
     "paste": {".csv": PLACES, ".npy": POINT},
     "perspective": {".txt": b"1 0.1 0\n0 1 2\n0 0 1\n"},

@@ -91,8 +91,10 @@ autorotate:orient
 speed:batch
 objects:extract
 phash:hash
-dedupe:hash
-similar:hash
+dedupe:duplicates
+dedup:duplicates
+similar:duplicates
+near-duplicate:duplicates
 END
 check "help 4:2:0: the option" grep -q '^    --quality ' <(gpuimg help 4:2:0)
 # Words that only the texts of pages have.

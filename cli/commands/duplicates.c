@@ -1,0 +1,346 @@
+/* gpuimg duplicates: groups images whose perceptual hashes are similar.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands/duplicates.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/args/batch_options.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/inputs/tables.h"
+#include "cli/json.h"
+#include "cli/log.h"
+#include "cli/paths/output.h"
+#include "cli/process.h"
+#include "cli/tables/cells.h"
+#include "cli/tables/table_file.h"
+#include "cli/tables/table_writer.h"
+#include "cli/text.h"
+#include "filters/statistics/hash.h"
+#include "filters/statistics/hash_groups.h"
+#include "imgio/small.h"
+
+enum { SET_OWN, SET_INPUT, SET_DEVICE, SET_MANY };
+
+struct duplicates_params {
+    struct gi_hash_params hash;
+    int distance;
+    bool json;
+};
+
+static const struct gi_option options[] = {
+    {GI_OPTION("distance", INT, struct duplicates_params, distance), .letter = 'd',
+     .default_text = "5", .min = 0, .max = GI_HASH_DISTANCE_MAX, .unit = "bits",
+     .help = "Maximum number of different bits of similar images (their Hamming distance)"},
+    {GI_OPTION("method", CHOICE, struct duplicates_params, hash.method), .letter = 'm',
+     .default_text = "perceptual", .choices = gi_hash_methods,
+     .help = "The hash, as of gpuimg hash; a table already has one"},
+    {GI_OPTION("json", FLAG, struct duplicates_params, json), .letter = 'j',
+     .help = "Print one JSON object per group and line"},
+    {0},
+};
+
+/* A member of a group. */
+struct member {
+    int group; /* from 1 */
+    char hash[17];
+    int distance; /* from the first member */
+};
+static const struct gi_column columns[] = {
+    GI_COLUMN("group", NULL, INT, struct member, group),
+    GI_COLUMN("hash", NULL, NAME, struct member, hash),
+    GI_COLUMN("distance", NULL, INT, struct member, distance),
+};
+enum { NCOLUMNS = sizeof columns / sizeof *columns };
+
+/* The images of all groups, group by group. */
+struct groups {
+    const struct gi_hashed *hashed;
+    uint32_t *first; /* of each image: the first image of its group */
+    uint32_t *order; /* the images of groups of two or more */
+    size_t n;
+    struct gi_table_writer *writer; /* NULL: standard output */
+    struct gi_table_writer_options table;
+    bool json;
+};
+
+/* ---- input ---- */
+
+struct taker {
+    struct gi_hashed *hashed;
+    enum gi_status status;
+    struct gi_err err;
+};
+
+/* Takes the CSV of an image: a line "hash" and a line with it. */
+static void take(void *self, const char *tar, const char *file, const char *csv, size_t nbytes)
+{
+    struct taker *taker = self;
+    const char *line = memchr(csv, '\n', nbytes);
+    if (taker->status || !line)
+        return;
+    size_t left = nbytes - (size_t)(++line - csv);
+    const char *end = memchr(line, '\n', left);
+    taker->status = gi_hashed_add(taker->hashed, tar, file, line, end ? (size_t)(end - line) : left,
+                                  file, &taker->err);
+}
+
+/* Hashes the images that the operands name. */
+static enum gi_status hash_images(struct gi_hashed *hashed, const struct gi_command *self,
+                                  void *const *params, char **operands, int noperands,
+                                  struct gi_err *err)
+{
+    struct duplicates_params *own = params[SET_OWN];
+    struct gi_table_file_params output = {0};
+    struct gi_chain_step step = {.filter = &gi_filter_hash,
+                                 .reporter = gi_reporter_find(&gi_filter_hash)};
+    struct gi_chain chain = {.steps = &step, .n = 1};
+    struct taker taker = {.hashed = hashed};
+    step.args.params[GI_SET_STEP_FILTER] = &own->hash;
+    step.args.params[GI_SET_STEP_OUTPUT] = &output;
+    own->hash.size = 8;
+    struct gi_batch_params many = *(const struct gi_batch_params *)params[SET_MANY];
+    many.table = NULL; /* it gets the groups, not the hashes */
+    const struct gi_batch_job job = {.batch = &many,
+                                     .command = self,
+                                     .params = params,
+                                     .chain = &chain,
+                                     .take = take,
+                                     .taker = &taker};
+    enum gi_status status = gi_batch_tables(&job, operands, noperands, err);
+    if (taker.status)
+        *err = taker.err;
+    return taker.status ? taker.status : status;
+}
+
+/* Reads the tables, or hashes the images. */
+static enum gi_status find_hashes(struct gi_hashed *hashed, const struct gi_command *self,
+                                  void *const *params, char **operands, int noperands,
+                                  struct gi_err *err)
+{
+    const struct gi_batch_params *many = params[SET_MANY];
+    int tables = 0;
+    for (int i = 0; i < noperands; i++)
+        tables += gi_hashed_is_table(operands[i]);
+    if (!tables)
+        return hash_images(hashed, self, params, operands, noperands, err);
+    if (tables < noperands || many->files_from || many->tar)
+        return gi_fail(err, GI_E_USAGE, "want tables of hashes or images, not both");
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < noperands && !status; i++)
+        status = gi_hashed_read(hashed, operands[i], err);
+    return status;
+}
+
+/* ---- output ---- */
+
+/* Puts the members of each group of two or more behind each other, groups and members in the order
+ * of the input. */
+static void sort_groups(struct groups *groups)
+{
+    size_t n = groups->hashed->n;
+    uint32_t *next = gi_small_calloc(n + 1, sizeof *next); /* by first member: count, then place */
+    for (size_t i = 0; i < n; i++)
+        next[groups->first[i]]++;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t count = next[i];
+        next[i] = (uint32_t)groups->n;
+        groups->n += count > 1 ? count : 0;
+        if (count == 1)
+            groups->first[i] = UINT32_MAX;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (groups->first[i] != UINT32_MAX)
+            groups->order[next[groups->first[i]]++] = (uint32_t)i;
+    free(next);
+}
+
+static void print_name(const struct gi_hashed_image *image)
+{
+    if (image->tar) {
+        gi_print_safe(stdout, image->tar);
+        fputs(": ", stdout);
+    }
+    gi_print_safe(stdout, image->file);
+    putc('\n', stdout);
+}
+
+static json_t *member_json(const struct gi_hashed_image *image, const struct member *member)
+{
+    json_t *object = json_object();
+    if (image->tar)
+        gi_json_set_name(object, "tar", image->tar);
+    gi_json_set_name(object, "file", image->file);
+    gi_cells_json(object, columns + 1, NCOLUMNS - 1, member);
+    return object;
+}
+
+/* Adds a row to the table. */
+static enum gi_status add_row(const struct groups *groups, const struct gi_hashed_image *image,
+                              const struct member *member, struct gi_err *err)
+{
+    static const struct gi_cell_style style = {.missing = ""};
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    struct gi_table_writer_table row = {
+        .tar = groups->table.tar ? image->tar ? image->tar : "" : NULL, .file = image->file};
+    enum gi_status status = GI_OK;
+    if (groups->table.format == GI_TABLE_WRITER_JSONL) {
+        json_t *object = json_object();
+        gi_json_set_name(object, "file", image->file);
+        gi_cells_json(object, columns, NCOLUMNS, member);
+        status = gi_json_print_for(-1, out, object, 0, err);
+    } else {
+        gi_cells_csv_names(out, columns, NCOLUMNS);
+        putc('\n', out);
+        gi_cells_csv(out, columns, NCOLUMNS, &style, member);
+        putc('\n', out);
+    }
+    char *text = gi_text_close(out, &memory);
+    row.text = text;
+    row.nbytes = memory.nbytes;
+    if (!status)
+        status = gi_table_writer_add(groups->writer, &row, err);
+    free(text);
+    return status;
+}
+
+/* Writes the group whose members begin at `from`, and returns the place behind it. */
+static size_t write_group(const struct groups *groups, size_t from, int number,
+                          enum gi_status *status, struct gi_err *err)
+{
+    const struct gi_hashed *hashed = groups->hashed;
+    uint32_t first = groups->order[from];
+    json_t *files = json_array();
+    if (number > 1 && !groups->writer && !groups->json)
+        putc('\n', stdout);
+    for (; from < groups->n && groups->first[groups->order[from]] == first && !*status; from++) {
+        uint32_t i = groups->order[from];
+        struct member member = {.group = number,
+                                .distance =
+                                    gi_hash_distance(hashed->hashes[first], hashed->hashes[i])};
+        snprintf(member.hash, sizeof member.hash, "%016" PRIx64, hashed->hashes[i]);
+        if (groups->writer)
+            *status = add_row(groups, &hashed->images[i], &member, err);
+        else if (groups->json)
+            json_array_append_new(files, member_json(&hashed->images[i], &member));
+        else
+            print_name(&hashed->images[i]);
+    }
+    if (groups->json && !groups->writer && !*status) {
+        json_t *object = json_object();
+        json_object_set_new(object, "group", json_integer(number));
+        json_object_set(object, "images", files);
+        *status = gi_json_print(stdout, object, 0, err);
+    }
+    json_decref(files);
+    return from;
+}
+
+/* Writes all groups to --table, or to standard output. */
+static enum gi_status write_groups(struct groups *groups, const char *table, struct gi_err *err)
+{
+    static const char *const texts[] = {"hash", NULL};
+    enum gi_status status = GI_OK;
+    groups->table =
+        (struct gi_table_writer_options){.path = table, .first = "file", .texts = texts};
+    for (size_t i = 0; i < groups->hashed->n && !groups->table.tar; i++)
+        groups->table.tar = groups->hashed->images[i].tar ? "tar" : NULL;
+    if (table)
+        status = gi_table_writer_format_of(&groups->table.format, table, err);
+    if (!status && table)
+        status = gi_table_writer_new(&groups->writer, &groups->table, err);
+    size_t at = 0;
+    for (int number = 1; at < groups->n && !status; number++)
+        at = write_group(groups, at, number, &status, err);
+    if (groups->writer)
+        return gi_table_writer_end(&groups->writer, status, err);
+    return status ? status : gi_cli_flush(err);
+}
+
+static enum gi_status group(const struct gi_hashed *hashed, void *const *params, struct gi_err *err)
+{
+    const struct duplicates_params *own = params[SET_OWN];
+    const struct gi_device_params *device = params[SET_DEVICE];
+    struct groups groups = {.hashed = hashed,
+                            .json = own->json,
+                            .first = malloc((hashed->n + 1) * sizeof *groups.first),
+                            .order = malloc((hashed->n + 1) * sizeof *groups.order)};
+    struct gi_pool *pool = NULL;
+    enum gi_status status = gi_pool_new(&pool, gi_thread_count(device->threads), err);
+    if (!status && (!groups.first || !groups.order))
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu hashes", hashed->n);
+    if (!status)
+        status = gi_hash_groups(groups.first, hashed->hashes, hashed->n, own->distance, pool, err);
+    gi_pool_free(&pool);
+    if (!status) {
+        sort_groups(&groups);
+        status = write_groups(&groups, ((struct gi_batch_params *)params[SET_MANY])->table, err);
+    }
+    free(groups.first);
+    free(groups.order);
+    return status;
+}
+
+/* If single inputs failed, which has been logged, the others are grouped. */
+static enum gi_status run_duplicates(const struct gi_command *self, void *const *params,
+                                     char **operands, int noperands, struct gi_err *err)
+{
+    const struct duplicates_params *own = params[SET_OWN];
+    const struct gi_batch_params *many = params[SET_MANY];
+    enum gi_table_writer_format format;
+    struct gi_hashed hashed = {0};
+    if (own->json && many->table)
+        return gi_fail(err, GI_E_USAGE, "--json: is for standard output, want no --table with it");
+    const char *const outputs[] = {many->table, NULL};
+    const char **inputs = gi_small_calloc((size_t)noperands + 1, sizeof *inputs);
+    memcpy(inputs, operands, (size_t)noperands * sizeof *inputs);
+    enum gi_status found =
+        many->table ? gi_table_writer_format_of(&format, many->table, err) : GI_OK;
+    if (!found && many->table)
+        found = gi_output_check_inputs(outputs, inputs, err);
+    free(inputs);
+    if (!found && many->table)
+        found = gi_output_check(many->table, false, err);
+    if (!found)
+        found = find_hashes(&hashed, self, params, operands, noperands, err);
+    enum gi_status status = found && *err->text ? found : group(&hashed, params, err);
+    gi_hashed_free(&hashed);
+    return status ? status : found;
+}
+
+const struct gi_command gi_command_duplicates = {
+    .name = "duplicates",
+    .group = GI_GROUP_MEASUREMENT,
+    .operands = "INPUT...",
+    .summary = "Find similar images (near-duplicates) and group them",
+    .manual =
+        "Finds images that differ little: other sizes, other compression, small changes. Each "
+        "image gets a hash of 64 bits, as of gpuimg hash. Two images whose hashes differ in at "
+        "most --distance bits are similar, and a group has all images that are similar to one of "
+        "its others. Groups are printed in the order in which their first images appear, with the "
+        "images of each group in the order of the inputs, a name per line, and a blank line "
+        "between groups. With --table or --json each image has its group, its hash and the "
+        "number of bits in which that differs from the first image of the group.\n\n"
+        "Inputs are images, and folders with --recursive, or tables with the columns file and "
+        "hash that gpuimg hash --table has written: .csv, .jsonl, or - for CSV on standard input. "
+        "So the images need to be read only once. No pair within the distance is missed; a "
+        "million hashes take about a second at the default distance, and a minute at a distance of "
+        "10.\n\n"
+        "A distance of 0 finds images with the same hash. Above 10 unrelated images are often in "
+        "one group.",
+    .examples = "gpuimg duplicates *.jpg\n"
+                "gpuimg duplicates --recursive photos --distance 3 --table groups.csv\n"
+                "gpuimg duplicates hashes.csv --json",
+    .min_operands = 0,
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct duplicates_params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_listing_options, sizeof(struct gi_batch_params)}},
+    .run = run_duplicates,
+};
