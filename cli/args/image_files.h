@@ -40,6 +40,7 @@ struct gi_io_params {
     struct gi_io_passed passed; /* not options */
 };
 enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT, GI_DEPTH_1 };
+extern const struct gi_choice gi_depth_choices[]; /* in the order of enum gi_depth */
 extern const struct gi_option gi_io_options[];    /* for commands that write an image */
 extern const struct gi_option gi_input_options[]; /* for commands that only read one */
 

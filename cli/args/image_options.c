@@ -1,0 +1,153 @@
+/* The rows of the set "Input and output".
+ * SPDX-License-Identifier: MIT */
+#include "cli/args/image_files.h"
+
+#include "filters/color/gray.h"
+
+const struct gi_choice gi_depth_choices[] = {
+    {"same", NULL, "the type of the result"},
+    {"8", NULL, "whole numbers, 0 to 255"},
+    {"16", NULL, "whole numbers, 0 to 65535"},
+    {"float", NULL, "32-bit float, 0 to 1"},
+    {"1", NULL, "one bit (1-bit, bilevel), for masks of black and white: png, tiff and pbm"},
+    {0},
+};
+
+static const struct gi_choice work_choices[] = {
+    {"same", NULL, "the type of the input file, or of --depth if that has more bits"},
+    {"8", NULL, "whole numbers, 0 to 255"},
+    {"16", NULL, "whole numbers, 0 to 65535"},
+    {"float", NULL, "32-bit float, 0 to 1"},
+    {0},
+};
+
+const struct gi_choice gi_compression_choices[] = {
+    {"0", NULL, NULL},  {"1", NULL, NULL}, {"2", NULL, NULL},  {"3", NULL, NULL},
+    {"4", NULL, NULL},  {"5", NULL, NULL}, {"6", NULL, NULL},  {"7", NULL, NULL},
+    {"8", NULL, NULL},  {"9", NULL, NULL}, {"g4", NULL, NULL}, {"auto", NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct gi_choice layout_choices[] = {
+    {"hwc", NULL, "(height, width, channels)"},
+    {"chw", NULL, "channels first: (channels, height, width)"},
+    {0},
+};
+
+/* In the order of enum gi_strip. */
+static const struct gi_choice strip_choices[] = {
+    {"no", NULL, "keep everything that the output format can hold"},
+    {"all", NULL, "drop ICC profile, EXIF, IPTC, XMP, texts, resolution and all other parts"},
+    {"exif", NULL, "drop EXIF, and XMP, which repeats EXIF"},
+    {"gps", NULL, "drop the location: in EXIF, IPTC, GeoTIFF, XMP and texts"},
+    {0},
+};
+
+#define WORK_DEPTH                                                                                 \
+    GI_OPTION("work-depth", CHOICE, struct gi_io_params, work_depth),                              \
+        .default_text = "same", .choices = work_choices,                                           \
+        .help = "Sample type in which the operation computes: the input is converted to it first"
+
+#define IO_INPUT                                                                                   \
+    {GI_OPTION("allow-partial", FLAG, struct gi_io_params, allow_partial),                         \
+     .help = "Use the readable part of a damaged file, with a warning; missing samples are 0. "    \
+             "Without this option a damaged file is an error"},                                    \
+        {GI_OPTION("gray", CHOICE, struct gi_io_params, gray),                                     \
+         .also = "grey",                                                                           \
+         .bare = "bt709",                                                                          \
+         .default_text = "no",                                                                     \
+         .choices = gi_gray_choices,                                                               \
+         .help = "Convert colour to gray before the operation; --gray alone means --gray=bt709. "  \
+                 "An ICC profile for colour is dropped"},                                          \
+        {GI_OPTION("bands", TEXT, struct gi_io_params, bands), .metavar = "LIST",                  \
+         .help = "Use these bands of every input, counted from 1: 1 is gray, 3,2,1 is RGB, "       \
+                 "1,2,3,a4 is RGB with band 4 as alpha, and 1-6 are six bands. Brackets on a "     \
+                 "name, as in 'x.tif[bands=3,2,1]', do that for one file, and override this. "     \
+                 "Images that options name have all bands"},                                       \
+        {GI_OPTION("layout", CHOICE, struct gi_io_params, encoding.layout), .default_text = "hwc", \
+         .choices = layout_choices,                                                                \
+         .help = "Order of the axes in .npy files: of the output, and of an input whose shape "    \
+                 "allows both orders. In an input the axis of 1 to 4 is the channels, so that "    \
+                 "(3, 480, 640) is RGB; if there is none, the shorter one of the first and the "   \
+                 "last axis; and if both have 1 to 4 or are equally long, or with chw, this "      \
+                 "option decides. gpuimg info and -v tell what was taken"},                        \
+        {GI_OPTION("nodata", TEXT, struct gi_io_params, nodata), .metavar = "VALUE",               \
+         .help = "Value of pixels without data, or none; by default GDAL_NODATA of a TIFF. "       \
+                 "Filters, stats and histogram ignore them; stack, compare and other "             \
+                 "measurements count them, with a warning. A filter that reaches data fills them " \
+                 "from it, and the others keep the value. A result that happens to be the value "  \
+                 "is taken for no data by the next command. In an image with alpha they become "   \
+                 "transparent"},                                                                   \
+        {GI_OPTION("quiet", FLAG, struct gi_io_params, quiet), .letter = 'q',                      \
+         .help = "Print no warnings"},                                                             \
+        {GI_OPTION("max-pixels", SIZE, struct gi_io_params, limits.max_pixels),                    \
+         .default_text = "256Mi",                                                                  \
+         .min = 1,                                                                                 \
+         .max = 4294967294.0,                                                                      \
+         .unit = "pixels",                                                                         \
+         .help =                                                                                   \
+             "Refuse images and results with more pixels, with two exceptions: an image whose "    \
+             "file has at least half as many bytes as its samples, and a result that has no "      \
+             "more pixels than the input"},                                                        \
+    {                                                                                              \
+        GI_OPTION("max-bytes", SIZE, struct gi_io_params, limits.max_bytes),                       \
+            .default_text = "64Gi", .min = 1, .max = 1e15, .unit = "bytes",                        \
+            .help = "Refuse images and results whose samples take more bytes, and longer input "   \
+                    "from a pipe"                                                                  \
+    }
+
+const struct gi_option gi_input_options[] = {{WORK_DEPTH, .also = "depth"}, IO_INPUT, {0}};
+
+const struct gi_option gi_io_options[] = {
+    {GI_OPTION("format", TEXT, struct gi_io_params, format), .metavar = "NAME",
+     .help = "Format of the output, for example png, whatever its suffix is; without this option "
+             "the suffix or a prefix as in png:- decides. gpuimg list has the names"},
+    {GI_OPTION("quality", INT, struct gi_io_params, encoding.quality), .zero = "keep",
+     .default_text = "keep", .min = 1, .max = 100,
+     .help =
+         "Quality of JPEG, WebP, HEIC and AVIF. keep: a JPEG that is made of a JPEG has the "
+         "quantization "
+         "tables and the chroma subsampling of its input, and a gray one that is made of a colour "
+         "one the table of the luma; quality 90 in all other cases: other formats, colour made of "
+         "gray, CMYK, and one image of several. Below 90, JPEG, HEIC and AVIF have chroma "
+         "subsampling "
+         "4:2:0 "
+         "(colour at half the resolution), and from 90 on 4:4:4 (no subsampling); at 100, WebP, "
+         "HEIC and AVIF are "
+         "lossless"},
+    GI_COMPRESSION_OPTION(struct gi_io_params, encoding.compression),
+    {GI_OPTION("dpi", REAL, struct gi_io_params, encoding.dpi), .min = 1, .max = 100000,
+     .unit = "pixels per inch",
+     .help = "Resolution (pixel density) to store in PNG, JPEG, TIFF and BMP files; by default "
+             "that of the "
+             "input"},
+    {GI_OPTION("depth", CHOICE, struct gi_io_params, depth), .also = "bits", .default_text = "same",
+     .choices = gi_depth_choices,
+     .help = "Sample type of the output: the result is converted to it last"},
+    {WORK_DEPTH},
+    {GI_OPTION("background", TEXT, struct gi_io_params, background), .metavar = "COLOUR",
+     .help = "Flatten: composite the result over this colour (for example white, #rgb or "
+             "#rrggbb) and drop alpha. Without this option alpha is kept; if the output format has "
+             "no alpha, the result is composited over black"},
+    {GI_OPTION("strip", CHOICE, struct gi_io_params, encoding.strip), .bare = "all",
+     .default_text = "no", .choices = strip_choices,
+     .help = "Drop metadata of the input; --strip alone means --strip=all. A JPEG is encoded again "
+             "with --quality"},
+    {GI_OPTION("linear", FLAG, struct gi_io_params, linear),
+     .help = "Work in linear light: samples are decoded with the curves of the file's profile, "
+             "or with that of sRGB, before the operation, and encoded again after it. Sample "
+             "values in options are then in the range 0 to 1. Possible for operations that mix "
+             "pixels, for chains and for --gray"},
+    {GI_OPTION("no-clobber", FLAG, struct gi_io_params, no_clobber),
+     .help = "Do not overwrite existing files: an output that exists is an error. A batch without "
+             "--report skips the inputs of such outputs"},
+    {GI_OPTION("durable", FLAG, struct gi_io_params, durable),
+     .help = "Wait until the output is safe on the disk (fsync) before it gets its name"},
+    {GI_OPTION("strict", FLAG, struct gi_io_params, strict),
+     .help = "Fail, instead of printing a warning, if the output format cannot hold everything "
+             "that the input has (gpuimg info lists its parts), a part is dropped or not read, "
+             "64-bit floats or integers change when they are rounded to 32-bit floats, or an "
+             "option has a surprising effect, such as a colour on a gray image"},
+    IO_INPUT,
+    {0},
+};
