@@ -316,6 +316,22 @@ enum {
  * of libpng's level 6, and are written in less than a tenth of the time. */
 enum { GI_QUALITY_KEEP, GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = GI_COMPRESSION_AUTO };
 
+/* Sampling of chroma relative to luma in a JPEG of three components. */
+enum gi_subsampling {
+    GI_SUBSAMPLING_AUTO, /* that of the input if its tables are kept, otherwise by quality */
+    GI_SUBSAMPLING_KEEP, /* that of the input, if there is one, otherwise by quality */
+    GI_SUBSAMPLING_444,
+    GI_SUBSAMPLING_422,
+    GI_SUBSAMPLING_420,
+};
+
+/* How a JPEG is coded besides its quality. */
+struct gi_save_jpeg {
+    int subsampling; /* enum gi_subsampling */
+    bool progressive;
+    bool optimize; /* Huffman tables are computed for the image, as always in a progressive file */
+};
+
 struct gi_save_options {
     /* suffix of a format; if NULL, the format follows from the prefix ("png:-") or suffix of the
      * path */
@@ -327,6 +343,7 @@ struct gi_save_options {
     /* JPEG, WebP, HEIC and AVIF, 1 to 100. GI_QUALITY_KEEP: a JPEG has the tables and sampling
      * factors of gi_metadata.jpeg, otherwise those of GI_DEFAULT_QUALITY. */
     int quality;
+    struct gi_save_jpeg jpeg;
     int compression; /* PNG and TIFF: 0 to 9, GI_COMPRESSION_G4 or GI_COMPRESSION_AUTO */
     bool no_clobber;
     bool durable;

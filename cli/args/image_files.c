@@ -263,6 +263,7 @@ struct gi_save_options gi_cli_save_options(const struct gi_io_params *io)
         .format = io->format,
         .bits = depth_bits[io->depth],
         .quality = io->encoding.quality,
+        .jpeg = io->encoding.jpeg,
         .compression = io->encoding.compression,
         .channels_first = io->encoding.layout != 0,
         .no_clobber = io->no_clobber,

@@ -34,6 +34,16 @@ static const struct gi_choice layout_choices[] = {
     {0},
 };
 
+/* In the order of enum gi_subsampling. */
+static const struct gi_choice subsampling_choices[] = {
+    {"auto", NULL, "as --quality says"},
+    {"keep", NULL, "that of an input that is a JPEG in colour, otherwise auto"},
+    {"4:4:4", NULL, "colour at the full resolution"},
+    {"4:2:2", NULL, "colour at half the width"},
+    {"4:2:0", NULL, "colour at half the width and half the height"},
+    {0},
+};
+
 /* In the order of enum gi_strip. */
 static const struct gi_choice strip_choices[] = {
     {"no", NULL, "keep everything that the output format can hold"},
@@ -115,6 +125,15 @@ const struct gi_option gi_io_options[] = {
          "(colour at half the resolution), and from 90 on 4:4:4 (no subsampling); at 100, WebP, "
          "HEIC and AVIF are "
          "lossless"},
+    {GI_OPTION("subsampling", CHOICE, struct gi_io_params, encoding.jpeg.subsampling),
+     .default_text = "auto", .choices = subsampling_choices, .metavar = "RATIO",
+     .help = "Chroma subsampling of JPEG"},
+    {GI_OPTION("progressive", FLAG, struct gi_io_params, encoding.jpeg.progressive),
+     .help = "Write a progressive JPEG, which viewers can show before it is complete. The "
+             "samples are the same. One thread encodes it, on the CPU"},
+    {GI_OPTION("optimize", FLAG, struct gi_io_params, encoding.jpeg.optimize),
+     .help = "Compute the Huffman tables of a JPEG for the image, as --progressive does, too. The "
+             "samples are the same in a smaller file. One thread encodes it, on the CPU"},
     GI_COMPRESSION_OPTION(struct gi_io_params, encoding.compression),
     {GI_OPTION("dpi", REAL, struct gi_io_params, encoding.dpi), .min = 1, .max = 100000,
      .unit = "pixels per inch",

@@ -1,5 +1,5 @@
-/* Chooses the quantization tables and sampling factors of a JPEG: those of the JPEG that the image
- * was read from, or those of a quality.
+/* Chooses how a JPEG is coded. Quantization tables and sampling factors are those of the JPEG that
+ * the image was read from, or those of a quality.
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg/jpeg_settings.h"
 
@@ -76,13 +76,18 @@ static void set_sampling(struct gi_jpeg_settings *settings, int h, int v)
     settings->v_max = v;
 }
 
-static void choose_sampling(struct gi_jpeg_settings *settings)
+static void choose_sampling(struct gi_jpeg_settings *settings, const struct gi_jpeg_tables *input,
+                            enum gi_subsampling wanted)
 {
     bool gray = settings->ncomponents == 1; /* the factors of one component have no effect */
-    if (!gray && settings->kept && keep_sampling(settings, settings->kept))
+    bool keeps = wanted == GI_SUBSAMPLING_KEEP || (wanted == GI_SUBSAMPLING_AUTO && settings->kept);
+    if (!gray && keeps && input && input->ncomponents == settings->ncomponents &&
+        keep_sampling(settings, input))
         return;
-    int factor = gray || settings->quality >= FULL_COLOR ? 1 : 2;
-    set_sampling(settings, factor, factor);
+    if (wanted <= GI_SUBSAMPLING_KEEP)
+        wanted = settings->quality >= FULL_COLOR ? GI_SUBSAMPLING_444 : GI_SUBSAMPLING_420;
+    set_sampling(settings, gray || wanted == GI_SUBSAMPLING_444 ? 1 : 2,
+                 gray || wanted != GI_SUBSAMPLING_420 ? 1 : 2);
 }
 
 struct gi_jpeg_settings gi_jpeg_settings_of(int channels, const struct gi_metadata *metadata,
@@ -91,11 +96,15 @@ struct gi_jpeg_settings gi_jpeg_settings_of(int channels, const struct gi_metada
     const struct gi_jpeg_tables *input = metadata ? metadata->jpeg : NULL;
     bool keeps = options->quality == GI_QUALITY_KEEP;
     struct gi_jpeg_settings settings = {.quality = keeps ? GI_DEFAULT_QUALITY : options->quality,
-                                        .ncomponents = channels};
+                                        .ncomponents = channels,
+                                        .progressive = options->jpeg.progressive,
+                                        .optimize = options->jpeg.optimize};
     if (keeps && input && input->ncomponents >= channels)
         settings.kept = input;
-    settings.ycc = channels == 3 && !(settings.kept && !input->ycc);
-    choose_sampling(&settings);
+    /* Red, green and blue stay these if their samples are quantized and sampled as in the input. */
+    settings.ycc = channels == 3 && !(settings.kept && !input->ycc &&
+                                      options->jpeg.subsampling <= GI_SUBSAMPLING_KEEP);
+    choose_sampling(&settings, input, (enum gi_subsampling)options->jpeg.subsampling);
     return settings;
 }
 
@@ -123,4 +132,7 @@ void gi_jpeg_settings_apply(const struct gi_jpeg_settings *settings, j_compress_
         jpeg->comp_info[c].h_samp_factor = settings->h[c];
         jpeg->comp_info[c].v_samp_factor = settings->v[c];
     }
+    jpeg->optimize_coding = settings->optimize;
+    if (settings->progressive)
+        jpeg_simple_progression(jpeg);
 }

@@ -1,4 +1,4 @@
-/* Chooses the quantization tables and sampling factors of a JPEG.
+/* Chooses how a JPEG is coded: quantization tables, sampling factors, scans, Huffman tables.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "imgio/imgio.h"
 
-/* How the components of a JPEG are sampled and quantized. */
+/* How a JPEG is coded. */
 struct gi_jpeg_settings {
     int quality; /* 1 to 100, of the tables if `kept` is NULL */
     const struct gi_jpeg_tables *kept;
@@ -16,6 +16,7 @@ struct gi_jpeg_settings {
     bool ycc; /* three components are Y, Cb and Cr, otherwise R, G and B */
     uint8_t h[GI_JPEG_COMPONENTS], v[GI_JPEG_COMPONENTS]; /* sampling factors */
     int h_max, v_max;                                     /* their maxima */
+    bool progressive, optimize;                           /* the whole image is encoded at once */
 };
 
 /* Returns the tables and factors of the file whose header has been read. They are malloc()ed and

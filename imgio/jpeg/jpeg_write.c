@@ -236,13 +236,19 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
     return gi_sink_write(w->sink, bytes, (size_t)(end - bytes), err);
 }
 
-/* Divides the image into strips of whole MCUs. */
+/* Divides the image into strips of whole MCUs. Scans and Huffman tables of the whole image need one
+ * encoder. */
 static void choose_strips(struct writer *w)
 {
     const struct gi_image *image = w->image;
     int mcu_width = w->settings.h_max * DCTSIZE, mcu_height = w->settings.v_max * DCTSIZE;
     int across = 1 + (image->width - 1) / mcu_width;
     int rows = gi_piece_rows(gi_row_nbytes(image), image->height) / mcu_height;
+    if (w->settings.progressive || w->settings.optimize) {
+        w->strip_rows = image->height;
+        w->nstrips = 1;
+        return;
+    }
     rows = rows < 1 ? 1 : rows > INTERVAL_MAX / across ? INTERVAL_MAX / across : rows;
     w->strip_rows = rows * mcu_height;
     w->nstrips = 1 + (image->height - 1) / w->strip_rows;
@@ -304,7 +310,8 @@ static enum gi_status make_frame(struct encoder *e, struct gi_jpeg_frame *frame,
 bool gi_jpeg_frame_of(struct gi_jpeg_frame *frame, const struct gi_image *image,
                       const struct gi_metadata *metadata, const struct gi_save_options *options)
 {
-    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
+    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION ||
+        options->jpeg.progressive || options->jpeg.optimize)
         return false;
     const struct writer w = writer_of(image, metadata, options);
     struct encoder e = {.err = NULL};

@@ -15,13 +15,14 @@ enum { GI_JPEG_METADATA_MAX = 65500 };
 extern const char *const gi_jpeg_keywords[];
 
 /* Fills in the frame of the JPEG that gi_jpeg_encode() writes of an image of this shape, whose
- * samples need not exist: tables, sampling factors, restart interval. Uses options->quality.
- * Returns false if JPEG can't hold the image, or if memory ran out. */
+ * samples need not exist: tables, sampling factors, restart interval. Uses options->quality and
+ * options->jpeg. Returns false if JPEG can't hold the image, if the Huffman tables depend on the
+ * samples, or if memory ran out. */
 bool gi_jpeg_frame_of(struct gi_jpeg_frame *frame, const struct gi_image *image,
                       const struct gi_metadata *metadata, const struct gi_save_options *options);
 
-/* As gi_format.encode, for gray and RGB of 8 bits. Uses options->quality, options->parallel and
- * options->encoded.
+/* As gi_format.encode, for gray and RGB of 8 bits. Uses options->quality, options->jpeg,
+ * options->parallel and options->encoded.
  * Errors: GI_E_UNSUPPORTED for a side that JPEG can't hold, GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
 enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata,

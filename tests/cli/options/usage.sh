@@ -150,13 +150,11 @@ expect_error 2 'blur: --boarder: no such option, did you mean --border? (try gpu
 expect_error 2 'blur: --radius: no such option, did you mean --k (a side: 2 \* radius + 1)? (try gpuimg help blur)' blur in.pgm made.pgm --radius 3
 expect_error 2 'edges: --radius: no such option (try gpuimg help edges)' edges in.pgm made.pgm --radius 3
 expect_error 2 'sharpen: --radius: no such option, did you mean --sigma? (try gpuimg help sharpen)' sharpen in.pgm made.pgm --radius 3
-chroma='JPEG has chroma subsampling 4:2:0 below 90, and 4:4:4 from 90 on'
 while IFS=: read -r command option means; do
     expect_error 2 "$command: --$option: no such option, did you mean --$means? (try gpuimg help $command)" "$command" in.pgm made.pgm --"$option"
 done <<END
 montage:tile:columns
-convert:subsampling:quality ($chroma)
-convert:sampling-factor:quality ($chroma)
+convert:sampling-factor:subsampling
 blur:log:report FILE (a JSON object per input)
 blur:skip-existing:no-clobber (or --resume with --report)
 info:validate:check
@@ -255,7 +253,7 @@ expect_error 2 'blur: made.JXL: *cjxl*' blur in.pgm made.JXL
 expect_error 2 'blur: made.ico: *ImageMagick*' blur in.pgm made.ico
 expect_error 2 'blur: made.gif: *ImageMagick*' blur in.pgm made.gif
 # Help lists the tasks that are not possible yet, and a search finds them.
-for word in "JPEG XL" ICO PDF progressive palette width 16:9 deskewing Canny Fourier viridis watershed EXIF "2 or 4 bits"; do
+for word in "JPEG XL" ICO PDF palette width 16:9 deskewing Canny Fourier viridis watershed EXIF "2 or 4 bits"; do
     check "help limits: $word" grep -q "NOT YET\..*$word" <(gpuimg help limits | tr '\n' ' ')
 done
 # JPEG and WebP are coded again, and quantize makes no palette; help says so.
