@@ -126,6 +126,7 @@ static bool read_size(uint64_t *value, const struct gi_option *row, const char *
             return false;
     if (*text) {
         int i = 0;
+        text = strcmp(text, "k") == 0 ? "K" : text; /* as SI has it */
         while (i < 8 && strcmp(size_suffixes[i], text) != 0)
             i++;
         if (i == 8)

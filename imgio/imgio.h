@@ -343,6 +343,9 @@ struct gi_save_options {
     /* JPEG, WebP, HEIC and AVIF, 1 to 100. GI_QUALITY_KEEP: a JPEG has the tables and sampling
      * factors of gi_metadata.jpeg, otherwise those of GI_DEFAULT_QUALITY. */
     int quality;
+    /* If not 0, formats with a quality have the highest one at which the file has at most that many
+     * bytes, with `quality` as the upper limit. Other formats are an error. */
+    uint64_t max_nbytes;
     struct gi_save_jpeg jpeg;
     int compression; /* PNG and TIFF: 0 to 9, GI_COMPRESSION_G4 or GI_COMPRESSION_AUTO */
     bool no_clobber;
@@ -428,6 +431,7 @@ struct gi_format_info {
     const char *suffixes; /* `name` and other suffixes, as in "jpg jpeg", for --format and paths */
     const char *summary;  /* "Portable Network Graphics" */
     bool reads, writes, u8, u16, f32, alpha;
+    bool quality; /* is written with gi_save_options.quality */
     /* the format is for video, whose frames are processed and written as video, not as images */
     bool video;
     const char *missing; /* the library that this build lacks for the format, or NULL */

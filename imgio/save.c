@@ -7,6 +7,7 @@
 #include "imgio/metadata/linear_light.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/png/png_strips.h"
+#include "imgio/save_size.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -162,7 +163,7 @@ bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image,
     bool alpha = gi_has_alpha(image);
     *coding = (struct gi_coding){0};
     if (options->orientation > 1 || wanted_type(image, options) != image->type ||
-        wanted_bits(options) == 1)
+        wanted_bits(options) == 1 || options->max_nbytes)
         return false;
     if (format == &gi_format_jpeg)
         return image->type == GI_U8 && !alpha &&
@@ -263,7 +264,7 @@ static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_form
     if (!status) {
         status = gi_orientation_apply(&turned, inverse[options->orientation], err);
         if (!status)
-            status = format->encode(sink, &turned, metadata, options, err);
+            status = gi_encode_sized(sink, format, &turned, metadata, options, err);
         gi_image_free(&turned);
     }
     return status;
@@ -309,7 +310,7 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
     if (!status)
         status = options->orientation > 1
                      ? encode_oriented(sink, format, image, &fitted, options, err)
-                     : format->encode(sink, image, &fitted, options, err);
+                     : gi_encode_sized(sink, format, image, &fitted, options, err);
     gi_metadata_free_fitted(&fitted);
     gi_image_free(&typed);
     gi_image_free(&shaped);

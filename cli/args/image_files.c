@@ -227,6 +227,20 @@ static enum gi_status check_g4(const char *path, const struct gi_io_params *io, 
                : gi_fail(err, GI_E_USAGE, "--compression g4: is for TIFF, and %s is none", path);
 }
 
+/* Checks that the output has a quality, if its format is known. */
+static enum gi_status check_size(const char *path, const struct gi_io_params *io,
+                                 struct gi_err *err)
+{
+    const char *name = gi_save_format(path, io->format);
+    const struct gi_format_info *format = NULL;
+    for (int i = 0; name && (format = gi_format_at(i)) && strcmp(format->name, name) != 0;)
+        i++;
+    return !format || format->quality || is_stdout(path)
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE,
+                         "--max-file-size: is for formats with a --quality, not for %s", name);
+}
+
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err)
 {
@@ -238,6 +252,8 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
         status = read_background(&color, io->background, err);
     if (!status && io->encoding.compression == GI_COMPRESSION_G4)
         status = check_g4(path, io, err);
+    if (!status && io->encoding.max_file_size)
+        status = check_size(path, io, err);
     if (status)
         return status;
     if (is_stdout(path))
@@ -263,6 +279,7 @@ struct gi_save_options gi_cli_save_options(const struct gi_io_params *io)
         .format = io->format,
         .bits = depth_bits[io->depth],
         .quality = io->encoding.quality,
+        .max_nbytes = io->encoding.max_file_size,
         .jpeg = io->encoding.jpeg,
         .compression = io->encoding.compression,
         .channels_first = io->encoding.layout != 0,

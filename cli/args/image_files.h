@@ -10,6 +10,7 @@ struct gi_io_encoding {
     int strip;  /* enum gi_strip */
     int layout; /* order of .npy's axes: 0 channels last, 1 channels first */
     int quality, compression;
+    uint64_t max_file_size; /* bytes; 0: unlimited */
     struct gi_save_jpeg jpeg;
     double dpi; /* resolution that is written; NAN: the resolution of the input */
 };

@@ -38,6 +38,7 @@ enum gi_status gi_heif_fail(struct gi_err *err, struct heif_error error, const c
                  .writes = GI_HAVE_HEIF,                                                           \
                  GI_HOLDS_INTEGERS,                                                                \
                  .alpha = true,                                                                    \
+                 .quality = true,                                                                  \
                  .missing = GI_HAVE_HEIF ? NULL : "libheif"},                                      \
         .probe = (probe_), .decode = gi_heif_decode, .encode = (encode_), .reads_by = LIBRARY,     \
         .writes_by = LIBRARY, GI_HOLDS_GRAY_AND_RGB, .metadata = true, .no_resolution = true,      \

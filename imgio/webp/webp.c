@@ -329,6 +329,7 @@ const struct gi_format gi_format_webp = {
              .writes = HAVE_WEBP,
              .u8 = true,
              .alpha = true,
+             .quality = true,
              .missing = HAVE_WEBP ? NULL : "libwebp"},
     .probe = gi_webp_probe,
     .parts = gi_webp_parts,

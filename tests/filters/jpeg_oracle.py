@@ -1,7 +1,7 @@
-"""How JPEGs are written, as Pillow reads it: --quality keep has the quantization tables and sampling factors of the input, for
+"""How JPEGs are written, as Pillow and djpeg read it: --quality keep has the tables and sampling factors of the input, for
 one image, batches, tars and streams, at every thread count, and where a device's scan is used.
 
-Sources: imgio/jpeg/jpeg_settings.c imgio/jpeg/jpeg_write.c imgio/save.c cli/args/image_files.c
+Sources: imgio/jpeg/jpeg_settings.c imgio/jpeg/jpeg_write.c imgio/save.c imgio/save_size.c cli/args/image_options.c
 """
 import os
 import subprocess
@@ -25,6 +25,41 @@ def coding(path):
     with Image.open(path) as image:
         image.load()
         return [(image.quantization[slot], h, v) for _, h, v, slot in image.layer]
+
+
+def frame(path):
+    """The marker of the frame: 0xc0 is baseline, 0xc2 progressive."""
+    data = open(path, "rb").read()
+    at = 2
+    while not 0xc0 <= data[at + 1] <= 0xc2:
+        at += 2 + int.from_bytes(data[at + 2:at + 4], "big")
+    return data[at + 1]
+
+
+def pixels(path):
+    return subprocess.run(["djpeg", "-ppm", path], capture_output=True, check=True).stdout
+
+
+def check_scans(name, source, want):
+    """--progressive, --optimize and --subsampling, alone and together with --quality."""
+    plain, made = c.path("plain.jpg"), c.path("made.jpg")
+    for quality in ((), ("--quality", "80")) if name in ("rows", "gray", "three") else ((),):
+        c.run("flip", "--v", source, plain, *quality)
+        for options, marker in (("--progressive",), 0xc2), (("--optimize",), frame(plain)), (("--progressive", "--optimize"), 0xc2):
+            c.run("flip", "--v", source, made, *quality, *options)
+            c.check(f"{name}: {options} {quality}: the frame", frame(made) == marker, frame(made))
+            c.check(f"{name}: {options} {quality}: tables and factors", coding(made) == coding(plain))
+            c.check(f"{name}: {options} {quality}: the samples", pixels(made) == pixels(plain))
+            if options == ("--optimize",):
+                c.check(f"{name}: {quality}: optimize is smaller", os.path.getsize(made) < os.path.getsize(plain))
+    factors = {"4:4:4": (1, 1), "4:2:2": (2, 1), "4:2:0": (2, 2), "keep": want[0][1:]}
+    for word, luma in factors.items():
+        c.run("flip", "--v", source, made, "--subsampling", word)
+        others = [v[1:] for v in want[1:]] if word == "keep" else [(1, 1)] * (len(want) - 1)
+        c.check(f"{name}: --subsampling {word}", [v[1:] for v in coding(made)] == [luma if others else (1, 1)] + others, coding(made))
+        c.check(f"{name}: --subsampling {word}: the tables", [v[0] for v in coding(made)] == [v[0] for v in want])
+    c.run("flip", "--v", source, made, "--subsampling", "keep", "--quality", 60)
+    c.check(f"{name}: the factors at quality 60", [v[1:] for v in coding(made)] == [v[1:] for v in want])
 
 
 folder = c.path("in")
@@ -67,6 +102,7 @@ for name in inputs:
     c.run("gaussian", source, out, "--device", "cpu")
     del os.environ["GPUIMG_WAY"]
     c.check(f"{name}: with the encoder of devices, if it has these factors", one == open(out, "rb").read())
+    check_scans(name, source, want)
 
 # Without tables to keep, the quality is 90: another format between, colour made of gray, CMYK, one image of several.
 color.convert("CMYK").save(c.path("cmyk.jpg"), quality=50)
@@ -100,4 +136,41 @@ with tarfile.open(c.path("out.tar")) as tar:
             c.check(f"{name}: a batch, {threads} threads", open(c.path(f"out{threads}/{name}.jpg"), "rb").read() == wants[-1])
         c.check(f"{name}: a tar", tar.extractfile(f"{name}.jpg").read() == wants[-1])
 c.check("a stream", piped == b"".join(wants))
+
+
+def check_sizes(source, suffix):
+    """--max-file-size: the file of a quality, whose next quality is above the limit."""
+    made, files = c.path("sized" + suffix), {}
+    for quality in range(1, 101):
+        c.run("convert", source, made, "--force", "--quality", quality)
+        files[quality] = open(made, "rb").read()
+    smallest, largest = len(files[1]), len(files[100])
+    for limit in smallest, (smallest + largest) // 3, len(files[90]) - 1, largest - 1, largest, 10 * largest:
+        c.run("convert", source, made, "--force", "--max-file-size", limit)
+        got = open(made, "rb").read()
+        qualities = [quality for quality in files if files[quality] == got]
+        c.check(f"{suffix}: at most {limit} bytes", len(got) <= limit and qualities, len(got))
+        c.check(f"{suffix}: {limit} bytes: the next quality is too large", max(qualities) == 100 or len(files[max(qualities) + 1]) > limit, qualities)
+        c.run("convert", source, made, "--force", "--max-file-size", limit, "--quality", 40)
+        got = open(made, "rb").read()
+        c.check(f"{suffix}: {limit} bytes and quality 40", got == files[40] if len(files[40]) <= limit else len(got) <= limit)
+    refused = c.result("convert", source, c.path("none" + suffix), "--max-file-size", smallest - 1)
+    c.check(f"{suffix}: quality 1 is too large", refused.returncode == 1 and f"has {smallest} bytes at quality 1" in refused.stderr, refused.stderr)
+    c.check(f"{suffix}: no file is left", not os.path.exists(c.path("none" + suffix)))
+
+
+check_sizes(f"{folder}/q100-2.jpg", ".jpg")
+if b"webp  " in c.run("list"):
+    photo(90, 70).save(c.path("small.png"))
+    check_sizes(c.path("small.png"), ".webp")
+else:
+    c.skip("no WebP")
+for more in ("--progressive",), ("--optimize",), ("--subsampling", "keep"), ("--threads", "4"), ("--dpi", "300"):
+    c.run("gaussian", f"{folder}/rows.jpg", out, "--max-file-size", "100k", *more)
+    c.check(f"100k, {more}", 80000 < os.path.getsize(out) <= 100000, os.path.getsize(out))
+c.run("gaussian", "--recursive", folder, "--out-dir", c.path("limited"), "--max-file-size", "9K", "--except", "rows.jpg")
+c.check("a batch", all(os.path.getsize(f"{c.path('limited')}/{name}.jpg") <= 9000 for name in names if name != "rows"))
+for args in ("of.jpg", "--format", "png"), ("made.pgm",):
+    got = c.result("convert", f"{folder}/gray.jpg", c.path(args[0]), *args[1:], "--max-file-size", "1K")
+    c.check(f"{args} has no quality", got.returncode == 2 and "is for formats with a --quality, not for p" in got.stderr, got.stderr)
 c.end()

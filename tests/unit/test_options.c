@@ -145,12 +145,13 @@ TEST(test_size)
 {
     assert_true(read_ok("size", "0").size == 0);
     assert_true(read_ok("size", "64K").size == 64000);
+    assert_true(read_ok("size", "64k").size == 64000);
     assert_true(read_ok("size", "64Ki").size == 65536);
     assert_true(read_ok("size", "3T").size == UINT64_C(3000000000000));
     assert_true(read_ok("size", "16Ti").size == UINT64_C(17592186044416));
     assert_true(read_ok("size", "18446744073709551615").size == UINT64_MAX);
     static const char *const bad[] = {"",     "-1",   "+1",  "1.5G",
-                                      "1k",   "1KB",  "K",   "18446744073709551616",
+                                      "1m",   "1KB",  "K",   "18446744073709551616",
                                       "1 Gi", "1GiB", "1G ", "99999999999T"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused("size", bad[i], NULL);

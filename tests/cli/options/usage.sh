@@ -185,7 +185,7 @@ expect_error 2 'blur: --gpu: no such option, did you mean --device cuda? (try gp
 expect_error 2 'blur: --bold: no such option (try gpuimg help blur)' blur in.pgm made.pgm --bold
 expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -z in.pgm made.pgm
 expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -vz in.pgm made.pgm
-expect_error 2 'blur: --max: could be any of --max-pixels, --max-bytes, --max-device-bytes' blur in.pgm made.pgm --max 3
+expect_error 2 'blur: --max: could be any of --max-file-size, --max-pixels, --max-bytes, --max-device-bytes' blur in.pgm made.pgm --max 3
 expect_error 2 'blur: --k: wants an argument: N' blur in.pgm made.pgm --k
 expect_error 2 "montage: --label: wants an argument: TEXT, for example '{name}'" montage in.pgm made.pgm --label
 expect_error 2 'pad: --border 20: want clamp, border, wrap, mirror or reflect101; --margins 20 adds 20 pixels on each side' pad in.pgm made.pgm --border 20
