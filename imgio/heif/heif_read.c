@@ -97,6 +97,30 @@ static void keep_code(struct gi_metadata *metadata, const struct heif_color_prof
     metadata->color_nbytes = sizeof chunk;
 }
 
+/* Keeps the code of the file, or else that of the coded image, which may be NULL. Returns whether
+ * it says that samples have the range of video. */
+static bool read_code(struct gi_metadata *metadata, const struct heif_image_handle *handle,
+                      const struct heif_image *decoded)
+{
+    bool limited = false, found = false;
+    for (int i = 0; i < 2 && !found; i++) {
+        if (i && !decoded)
+            break;
+        struct heif_color_profile_nclx *code = NULL;
+        struct heif_error error =
+            i ? gi_heif.heif_image_get_nclx_color_profile(decoded, &code)
+              : gi_heif.heif_image_handle_get_nclx_color_profile(handle, &code);
+        found = !error.code && code;
+        if (found) {
+            keep_code(metadata, code);
+            limited = !code->full_range_flag;
+        }
+        if (code) /* libheif 1.15 makes one for an unknown code too, and returns an error */
+            gi_heif.heif_nclx_color_profile_free(code);
+    }
+    return limited;
+}
+
 static void list_auxiliary(struct gi_decode *decode, const struct heif_image_handle *handle)
 {
     const int filter = LIBHEIF_AUX_IMAGE_FILTER_OMIT_ALPHA | LIBHEIF_AUX_IMAGE_FILTER_OMIT_DEPTH;
@@ -218,16 +242,9 @@ static enum gi_status read_samples(struct gi_decode *decode, const struct heif_i
         return gi_heif_fail(err, error, "can't be decoded");
     struct picture picture = {.premultiplied =
                                   gi_heif.heif_image_handle_is_premultiplied_alpha(handle)};
-    struct heif_color_profile_nclx *nclx = NULL;
     const struct gi_image *image = decode->image;
-    if (gi_heif.heif_image_handle_get_nclx_color_profile(handle, &nclx).code &&
-        gi_heif.heif_image_get_nclx_color_profile(decoded, &nclx).code)
-        nclx = NULL;
-    if (nclx) {
-        keep_code(decode->metadata, nclx);
-        picture.limited = gi_color_channels(image) == 1 && !nclx->full_range_flag;
-        gi_heif.heif_nclx_color_profile_free(nclx);
-    }
+    bool limited = read_code(decode->metadata, handle, decoded);
+    picture.limited = limited && gi_color_channels(image) == 1;
     enum gi_status status = find_planes(&picture, decoded, image, err);
     for (int y = 0; y < image->height && !status; y++) {
         for (int c = 0; c < image->channels; c++)
@@ -284,14 +301,10 @@ enum gi_status gi_heif_decode(struct gi_decode *decode, struct gi_err *err)
     if (error.code) {
         status = gi_heif_fail(err, error, "can't be read");
     } else {
-        struct heif_color_profile_nclx *nclx = NULL;
         read_profile(decode->metadata, handle);
         read_blocks(decode, handle);
         list_images(decode, context, handle);
-        if (!gi_heif.heif_image_handle_get_nclx_color_profile(handle, &nclx).code) {
-            keep_code(decode->metadata, nclx);
-            gi_heif.heif_nclx_color_profile_free(nclx);
-        }
+        read_code(decode->metadata, handle, NULL);
         status = read_image(decode, handle, err);
         gi_heif.heif_image_handle_release(handle);
     }

@@ -9,7 +9,7 @@ cd "$work" || exit 1
 unset GPUIMG_DEVICE GPUIMG_CPU GPUIMG_WAY POSIXLY_CORRECT
 export LC_ALL=C
 # Under AddressSanitizer: fontconfig, which renders the text of plots and labels, keeps a pattern until the process ends.
-export LSAN_OPTIONS=suppressions=$tests/../fontconfig.supp:print_suppressions=0
+export LSAN_OPTIONS=suppressions=$tests/../lsan.supp:print_suppressions=0
 passed=0 failed=0 skipped=0
 
 # shellcheck disable=SC2086 # words
