@@ -63,6 +63,7 @@ struct groups {
     uint32_t *first; /* of each image: the first image of its group */
     uint32_t *order; /* the images of groups of two or more */
     size_t n;
+    enum gi_status found;           /* how the batch of images ended; single ones may have failed */
     struct gi_table_writer *writer; /* NULL: standard output */
     struct gi_table_writer_options table;
     bool json;
@@ -258,15 +259,17 @@ static enum gi_status write_groups(struct groups *groups, const char *table, str
     for (int number = 1; at < groups->n && !status; number++)
         at = write_group(groups, at, number, &status, err);
     if (groups->writer)
-        return gi_table_writer_end(&groups->writer, status, err);
+        return gi_table_writer_end(&groups->writer, status ? status : groups->found, err);
     return status ? status : gi_cli_flush(err);
 }
 
-static enum gi_status group(const struct gi_hashed *hashed, void *const *params, struct gi_err *err)
+static enum gi_status group(const struct gi_hashed *hashed, void *const *params,
+                            enum gi_status found, struct gi_err *err)
 {
     const struct duplicates_params *own = params[SET_OWN];
     const struct gi_device_params *device = params[SET_DEVICE];
     struct groups groups = {.hashed = hashed,
+                            .found = found,
                             .json = own->json,
                             .first = malloc((hashed->n + 1) * sizeof *groups.first),
                             .order = malloc((hashed->n + 1) * sizeof *groups.order)};
@@ -286,7 +289,8 @@ static enum gi_status group(const struct gi_hashed *hashed, void *const *params,
     return status;
 }
 
-/* If single inputs failed, which has been logged, the others are grouped. */
+/* If single inputs failed, which has been logged, the others are grouped; but if the machine
+ * failed, no table is written, because another run may find all. */
 static enum gi_status run_duplicates(const struct gi_command *self, void *const *params,
                                      char **operands, int noperands, struct gi_err *err)
 {
@@ -308,7 +312,7 @@ static enum gi_status run_duplicates(const struct gi_command *self, void *const 
         found = gi_output_check(many->table, false, err);
     if (!found)
         found = find_hashes(&hashed, self, params, operands, noperands, err);
-    enum gi_status status = found && *err->text ? found : group(&hashed, params, err);
+    enum gi_status status = found && *err->text ? found : group(&hashed, params, found, err);
     gi_hashed_free(&hashed);
     return status ? status : found;
 }
