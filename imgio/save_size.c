@@ -49,6 +49,10 @@ static enum gi_status search(struct file *best, const struct gi_format *format,
             free(file.bytes);
             least = file.nbytes;
             above = quality;
+            /* The coder may have no quality 100, which no option asked for. */
+            if (status == GI_E_UNSUPPORTED && quality == QUALITY_MAX &&
+                options->quality == GI_QUALITY_KEEP)
+                status = GI_OK;
         }
     }
     if (!status && !best->bytes)

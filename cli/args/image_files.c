@@ -241,6 +241,21 @@ static enum gi_status check_size(const char *path, const struct gi_io_params *io
                          "--max-file-size: is for formats with a --quality, not for %s", name);
 }
 
+/* Checks that the output is a JPEG if an option for JPEGs was given and the format is known. */
+static enum gi_status check_jpeg(const char *path, const struct gi_io_params *io,
+                                 struct gi_err *err)
+{
+    const struct gi_save_jpeg *jpeg = &io->encoding.jpeg;
+    const char *option = jpeg->progressive   ? "progressive"
+                         : jpeg->optimize    ? "optimize"
+                         : jpeg->subsampling ? "subsampling"
+                                             : NULL;
+    const char *name = option ? gi_save_format(path, io->format) : NULL;
+    return !name || strcmp(name, "jpeg") == 0
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE, "--%s: is for JPEG, not for %s", option, name);
+}
+
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err)
 {
@@ -254,6 +269,8 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
         status = check_g4(path, io, err);
     if (!status && io->encoding.max_file_size)
         status = check_size(path, io, err);
+    if (!status)
+        status = check_jpeg(path, io, err);
     if (status)
         return status;
     if (is_stdout(path))

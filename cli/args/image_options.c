@@ -116,9 +116,9 @@ const struct gi_option gi_io_options[] = {
      .default_text = "keep", .min = 1, .max = 100,
      .help =
          "Quality of JPEG, WebP, HEIC and AVIF. keep: a JPEG that is made of a JPEG has the "
-         "quantization tables and the chroma subsampling of its input, and a gray one that is made "
-         "of a colour "
-         "one the table of the luma; quality 90 in all other cases: other formats, colour made of "
+         "quantization tables and the chroma subsampling of its input, as they are stored (also "
+         "if the image is turned), and a gray one that is made of a colour one the table of the "
+         "luma; quality 90 in all other cases: other formats, colour made of "
          "gray, CMYK, and one image of several. Below 90, JPEG, HEIC and AVIF have chroma "
          "subsampling 4:2:0 "
          "(colour at half the resolution), and from 90 on 4:4:4 (no subsampling); at 100, WebP, "

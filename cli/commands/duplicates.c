@@ -131,6 +131,9 @@ static enum gi_status find_hashes(struct gi_hashed *hashed, const struct gi_comm
         return hash_images(hashed, self, params, operands, noperands, err);
     if (tables < noperands || many->files_from || many->tar)
         return gi_fail(err, GI_E_USAGE, "want tables of hashes or images, not both");
+    if (many->shard || many->report)
+        return gi_fail(err, GI_E_USAGE, "--%s: is for images, not for tables of hashes",
+                       many->shard ? "shard" : "report");
     enum gi_status status = GI_OK;
     for (int i = 0; i < noperands && !status; i++)
         status = gi_hashed_read(hashed, operands[i], err);
@@ -247,8 +250,8 @@ static enum gi_status write_groups(struct groups *groups, const char *table, str
 {
     static const char *const texts[] = {"hash", NULL};
     enum gi_status status = GI_OK;
-    groups->table =
-        (struct gi_table_writer_options){.path = table, .first = "file", .texts = texts};
+    groups->table = (struct gi_table_writer_options){
+        .path = table, .first = "file", .texts = texts, .columns = "group,hash,distance"};
     for (size_t i = 0; i < groups->hashed->n && !groups->table.tar; i++)
         groups->table.tar = groups->hashed->images[i].tar ? "tar" : NULL;
     if (table)

@@ -63,24 +63,6 @@ static enum gi_status open_rows(struct gi_table_writer *writer, struct gi_err *e
     return status;
 }
 
-enum gi_status gi_table_writer_new(struct gi_table_writer **out,
-                                   const struct gi_table_writer_options *options,
-                                   struct gi_err *err)
-{
-    struct gi_table_writer *writer = *out = gi_small_calloc(1, sizeof *writer);
-    writer->options = *options;
-    writer->terminal = strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO);
-    writer->columned = writer->terminal && options->format == GI_TABLE_WRITER_CSV;
-    enum gi_status status =
-        writer->columned ? gi_sink_open_memory(&writer->sink, "standard output", err)
-                         : gi_sink_open(&writer->sink, options->path, options->no_clobber, err);
-    if (!status && options->format == GI_TABLE_WRITER_NPY)
-        status = open_rows(writer, err);
-    if (status)
-        gi_table_writer_abandon(out);
-    return status;
-}
-
 static bool is_text(const struct gi_table_writer *writer, const char *name, size_t n)
 {
     const char *const *text = writer->options.texts;
@@ -110,6 +92,45 @@ static void read_columns(struct gi_table_writer *writer)
             (struct table_writer_column){at, length, is_text(writer, at, length), 0};
         at += length;
     }
+}
+
+/* Writes the names of the columns as CSV. */
+static enum gi_status put_head(struct gi_table_writer *writer, struct gi_err *err)
+{
+    const struct gi_table_writer_options *o = &writer->options;
+    return gi_sink_printf(writer->sink, err, "%s%s%s,%s\n", o->tar ? o->tar : "", o->tar ? "," : "",
+                          o->first, writer->head);
+}
+
+/* Sets the names of the columns, and begins the table with them. */
+static enum gi_status set_head(struct gi_table_writer *writer, const char *names, size_t n,
+                               struct gi_err *err)
+{
+    writer->head = gi_small_copy_n(names, n);
+    if (!writer->rows)
+        return put_head(writer, err);
+    read_columns(writer);
+    return GI_OK;
+}
+
+enum gi_status gi_table_writer_new(struct gi_table_writer **out,
+                                   const struct gi_table_writer_options *options,
+                                   struct gi_err *err)
+{
+    struct gi_table_writer *writer = *out = gi_small_calloc(1, sizeof *writer);
+    writer->options = *options;
+    writer->terminal = strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO);
+    writer->columned = writer->terminal && options->format == GI_TABLE_WRITER_CSV;
+    enum gi_status status =
+        writer->columned ? gi_sink_open_memory(&writer->sink, "standard output", err)
+                         : gi_sink_open(&writer->sink, options->path, options->no_clobber, err);
+    if (!status && options->format == GI_TABLE_WRITER_NPY)
+        status = open_rows(writer, err);
+    if (!status && options->columns && options->format != GI_TABLE_WRITER_JSONL)
+        status = set_head(writer, options->columns, strlen(options->columns), err);
+    if (status)
+        gi_table_writer_abandon(out);
+    return status;
 }
 
 static enum gi_status npy_head(struct gi_table_writer *writer, struct gi_err *err)
@@ -248,26 +269,13 @@ static enum gi_status put_row(struct gi_table_writer *writer,
     return good ? GI_OK : gi_scratch_file_fail(err);
 }
 
-/* Writes the names of the columns as CSV. */
-static enum gi_status put_head(struct gi_table_writer *writer, struct gi_err *err)
-{
-    const struct gi_table_writer_options *o = &writer->options;
-    return gi_sink_printf(writer->sink, err, "%s%s%s,%s\n", o->tar ? o->tar : "", o->tar ? "," : "",
-                          o->first, writer->head);
-}
-
 /* Checks that the first line is equal to that of the earlier files. */
 static enum gi_status check_head(struct gi_table_writer *writer,
                                  const struct gi_table_writer_table *table, size_t n,
                                  struct gi_err *err)
 {
-    if (!writer->head) {
-        writer->head = gi_small_copy_n(table->text, n);
-        if (!writer->rows)
-            return put_head(writer, err);
-        read_columns(writer);
-        return GI_OK;
-    }
+    if (!writer->head)
+        return set_head(writer, table->text, n, err);
     if (strlen(writer->head) == n && strncmp(writer->head, table->text, n) == 0)
         return GI_OK;
     return gi_fail(err, GI_E_UNSUPPORTED,

@@ -20,7 +20,10 @@ struct gi_table_writer_options {
     const char *tar;
     const char *first;        /* name of the column for the file */
     const char *const *texts; /* names of other columns of text, ended by NULL; NULL: none */
-    bool no_clobber;          /* an existing file is an error */
+    /* Names of the columns after those, separated by commas, so that a table without rows has them.
+     * NULL: they are those of the first row. */
+    const char *columns;
+    bool no_clobber; /* an existing file is an error */
 };
 
 /* Opens the table. gi_table_writer_end() makes its file appear. The options must outlive it.

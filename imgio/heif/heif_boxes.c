@@ -48,6 +48,7 @@ static bool find_box(struct box *box, const struct box *in, uint64_t skip, uint3
     for (uint64_t at = skip; next_box(box, in->data, in->n, &at);)
         if (box->type == type)
             return true;
+    *box = (struct box){0};
     return false;
 }
 

@@ -236,8 +236,10 @@ static enum gi_status read_samples(struct gi_decode *decode, const struct heif_i
                                    struct gi_err *err)
 {
     struct heif_image *decoded = NULL;
-    struct heif_error error = gi_heif.heif_decode_image(handle, &decoded, heif_colorspace_undefined,
-                                                        heif_chroma_undefined, NULL);
+    bool gray = gi_color_channels(decode->image) == 1; /* and is taken as it is stored */
+    struct heif_error error = gi_heif.heif_decode_image(
+        handle, &decoded, gray ? heif_colorspace_undefined : heif_colorspace_RGB,
+        gray ? heif_chroma_undefined : heif_chroma_444, NULL);
     if (error.code)
         return gi_heif_fail(err, error, "can't be decoded");
     struct picture picture = {.premultiplied =

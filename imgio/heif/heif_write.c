@@ -191,10 +191,10 @@ static enum gi_status compress(struct making *making, struct output *output, str
         error = encode(making);
     if (!error.code)
         error = gi_heif.heif_context_write(making->context, &writer, output);
+    /* The picture or the encoder may own the message. */
+    enum gi_status status = error.code ? gi_heif_fail(err, error, "can't be encoded") : GI_OK;
     if (making->picture)
         gi_heif.heif_image_release(making->picture);
-    /* The encoder may own the message. */
-    enum gi_status status = error.code ? gi_heif_fail(err, error, "can't be encoded") : GI_OK;
     if (making->encoder)
         gi_heif.heif_encoder_release(making->encoder);
     return status;
@@ -237,13 +237,12 @@ static enum gi_status write_heif(struct gi_sink *sink, const struct gi_image *im
         .coding = coding, .image = image, .metadata = metadata, .quality = quality};
     making.bits = bits_of(image, coding);
     struct output output = {0};
-    enum gi_status status = check(&making, err);
-    if (status)
-        return status;
-    making.context = gi_heif.heif_context_alloc();
+    making.context = gi_heif.heif_context_alloc(); /* which loads libheif's plugins */
     if (!making.context)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
-    status = compress(&making, &output, err);
+    enum gi_status status = check(&making, err);
+    if (!status)
+        status = compress(&making, &output, err);
     gi_heif.heif_context_free(making.context);
     if (!status && making.quality == LOSSLESS &&
         !gi_heif_holds(output.bytes, output.nbytes, image, making.bits))

@@ -80,6 +80,12 @@ def test_forms():
     c.check("jsonl", [tuple(line[k] for k in ("file", "group", "hash", "distance")) for line in lines] == rows)
     c.run("duplicates", c.path("h.csv"), "--table", c.path("g.npy"))
     c.check("npy", [(r["file"].decode(), r["group"], r["hash"].decode(), r["distance"]) for r in np.load(c.path("g.npy"))] == rows)
+    save("apart.csv", [0, 0x00FF00FF00FF00FF])
+    c.run("duplicates", c.path("apart.csv"), "--table", c.path("none.csv"))
+    c.check("csv without groups", open(c.path("none.csv"), encoding="utf-8").read() == "file,group,hash,distance\n")
+    c.run("duplicates", c.path("apart.csv"), "--table", c.path("none.npy"))
+    empty = np.load(c.path("none.npy"))
+    c.check("npy without groups", empty.shape == (0,) and empty.dtype.names == ("file", "group", "hash", "distance"))
     found = [json.loads(line) for line in c.run("duplicates", c.path("h.csv"), "--json").splitlines()]
     c.check("json", [(m["file"], g["group"], m["hash"], m["distance"]) for g in found for m in g["images"]] == rows)
     text = c.run("duplicates", c.path("h.csv"))
