@@ -137,6 +137,12 @@ static void save_without(const char *format, bool in_memory)
     gi_image_free(&image);
 }
 
+/* Returns whether the format's library ends the process where an allocation fails (SECURITY.md). */
+static bool is_fragile(const struct gi_format_info *format)
+{
+    return strcmp(format->name, "heic") == 0 || strcmp(format->name, "avif") == 0;
+}
+
 /* Saves in every format, to files and to memory. */
 TEST(saving)
 {
@@ -144,7 +150,7 @@ TEST(saving)
         skip();
     const struct gi_format_info *format;
     for (int f = 0; (format = gi_format_at(f)); f++)
-        for (int in_memory = 0; in_memory < 2 && format->writes; in_memory++)
+        for (int in_memory = 0; in_memory < 2 && format->writes && !is_fragile(format); in_memory++)
             save_without(format->name, in_memory);
 }
 
@@ -198,8 +204,9 @@ TEST(loading)
     for (int f = 0; (format = gi_format_at(f)); f++) {
         if (!format->reads || !format->writes)
             continue;
-        if (strcmp(format->name, "tiff") == 0) {
-            print_message("skipped: libtiff crashes where a small allocation fails\n");
+        if (strcmp(format->name, "tiff") == 0 || is_fragile(format)) {
+            print_message("skipped: the library of %s ends where a small allocation fails\n",
+                          format->name);
             continue;
         }
         struct gi_image image = image_for(format->name);
