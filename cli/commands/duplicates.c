@@ -143,11 +143,13 @@ static enum gi_status find_hashes(struct gi_hashed *hashed, const struct gi_comm
 /* ---- output ---- */
 
 /* Puts the members of each group of two or more behind each other, groups and members in the order
- * of the input. */
-static void sort_groups(struct groups *groups)
+ * of the input. Errors: GI_E_MEMORY. */
+static enum gi_status sort_groups(struct groups *groups, struct gi_err *err)
 {
     size_t n = groups->hashed->n;
-    uint32_t *next = gi_small_calloc(n + 1, sizeof *next); /* by first member: count, then place */
+    uint32_t *next = calloc(n + 1, sizeof *next); /* by first member: count, then place */
+    if (!next)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu hashes", n);
     for (size_t i = 0; i < n; i++)
         next[groups->first[i]]++;
     for (size_t i = 0; i < n; i++) {
@@ -161,6 +163,7 @@ static void sort_groups(struct groups *groups)
         if (groups->first[i] != UINT32_MAX)
             groups->order[next[groups->first[i]]++] = (uint32_t)i;
     free(next);
+    return GI_OK;
 }
 
 static void print_name(const struct gi_hashed_image *image)
@@ -250,8 +253,12 @@ static enum gi_status write_groups(struct groups *groups, const char *table, str
 {
     static const char *const texts[] = {"hash", NULL};
     enum gi_status status = GI_OK;
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    gi_cells_csv_names(out, columns, NCOLUMNS);
+    char *names = gi_text_close(out, &memory);
     groups->table = (struct gi_table_writer_options){
-        .path = table, .first = "file", .texts = texts, .columns = "group,hash,distance"};
+        .path = table, .first = "file", .texts = texts, .columns = names};
     for (size_t i = 0; i < groups->hashed->n && !groups->table.tar; i++)
         groups->table.tar = groups->hashed->images[i].tar ? "tar" : NULL;
     if (table)
@@ -262,8 +269,11 @@ static enum gi_status write_groups(struct groups *groups, const char *table, str
     for (int number = 1; at < groups->n && !status; number++)
         at = write_group(groups, at, number, &status, err);
     if (groups->writer)
-        return gi_table_writer_end(&groups->writer, status ? status : groups->found, err);
-    return status ? status : gi_cli_flush(err);
+        status = gi_table_writer_end(&groups->writer, status ? status : groups->found, err);
+    else if (!status)
+        status = gi_cli_flush(err);
+    free(names);
+    return status;
 }
 
 static enum gi_status group(const struct gi_hashed *hashed, void *const *params,
@@ -283,10 +293,10 @@ static enum gi_status group(const struct gi_hashed *hashed, void *const *params,
     if (!status)
         status = gi_hash_groups(groups.first, hashed->hashes, hashed->n, own->distance, pool, err);
     gi_pool_free(&pool);
-    if (!status) {
-        sort_groups(&groups);
+    if (!status)
+        status = sort_groups(&groups, err);
+    if (!status)
         status = write_groups(&groups, ((struct gi_batch_params *)params[SET_MANY])->table, err);
-    }
     free(groups.first);
     free(groups.order);
     return status;
@@ -336,8 +346,8 @@ const struct gi_command gi_command_duplicates = {
         "Inputs are images, and folders with --recursive, or tables with the columns file and "
         "hash that gpuimg hash --table has written: .csv, .jsonl, or - for CSV on standard input. "
         "So the images need to be read only once. No pair within the distance is missed; a "
-        "million hashes take about a second at the default distance, and a minute at a distance of "
-        "10.\n\n"
+        "million hashes take seconds at the default distance, and about two minutes at a distance "
+        "of 10.\n\n"
         "A distance of 0 finds images with the same hash. Above 10 unrelated images are often in "
         "one group.",
     .examples = "gpuimg duplicates *.jpg\n"
