@@ -60,7 +60,7 @@ static enum gi_status analyse(const struct tables *tables, struct gi_imaging *im
     return status;
 }
 
-/* Makes the tables of all images of the item's file, each but the first in an item behind it. An
+/* Makes the tables of all images of the item's file, each except the first in an item behind it. An
  * image that fails does so alone. */
 static enum gi_status analyse_joined(const struct tables *tables, struct gi_imaging *imaging,
                                      struct gi_item *item, struct gi_err *err)

@@ -33,7 +33,7 @@ printf 'gpuimg (%s) unstable; urgency=medium\n\n  * See changelog.gz.\n\n -- %s 
     fi
 } >"$doc/copyright"
 
-# What the program is linked with, and what it loads when it needs it.
+# The libraries that the program is linked with, and those that it loads when needed.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/debian"

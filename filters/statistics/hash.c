@@ -12,7 +12,7 @@
 #include "kernels/kernels.h"
 
 enum {
-    DCT_FACTOR = 4,  /* the DCT is that of an image of DCT_FACTOR * size pixels a side */
+    DCT_FACTOR = 4,  /* the DCT is that of an image of DCT_FACTOR * size pixels per side */
     WHOLE = 1 << 22, /* a weight of 1 in the integer arithmetic of `resample` */
     CELLS = GI_HASH_SIDE_MAX * GI_HASH_SIDE_MAX,
 };

@@ -1,9 +1,9 @@
 /* Groups of hashes by Hamming distance, exactly, by a multi-index. The bits are divided into parts.
  * Two hashes that differ in at most `distance` bits differ in at most distance / parts bits of some
  * part (M. Norouzi, A. Punjani, D. Fleet, "Fast exact search in Hamming space with multi-index
- * hashing", IEEE TPAMI 36(6), 2014). There are so many parts that this is at most one bit. So for
- * each part only hashes whose keys, which are the bits of the part, are equal or neighbours are
- * compared: a million hashes and distance 5 take 3 * 22 lookups per hash in place of 10^12 / 2
+ * hashing", IEEE TPAMI 36(6), 2014). The number of parts is chosen so that this is at most one bit.
+ * So for each part only hashes whose keys, which are the bits of the part, are equal or neighbours
+ * are compared: a million hashes and distance 5 take 3 * 22 lookups per hash in place of 10^12 / 2
  * comparisons.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/hash_groups.h"

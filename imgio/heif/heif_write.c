@@ -36,7 +36,7 @@ static const struct coding av1 = {heif_compression_AV1,
                                   "libheif-plugin-aomenc",
                                   {"threads", "1", "lossless-alpha", "true"}};
 
-/* What is made of the image. */
+/* The picture and the encoder of one file. */
 struct making {
     const struct coding *coding;
     const struct gi_image *image;

@@ -300,8 +300,8 @@ static constexpr int sliding_plain_types(enum sliding_kind kind, int types, int 
 template <enum sliding_kind KIND, int N>
 using sliding_function = void(struct sliding_args<KIND, N>);
 
-/* Returns the kernel for samples of nbytes bytes. With many taps the kernel of bytes needs so many
- * registers that floats have a kernel of their own. */
+/* Returns the kernel for samples of nbytes bytes. Floats have a kernel of their own where
+ * many taps need more registers in that of bytes. */
 template <enum sliding_kind KIND, int TYPES, int CHANNELS, int N, int WORDS, enum sliding_end END>
 static sliding_function<KIND, N> *sliding_by_type(int nbytes)
 {

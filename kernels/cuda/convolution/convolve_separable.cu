@@ -59,7 +59,7 @@ static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst
     return launch<CHANNELS, N>(cu, dst, src, spec, err);
 }
 
-/* Of gray and RGB every odd N is compiled, because taps of floats are never padded. */
+/* Every odd N is compiled for gray and RGB, because taps of floats are never padded. */
 static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_separable *spec,
                                       int n, struct gi_err *err)

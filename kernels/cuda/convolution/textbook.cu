@@ -51,7 +51,7 @@ struct textbook_args {
 };
 
 /* Fetches the samples of pixel (x, y), which may be outside the image. The centre of texel (x, y)
- * is at (x + 1/2, y + 1/2). Of a texel with fewer channels than four the first are used. */
+ * is at (x + 1/2, y + 1/2). A texel with fewer than four channels fills the first of v. */
 static __device__ void pixel_fetch(float v[4], const struct textbook_args *args, int x, int y)
 {
     const struct source *src = &args->src;

@@ -9,7 +9,7 @@ if ! command -v readelf >/dev/null; then
     finish
     exit
 fi
-paragraph=$(grep -A3 'it needs to start' "$readme" | tr '\n' ' ')
+paragraph=$(grep -A3 'To start it needs' "$readme" | tr '\n' ' ')
 check "README says what the program needs to start" [ -n "$paragraph" ]
 while read -r library; do
     case $library in

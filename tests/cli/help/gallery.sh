@@ -5,7 +5,7 @@
 gallery=$tests/../../cli/help/gallery
 export PYTHONDONTWRITEBYTECODE=1
 
-# On the CPU and on the first GPU, if there is one. A failure prints the name of the example and what it gives now; after an
+# On the CPU and on the first GPU, if there is one. A failure prints the name of the example and its hash now; after an
 # intended change `make gallery-hashes` writes cli/help/gallery/hashes.txt anew.
 devices=cpu
 gpuimg devices --json | /usr/bin/python3 -c 'import json, sys; sys.exit(not json.load(sys.stdin)["cuda"])' && devices="cpu cuda:0"
