@@ -70,6 +70,7 @@ struct gi_filter_samples {
      * refused for bands that are not colours, each of which other operations take as a gray
      * image. */
     bool needs_color;
+    bool few_colors; /* the result has at most 256 colours, so that a PNG of it has a palette */
     /* A pixel of the result has no data if a further image has none there (enum gi_mask). */
     bool masks_others;
     /* Returns whether the samples of the result are no longer colours of the space that the file's

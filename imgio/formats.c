@@ -334,6 +334,8 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
         status = orient(decode, err);
     if (!status)
         status = gi_bands_settle(decode, err);
+    decode->metadata->few_colors = (decode->info->bits > 0 && decode->info->bits < 8) ||
+                                   strstr(decode->info->detail, "palette");
     decode->info->dpi_x = decode->metadata->dpi_x;
     decode->info->dpi_y = decode->metadata->dpi_y;
     return status;

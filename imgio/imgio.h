@@ -153,6 +153,9 @@ struct gi_metadata {
     struct gi_linear_light *light;
     /* of a JPEG whose tables another JPEG can have (imgio/coded.h) */
     struct gi_jpeg_tables *jpeg;
+    /* The file has a palette or fewer than 8 bits per sample, or the image was quantized, so that
+     * gi_save() counts its colours (GI_PALETTE_AUTO). */
+    bool few_colors;
     /* The meaning of the samples of an image of several bands, for gi_save(). Otherwise `n` is
      * 0. */
     struct gi_bands bands;
@@ -325,6 +328,13 @@ enum gi_subsampling {
     GI_SUBSAMPLING_420,
 };
 
+/* When a PNG has a palette, or gray samples of 1, 2 or 4 bits. Pixels are the same either way. */
+enum gi_palette_use {
+    GI_PALETTE_AUTO, /* if gi_metadata.few_colors is set, and there are at most 256 colours */
+    GI_PALETTE_NEVER,
+    GI_PALETTE_ALWAYS, /* it is an error if that is impossible */
+};
+
 /* How a JPEG is coded besides its quality. */
 struct gi_save_jpeg {
     int subsampling; /* enum gi_subsampling */
@@ -347,6 +357,7 @@ struct gi_save_options {
      * bytes, with `quality` as the upper limit. Other formats are an error. */
     uint64_t max_nbytes;
     struct gi_save_jpeg jpeg;
+    int palette;     /* PNG: enum gi_palette_use */
     int compression; /* PNG and TIFF: 0 to 9, GI_COMPRESSION_G4 or GI_COMPRESSION_AUTO */
     bool no_clobber;
     bool durable;

@@ -6,6 +6,7 @@
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/linear_light.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/png/png_palette.h"
 #include "imgio/png/png_strips.h"
 #include "imgio/save_size.h"
 
@@ -169,7 +170,8 @@ bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image,
         return image->type == GI_U8 && !alpha &&
                gi_jpeg_frame_of(&coding->frame, image, metadata, options);
     if (format != &gi_format_png || options->compression != GI_COMPRESSION_AUTO ||
-        image->type > GI_U16 || (alpha && options->background))
+        image->type > GI_U16 || (alpha && options->background) ||
+        gi_png_may_have_palette(metadata, options))
         return false;
     coding->strip_rows = gi_png_strip_rows(image);
     return true;

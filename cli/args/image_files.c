@@ -298,6 +298,7 @@ struct gi_save_options gi_cli_save_options(const struct gi_io_params *io)
         .quality = io->encoding.quality,
         .max_nbytes = io->encoding.max_file_size,
         .jpeg = io->encoding.jpeg,
+        .palette = io->encoding.palette,
         .compression = io->encoding.compression,
         .channels_first = io->encoding.layout != 0,
         .no_clobber = io->no_clobber,

@@ -12,7 +12,8 @@ struct gi_io_encoding {
     int quality, compression;
     uint64_t max_file_size; /* bytes; 0: unlimited */
     struct gi_save_jpeg jpeg;
-    double dpi; /* resolution that is written; NAN: the resolution of the input */
+    int palette; /* enum gi_palette_use */
+    double dpi;  /* resolution that is written; NAN: the resolution of the input */
 };
 
 /* What commands pass to gi_load_options and gi_save_options for one file. */

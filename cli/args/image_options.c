@@ -44,6 +44,16 @@ static const struct gi_choice subsampling_choices[] = {
     {0},
 };
 
+/* In the order of enum gi_palette_use. */
+static const struct gi_choice palette_choices[] = {
+    {"auto", NULL,
+     "if the input has a palette or fewer than 8 bits per sample, or quantize is applied, and the "
+     "result has at most 256 colours"},
+    {"never", NULL, "8 or 16 bits for every sample"},
+    {"always", NULL, "whatever the input has; other results are an error"},
+    {0},
+};
+
 /* In the order of enum gi_strip. */
 static const struct gi_choice strip_choices[] = {
     {"no", NULL, "keep everything that the output format can hold"},
@@ -139,6 +149,10 @@ const struct gi_option gi_io_options[] = {
     {GI_OPTION("optimize", FLAG, struct gi_io_params, encoding.jpeg.optimize),
      .help = "Compute the Huffman tables of a JPEG for the image, as --progressive does, too. The "
              "samples are the same in a smaller file. One thread encodes it, on the CPU"},
+    {GI_OPTION("palette", CHOICE, struct gi_io_params, encoding.palette), .default_text = "auto",
+     .choices = palette_choices, .metavar = "WHEN",
+     .help = "Write a PNG with a palette of 2 to 256 colours, or a gray one with 1, 2 or 4 bits. "
+             "Pixels that are read back are the same"},
     GI_COMPRESSION_OPTION(struct gi_io_params, encoding.compression),
     {GI_OPTION("dpi", REAL, struct gi_io_params, encoding.dpi), .min = 1, .max = 100000,
      .unit = "pixels per inch",

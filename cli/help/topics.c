@@ -304,10 +304,10 @@ static const char *const limits_paragraphs[] = {
     "NOT YET. gpuimg can't do these yet: reading JPEG XL, JPEG 2000, OpenEXR, DICOM, "
     "FITS, PSD, "
     "SVG and camera raws; writing GIF, JPEG XL, "
-    "ICO, PDF, MP4 and PNG with a palette; {width} and {height} in the names of "
+    "ICO, PDF and MP4; {width} and {height} in the names of "
     "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
     "edges; Fourier transforms; colour maps (LUTs such as viridis: gpuimg help color has another "
-    "way); separating objects that are touching (watershed); output of 2 or 4 bits per sample; "
+    "way); separating objects that are touching (watershed); TIFFs of 2 or 4 bits per sample; "
     "keeping an image as it is stored, without turning it upright by its EXIF orientation. The "
     "message about a file in one of these formats names another program for it.",
     NULL,

@@ -206,7 +206,8 @@ static void warn_of_bits(const struct gi_item *item, const struct gi_io_params *
 {
     const char *output = item->line.output,
                *format = output ? gi_save_format(output, io->format) : NULL;
-    bool holds = format && (!strcmp(format, "png") || !strcmp(format, "tiff"));
+    bool never = io->encoding.palette == GI_PALETTE_NEVER; /* PNG has 1 bit otherwise */
+    bool holds = format && ((!strcmp(format, "png") && never) || !strcmp(format, "tiff"));
     struct gi_image packed;
     if (!holds || results->info.bits != 1 || io->depth ||
         io->encoding.compression == GI_COMPRESSION_G4 || !results->image.data)
@@ -227,6 +228,15 @@ static bool recolors(const struct gi_chain *chain)
             filter->samples.recolors(step->args.params[GI_SET_STEP_FILTER]))
             return true;
     }
+    return false;
+}
+
+/* Returns whether a step makes an image of few colours. */
+static bool reduces_colors(const struct gi_chain *chain)
+{
+    for (int i = 0; chain && i < chain->n; i++)
+        if (chain->steps[i].filter->samples.few_colors)
+            return true;
     return false;
 }
 
@@ -303,6 +313,8 @@ static enum gi_status make_results(struct gi_imaging *imaging, struct gi_item *i
     enum gi_status status = gi_imaging_load(imaging, item, image, keeps ? &results->metadata : NULL,
                                             &results->info, true, err);
     bool bands = !status && results->info.bands.n;
+    if (reduces_colors(chain)) /* before a device may encode the result */
+        results->metadata.few_colors = true;
     struct gi_image loaded = *image;
     loaded.channels = gi_shown_channels(image);
     if (loaded.shrunk.by) {

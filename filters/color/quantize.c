@@ -143,24 +143,24 @@ const struct gi_filter gi_filter_quantize = {
     .name = "quantize",
     .group = GI_GROUP_COLOR,
     .planes = GI_PLANES_RGB,
-    .samples.needs_color = true,
+    .samples = {.needs_color = true, .few_colors = true},
     .summary = "Reduce the number of colours by median cut",
     .examples = "gpuimg quantize in.png few.png --colors 16\n"
                 "gpuimg quantize photo.jpg 256.png\n"
                 "gpuimg quantize --colors 8 --out-dir few *.png",
-    .manual =
-        "Median cut divides the colours of the image into --colors boxes. At first one box "
-        "holds all colours. Each step chooses the box and the channel with the largest sum "
-        "of squared distances from the mean of the box. It cuts this box across this "
-        "channel, with half of the pixels on either side. The new colours are the rounded "
-        "means of the boxes.\n\n"
-        "Every pixel then becomes the nearest of these colours, by the sum of squared "
-        "differences; if two colours are equally near, the first one is taken. There is no "
-        "dithering. An image that has at most --colors colours does not change. Alpha is "
-        "not used and does not change. The input must have 8 bits. The output is stored as gray "
-        "or RGB like any other image, because PNGs with a palette are not written.\n\n"
-        "Source: P. Heckbert, \"Color image quantization for frame buffer display\", "
-        "SIGGRAPH 1982.",
+    .manual = "Median cut divides the colours of the image into --colors boxes. At first one box "
+              "holds all colours. Each step chooses the box and the channel with the largest sum "
+              "of squared distances from the mean of the box. It cuts this box across this "
+              "channel, with half of the pixels on either side. The new colours are the rounded "
+              "means of the boxes.\n\n"
+              "Every pixel then becomes the nearest of these colours, by the sum of squared "
+              "differences; if two colours are equally near, the first one is taken. There is no "
+              "dithering. An image that has at most --colors colours does not change. Alpha is "
+              "not used and does not change. The input must have 8 bits. A PNG gets a palette, "
+              "or gray samples of 1, 2 or 4 bits if these hold the grays (--palette)."
+              "\n\n"
+              "Source: P. Heckbert, \"Color image quantization for frame buffer display\", "
+              "SIGGRAPH 1982.",
     .options = options,
     .params_nbytes = sizeof(struct quantize_params),
     .plan = plan,

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FRAME = 12, HEAD = 8, SAFE_TO_COPY = 0x20, ANCILLARY = 0x20 };
+enum { FRAME = 12, HEAD = 8, SAFE_TO_COPY = 0x20, ANCILLARY = 0x20, PALETTE = 3 };
 
 #define NAMED(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
 
@@ -94,7 +94,7 @@ static bool add_background(const struct walk *walk, const unsigned char *type,
                            const unsigned char *bytes, size_t n)
 {
     unsigned char samples[6];
-    size_t wanted = walk->color_type == 3 ? 1 : walk->color_type & 2 ? 6 : 2;
+    size_t wanted = walk->color_type == PALETTE ? 1 : walk->color_type & 2 ? 6 : 2;
     unsigned full = (1u << walk->bits) - 1;
     if (n != wanted || (n == 1 && bytes[0] >= walk->colors))
         return false;
@@ -148,7 +148,7 @@ static void account(struct walk *walk, const unsigned char *type, const unsigned
         walk->palette = bytes;
         walk->colors = n / 3;
         walk->place = GI_PNG_BEFORE_PIXELS;
-        if (walk->color_type != 3)
+        if (walk->color_type != PALETTE)
             add(walk, type, GI_PART_DROPPED, "suggests colours for the old pixels", NULL, n);
     } else if (is_one_of(used, type)) {
         bool late = memcmp(type, "tRNS", 4) == 0 && walk->place == GI_PNG_AFTER_PIXELS;
@@ -222,37 +222,62 @@ enum gi_holding gi_png_holds(const struct gi_part *part, const struct gi_image *
     return GI_HOLDS;
 }
 
-/* Writes significant bits, at most those of the file, or a background in the file's depth. */
-static enum gi_status write_for(struct gi_sink *sink, const struct gi_part *part,
-                                const struct gi_image *image, int depth, struct gi_err *err)
+/* Writes significant bits, at most those of the file. */
+static enum gi_status write_significant(struct gi_sink *sink, const struct gi_part *part,
+                                        const struct gi_png_coding *coding, struct gi_err *err)
+{
+    static const size_t channels[] = {1, 0, 3, 3, 2, 0, 4}; /* by colour type */
+    unsigned char bytes[GI_MAX_CHANNELS];
+    const unsigned char *from = part->bytes;
+    int depth = coding->color_type == PALETTE ? 8 : coding->depth;
+    size_t n = channels[coding->color_type];
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = from[i] < depth ? from[i] : (unsigned char)depth;
+    return gi_png_write_chunk(sink, "sBIT", bytes, n, err);
+}
+
+/* Writes the background, as an index or in the file's depth. */
+static enum gi_status write_background(struct gi_sink *sink, const struct gi_part *part,
+                                       const struct gi_png_coding *coding, struct gi_err *err)
 {
     unsigned char bytes[6];
     const unsigned char *from = part->bytes;
-    bool significant = part->code == SBIT;
-    for (size_t i = 0; i < part->nbytes && significant; i++)
-        bytes[i] = from[i] < depth ? from[i] : (unsigned char)depth;
-    for (size_t i = 0; i < part->nbytes && !significant; i += 2) {
-        unsigned v = (unsigned)gi_big16(from + i) >> (16 - depth);
+    if (coding->color_type == PALETTE) {
+        const uint8_t color[] = {from[0], from[2], from[4], 255};
+        bytes[0] = (unsigned char)gi_png_index(coding, color);
+        return gi_png_write_chunk(sink, "bKGD", bytes, 1, err);
+    }
+    for (size_t i = 0; i < part->nbytes; i += 2) {
+        unsigned v = (unsigned)gi_big16(from + i) >> (16 - coding->depth);
         bytes[i] = (unsigned char)(v >> 8);
         bytes[i + 1] = (unsigned char)v;
     }
-    return gi_png_write_chunk(sink, significant ? "sBIT" : "bKGD", bytes, part->nbytes, err);
+    return gi_png_write_chunk(sink, "bKGD", bytes, part->nbytes, err);
+}
+
+/* sBIT is before a palette, and bKGD is after it (clause 5.6). */
+static enum gi_png_place place_of(const struct gi_part *part)
+{
+    return part->code == SBIT   ? GI_PNG_BEFORE_PALETTE
+           : part->code == BKGD ? GI_PNG_BEFORE_PIXELS
+                                : (enum gi_png_place)part->place;
 }
 
 enum gi_status gi_png_write_parts(struct gi_sink *sink, const struct gi_metadata *metadata,
-                                  const struct gi_image *image, int depth, bool after,
-                                  struct gi_err *err)
+                                  const struct gi_image *image, const struct gi_png_coding *coding,
+                                  enum gi_png_place place, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     for (int i = 0; i < metadata->parts.n && !status; i++) {
         const struct gi_part *part = &metadata->parts.list[i];
         unsigned char type[5] = {0};
         if (part->fate != GI_PART_CARRIED || gi_png_holds(part, image) != GI_HOLDS ||
-            after != (part->place == GI_PNG_AFTER_PIXELS))
+            place != place_of(part))
             continue;
         gi_put_big32(type, part->code);
-        status = part->code == SBIT || part->code == BKGD
-                     ? write_for(sink, part, image, depth, err)
+        status = part->code == SBIT ? write_significant(sink, part, coding, err)
+                 : part->code == BKGD
+                     ? write_background(sink, part, coding, err)
                      : gi_png_write_chunk(sink, (char *)type, part->bytes, part->nbytes, err);
     }
     return status;

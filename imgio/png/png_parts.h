@@ -3,6 +3,7 @@
 #pragma once
 
 #include "imgio/format.h"
+#include "imgio/png/png_palette.h"
 
 /* Where a chunk is: gi_part.place. */
 enum gi_png_place { GI_PNG_BEFORE_PALETTE, GI_PNG_BEFORE_PIXELS, GI_PNG_AFTER_PIXELS };
@@ -15,8 +16,8 @@ void gi_png_parts(struct gi_decode *decode);
  * bKGD. */
 enum gi_holding gi_png_holds(const struct gi_part *part, const struct gi_image *written);
 
-/* Writes the chunks that are before the pixels, or those after them. `image` is the image that the
- * file holds, with `depth` bits per sample. */
+/* Writes the chunks that are at `place`. `image` is the image that the file holds, coded as
+ * `coding` says. */
 enum gi_status gi_png_write_parts(struct gi_sink *sink, const struct gi_metadata *metadata,
-                                  const struct gi_image *image, int depth, bool after,
-                                  struct gi_err *err);
+                                  const struct gi_image *image, const struct gi_png_coding *coding,
+                                  enum gi_png_place place, struct gi_err *err);

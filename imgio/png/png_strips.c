@@ -17,6 +17,7 @@ enum {
     CHUNK_NBYTES = 1 << 30, /* a chunk's length has 31 bits */
     ZLIB_HEAD_NBYTES = 2,
     ZLIB_TAIL_NBYTES = 4, /* checksum (Adler-32) */
+    PACKED_LEVEL = 9,     /* of packed pixels, whose bytes are few */
 };
 
 /* State shared by the strips of one image. */
@@ -25,6 +26,7 @@ struct writer {
     const struct gi_image *image;
     const struct gi_png_strips *made; /* NULL, or the strips that a device has filtered and coded */
     int level;                        /* of libdeflate */
+    bool filters;                     /* rows are filtered */
     bool choose;                      /* strips that runs suit are coded by runs */
     bool avx2;                        /* gi_png_has_avx2() */
     int strip_rows, nstrips;
@@ -81,7 +83,7 @@ static void filter_strip(const struct writer *w, const struct buffers *b, int y0
     uint8_t *out = b->raw;
     for (int y = y0; y < y1; y++, out += 1 + w->row_nbytes) {
         const uint8_t *row = png_row(w, b, y);
-        if (w->level > 0) {
+        if (w->filters) {
             gi_png_filter_row(out, row, above, w->row_nbytes, w->pixel_nbytes, w->avx2);
         } else {
             out[0] = 0;
@@ -211,14 +213,17 @@ int gi_png_strip_rows(const struct gi_image *image)
     return gi_piece_rows(1 + gi_row_nbytes(image), image->height);
 }
 
-enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image,
+enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image, bool packed,
                                    const struct gi_save_options *options, struct gi_err *err)
 {
-    bool choose = options->compression == GI_COMPRESSION_AUTO;
+    bool automatic = options->compression == GI_COMPRESSION_AUTO, choose = automatic && !packed;
     struct writer w = {.sink = sink,
                        .image = image,
                        .made = options->encoded ? &options->encoded->strips : NULL,
-                       .level = choose ? GI_AUTO_LEVEL : options->compression,
+                       .level = !automatic ? options->compression
+                                : packed   ? PACKED_LEVEL
+                                           : GI_AUTO_LEVEL,
+                       .filters = !packed && (automatic || options->compression > 0),
                        .choose = choose,
                        .avx2 = gi_png_has_avx2(),
                        .row_nbytes = gi_row_nbytes(image),

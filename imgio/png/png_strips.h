@@ -14,6 +14,7 @@ enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const 
 int gi_png_strip_rows(const struct gi_image *image);
 
 /* Writes the IDAT chunks of `image` (8 or 16 bits) with options->compression, options->parallel and
- * options->encoded. Errors: GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
-enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image,
+ * options->encoded. If `packed` is set, its bytes are indices of a palette or several samples. Rows
+ * are not filtered then (PNG, third edition, 12.7). Errors: GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
+enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image, bool packed,
                                    const struct gi_save_options *options, struct gi_err *err);

@@ -3,6 +3,7 @@
 #include "imgio/bits.h"
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
+#include "imgio/png/png_palette.h"
 #include "imgio/png/png_parts.h"
 #include "imgio/png/png_strips.h"
 #include "imgio/png/png_text.h"
@@ -28,18 +29,36 @@ enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const 
     return status ? status : gi_sink_write(sink, tail, sizeof tail, err);
 }
 
-static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *image, bool one_bit,
-                                 struct gi_err *err)
+static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *image,
+                                 const struct gi_png_coding *coding, struct gi_err *err)
 {
-    static const uint8_t color_types[] = {0, 0, 4, 2, 6}; /* by number of channels; PNG 1.2,
-                                                              4.1.1 */
     uint8_t ihdr[13] = {0};
     gi_put_big32(ihdr, (uint32_t)image->width);
     gi_put_big32(ihdr + 4, (uint32_t)image->height);
-    ihdr[8] = one_bit ? 1 : image->type == GI_U16 ? 16 : 8;
-    ihdr[9] = color_types[image->channels];
+    ihdr[8] = (uint8_t)coding->depth;
+    ihdr[9] = (uint8_t)coding->color_type;
     enum gi_status status = gi_sink_write(sink, "\x89PNG\r\n\x1a\n", 8, err);
     return status ? status : gi_png_write_chunk(sink, "IHDR", ihdr, sizeof ihdr, err);
+}
+
+/* Writes palette and transparency (PNG, third edition, 11.2.2 and 11.3.1.1). */
+static enum gi_status write_palette(struct gi_sink *sink, const struct gi_png_coding *coding,
+                                    struct gi_err *err)
+{
+    uint8_t rgb[3 * GI_PNG_COLORS_MAX], alpha[GI_PNG_COLORS_MAX] = {0};
+    size_t nalpha = (size_t)coding->ntransparent;
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < coding->ncolors; i++) {
+        memcpy(rgb + (ptrdiff_t)3 * i, coding->colors[i], 3);
+        alpha[i] = coding->colors[i][3];
+    }
+    if (coding->color_type == 3)
+        status = gi_png_write_chunk(sink, "PLTE", rgb, 3 * (size_t)coding->ncolors, err);
+    if (coding->transparent_gray >= 0) { /* a sample of 16 bits */
+        alpha[1] = (uint8_t)coding->transparent_gray;
+        nalpha = 2;
+    }
+    return status || !nalpha ? status : gi_png_write_chunk(sink, "tRNS", alpha, nalpha, err);
 }
 
 static enum gi_status write_icc(struct gi_sink *sink, const struct gi_metadata *metadata,
@@ -72,24 +91,41 @@ static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metad
     return status ? status : gi_png_write_texts(sink, metadata, err);
 }
 
+/* Writes everything that is before the pixels. */
+static enum gi_status write_before(struct gi_sink *sink, const struct gi_image *image,
+                                   const struct gi_metadata *metadata,
+                                   const struct gi_png_coding *coding, struct gi_err *err)
+{
+    enum gi_status status = write_head(sink, image, coding, err);
+    if (!status && metadata)
+        status = write_metadata(sink, metadata, err);
+    if (!status && metadata)
+        status = gi_png_write_parts(sink, metadata, image, coding, GI_PNG_BEFORE_PALETTE, err);
+    if (!status)
+        status = write_palette(sink, coding, err);
+    if (!status && metadata)
+        status = gi_png_write_parts(sink, metadata, image, coding, GI_PNG_BEFORE_PIXELS, err);
+    return status;
+}
+
 enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
     struct gi_image packed = {0};
+    struct gi_png_coding coding;
+    enum gi_status status = gi_png_choose_coding(&coding, image, metadata, options, err);
     bool one_bit = options->bits == 1;
-    int depth = one_bit ? 1 : 8 * (int)gi_type_nbytes(image->type);
-    enum gi_status status = one_bit ? gi_bits_pack(&packed, image, err) : GI_OK;
+    bool packs = coding.depth < 8 || coding.color_type == 3 || coding.transparent_gray >= 0;
+    if (!status && packs)
+        status =
+            one_bit ? gi_bits_pack(&packed, image, err) : gi_png_pack(&packed, image, &coding, err);
     if (!status)
-        status = write_head(sink, image, one_bit, err);
-    if (!status && metadata)
-        status = write_metadata(sink, metadata, err);
-    if (!status && metadata)
-        status = gi_png_write_parts(sink, metadata, image, depth, false, err);
-    if (!status) /* filters count bytes, also if pixels are bits (PNG 1.2, 6) */
-        status = gi_png_write_pixels(sink, one_bit ? &packed : image, options, err);
+        status = write_before(sink, image, metadata, &coding, err);
+    if (!status)
+        status = gi_png_write_pixels(sink, packs ? &packed : image, packs, options, err);
     gi_image_free(&packed);
     if (!status && metadata)
-        status = gi_png_write_parts(sink, metadata, image, depth, true, err);
+        status = gi_png_write_parts(sink, metadata, image, &coding, GI_PNG_AFTER_PIXELS, err);
     return status ? status : gi_png_write_chunk(sink, "IEND", NULL, 0, err);
 }

@@ -197,6 +197,15 @@ TEST(codings_of_shapes)
     assert_false(gi_save_coding(&coding, &rgb, NULL, "a.webp", &good));
     assert_true(gi_save_coding(&coding, &rgb, NULL, "a.png", &good));
     assert_int_equal(coding.strip_rows, 50);
+    const struct gi_metadata few = {.few_colors = true};
+    for (int use = GI_PALETTE_AUTO; use <= GI_PALETTE_ALWAYS; use++) {
+        struct gi_save_options options = good;
+        options.palette = use; /* the colours are counted, for which samples are needed */
+        assert_int_equal(gi_save_coding(&coding, &rgb, &few, "a.png", &options),
+                         use == GI_PALETTE_NEVER);
+        assert_int_equal(gi_save_coding(&coding, &rgb, NULL, "a.png", &options),
+                         use != GI_PALETTE_ALWAYS);
+    }
     for (int i = 0; i < 9; i++) {
         struct gi_image shape = rgb;
         struct gi_save_options options = good;

@@ -83,15 +83,20 @@ assert ((np.array(image).astype(float) > 0) == (np.array(Image.open("want.pgm"))
 done
 expect 0 gpuimg pages page-9.pgm page-2500.pgm --out doc.tif --compression 0
 check "--compression 0 of pages" "$python" -c 'from PIL import Image; i = Image.open("doc.tif"); assert i.tag_v2[259] == 1; i.seek(1); assert i.tag_v2[259] == 1; assert i.tobytes() == Image.open("page-2500.pgm").tobytes()'
-# An input of one bit that is written with 8 bits causes a warning if one bit would do.
+# An input of one bit that is written with 8 bits causes a warning if one bit would do. A PNG has one bit then.
 bits='1 bit per pixel becomes 8, although the result is black and white (--depth 1 keeps 1 bit)'
-for output in out.tif out.png; do
+for output in 'out.tif' 'out.png --palette never'; do
+    # shellcheck disable=SC2086 # words
     expect 0 gpuimg remove-small page-9.tif $output --area 3
     says "one bit becomes 8 in $output" "gpuimg: warning: remove-small: page-9.tif: $bits"
+    # shellcheck disable=SC2086 # words
     expect 0 gpuimg remove-small page-9.tif $output --area 3 --depth 1
     says "--depth 1 keeps one bit in $output" ''
 done
-expect 0 gpuimg convert page-9.tif page-2500.tif --out-dir bits --suffix png
+expect 0 gpuimg remove-small page-9.tif out.png --area 3
+says 'a PNG keeps one bit' ''
+check 'a PNG has one bit' test "$(od -An -tu1 -j24 -N2 out.png | tr -s ' ')" = ' 1 0'
+expect 0 gpuimg convert page-9.tif page-2500.tif --out-dir bits --suffix png --palette never
 check "a batch warns once" test "$(grep -c ": $bits" err) $(grep -c "warning: convert: 1 more: $bits" err)" = '2 1'
 for words in 'gaussian page-9.tif out.tif' 'invert page-9.tif out.pgm' 'invert page-9.tif out.tif --compression g4' 'invert page-9.pgm out.tif' 'invert page-9.tif out.tif --depth 8'; do
     # shellcheck disable=SC2086 # words
