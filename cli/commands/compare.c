@@ -34,6 +34,11 @@ static const struct gi_option options[] = {
      .unit = "dB", .metavar = "DB", .help = "Exit with status 1 if the PSNR is lower than this"},
     {GI_OPTION("min-ssim", REAL, struct gi_compare_params, min_ssim), .min = -1, .max = 1,
      .help = "Exit with status 1 if the SSIM is lower than this"},
+    {GI_OPTION("min-ms-ssim", REAL, struct gi_compare_params, min_ms_ssim), .min = 0, .max = 1,
+     .help = "Exit with status 1 if the MS-SSIM is lower than this, or if there is none"},
+    {GI_OPTION("max-ciede2000", REAL, struct gi_compare_params, max_ciede2000), .min = 0,
+     .max = 1000,
+     .help = "Exit with status 1 if the mean CIEDE2000 colour difference is higher than this"},
     {GI_OPTION("max-differing", TEXT, struct gi_compare_params, max_differing), .metavar = "N|X%",
      .help = "Exit with status 1 if more samples differ than this: a number, or a percentage of "
              "all samples"},
@@ -55,14 +60,34 @@ static const struct gi_option options[] = {
     {0},
 };
 
-const struct gi_column gi_compare_columns[GI_COMPARE_COLUMNS] = {
-    GI_COLUMN("samples", NULL, WHOLE, struct gi_difference, samples),
-    GI_COLUMN("differing", NULL, WHOLE, struct gi_difference, differing),
-    GI_COLUMN("max_difference", NULL, REAL, struct gi_difference, max),
-    GI_COLUMN("mse", NULL, REAL, struct gi_difference, mse),
-    GI_COLUMN("psnr", "dB", REAL, struct gi_difference, psnr),
-    GI_COLUMN("ssim", NULL, REAL, struct gi_difference, ssim),
-};
+struct gi_compare_columns gi_compare_columns(unsigned metrics)
+{
+    static const struct {
+        struct gi_column column;
+        unsigned metric; /* 0: always */
+        bool pixels;     /* a channel has none */
+    } all[GI_COMPARE_COLUMNS] = {
+        {GI_COLUMN("samples", NULL, WHOLE, struct gi_difference, samples), 0, false},
+        {GI_COLUMN("differing", NULL, WHOLE, struct gi_difference, differing), 0, false},
+        {GI_COLUMN("max_difference", NULL, REAL, struct gi_difference, max), 0, false},
+        {GI_COLUMN("mse", NULL, REAL, struct gi_difference, mse), GI_COMPARE_MSE, false},
+        {GI_COLUMN("psnr", "dB", REAL, struct gi_difference, psnr), GI_COMPARE_PSNR, false},
+        {GI_COLUMN("ssim", NULL, REAL, struct gi_difference, ssim), GI_COMPARE_SSIM, false},
+        {GI_COLUMN("ms_ssim", NULL, REAL, struct gi_difference, ms_ssim), GI_COMPARE_MS_SSIM,
+         false},
+        {GI_COLUMN("ciede2000", NULL, REAL, struct gi_difference, ciede2000), GI_COMPARE_CIEDE2000,
+         true},
+        {GI_COLUMN("ciede2000_max", NULL, REAL, struct gi_difference, ciede2000_max),
+         GI_COMPARE_CIEDE2000, true},
+    };
+    struct gi_compare_columns columns = {.n = 0};
+    for (int i = 0; i < GI_COMPARE_COLUMNS; i++)
+        if (!all[i].metric || metrics & all[i].metric) {
+            columns.of[columns.n++] = all[i].column;
+            columns.nchannel += !all[i].pixels;
+        }
+    return columns;
+}
 
 /* Prints a line for each column after the first, with a value for the whole image and then a value
  * per channel. */
@@ -70,6 +95,7 @@ static void print_text(const struct gi_comparison *comparison, const struct gi_i
                        char **names)
 {
     const struct gi_cell_style style = {6, "nan", CELL + 4, CELL};
+    const struct gi_compare_columns columns = gi_compare_columns(comparison->metrics);
     int nchannels = comparison->nchannels > 1 ? comparison->nchannels : 0;
     struct gi_difference all[1 + GI_MAX_CHANNELS] = {comparison->all};
     memcpy(all + 1, comparison->channels, sizeof comparison->channels);
@@ -81,13 +107,15 @@ static void print_text(const struct gi_comparison *comparison, const struct gi_i
     for (int c = 0; c < nchannels; c++)
         printf("%*s", CELL, gi_channel_name(a, c));
     putchar('\n');
-    for (int i = 1; i < GI_COMPARE_COLUMNS; i++)
-        gi_cells_line(stdout, &gi_compare_columns[i], &style, all, sizeof *all, 1 + nchannels);
+    for (int i = 1; i < columns.n; i++)
+        gi_cells_line(stdout, &columns.of[i], &style, all, sizeof *all,
+                      i < columns.nchannel ? 1 + nchannels : 1);
 }
 
 json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
                         const char *const names[2])
 {
+    const struct gi_compare_columns columns = gi_compare_columns(comparison->metrics);
     json_t *object = json_object(), *channels = json_array();
     gi_json_set_name(object, "a", names[0]);
     gi_json_set_name(object, "b", names[1]);
@@ -95,11 +123,11 @@ json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_
     json_object_set_new(object, "height", json_integer(a->height));
     json_object_set_new(object, "depth",
                         json_integer((json_int_t)(8 * gi_type_nbytes(comparison->type))));
-    gi_cells_json(object, gi_compare_columns, GI_COMPARE_COLUMNS, &comparison->all);
+    gi_cells_json(object, columns.of, columns.n, &comparison->all);
     for (int c = 0; c < comparison->nchannels; c++) {
         json_t *channel = json_object();
         json_object_set_new(channel, "name", json_string(gi_channel_name(a, c)));
-        gi_cells_json(channel, gi_compare_columns, GI_COMPARE_COLUMNS, &comparison->channels[c]);
+        gi_cells_json(channel, columns.of, columns.nchannel, &comparison->channels[c]);
         json_array_append_new(channels, channel);
     }
     json_object_set_new(object, "channels", channels);
@@ -153,22 +181,37 @@ static enum gi_status read_share(double *count, const char *text, double samples
     return GI_OK;
 }
 
+/* Checks a metric against its limit, if there is one. */
+static enum gi_status judge_low(const char *name, double value, double min, const char *unit,
+                                struct gi_err *err)
+{
+    if (isnan(min) || value >= min)
+        return GI_OK;
+    return gi_fail(err, GI_E_DIFFERENT, "%s %.6g%s: want at least %.6g%s", name, value, unit, min,
+                   unit);
+}
+
 enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
                                 struct gi_err *err)
 {
-    bool none = isnan(p->max_diff) && isnan(p->min_psnr) && isnan(p->min_ssim) && !p->max_differing;
+    bool none = isnan(p->max_diff) && isnan(p->min_psnr) && isnan(p->min_ssim) &&
+                isnan(p->min_ms_ssim) && isnan(p->max_ciede2000) && !p->max_differing;
     if (none && all->differing)
         return gi_fail(err, GI_E_DIFFERENT, "%llu of %llu samples differ",
                        (unsigned long long)all->differing, (unsigned long long)all->samples);
     if (all->max > p->max_diff)
         return gi_fail(err, GI_E_DIFFERENT, "max difference %.6g: want at most %.6g", all->max,
                        p->max_diff);
-    if (all->psnr < p->min_psnr || (isnan(all->psnr) && !isnan(p->min_psnr)))
-        return gi_fail(err, GI_E_DIFFERENT, "PSNR %.6g dB: want at least %.6g dB", all->psnr,
-                       p->min_psnr);
-    if (all->ssim < p->min_ssim || (isnan(all->ssim) && !isnan(p->min_ssim)))
-        return gi_fail(err, GI_E_DIFFERENT, "SSIM %.6g: want at least %.6g", all->ssim,
-                       p->min_ssim);
+    enum gi_status status = judge_low("PSNR", all->psnr, p->min_psnr, " dB", err);
+    if (!status)
+        status = judge_low("SSIM", all->ssim, p->min_ssim, "", err);
+    if (!status)
+        status = judge_low("MS-SSIM", all->ms_ssim, p->min_ms_ssim, "", err);
+    if (status)
+        return status;
+    if (!isnan(p->max_ciede2000) && !(all->ciede2000 <= p->max_ciede2000))
+        return gi_fail(err, GI_E_DIFFERENT, "CIEDE2000 %.6g: want at most %.6g", all->ciede2000,
+                       p->max_ciede2000);
     double most = INFINITY;
     if (p->max_differing)
         read_share(&most, p->max_differing, (double)all->samples, NULL);
@@ -295,10 +338,27 @@ static enum gi_status run_pair(const struct gi_command *command, void *const *pa
     return status;
 }
 
+/* Adds the metrics that limits need to those of --metric, and leaves out what nobody would see. */
+static void choose_metrics(void *const *params)
+{
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    const struct gi_io_params *io = params[GI_SET_PAIR_INPUT];
+    const struct gi_batch_params *pairs = params[GI_SET_PAIRS];
+    struct gi_compare_rules *rules = params[GI_SET_PAIR_FILTER];
+    bool seen = !io->quiet || pairs->table;
+    if (!rules->metrics)
+        rules->metrics = seen ? GI_COMPARE_DEFAULT : GI_COMPARE_NO_METRIC;
+    rules->metrics |= (isnan(p->min_psnr) ? 0 : GI_COMPARE_PSNR) |
+                      (isnan(p->min_ssim) ? 0 : GI_COMPARE_SSIM) |
+                      (isnan(p->min_ms_ssim) ? 0 : GI_COMPARE_MS_SSIM) |
+                      (isnan(p->max_ciede2000) ? 0 : GI_COMPARE_CIEDE2000);
+}
+
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    choose_metrics(params);
     double count;
     enum gi_status status = p->max_differing ? read_share(&count, p->max_differing, 1, err) : GI_OK;
     bool pairs = false;

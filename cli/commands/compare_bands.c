@@ -5,7 +5,7 @@
 #include "cli/commands/compare_pairs.h"
 
 /* Adds the difference of a part, which has `channels` channels, to that of all. all->mse is the sum
- * of squares, and all->ssim the sum over channels, until finish(). */
+ * of squares, and all->ssim and all->ms_ssim sums over channels, until finish(). */
 static void add_part(struct gi_difference *all, const struct gi_difference *part, int channels)
 {
     all->samples += part->samples;
@@ -13,6 +13,7 @@ static void add_part(struct gi_difference *all, const struct gi_difference *part
     all->max = fmax(all->max, part->max);
     all->mse += part->mse * (double)part->samples;
     all->ssim += part->ssim * channels;
+    all->ms_ssim += part->ms_ssim * channels;
 }
 
 static void finish(struct gi_comparison *all, const struct gi_bands *bands)
@@ -22,6 +23,9 @@ static void finish(struct gi_comparison *all, const struct gi_bands *bands)
     d->mse /= (double)d->samples;
     d->psnr = d->mse > 0 ? 10 * log10(full * full / d->mse) : (double)INFINITY;
     d->ssim /= bands->n;
+    d->ms_ssim /= bands->n;
+    if (isnan(d->mse))
+        d->psnr = NAN;
 }
 
 /* Compares part i, and adds its difference. */
@@ -39,6 +43,7 @@ static enum gi_status add(struct gi_compare_pair *pair, struct gi_imaging *imagi
     if (!status)
         status = gi_imaging_step(imaging, &item->line, NULL, &a, &step, &part, err);
     pair->comparison.type = part.type;
+    pair->comparison.metrics = part.metrics;
     add_part(&pair->comparison.all, &part.all, gi_bands_channels(bands, i));
     gi_image_free(&a);
     gi_image_free(&b);
@@ -50,12 +55,14 @@ enum gi_status gi_compare_bands(struct gi_compare_pair *pair, struct gi_imaging 
                                 void *const *params, struct gi_err *err)
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    const struct gi_compare_rules *rules = params[GI_SET_PAIR_FILTER];
     bool alike = bands[0].n == bands[1].n && bands[0].colors == bands[1].colors &&
                  bands[0].alpha == bands[1].alpha;
     const char *why = !alike       ? "the other image has other bands or none"
                       : p->visible ? "--visible: bands are not seen"
                       : p->diff    ? "--diff: a picture shows no bands"
-                                   : NULL;
+                      : rules->metrics & GI_COMPARE_CIEDE2000 ? "ciede2000: bands are not colours"
+                                                              : NULL;
     char text[GI_BANDS_TEXT];
     if (why)
         return gi_fail(

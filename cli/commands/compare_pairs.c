@@ -166,12 +166,13 @@ static void print_csv(FILE *out, const struct gi_comparison *comparison, const s
                       const char *other, bool ok)
 {
     const struct gi_cell_style style = {12, "nan", 0, 0};
+    const struct gi_compare_columns columns = gi_compare_columns(comparison->metrics);
     fputs("b,ok,width,height,depth,", out);
-    gi_cells_csv_names(out, gi_compare_columns, GI_COMPARE_COLUMNS);
+    gi_cells_csv_names(out, columns.of, columns.n);
     putc('\n', out);
     gi_cells_csv_text(out, other);
     fprintf(out, ",%d,%d,%d,%zu,", ok, a->width, a->height, 8 * gi_type_nbytes(comparison->type));
-    gi_cells_csv(out, gi_compare_columns, GI_COMPARE_COLUMNS, &style, &comparison->all);
+    gi_cells_csv(out, columns.of, columns.n, &style, &comparison->all);
     putc('\n', out);
 }
 

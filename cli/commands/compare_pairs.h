@@ -21,10 +21,11 @@ enum {
 
 /* The options of the set "Options". */
 struct gi_compare_params {
-    double max_diff, min_psnr, min_ssim; /* NAN: not limited */
-    const char *max_differing;           /* a count, or "0.1%"; NULL: not limited */
-    int format;                          /* 0 text, 1 JSON */
-    const char *diff;                    /* a file, of many pairs a folder */
+    /* NAN: not limited */
+    double max_diff, min_psnr, min_ssim, min_ms_ssim, max_ciede2000;
+    const char *max_differing; /* a count, or "0.1%"; NULL: not limited */
+    int format;                /* 0 text, 1 JSON */
+    const char *diff;          /* a file, of many pairs a folder */
     double gain;
     const char *ignore, *junit;
     bool visible;
@@ -68,9 +69,14 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
                                        const struct gi_io_params *io, int threads,
                                        struct gi_err *err);
 
-/* The columns of a struct gi_difference. */
-enum { GI_COMPARE_COLUMNS = 6 };
-extern const struct gi_column gi_compare_columns[GI_COMPARE_COLUMNS];
+/* The columns of a struct gi_difference for these metrics (enum gi_compare_metric). */
+enum { GI_COMPARE_COLUMNS = 9 };
+struct gi_compare_columns {
+    struct gi_column of[GI_COMPARE_COLUMNS];
+    int n;
+    int nchannel; /* the number of columns, the first ones, that channels have too */
+};
+struct gi_compare_columns gi_compare_columns(unsigned metrics);
 
 /* Returns the object that --json prints. The object is incomplete if memory ran out (cli/json.h).
  * `a` is either of the images; its shape is printed. */

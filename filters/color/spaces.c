@@ -205,6 +205,21 @@ static struct gi_matrix4 to_lab(enum gi_type type)
     return type == GI_F32 ? lab : product(&hold, &lab);
 }
 
+void gi_lab_of_srgb(double lab[3], const double rgb[3])
+{
+    double light[3], f[3];
+    for (int i = 0; i < 3; i++) /* IEC 61966-2-1, 5.2 */
+        light[i] = rgb[i] <= 0.04045 ? rgb[i] / 12.92 : pow((rgb[i] + 0.055) / 1.055, 2.4);
+    for (int i = 0; i < 3; i++) {
+        const double *m = to_xyz.m[i];
+        double t = (m[0] * light[0] + m[1] * light[1] + m[2] * light[2]) / white[i];
+        f[i] = t > 0.008856 ? cbrt(t) : 7.787 * t + 16. / 116;
+    }
+    lab[0] = 116 * f[1] - 16;
+    lab[1] = 500 * (f[0] - f[1]);
+    lab[2] = 200 * (f[1] - f[2]);
+}
+
 /* The matrix from RGB to YCbCr by ITU-R BT.601-7, BT.709-6 or BT.2020-2. Full range is as in
  * BT.2100 or JFIF. */
 static struct gi_matrix4 to_ycbcr(enum gi_space space, enum gi_type type, bool video)

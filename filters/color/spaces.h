@@ -43,5 +43,9 @@ void gi_color_steps_from_rgb(struct gi_color_steps *steps, enum gi_space to, boo
  * tables that the transform looks up. */
 void gi_color_steps_end(struct gi_color_steps *steps);
 
+/* Sets the CIE 1976 L*, a* and b* of a colour in sRGB, whose red, green and blue are 0 to 1, in
+ * double precision on the host, by the matrix, white point and constants of GI_SPACE_LAB. */
+void gi_lab_of_srgb(double lab[3], const double rgb[3]);
+
 /* Fills in the table of power i, which is needed if asks[i] is set. */
 void gi_power_fill(struct gi_power *power, int i);

@@ -6,8 +6,21 @@
 
 #include "filters/filter.h"
 
+/* What is computed, besides the numbers of samples and the largest difference. */
+enum gi_compare_metric {
+    GI_COMPARE_MSE = 1,
+    GI_COMPARE_PSNR = 2,
+    GI_COMPARE_SSIM = 4,
+    GI_COMPARE_MS_SSIM = 8,
+    GI_COMPARE_CIEDE2000 = 16,
+    GI_COMPARE_DEFAULT = GI_COMPARE_MSE | GI_COMPARE_PSNR | GI_COMPARE_SSIM,
+    GI_COMPARE_ALL = 31,
+    GI_COMPARE_NO_METRIC = 1 << 30, /* differs from 0, which is GI_COMPARE_DEFAULT */
+};
+
 /* All numbers are in sample units of `type`. Two NaNs are equal, and so are two equal infinities.
- * NaN and infinities differ from all other values by infinity. */
+ * NaN and infinities differ from all other values by infinity. Numbers that are not asked are
+ * NAN. */
 struct gi_difference {
     uint64_t samples;   /* that were compared */
     uint64_t differing; /* number of samples that differ by more than the tolerance */
@@ -15,14 +28,21 @@ struct gi_difference {
     double mse;         /* mean squared difference */
     double psnr;        /* in dB: 10 log10(full scale^2 / mse); INFINITY if the images are equal */
     double ssim;        /* mean structural similarity; 1 if equal; NAN if a sample is not finite */
+    double ms_ssim;     /* the same on five scales; NAN below GI_COMPARE_MS_SSIM_SIDE */
+    /* mean and maximum colour difference of the compared pixels; NAN for a channel */
+    double ciede2000, ciede2000_max;
 };
 
 struct gi_comparison {
     enum gi_type type;        /* the type in which the images were compared */
-    struct gi_difference all; /* its ssim is the mean over the channels */
+    unsigned metrics;         /* enum gi_compare_metric: those that were computed */
+    struct gi_difference all; /* its ssim and ms_ssim are means over the channels */
     struct gi_difference channels[GI_MAX_CHANNELS];
     int nchannels;
 };
+
+/* The shorter side from which on the smallest of the five scales of MS-SSIM holds a window. */
+enum { GI_COMPARE_MS_SSIM_SIDE = 161 };
 
 enum { GI_COMPARE_REGIONS_MAX = 64 };
 
@@ -31,11 +51,13 @@ struct gi_compare_region {
     int x, y, width, height;
 };
 
-/* The parameters of the operation, which say which differences count, and where. Options set all of
- * them except `mask`. */
+/* The parameters of the operation, which say what is computed, which differences count, and where.
+ * Options set all of them except `mask`. */
 struct gi_compare_rules {
-    double tolerance;                                        /* sample units */
-    const char *regions;                                     /* text of --ignore-region */
+    const char *metric;  /* text of --metric */
+    unsigned metrics;    /* enum gi_compare_metric, which `check` reads from `metric`; 0: default */
+    double tolerance;    /* sample units */
+    const char *regions; /* text of --ignore-region */
     struct gi_compare_region region[GI_COMPARE_REGIONS_MAX]; /* `check` reads them from `regions` */
     int nregions;
     /* Not an option: an image in host memory of the images' size. Pixels with a colour sample that
@@ -43,7 +65,7 @@ struct gi_compare_rules {
     const struct gi_image *mask;
 };
 
-/* The `check` of the operation, which reads --ignore-region. Errors: GI_E_USAGE. */
+/* The `check` of the operation, which reads --metric and --ignore-region. Errors: GI_E_USAGE. */
 enum gi_status gi_compare_rules_check(void *rules, struct gi_err *err);
 
 /* Makes a map with a byte per pixel of `image`, row by row, which is 1 if the pixel is not
@@ -52,6 +74,11 @@ enum gi_status gi_compare_rules_check(void *rules, struct gi_err *err);
  * GI_E_MEMORY. */
 enum gi_status gi_compare_ignored(uint8_t **ignored, const struct gi_compare_rules *rules,
                                   const struct gi_image *image, struct gi_err *err);
+
+/* Returns the CIEDE2000 colour difference of two colours, given as L*, a* and b*, with the weights
+ * kL = kC = kH = 1. Formula: G. Sharma, W. Wu, E. N. Dalal: The CIEDE2000 color-difference formula,
+ * Color Research and Application 30(1), 2005, equations 2 to 22. */
+double gi_ciede2000(const double x[3], const double y[3]);
 
 /* Replaces two images in host memory by what is seen of them, with the channels that say something
  * in one of the images: three colours unless R, G and B are equal everywhere, and alpha unless it
@@ -79,7 +106,8 @@ enum gi_status gi_compare_match(struct gi_image *converted, const struct gi_imag
  * scale). SSIM is computed as in Z. Wang et al., 2004, IEEE Trans. Image Processing 13(4), with
  * Gaussian windows of 11 x 11 pixels and sigma 1.5, completely inside the image, K1 = 0.01, K2 =
  * 0.03, population covariance. Along a side shorter than 11 pixels a window has the largest odd
- * length that fits. */
+ * length that fits. MS-SSIM is computed as in Z. Wang et al., 2003, Asilomar Conference on Signals,
+ * Systems and Computers, on five scales made by the means of 2 x 2 samples. */
 extern const struct gi_filter gi_filter_compare;
 
 /* Makes a picture of the difference, which the caller frees. The picture has the type in which the

@@ -1,4 +1,4 @@
-/* Finds the pixels that a comparison ignores.
+/* What a comparison computes, and which pixels it ignores.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/compare.h"
 
@@ -6,10 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads "10x20+3+4,5x5+0+0". */
-enum gi_status gi_compare_rules_check(void *params, struct gi_err *err)
+/* Reads "psnr,ssim". */
+static enum gi_status read_metrics(struct gi_compare_rules *p, struct gi_err *err)
 {
-    struct gi_compare_rules *p = params;
+    static const struct {
+        const char *name;
+        unsigned metric;
+    } names[] = {
+        {"differing", GI_COMPARE_NO_METRIC}, {"mse", GI_COMPARE_MSE},
+        {"psnr", GI_COMPARE_PSNR},           {"ssim", GI_COMPARE_SSIM},
+        {"ms-ssim", GI_COMPARE_MS_SSIM},     {"ciede2000", GI_COMPARE_CIEDE2000},
+    };
+    p->metrics = 0;
+    for (const char *text = p->metric; text;) {
+        size_t n = strcspn(text, ","), i = 0, count = sizeof names / sizeof *names;
+        while (i < count && (strncmp(names[i].name, text, n) != 0 || names[i].name[n]))
+            i++;
+        if (i == count)
+            return gi_fail(err, GI_E_USAGE,
+                           "--metric %s: want differing, mse, psnr, ssim, ms-ssim or ciede2000, "
+                           "several of them separated by commas",
+                           p->metric);
+        p->metrics |= names[i].metric;
+        text = text[n] ? text + n + 1 : NULL;
+    }
+    return GI_OK;
+}
+
+/* Reads "10x20+3+4,5x5+0+0". */
+static enum gi_status read_regions(struct gi_compare_rules *p, struct gi_err *err)
+{
     p->nregions = 0;
     for (const char *text = p->regions; text && *text; p->nregions++) {
         struct gi_compare_region region;
@@ -29,6 +55,12 @@ enum gi_status gi_compare_rules_check(void *params, struct gi_err *err)
         text += n + (end != 0);
     }
     return GI_OK;
+}
+
+enum gi_status gi_compare_rules_check(void *params, struct gi_err *err)
+{
+    enum gi_status status = read_metrics(params, err);
+    return status ? status : read_regions(params, err);
 }
 
 static void ignore_region(uint8_t *ignored, const struct gi_compare_region *region, int width,

@@ -1,4 +1,4 @@
-"""compare against numpy and scikit-image's structural_similarity.
+"""compare against numpy and scikit-image's structural_similarity and colour differences.
 
 Sources: filters/statistics/compare*
 """
@@ -7,7 +7,7 @@ import math
 
 from _common import Checks, need, np, random_image, read, suffix, write
 
-(metrics,) = need("skimage.metrics")
+metrics, color = need("skimage.metrics", "skimage.color")
 c = Checks()
 
 
@@ -143,7 +143,74 @@ def test_marks():
         c.check(f"marks, {channels} channels: red", (got[20, 11] == (255, 0, 0)).all())
 
 
+def halved(x):
+    """The means of 2 x 2 pixels; the last row or column of an odd size is repeated."""
+    x = np.pad(x, [(0, n % 2) for n in x.shape], mode="edge")
+    return (x[::2, ::2] + x[1::2, ::2] + x[::2, 1::2] + x[1::2, 1::2]) / 4
+
+
+def ms_ssim(x, y, full):
+    """MS-SSIM of one channel. With a huge K1 scikit-image's luminance factor is 1, so that its mean is that of contrast and structure."""
+    result = 1
+    for i, exponent in enumerate((0.0448, 0.2856, 0.3001, 0.2363, 0.1333)):
+        mean = metrics.structural_similarity(x, y, gaussian_weights=True, sigma=1.5, use_sample_covariance=False, data_range=full,
+                                             K1=0.01 if i == 4 else 1e6)
+        result *= max(mean, 0) ** exponent
+        x, y = halved(x), halved(y)
+    return result
+
+
+def test_ms_ssim():
+    for dtype, shape in ((np.uint8, (161, 170)), (np.uint8, (183, 161, 3)), (np.uint16, (176, 201, 2)), (np.float32, (200, 190))):
+        full = 1.0 if dtype == np.float32 else float(np.iinfo(dtype).max)
+        a = smooth(shape, dtype)
+        b = disturbed(a, 0.05)
+        b[:90] = a[:90]  # rows of equal pieces
+        got = measured(a, b, "--metric", "ms-ssim", status=1)
+        planes = [v.reshape(*shape[:2], -1).astype(np.float64) for v in (a, b)]
+        want = np.mean([ms_ssim(planes[0][..., i], planes[1][..., i], full) for i in range(planes[0].shape[2])])
+        c.check(f"ms-ssim {dtype.__name__} {shape}", abs(got["ms_ssim"] - want) < 1e-6, f"{got['ms_ssim']} against {want}")
+        c.check("ms-ssim alone", set(got) == {"a", "b", "width", "height", "depth", "samples", "differing", "max_difference", "ms_ssim", "channels"})
+    got = measured(a[:160], b[:160], "--metric", "ms-ssim", "--min-ms-ssim", "0.1", status=1)
+    c.check("ms-ssim of a small image", got["ms_ssim"] is None)
+
+
+def test_equal_pieces():
+    """SSIM where most pieces of rows are equal, with differences at their ends."""
+    a = random_image(c.rng, (60, 700, 3), np.uint8)
+    b = a.copy()
+    for y, x in ((0, 0), (30, 85), (31, 341), (59, 699)):
+        b[y, x] ^= 255
+    got = measured(a, b)["ssim"]
+    want = metrics.structural_similarity(a.astype(np.float64), b.astype(np.float64), gaussian_weights=True, sigma=1.5,
+                                         use_sample_covariance=False, data_range=255, channel_axis=2)
+    c.check("ssim with equal pieces", abs(got - want) < 1e-9, f"{got} against {want}")
+
+
+def test_ciede2000():
+    for dtype, channels in ((np.uint8, 3), (np.uint16, 3), (np.float32, 3), (np.uint8, 1), (np.uint8, 4)):
+        shape = (40, 300, channels) if channels > 1 else (40, 300)
+        a, b = (random_image(c.rng, shape, dtype) for _ in range(2))
+        b[:, :200] = a[:, :200]
+        b[7] = disturbed(a[7], 0.01)
+        full = 1.0 if dtype == np.float32 else float(np.iinfo(dtype).max)
+        labs = []
+        for image in (a, b):
+            v = image.reshape(40, 300, channels) / full
+            rgb = v[..., [0, 0, 0]] if channels == 1 else v[..., :3]
+            labs.append(color.rgb2lab(rgb * v[..., 3:] + 1 - v[..., 3:] if channels == 4 else rgb))
+        want = color.deltaE_ciede2000(*labs)
+        got = measured(a, b, "--metric", "ciede2000", "--max-ciede2000", "200")
+        for key, value in (("ciede2000", want.mean()), ("ciede2000_max", want.max())):
+            c.check(f"{key} {dtype.__name__} {channels}", math.isclose(got[key], value, rel_tol=1e-6), f"{got[key]} against {value}")
+    measured(a, b, "--max-ciede2000", want.mean() * 0.99, status=1)
+    measured(a, b, "--max-ciede2000", want.mean() * 1.01)
+
+
 test_numbers()
+test_ms_ssim()
+test_equal_pieces()
+test_ciede2000()
 test_small()
 test_equal()
 test_depths()

@@ -174,3 +174,85 @@ TEST(test_picture)
     assert_memory_equal(picture.data, want, sizeof want);
     gi_image_free(&picture);
 }
+
+/* The 34 pairs of G. Sharma, W. Wu, E. N. Dalal: The CIEDE2000 color-difference formula, 2005,
+ * table 1, with their colour differences of 4 digits after the point. */
+TEST(test_ciede2000)
+{
+    static const struct {
+        double x[3], y[3], want;
+    } pairs[] = {
+        {{50.0000, 2.6772, -79.7751}, {50.0000, 0.0000, -82.7485}, 2.0425},
+        {{50.0000, 3.1571, -77.2803}, {50.0000, 0.0000, -82.7485}, 2.8615},
+        {{50.0000, 2.8361, -74.0200}, {50.0000, 0.0000, -82.7485}, 3.4412},
+        {{50.0000, -1.3802, -84.2814}, {50.0000, 0.0000, -82.7485}, 1.0000},
+        {{50.0000, -1.1848, -84.8006}, {50.0000, 0.0000, -82.7485}, 1.0000},
+        {{50.0000, -0.9009, -85.5211}, {50.0000, 0.0000, -82.7485}, 1.0000},
+        {{50.0000, 0.0000, 0.0000}, {50.0000, -1.0000, 2.0000}, 2.3669},
+        {{50.0000, -1.0000, 2.0000}, {50.0000, 0.0000, 0.0000}, 2.3669},
+        {{50.0000, 2.4900, -0.0010}, {50.0000, -2.4900, 0.0009}, 7.1792},
+        {{50.0000, 2.4900, -0.0010}, {50.0000, -2.4900, 0.0010}, 7.1792},
+        {{50.0000, 2.4900, -0.0010}, {50.0000, -2.4900, 0.0011}, 7.2195},
+        {{50.0000, 2.4900, -0.0010}, {50.0000, -2.4900, 0.0012}, 7.2195},
+        {{50.0000, -0.0010, 2.4900}, {50.0000, 0.0009, -2.4900}, 4.8045},
+        {{50.0000, -0.0010, 2.4900}, {50.0000, 0.0010, -2.4900}, 4.8045},
+        {{50.0000, -0.0010, 2.4900}, {50.0000, 0.0011, -2.4900}, 4.7461},
+        {{50.0000, 2.5000, 0.0000}, {50.0000, 0.0000, -2.5000}, 4.3065},
+        {{50.0000, 2.5000, 0.0000}, {73.0000, 25.0000, -18.0000}, 27.1492},
+        {{50.0000, 2.5000, 0.0000}, {61.0000, -5.0000, 29.0000}, 22.8977},
+        {{50.0000, 2.5000, 0.0000}, {56.0000, -27.0000, -3.0000}, 31.9030},
+        {{50.0000, 2.5000, 0.0000}, {58.0000, 24.0000, 15.0000}, 19.4535},
+        {{50.0000, 2.5000, 0.0000}, {50.0000, 3.1736, 0.5854}, 1.0000},
+        {{50.0000, 2.5000, 0.0000}, {50.0000, 3.2972, 0.0000}, 1.0000},
+        {{50.0000, 2.5000, 0.0000}, {50.0000, 1.8634, 0.5757}, 1.0000},
+        {{50.0000, 2.5000, 0.0000}, {50.0000, 3.2592, 0.3350}, 1.0000},
+        {{60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}, 1.2644},
+        {{63.0109, -31.0961, -5.8663}, {62.8187, -29.7946, -4.0864}, 1.2630},
+        {{61.2901, 3.7196, -5.3901}, {61.4292, 2.2480, -4.9620}, 1.8731},
+        {{35.0831, -44.1164, 3.7933}, {35.0232, -40.0716, 1.5901}, 1.8645},
+        {{22.7233, 20.0904, -46.6940}, {23.0331, 14.9730, -42.5619}, 2.0373},
+        {{36.4612, 47.8580, 18.3852}, {36.2715, 50.5065, 21.2231}, 1.4146},
+        {{90.8027, -2.0831, 1.4410}, {91.1528, -1.6435, 0.0447}, 1.4441},
+        {{90.9257, -0.5406, -0.9208}, {88.6381, -0.8985, -0.7239}, 1.5381},
+        {{6.7747, -0.2908, -2.4247}, {5.8714, -0.0985, -2.2286}, 0.6377},
+        {{2.0776, 0.0795, -1.1350}, {0.9033, -0.0636, -0.5514}, 0.9082},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        double got = gi_ciede2000(pairs[i].x, pairs[i].y);
+        if (fabs(got - pairs[i].want) > 0.5001e-4)
+            fail_msg("pair %zu: %.6f, want %.4f", i + 1, got, pairs[i].want);
+        assert_true(fabs(got - gi_ciede2000(pairs[i].y, pairs[i].x)) < 1e-9);
+    }
+}
+
+/* Only what --metric names is computed; windows of equal pieces count as 1 as if they were. */
+TEST(test_metrics)
+{
+    enum { W = 700, H = 40 };
+    static uint8_t x[W * H], y[W * H];
+    for (int i = 0; i < W * H; i++)
+        x[i] = y[i] = (uint8_t)(i * i / 7);
+    y[20 * W + 300] ^= 255;
+    struct gi_image a = bytes(x, W, H, 1), b = bytes(y, W, H, 1);
+    struct gi_comparison all, part;
+    struct gi_err err = {0};
+    assert_int_equal(compare(&all, &a, &b, 2, NULL), GI_OK);
+    rules.metric = "differing";
+    assert_int_equal(gi_compare_rules_check(&rules, &err), GI_OK);
+    assert_int_equal(compare(&part, &a, &b, 2, NULL), GI_OK);
+    assert_true(part.all.differing == 1 && part.all.max == all.all.max);
+    assert_true(isnan(part.all.mse) && isnan(part.all.psnr) && isnan(part.all.ssim));
+    rules.metric = "ssim,ms-ssim,ciede2000";
+    assert_int_equal(gi_compare_rules_check(&rules, &err), GI_OK);
+    assert_int_equal(compare(&part, &a, &b, 2, NULL), GI_OK);
+    assert_true(part.all.ssim == all.all.ssim && isnan(part.all.mse));
+    assert_true(isnan(part.all.ms_ssim)); /* a side is too short */
+    assert_true(part.all.ciede2000_max > 1 &&
+                fabs(part.all.ciede2000 * W * H - part.all.ciede2000_max) < 1e-9);
+    static const char *const wrong[] = {"", "psnr,", ",psnr", "psnr ssim", "PSN", "ms", "ssim,x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        rules.metric = wrong[i];
+        assert_int_equal(gi_compare_rules_check(&rules, &err), GI_E_USAGE);
+    }
+    rules = (struct gi_compare_rules){0};
+}

@@ -175,7 +175,7 @@ while read -r command; do
     expect 0 gpuimg help --man "$command"
     cp out page.1
     check "man $command: head" grep -qi "^\.TH gpuimg-$command 1 " page.1
-    grep -oE '^  (-., )?--[a-z-]+' help.txt | sed 's/.*--//' | while read -r option; do
+    grep -oE '^  (-., )?--[a-z0-9-]+' help.txt | sed 's/.*--//' | while read -r option; do
         grep -qE -- "\\\\-\\\\-${option//-/\\\\-}(\\\\fR|, )" page.1 || echo "$option"
     done >missing
     check "man $command: every option" test ! -s missing

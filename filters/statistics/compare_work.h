@@ -1,0 +1,56 @@
+/* What the metrics of a comparison share. Each metric runs rows of two images on all CPU threads,
+ * on the host in double precision, with the same bytes whatever the device. Each row has its own
+ * sums, which are then added from the top down, so that the result does not depend on the number of
+ * threads.
+ * SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "filters/statistics/compare.h"
+#include "kernels/kernels.h"
+
+/* Samples of a row that are processed at once, a constant so that loops vectorise. It exceeds the
+ * samples by which an SSIM window extends past its first one. */
+enum { GI_COMPARE_PIECE = 256 };
+
+/* Two host images of the same shape and type, and where they differ. */
+struct gi_compare_work {
+    const struct gi_image *a, *b;
+    const struct gi_compare_rules *rules;
+    /* a byte per pixel, row by row: 1 if the pixel is not compared; NULL: all are compared */
+    const uint8_t *ignored;
+    /* `npieces` bytes per row: 0 if all samples of the piece are equal and finite */
+    uint8_t *differs;
+    size_t npieces;
+    struct gi_queue *queue;
+};
+
+/* Returns the row of work->ignored, or NULL. */
+static inline const uint8_t *gi_compare_ignored_row(const struct gi_compare_work *work, int y)
+{
+    return work->ignored ? work->ignored + (size_t)y * (size_t)work->a->width : NULL;
+}
+
+/* Returns the number of samples of a piece of a row, of which the last one may be shorter. */
+static inline size_t gi_compare_piece(const struct gi_compare_work *work, size_t at)
+{
+    size_t left = gi_row_samples(work->a) - at;
+    return left < GI_COMPARE_PIECE ? left : GI_COMPARE_PIECE;
+}
+
+/* Allocates work->differs and sets work->npieces. The caller frees the memory. Errors:
+ * GI_E_MEMORY. */
+enum gi_status gi_compare_pieces(struct gi_compare_work *work, struct gi_err *err);
+/* Fills a row of work->differs. */
+void gi_compare_mark(const struct gi_compare_work *work, int y);
+
+/* Fills work->differs, and samples, differing and max of the result and of its channels; mse and
+ * psnr if they are asked. Errors: GI_E_MEMORY. */
+enum gi_status gi_compare_differences(struct gi_comparison *result,
+                                      const struct gi_compare_work *work, struct gi_err *err);
+/* Sets ssim and ms_ssim of the result and of its channels, those that are asked. Errors:
+ * GI_E_MEMORY. */
+enum gi_status gi_compare_similarities(struct gi_comparison *result,
+                                       const struct gi_compare_work *work, struct gi_err *err);
+/* Sets ciede2000 and ciede2000_max of the result. Errors: GI_E_MEMORY. */
+enum gi_status gi_compare_colors(struct gi_comparison *result, const struct gi_compare_work *work,
+                                 struct gi_err *err);
