@@ -17,9 +17,6 @@ struct advice {
     const char *word, *sentence;
 };
 
-static const char no_color_maps[] =
-    "colour maps are not there yet; gpuimg run 'normalize | convert --depth 8 | color --matrix "
-    "\"3 0 0 0; 3 0 0 -1; 3 0 0 -2\"' IN OUT makes black, red, yellow and white (hot)";
 static const char no_dry_run[] =
     "there is no dry run, but options and the names of outputs are checked before any work, and "
     "--no-clobber replaces no file";
@@ -34,24 +31,12 @@ static const char time_of_batch[] =
 
 static const struct advice command_advice[] = {
     {"gradient", "boundary", outlines},
-    {"color", "colormap", no_color_maps},
-    {"color", "colour-map", no_color_maps},
-    {"color", "colourmap", no_color_maps},
     {"gradient", "contour", outlines},
     {"gradient", "contours", outlines},
     {"help batch", "dry-run", no_dry_run},
     {"help batch", "estimate", time_of_batch},
-    {"color", "false-color", no_color_maps},
-    {"color", "false-colour", no_color_maps},
-    {"color", "heatmap", no_color_maps},
-    {"color", "jet", no_color_maps},
-    {"color", "lut", no_color_maps},
     {"gradient", "outline", outlines},
     {"gradient", "outlines", outlines},
-    {"color", "pseudocolor", no_color_maps},
-    {"color", "pseudocolour", no_color_maps},
-    {"color", "thermal", no_color_maps},
-    {"color", "viridis", no_color_maps},
     {"extract", "watershed", no_watershed},
     {0},
 };

@@ -306,8 +306,8 @@ static const char *const limits_paragraphs[] = {
     "SVG and camera raws; writing GIF, JPEG XL, "
     "ICO, PDF and MP4; {width} and {height} in the names of "
     "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
-    "edges; Fourier transforms; colour maps (LUTs such as viridis: gpuimg help color has another "
-    "way); separating objects that are touching (watershed); TIFFs of 2 or 4 bits per sample; "
+    "edges; Fourier transforms; separating objects that are touching (watershed); TIFFs of 2 or 4 "
+    "bits per sample; "
     "keeping an image as it is stored, without turning it upright by its EXIF orientation. The "
     "message about a file in one of these formats names another program for it.",
     NULL,
@@ -315,7 +315,8 @@ static const char *const limits_paragraphs[] = {
 
 static const char *const compatibility_paragraphs[] = {
     "VERSIONS. The help pages compare results with those of OpenCV 4.6, SciPy 1.10, scikit-image "
-    "0.19, Pillow 9.4 and NumPy 1.24, and files with those of libpng 1.6, libjpeg-turbo 2.1 "
+    "0.19, Pillow 9.4, NumPy 1.24 and Matplotlib 3.6, and files with those of libpng 1.6, "
+    "libjpeg-turbo 2.1 "
     "(djpeg), libtiff 4.5, libwebp 1.2 (dwebp), netpbm 11.1 and FFmpeg 5.1, unless a page names "
     "another version. Other versions may give other results.",
     "TESTS. Each of these comparisons has a test, which the file tests/claims in the source "

@@ -75,12 +75,12 @@ count:extract
 particles:extract
 contour:gradient
 outlines:gradient
-viridis:color
-lut:color
-false colour:color
-false color:color
+viridis:colormap
+false colour:colormap
+false color:colormap
 colour:color
-heatmap:color
+heatmap:colormap
+pseudocolor:colormap
 every:batch
 slope:edges
 python:run
@@ -103,7 +103,6 @@ while IFS=: read -r words pages; do
 done <<'END'
 main colours:palette
 main colors:palette
-lookup table:color
 skip-existing:batch
 touching:extract
 stride:batch
@@ -113,7 +112,7 @@ how fast:batch
 inscribed:rotate
 corners:rotate
 watershed:limits
-viridis:limits
+Fourier:limits
 END
 check "help resume: the option" grep -q '^    --resume ' <(gpuimg help resume)
 not() { ! "$@"; }

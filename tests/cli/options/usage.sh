@@ -68,6 +68,9 @@ despeckle:median --threshold (in masks remove-small; for dark specks gpuimg run 
 speck:median --threshold (in masks remove-small; for dark specks gpuimg run 'invert | remove-small | invert')
 specks:median --threshold (in masks remove-small; for dark specks gpuimg run 'invert | remove-small | invert')
 slope:edges --scale 0.125
+heatmap:colormap
+viridis:colormap --map viridis
+applyColorMap:colormap
 count:extract (of objects) or palette (of colours)
 particles:extract
 multipage:pages
@@ -77,8 +80,6 @@ log:help batch (--report)
 python:run (in Python: import gpuimg)
 END
 # Words for what gpuimg does in another way, or not yet.
-hot='normalize | convert --depth 8 | color --matrix "3 0 0 0; 3 0 0 -1; 3 0 0 -2"'
-maps="colour maps are not there yet; gpuimg run '$hot' IN OUT makes black, red, yellow and white (hot)"
 outlines="gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT draws boxes around objects"
 no_dry_run='there is no dry run, but options and the names of outputs are checked before any work, and --no-clobber replaces no file'
 while IFS=: read -r words sentence; do
@@ -86,24 +87,12 @@ while IFS=: read -r words sentence; do
         expect_error 2 "$word: no such command, $sentence (try gpuimg help)" "$word" in.pgm made.pgm
     done
 done <<END
-colormap colourmap colour-map lut false-color false-colour pseudocolor pseudocolour viridis jet thermal heatmap:$maps
 contour contours outline outlines boundary:$outlines
 watershed:objects that touch can't be separated yet: gpuimg extract counts them as one
 estimate:to estimate the time of a batch run it on about 100 files: its last line has the images per second
 dry-run:$no_dry_run
 END
-expect_error 2 "run: step 2: viridis: no such operation, $maps" run 'blur | viridis' in.pgm made.pgm
-expect 0 gpuimg run "$hot" in.pgm hot.ppm
-check 'the recipe of a colour map gives black, red, yellow and white' test "$(python3 -c '
-low, high = min(gray := open("in.pgm", "rb").read()[-63:]), max(gray)
-scaled = [round(255 * (v - low) / (high - low)) for v in gray]
-hot = bytes(min(255, max(0, 3 * v - 255 * c)) for v in scaled for c in range(3))
-print(hot == open("hot.ppm", "rb").read()[-189:])')" = True
-# Floats outside 0 to 1: 100, 400, 700 and 1000 are stretched to 0, 85, 170 and 255 first.
-{ printf 'Pf\n4 1\n-1.0\n'; printf '\0\0\310B\0\0\310C\0\0/D\0\0zD'; } >heights.pfm
-expect 0 gpuimg run "$hot" heights.pfm hot.ppm
-check "false colours of floats: no warning" test ! -s err
-check "false colours of floats" test "$(tail -c 12 hot.ppm | od -An -tu1 | tr -s ' \n' ' ')" = ' 0 0 0 255 0 0 255 255 0 255 255 255 '
+expect_error 2 'run: step 2: outlines: no such operation, *' run 'blur | outlines' in.pgm made.pgm
 expect 0 gpuimg run 'threshold | gradient' in.pgm outlines.pgm
 # A folder of the name does not hide the suggestion.
 mkdir diff
@@ -257,7 +246,7 @@ expect_error 2 'blur: made.JXL: *cjxl*' blur in.pgm made.JXL
 expect_error 2 'blur: made.ico: *ImageMagick*' blur in.pgm made.ico
 expect_error 2 'blur: made.gif: *ImageMagick*' blur in.pgm made.gif
 # Help lists the tasks that are not possible yet, and a search finds them.
-for word in "JPEG XL" ICO PDF palette width 16:9 deskewing Canny Fourier viridis watershed EXIF "2 or 4 bits"; do
+for word in "JPEG XL" ICO PDF palette width 16:9 deskewing Canny Fourier watershed EXIF "2 or 4 bits"; do
     check "help limits: $word" grep -q "NOT YET\..*$word" <(gpuimg help limits | tr '\n' ' ')
 done
 # JPEG and WebP are coded again, and quantize makes no palette; help says so.
