@@ -49,7 +49,7 @@ static bool read_sides(struct gi_extent *extent, const char **text)
         return false;
     if (**text != 'x') {
         extent->height = extent->width;
-        return extent->width.percent;
+        return gi_extent_is_set(extent);
     }
     ++*text;
     if (starts_number(*text) && !read_side(&extent->height, text))

@@ -37,7 +37,7 @@ static inline bool gi_extent_is_set(const struct gi_extent *extent)
 }
 
 /* Reads a size from all of `text`. If `text` is no size, returns false, and *extent is undefined. A
- * single "50%" is the length of both sides. Only two sides may be followed by "^". */
+ * single "50%" or "400" is the length of both sides. Only two sides may be followed by "^". */
 bool gi_extent_read(struct gi_extent *extent, const char *text);
 /* Reads a size that a position "+X+Y" may follow. If `text` has another form, returns false, and
  * *rect is undefined. */

@@ -164,6 +164,12 @@ struct gi_metadata {
 };
 
 void gi_metadata_free(struct gi_metadata *metadata);
+/* Makes a copy whose parts, profile and colour chunks may be changed. Everything else remains owned
+ * by `metadata`. gi_metadata_free_copy() frees the copy, also after an error. Errors:
+ * GI_E_MEMORY. */
+enum gi_status gi_metadata_copy(struct gi_metadata *copy, const struct gi_metadata *metadata,
+                                struct gi_err *err);
+void gi_metadata_free_copy(struct gi_metadata *copy);
 
 /* Metadata to be dropped. GI_STRIP_EXIF also drops XMP, which repeats EXIF. GI_STRIP_GPS drops the
  * GPS directory in EXIF with its data, and any XMP or text that names a place. */

@@ -26,8 +26,8 @@
                 "whole name, {date} the day on which the picture was taken (EXIF's "               \
                 "DateTimeOriginal), or else the day of the file's last change, as 2026-11-25, "    \
                 "{index} its number in the list "                                                  \
-                "from 1 (with --shard in the sorted list), {page} the number of a page, from 0; "  \
-                "{index:04} is filled with zeros"                                                  \
+                "from 1 (with --shard in the sorted list), {page} the number of a page, from 0, "  \
+                "{width} and {height} the size of the result; {index:04} is filled with zeros"     \
     }
 
 #define TABLE                                                                                      \

@@ -95,8 +95,10 @@ struct gi_batch_work {
 /* The description of a batch, which the set "Many images" of `command` asks for. */
 struct gi_batch_job {
     const struct gi_command *command;
-    void *const *params;              /* params of the command */
-    const struct gi_chain *chain;     /* NULL: the images are only converted */
+    void *const *params;          /* params of the command */
+    const struct gi_chain *chain; /* NULL: the images are only converted */
+    /* Number of chains at `chain`, each of which makes a result of every image; 0 means 1. */
+    int nchains;
     const struct gi_batch_work *work; /* NULL: the chain */
     const char *text; /* the operation as text, for the report; NULL: the name of the command */
     const struct gi_batch_params *batch;   /* NULL: the options among the params */

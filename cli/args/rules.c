@@ -89,9 +89,11 @@ enum gi_status gi_rules_new(struct gi_rules **out, const struct gi_batch_job *jo
 {
     const struct gi_choice_params *p = &gi_batch_params(job)->choice;
     *out = NULL;
-    if (p->rules && job->work)
+    if (p->rules && (job->work || job->nchains > 1))
         return gi_fail(err, GI_E_USAGE, "--for: not of %s, which is no step of a chain",
-                       job->text ? job->text : job->command->name);
+                       job->text   ? job->text
+                       : job->work ? job->command->name
+                                   : "several sizes");
     if (!p->only && !p->except && !p->rules)
         return GI_OK;
     struct gi_rules *rules = *out = gi_small_calloc(1, sizeof *rules);

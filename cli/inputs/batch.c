@@ -95,6 +95,7 @@ enum gi_status gi_batch_run(const struct gi_batch *batch, struct gi_err *err)
     struct gi_source *source = batch->source;
     const struct gi_imaging_options options = {
         .chain = job->chain,
+        .nchains = job->nchains,
         .rules = source->rules,
         .io = batch->io ? batch->io : gi_batch_io(job),
         .device = gi_batch_device(job),

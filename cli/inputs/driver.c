@@ -85,6 +85,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     *more = true; /* asked once */
     item->line.input = gi_small_copy(one->input);
     item->line.output = one->output ? gi_small_copy(one->output) : NULL;
+    item->line.in_parts = !one->job->work && gi_naming_is_per_size(one->output);
     return GI_OK;
 }
 
@@ -121,7 +122,8 @@ static enum gi_status run_one(struct images *one, struct gi_err *err)
 static enum gi_status name_first(char **path, const char *input, const char *output,
                                  struct gi_err *err)
 {
-    const struct gi_naming naming = {.template = output, .pages = true, .option = "the output"};
+    const struct gi_naming naming = {
+        .template = output, .pages = true, .sizes = true, .option = "the output"};
     struct gi_list list = {0};
     enum gi_status status = gi_naming_check(&naming, err);
     if (!status)
@@ -147,9 +149,10 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     bool had_folder = output && gi_output_has_folder(output);
     enum gi_status status = job->work ? GI_OK : gi_chain_check_outputs(job->chain, outputs, err);
     gi_watch_start(&one.watch, p && p->progress); /* to look for a stream may take long */
-    if (!status && output && !job->work)
+    if (!status && output && !job->work && job->nchains < 2)
         status = gi_stream_find(&stream, input, output, io, p, err);
-    if (!status && !stream && output && gi_naming_is_many(output))
+    if (!status && !stream && output && !job->work &&
+        (gi_naming_is_many(output) || gi_naming_is_per_size(output)))
         status = name_first(&first, input, output, err);
     one.output = first ? first : output;
     if (!status && !output && !job->work && !gi_chain_ends_in_analysis(job->chain))

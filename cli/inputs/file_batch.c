@@ -42,7 +42,8 @@ static size_t place_of(const struct gi_batch_files *files, size_t i)
 static bool is_done(const struct gi_batch_files *files, size_t i, const char *output)
 {
     const struct gi_input *input = &files->in.list.inputs[i];
-    bool skips = files->out.skips_existing && !files->out.a_file_a_page && !input->why;
+    bool one = !files->out.a_file_a_page && !files->out.a_file_a_size;
+    bool skips = files->out.skips_existing && one && !input->why;
     return gi_report_has(&files->report, input->path, output) ||
            (skips && gi_output_exists(output));
 }
@@ -65,15 +66,17 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                              char **operands, int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *p = gi_batch_params(job);
-    *files = (struct gi_batch_files){.params = p,
-                                     .chain = job->chain,
-                                     .io = gi_batch_io(job),
-                                     .out.naming = {.folder = p->out_dir,
-                                                    .template = p->out,
-                                                    .suffix = p->suffix,
-                                                    .pages = !job->work && !p->tar,
-                                                    .page = -1},
-                                     .source = {.kind = &gi_source_files, .self = files}};
+    *files = (struct gi_batch_files){
+        .params = p,
+        .chain = job->chain,
+        .io = gi_batch_io(job),
+        .out.naming = {.folder = p->out_dir,
+                       .template = p->out,
+                       .suffix = p->suffix,
+                       .pages = !job->work && !p->tar,
+                       .sizes = !job->work && !p->tar && !gi_chain_ends_in_analysis(job->chain),
+                       .page = -1},
+        .source = {.kind = &gi_source_files, .self = files}};
     if (job->work)
         files->out.results = job->work->results;
     if (files->out.results == GI_BATCH_A_FILE_A_CHANNEL)
@@ -143,6 +146,8 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
 {
     files->out.named = true;
     files->out.a_file_a_page = images && gi_naming_has_page(&files->out.naming);
+    files->out.a_file_a_size =
+        files->out.naming.sizes && gi_naming_is_per_size(files->out.naming.template);
     if (!files->out.naming.suffix && image_format)
         files->out.naming.suffix = image_format;
     if (!files->params->out_dir && !files->params->out)
@@ -180,7 +185,8 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         item->line.beside = files->in.beside.n ? files->in.beside.inputs[i].path : NULL;
         item->source.place = i;
         item->source.rule = files->in.list.inputs[i].rule;
-        item->line.in_parts = files->out.results != GI_BATCH_A_FILE || files->out.a_file_a_page;
+        item->line.in_parts = files->out.results != GI_BATCH_A_FILE || files->out.a_file_a_page ||
+                              files->out.a_file_a_size;
         item->line.input = gi_small_copy(input);
         gi_item_refuse(item, &files->in.list.inputs[i]);
         *more = true;

@@ -27,6 +27,7 @@ struct gi_batch_outputs {
     bool named;          /* items have outputs */
     bool skips_existing; /* inputs whose output exists are skipped (--no-clobber) */
     bool a_file_a_page;  /* there is an output per page of an input */
+    bool a_file_a_size;  /* the names of the outputs have the size of the image in them */
 };
 
 /* A batch of files while it runs. */

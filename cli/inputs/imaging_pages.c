@@ -35,9 +35,23 @@ static enum gi_status put(struct outputs *outputs, const struct gi_image *image,
         free(bytes);
         return status;
     }
-    char *path = gi_naming_page(item->line.output, number);
+    char *name = gi_naming_page(item->line.output, number), *path = NULL;
+    enum gi_status status = gi_imaging_name_size(&path, name, image, err);
+    if (!status)
+        status = gi_imaging_save_part(outputs->imaging, item, image, metadata, path,
+                                      outputs->bundle, err);
+    free(name);
+    free(path);
+    return status;
+}
+
+/* Makes the results of a page, which are several. */
+static enum gi_status process_variants(struct outputs *outputs, int number, struct gi_err *err)
+{
+    struct gi_file_info info = {0};
+    char *path = gi_naming_page(outputs->item->line.output, number);
     enum gi_status status =
-        gi_imaging_save_part(outputs->imaging, item, image, metadata, path, outputs->bundle, err);
+        gi_imaging_add_variants(outputs->imaging, outputs->item, path, &info, outputs->bundle, err);
     free(path);
     return status;
 }
@@ -51,6 +65,8 @@ static enum gi_status process(struct outputs *outputs, struct gi_pages *pages, i
     struct gi_metadata metadata = {0};
     if (pages)
         gi_item_take_page(item, pages, i);
+    if (gi_imaging_variants(outputs->imaging) > 1)
+        return process_variants(outputs, pages ? gi_pages_number(pages, i) : 0, err);
     item->source.together = pages && outputs->writer && gi_pages_are_all(pages);
     enum gi_status status = gi_imaging_make(outputs->imaging, item, &image, &metadata, err);
     if (!status)
@@ -76,8 +92,12 @@ static enum gi_status open_output(struct outputs *outputs, const struct gi_pages
 {
     const struct gi_item *item = outputs->item;
     enum gi_status status;
-    if (item->line.in_parts)
+    if (gi_naming_is_per_page(item->line.output))
         return gi_bundle_new(&outputs->bundle, false, err);
+    if (item->line.in_parts)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: has %d %s: want --out with {page} in it",
+                       item->line.input, gi_pages_n(pages),
+                       gi_pages_are_separate(pages) ? "images" : "pages");
     bool tiff = goes_to(false, outputs->imaging, item);
     if (!tiff && !goes_to(true, outputs->imaging, item))
         return gi_fail(err, GI_E_UNSUPPORTED,
@@ -121,11 +141,12 @@ enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item
     struct outputs outputs = {.imaging = imaging, .item = item};
     struct gi_pages *pages = NULL;
     enum gi_status status = GI_OK;
-    joined = joined || item->line.in_parts;
+    bool per_page = item->line.in_parts && gi_naming_is_per_page(item->line.output);
+    joined = joined || per_page;
     if (!item->source.pages)
         status = gi_cli_open_pages(&pages, item->line.input, item->source.bytes,
                                    item->source.nbytes, io, joined, err);
-    *taken = item->line.in_parts || (pages && gi_pages_n(pages) > 1);
+    *taken = per_page || (pages && gi_pages_n(pages) > 1);
     if (!status && *taken)
         status = open_output(&outputs, pages, into_memory, err);
     char *file = item->line.input; /* the pages have other names */

@@ -20,9 +20,9 @@ const char *const gi_naming_channels[GI_NAMING_CHANNELS] = {
     "band3",  "band4",  "band5",  "band6",  "band7",  "band8",  "band9",
     "band10", "band11", "band12", "band13", "band14", "band15", "band16"};
 
-enum field { DIR_FIELD, TREE, STEM, EXT, NAME, DATE, INDEX, PAGE, CHANNEL, FIELDS };
-static const char *const fields[FIELDS] = {"dir",  "tree",  "stem", "ext",    "name",
-                                           "date", "index", "page", "channel"};
+enum field { DIR_FIELD, TREE, STEM, EXT, NAME, DATE, INDEX, PAGE, WIDTH, HEIGHT, CHANNEL, FIELDS };
+static const char *const fields[FIELDS] = {"dir",   "tree", "stem",  "ext",    "name",   "date",
+                                           "index", "page", "width", "height", "channel"};
 
 /* Returns whether `text` begins with the number of digits of a field, ":04}" in {index:04}. *n
  * becomes the length of this part, with the colon and the brace. */
@@ -45,7 +45,7 @@ static int field_at(const char *text, size_t *n)
             continue;
         if (text[name] == '}')
             return i;
-        if ((i == INDEX || i == PAGE) && has_width(text + name, &width)) {
+        if (i >= INDEX && i < CHANNEL && has_width(text + name, &width)) {
             *n = name + width;
             return i;
         }
@@ -60,21 +60,43 @@ static int width_of(const char *text, size_t n)
     return text[n - 4] == ':' ? text[n - 2] - '0' : 1;
 }
 
+static bool is_size(int field)
+{
+    return field == WIDTH || field == HEIGHT;
+}
+
 /* Returns whether the naming has that field, which may be -1. */
 static bool has_field(const struct gi_naming *naming, int field)
 {
-    return field >= 0 && (field != CHANNEL || naming->channel) && (field != PAGE || naming->pages);
+    return field >= 0 && (field != CHANNEL || naming->channel) &&
+           (field != PAGE || naming->pages) && (!is_size(field) || naming->sizes);
 }
 
-bool gi_naming_is_many(const char *path)
+/* Returns whether one of the fields a and b is in `path`, which may be NULL. */
+static bool names_one_of(const char *path, enum field a, enum field b)
 {
     size_t n;
     for (const char *at = path; at && (at = strchr(at, '{')); at++) {
         int field = field_at(at, &n);
-        if (field == INDEX || field == PAGE)
+        if (field == (int)a || field == (int)b)
             return true;
     }
     return false;
+}
+
+bool gi_naming_is_many(const char *path)
+{
+    return names_one_of(path, INDEX, PAGE);
+}
+
+bool gi_naming_is_per_page(const char *path)
+{
+    return names_one_of(path, PAGE, PAGE);
+}
+
+bool gi_naming_is_per_size(const char *path)
+{
+    return names_one_of(path, WIDTH, HEIGHT);
 }
 
 enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err)
@@ -86,8 +108,8 @@ enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *er
         int field = field_at(at, &n);
         if (!has_field(naming, field))
             return gi_fail(err, GI_E_USAGE,
-                           "%s %s: %s: want {dir}, {tree}, {stem}, {ext}, {name}, {date}%s", option,
-                           naming->template, at,
+                           "%s %s: %s: want {dir}, {tree}, {stem}, {ext}, {name}, {date}%s%s",
+                           option, naming->template, at, naming->sizes ? ", {width}, {height}" : "",
                            naming->channel ? ", {index}, {index:04} or {channel}"
                            : naming->pages ? ", {index}, {index:04} or {page}"
                                            : ", {index} or {index:04}");
@@ -103,25 +125,39 @@ enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *er
 
 bool gi_naming_has_page(const struct gi_naming *naming)
 {
-    size_t n;
-    bool found = false;
-    for (const char *at = naming->template; naming->pages && at && (at = strchr(at, '{')); at++)
-        found = found || field_at(at, &n) == PAGE;
-    return found;
+    return naming->pages && gi_naming_is_per_page(naming->template);
 }
 
-char *gi_naming_page(const char *output, int page)
+/* Returns `output` with numbers in place of fields; those less than 0 are left as they are. */
+static char *with_numbers(const char *output, const int numbers[FIELDS])
 {
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
     size_t n;
     for (const char *at = output; *at; at += n) {
-        if (*at == '{' && field_at(at, &n) == PAGE)
-            fprintf(out, "%0*d", width_of(at, n), page);
+        int field = *at == '{' ? field_at(at, &n) : -1;
+        if (field >= 0 && numbers[field] >= 0)
+            fprintf(out, "%0*d", width_of(at, n), numbers[field]);
         else
             n = (size_t)fprintf(out, "%c", *at);
     }
     return gi_text_close(out, &memory);
+}
+
+char *gi_naming_page(const char *output, int page)
+{
+    int numbers[FIELDS];
+    for (int i = 0; i < FIELDS; i++)
+        numbers[i] = i == PAGE ? page : -1;
+    return with_numbers(output, numbers);
+}
+
+char *gi_naming_size(const char *output, int width, int height)
+{
+    int numbers[FIELDS];
+    for (int i = 0; i < FIELDS; i++)
+        numbers[i] = i == WIDTH ? width : i == HEIGHT ? height : -1;
+    return with_numbers(output, numbers);
 }
 
 /* A part of a path. */
@@ -207,7 +243,7 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
         fprintf(out, "%s%s", naming->folder, naming->folder[length - 1] == '/' ? "" : "/");
     for (; *text; text += n) {
         int field = *text == '{' ? field_at(text, &n) : -1;
-        if (!has_field(naming, field)) {
+        if (!has_field(naming, field) || is_size(field)) {
             n = 1;
             putc(*text, out);
             continue;
@@ -219,6 +255,16 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
         n += !piece.n && text[n] == '/'; /* an empty folder adds no slash */
     }
     return gi_text_close(out, &memory);
+}
+
+void gi_naming_cut_size(char *path)
+{
+    size_t n;
+    for (char *at = path; (at = strchr(at, '{')); at++)
+        if (is_size(field_at(at, &n))) {
+            *at = '\0';
+            return;
+        }
 }
 
 /* Makes the folder of a path and all folders above it. The first `there` characters of `path` name
@@ -242,15 +288,28 @@ static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
     return GI_OK;
 }
 
-/* Returns the part of the output's path before the field {channel}, which is the same for all
- * channels. */
+/* Returns the part of the output's path before the fields {channel}, {width} and {height}, which is
+ * the same for all results of the input. */
 static char *start_of(const struct gi_naming *naming, const struct gi_list *list, size_t index)
 {
     char *output = gi_naming_output(naming, list, index);
     char *channel = naming->channel ? strstr(output, "{channel}") : NULL;
     if (channel)
         *channel = '\0';
+    if (naming->sizes)
+        gi_naming_cut_size(output);
     return output;
+}
+
+enum gi_status gi_naming_size_folder(const char *output, const char *path, struct gi_err *err)
+{
+    char *start = gi_small_copy(output), *copy = gi_small_copy(path);
+    gi_naming_cut_size(start);
+    const char *slash = strrchr(start, '/');
+    enum gi_status status = make_folder(copy, slash ? (size_t)(slash - start) + 1 : 0, err);
+    free(start);
+    free(copy);
+    return status;
 }
 
 enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_list *list,

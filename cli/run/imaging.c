@@ -30,11 +30,12 @@ struct gi_imaging {
 static void new_plans(struct gi_imaging *imaging)
 {
     const struct gi_imaging_options *options = &imaging->options;
-    int n = gi_rules_n(options->rules);
+    int rules = gi_rules_n(options->rules), n = rules * gi_imaging_variants(imaging);
     imaging->plans = gi_small_calloc((size_t)n, sizeof *imaging->plans);
     imaging->nplans = n;
     for (int i = 0; i < n; i++) {
-        const struct gi_chain *chain = gi_rules_chain(options->rules, i, options->chain);
+        const struct gi_chain *chain =
+            i < rules ? gi_rules_chain(options->rules, i, options->chain) : &options->chain[i];
         if (chain && chain->n)
             imaging->plans[i] = gi_plans_new(chain, options->io);
     }
@@ -86,12 +87,21 @@ const struct gi_imaging_options *gi_imaging_options(const struct gi_imaging *ima
 const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging,
                                         const struct gi_item *item)
 {
-    return gi_rules_chain(imaging->options.rules, item->source.rule, imaging->options.chain);
+    const struct gi_chain *chain = imaging->options.chain;
+    return item->source.variant ? &chain[item->source.variant]
+                                : gi_rules_chain(imaging->options.rules, item->source.rule, chain);
+}
+
+int gi_imaging_variants(const struct gi_imaging *imaging)
+{
+    int n = imaging->options.nchains;
+    return n > 1 ? n : 1;
 }
 
 static struct gi_plans *plans_of(const struct gi_imaging *imaging, const struct gi_item *item)
 {
-    return imaging->plans[item->source.rule];
+    int variant = item->source.variant;
+    return imaging->plans[variant ? variant : item->source.rule];
 }
 
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging)
@@ -137,17 +147,25 @@ static bool take_pipeline(struct gi_plans_use *use, const struct gi_imaging *ima
 
 /* Returns the bytes that the chain needs for an image of this shape, in addition to the image
  * itself. They hold the results, counts and tables of its steps. Encoding the result needs about as
- * many bytes as the result again. */
-static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_item *item,
+ * many bytes as the result again. Several chains run one after the other, so that the maximum
+ * counts. */
+static uint64_t chain_nbytes(const struct gi_imaging *imaging, struct gi_item *item,
                              const struct gi_image *shape)
 {
     struct gi_plans_use use;
-    if (!take_pipeline(&use, imaging, item, shape))
-        return 0;
-    struct gi_image result = gi_pipeline_result(use.pipeline);
-    uint64_t nbytes = gi_pipeline_nbytes(use.pipeline) + gi_image_nbytes(&result);
-    gi_plans_give_back(plans_of(imaging, item), &use);
-    return nbytes;
+    uint64_t most = 0;
+    int n = gi_imaging_variants(imaging);
+    for (int i = 0; i < n; i++) {
+        item->source.variant = i;
+        if (!take_pipeline(&use, imaging, item, shape))
+            continue;
+        struct gi_image result = gi_pipeline_result(use.pipeline);
+        uint64_t nbytes = gi_pipeline_nbytes(use.pipeline) + gi_image_nbytes(&result);
+        gi_plans_give_back(plans_of(imaging, item), &use);
+        most = nbytes > most ? nbytes : most;
+    }
+    item->source.variant = 0;
+    return most;
 }
 
 /* For a single image. If the chain will run on CUDA, opens CUDA while the image is decoded. */
@@ -192,10 +210,15 @@ static int on_picture(void *arg, const struct gi_image *picture)
 {
     const struct coming *coming = arg;
     const struct gi_chain *chain = gi_imaging_chain(coming->imaging, coming->item);
-    const struct gi_chain_step *first = chain && chain->n ? &chain->steps[0] : NULL;
-    return first && first->filter->sources.shrink
-               ? first->filter->sources.shrink(first->args.params[GI_SET_STEP_FILTER], picture)
-               : 1;
+    int factor = 1, n = gi_imaging_variants(coming->imaging);
+    for (int i = 0; chain && chain->n && i < n; i++) { /* several chains begin alike */
+        const struct gi_chain_step *first = &chain[i].steps[0];
+        if (!first->filter->sources.shrink)
+            return 1;
+        int of = first->filter->sources.shrink(first->args.params[GI_SET_STEP_FILTER], picture);
+        factor = i && of > factor ? factor : of;
+    }
+    return factor;
 }
 
 static bool on_window(void *arg, const struct gi_image *picture, struct gi_window *window)
@@ -203,7 +226,7 @@ static bool on_window(void *arg, const struct gi_image *picture, struct gi_windo
     const struct coming *coming = arg;
     const struct gi_chain *chain = gi_imaging_chain(coming->imaging, coming->item);
     const struct gi_chain_step *first = chain && chain->n ? &chain->steps[0] : NULL;
-    return first && first->filter->sources.window &&
+    return first && gi_imaging_variants(coming->imaging) == 1 && first->filter->sources.window &&
            first->filter->sources.window(first->args.params[GI_SET_STEP_FILTER], picture, window);
 }
 

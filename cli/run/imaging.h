@@ -13,6 +13,9 @@ struct gi_imaging;
 
 struct gi_imaging_options {
     const struct gi_chain *chain; /* if this is NULL or has no steps, images are only converted */
+    /* Number of chains at `chain`, if not 0: each makes a result of every image, and all have
+     * steps. There are no `rules` with other chains then. */
+    int nchains;
     const struct gi_rules *rules; /* which items have another chain; NULL: none */
     const struct gi_io_params *io;
     const struct gi_device_params *device;
@@ -33,6 +36,8 @@ const struct gi_imaging_options *gi_imaging_options(const struct gi_imaging *ima
 /* Returns the chain of an item, by its rule. */
 const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging,
                                         const struct gi_item *item);
+/* Returns the number of results of an image, 1 or that of the chains. */
+int gi_imaging_variants(const struct gi_imaging *imaging);
 /* Returns whether the chain runs on the CPU, whatever the image. */
 bool gi_imaging_on_cpu(const struct gi_imaging *imaging);
 /* Returns the threads for the work within an image. */
@@ -159,13 +164,28 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
                                   struct gi_image *image, const struct gi_file_info *info,
                                   const struct gi_imaging_table *table, struct gi_err *err);
 
+/* Makes a result by each of the chains from one decoded image, and adds them to the bundle, under
+ * the names that `output` gives with {width} and {height} (cli/run/imaging_variants.c). Results of
+ * one name and size are written once. *info becomes that of the file. Errors: as
+ * gi_imaging_process(), GI_E_USAGE if results of several sizes have one name. */
+enum gi_status gi_imaging_add_variants(struct gi_imaging *imaging, struct gi_item *item,
+                                       const char *output, struct gi_file_info *info,
+                                       struct gi_bundle *bundle, struct gi_err *err);
+/* Writes all results of the item, or none. */
+enum gi_status gi_imaging_variants_process(struct gi_imaging *imaging, struct gi_item *item,
+                                           struct gi_err *err);
+/* Names the result of this size, in place of the name item->line.output with {width} or {height},
+ * and makes its folder. The caller frees *path. */
+enum gi_status gi_imaging_name_size(char **path, const char *output, const struct gi_image *made,
+                                    struct gi_err *err);
+
 /* Returns whether loading the item failed because several images are in its file, one behind the
  * other. Clears *err then. */
 bool gi_imaging_found_joined(const struct gi_item *item, const struct gi_file_info *info,
                              enum gi_status status, struct gi_err *err);
 
-/* If the input of the item has several pages, or the name of its output has {page} in it
- * (item->line.in_parts), processes all pages, one at a time. With `joined`, the images that are one
+/* If the input of the item has several pages, or the name of its output has {page} in it,
+ * processes all pages, one at a time. With `joined`, the images that are one
  * behind the other in a file are its pages. The results are the pages of a TIFF,
  * images of PNM one behind the other, or one file per page, of which either all or none appear.
  * *taken tells whether this function has processed the item (cli/inputs/imaging_pages.c). Errors:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/paths/input_list.h"
+#include "cli/paths/names.h"
 #include "cli/paths/output.h"
 #include "imgio/pages.h"
 #include "imgio/small.h"
@@ -53,6 +54,8 @@ void gi_item_blame(struct gi_item *item)
     char *start = gi_small_copy(item->line.output), *channel = strstr(start, "{channel}");
     if (channel)
         *channel = '\0'; /* its results are in a folder */
+    if (item->line.in_parts)
+        gi_naming_cut_size(start);
     if (!gi_output_has_folder(start))
         item->line.status = item->line.err.status = GI_E_AGAIN;
     free(start);

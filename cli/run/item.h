@@ -21,6 +21,7 @@ struct gi_item {
     struct {
         size_t place; /* position in the list of inputs, from 0 */
         int rule;     /* which chain processes the image (cli/args/rules.h) */
+        int variant;  /* which of the chains of a job with several, from 0 */
         /* The name of the format of the result, a constant. If it is NULL, the options or the
          * suffix of the output determine the format. */
         const char *format;

@@ -10,10 +10,11 @@ enum like { LIKE_ITSELF, LIKE_PILLOW_13, LIKE_PILLOW_12, LIKE_PILLOW_11 };
 
 struct resize_params {
     struct gi_extent size;
-    bool fit, fill, pad, stretch, no_enlarge, fast;
+    bool fit, fill, pad, stretch, no_enlarge, enlarge, fast;
     int shorter; /* length of the short side in pixels; 0 if `size` is given */
     int gravity, filter, like, alpha;
     struct gi_border_params border; /* parameters of --border-value */
+    const char *sizes; /* of the command resize, which runs a chain for each size; else NULL */
 };
 
 static const struct gi_choice filters[] = {
@@ -66,6 +67,12 @@ static const struct gi_option options[] = {
      .unit = "px", .metavar = "N",
      .help = "Length of the shorter side; the longer one is rounded down, as torchvision's "
              "Resize does"},
+    {GI_OPTION("sizes", TEXT, struct resize_params, sizes), .metavar = "LIST",
+     .help = "Several results of each image, from one decoding: widths, or sizes as in --size, "
+             "separated by commas, as in 320,640,1280 or 320x240,640x480. {width} and {height} in "
+             "the name of the output tell them apart. Images are not enlarged. Not in chains"},
+    {GI_OPTION("enlarge", FLAG, struct resize_params, enlarge),
+     .help = "With --sizes, make small images larger too"},
     {GI_OPTION("fit", FLAG, struct resize_params, fit),
      .help = "Keep the aspect ratio and stay within --size; this is the default"},
     {GI_OPTION("fill", FLAG, struct resize_params, fill),
@@ -111,10 +118,17 @@ static enum gi_status check(void *arg, struct gi_err *err)
     if (p->shorter && (gi_extent_is_set(&p->size) || ways))
         return gi_fail(err, GI_E_USAGE, "--short %d: want no --%s with it", p->shorter,
                        gi_extent_is_set(&p->size) ? "size" : way_of(p));
-    if (!gi_extent_is_set(&p->size) && !p->shorter)
-        return gi_fail(err, GI_E_USAGE, "--size: want 800x600, 800x, x600 or 50%%, or --short 256");
+    if (p->sizes && (gi_extent_is_set(&p->size) || p->shorter))
+        return gi_fail(err, GI_E_USAGE, "--sizes: want no --%s with it",
+                       p->shorter ? "short" : "size");
+    if (p->enlarge && (!p->sizes || p->no_enlarge))
+        return gi_fail(err, GI_E_USAGE, "--enlarge: want --sizes with it, and no --no-enlarge");
     if (ways > 1)
         return gi_fail(err, GI_E_USAGE, "want one of --fit, --fill, --pad and --stretch");
+    if (p->sizes)
+        return GI_OK;
+    if (!gi_extent_is_set(&p->size) && !p->shorter)
+        return gi_fail(err, GI_E_USAGE, "--size: want 800x600, 800x, x600 or 50%%, or --short 256");
     if (p->size.at_least && ways)
         return gi_fail(err, GI_E_USAGE, "--%s: want --size without ^", way_of(p));
     if ((p->fill || p->pad) && !both)
@@ -304,6 +318,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct resize_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
+    if (p->sizes)
+        return gi_fail(err, GI_E_USAGE, "--sizes: want the command resize, not a chain");
     if (p->like != LIKE_ITSELF && src->type != GI_U8)
         return gi_fail(err, GI_E_UNSUPPORTED, "--like pillow: want an image of 8 bits");
     struct layout l = layout_of(p, src);
@@ -424,6 +440,7 @@ const struct gi_filter gi_filter_resize = {
         "gpuimg resize photo.png square.png --size 512x512 --fill --gravity north\n"
         "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow\n"
         "gpuimg resize texture.tga half.tga --size 50% --alpha straight\n"
+        "gpuimg resize photos/*.jpg --sizes 320,640,1280 --out 'web/{stem}-{width}.webp'\n"
         "gpuimg run 'resize --short 256 --filter bilinear --like pillow, crop --size 224x224 "
         "--gravity center --like torchvision' in.jpg train.png",
     .manual = "By default the image keeps its aspect ratio and gets as large as --size allows: "
@@ -432,7 +449,12 @@ const struct gi_filter gi_filter_resize = {
               "image into the size and adds pixels. --stretch changes the aspect ratio. If only "
               "one side is given, as in 800x, the other follows from the aspect ratio; with "
               "--stretch the other side does not change. --size 256x256^ and --short 256 cover "
-              "the size and cut off nothing.\n\n"
+              "the size and cut off nothing. --size 400 means 400x400.\n\n"
+              "--sizes makes several images of each input, for example the thumbnails and the "
+              "srcset of a web page (responsive images). Each has the bytes that --size 320x "
+              "--no-enlarge and so on would give. Sizes that are larger than the image become one "
+              "image of its own size. All results of an input appear or none. With --out-dir and "
+              "without --out the names are {stem}-{width}.{ext}.\n\n"
               "The image is smoothed as far as needed when it is made smaller (antialiasing). --"
               "filter nearest only copies pixels.\n\n" GI_ALPHA_FILTERED_MANUAL ".\n\n"
               "If a side of n pixels becomes m pixels long, result pixel i is a weighted mean of "

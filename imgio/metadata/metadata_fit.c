@@ -51,3 +51,25 @@ void gi_metadata_free_fitted(struct gi_metadata *fitted)
     free(fitted->exif);
     free(fitted->xmp);
 }
+
+enum gi_status gi_metadata_copy(struct gi_metadata *copy, const struct gi_metadata *metadata,
+                                struct gi_err *err)
+{
+    *copy = *metadata;
+    copy->parts = (struct gi_parts){0};
+    copy->icc = metadata->icc ? gi_memory_copy(metadata->icc, metadata->icc_nbytes) : NULL;
+    copy->color = metadata->color ? gi_memory_copy(metadata->color, metadata->color_nbytes) : NULL;
+    for (int i = 0; i < metadata->parts.n; i++)
+        gi_metadata_add_part(copy, &metadata->parts.list[i], "%s", metadata->parts.list[i].name);
+    copy->starved =
+        copy->starved || (metadata->icc && !copy->icc) || (metadata->color && !copy->color);
+    return copy->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: metadata") : GI_OK;
+}
+
+void gi_metadata_free_copy(struct gi_metadata *copy)
+{
+    free(copy->icc);
+    free(copy->color);
+    gi_parts_remove(&copy->parts, NULL);
+    *copy = (struct gi_metadata){0};
+}

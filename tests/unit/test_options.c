@@ -177,6 +177,9 @@ TEST(test_extent)
     extent = read_ok("extent", "50%").extent;
     is_length(extent.width, 50, true);
     is_length(extent.height, 50, true);
+    extent = read_ok("extent", "800").extent;
+    is_length(extent.width, 800, false);
+    is_length(extent.height, 800, false);
     extent = read_ok("extent", "150%x20").extent;
     is_length(extent.width, 150, true);
     is_length(extent.height, 20, false);
@@ -184,13 +187,13 @@ TEST(test_extent)
     assert_false(extent.at_least);
     refused("extent", "10x20^", NULL); /* the row does not allow it */
     static const char *const bad[] = {
-        "",       "x",       "800",   "0x5",   "5x0",  "0%",    "-5x5",        "5x-5", "5 x5",
+        "",       "x",       "80a",   "0x5",   "5x0",  "0%",    "-5x5",        "5x-5", "5 x5",
         "5x5 ",   "5X5",     "5.5x5", "1e3x5", "0x10", "5x5x5", "%x5",         "5%%",  "nanx5",
         "5x5+1+", "5x5+1+1", "x%",    ".x5",   "+5x5", "1..5%", "inf%",        "5,5",  "5x5!",
         "1e9%",   "x5x",     "5x%5",  "%",     "50 %", "x1.5",  "1000000001x5"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused("extent", bad[i], NULL);
-    refused("extent", "800", "--extent 800: want WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%");
+    refused("extent", "80a", "--extent 80a: want WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%");
 }
 
 TEST(test_rect)
@@ -209,7 +212,7 @@ TEST(test_rect)
     is_length(rect.x, 0, false);
     static const char *const bad[] = {
         "",         "+1+1",     "5x5+1",     "5x5+1+", "5x5++1+1", "5x5+1.5", "5x5+1+1 ",
-        "5x5+1+1x", "5x5+-1+1", "5x5+1e1+1", "5+1+1",  "5x5 +1+1", "5x5+a+b", "5x5+2000000000+1"};
+        "5x5+1+1x", "5x5+-1+1", "5x5+1e1+1", "5+1",    "5x5 +1+1", "5x5+a+b", "5x5+2000000000+1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused("rect", bad[i], NULL);
 }

@@ -56,7 +56,7 @@ cp in/a.png old.png
 touch -d '2001-02-03 12:00' old.png photo.jpg taken.png
 expect 0 gpuimg invert photo.jpg old.png taken.png --out 'dated/{date}/{name}'
 holds dated '2001-02-03/old.png 2019-05-06/photo.jpg 2019-05-06/taken.png'
-expect_error 2 'invert: --out {index:4}: {index:4}: want {dir}, {tree}, {stem}, {ext}, {name}, {date}, {index}, {index:04} or {page}' invert in/a.png --out '{index:4}'
+expect_error 2 'invert: --out {index:4}: {index:4}: want {dir}, {tree}, {stem}, {ext}, {name}, {date}, {width}, {height}, {index}, {index:04} or {page}' invert in/a.png --out '{index:4}'
 expect 0 gpuimg invert in/d.jpg --out-dir suffixed --suffix .png
 holds suffixed 'd.png'
 from_standard_input() { printf 'in/a.png\0in/b.png\0' | gpuimg invert --files-from - -0 --out-dir listed; }

@@ -5,7 +5,7 @@
 pgm in.pgm 9 7
 
 expect_error 2 'crop: want --size WIDTHxHEIGHT* --trim*' crop in.pgm out.pgm
-for size in '' 0x5 5 x 5x5+1 5x5+1+ -5x5 5x5x5 1e3x5 nanx5 5.5x5 5x5+1.5+1 99999999999x5; do
+for size in '' 0x5 x 5x5+1 5x5+1+ -5x5 5x5x5 1e3x5 nanx5 5.5x5 5x5+1.5+1 99999999999x5; do
     expect_error 2 "crop: --size $size: want WIDTHxHEIGHT*" crop in.pgm out.pgm "--size=$size"
 done
 expect_error 2 'crop: --size 10x5+0+0: extends past the image of 9 x 7 pixels: want a rectangle inside it, or --clip*' crop in.pgm out.pgm --size 10x5

@@ -28,12 +28,14 @@ size '38 25' in.pgm --size 20x25^
 size '37 25' in.pgm --short 25 # torchvision rounds 37.5 down
 size '30 20' in.pgm --short 25 --no-enlarge
 size '1 1' in.pgm --short 1
+size '10 7' in.pgm --size 10
+size '10 10' in.pgm --size 10 --fill
 size '7 7' one.pgm --short 7
 expect 0 gpuimg transpose in.pgm tall.pgm
 size '25 37' tall.pgm --short 25
 size '20 30' tall.pgm --size 15x30^
 
-for text in 0x5 5x0 0% 0.0% x 5 -5x5 5x-5 5x5.5 1e3x5 5x5x5 2000000000x1 nanx5 5x^ x5^ 5x5^^ ^ 5x^5 ''; do
+for text in 0x5 5x0 0% 0.0% x -5x5 5x-5 5x5.5 1e3x5 5x5x5 2000000000x1 nanx5 5x^ x5^ 5x5^^ ^ 5x^5 ''; do
     expect_error 2 "resize: --size $text: want WIDTHxHEIGHT, WIDTHx, xHEIGHT, 50% or WIDTHxHEIGHT^" resize in.pgm made.pgm --size="$text"
 done
 expect_error 2 'resize: --size: want 800x600, 800x, x600 or 50%, or --short 256' resize in.pgm made.pgm
