@@ -41,7 +41,7 @@ static const struct gi_option options[] = {
      .help = "Exit with status 1 if the mean CIEDE2000 colour difference is higher than this"},
     {GI_OPTION("max-differing", TEXT, struct gi_compare_params, max_differing), .metavar = "N|X%",
      .help = "Exit with status 1 if more samples differ than this: a number, or a percentage of "
-             "all samples"},
+             "all samples; with --metric pixelmatch of pixels"},
     {GI_OPTION("format", CHOICE, struct gi_compare_params, format), .default_text = "text",
      .choices = formats, .help = "Format of the output"},
     {GI_OPTION("diff", PATH, struct gi_compare_params, diff), .metavar = "FILE",
@@ -79,6 +79,10 @@ struct gi_compare_columns gi_compare_columns(unsigned metrics)
          true},
         {GI_COLUMN("ciede2000_max", NULL, REAL, struct gi_difference, ciede2000_max),
          GI_COMPARE_CIEDE2000, true},
+        {GI_COLUMN("pixelmatch", NULL, WHOLE, struct gi_difference, pixelmatch),
+         GI_COMPARE_PIXELMATCH, true},
+        {GI_COLUMN("antialiased", NULL, WHOLE, struct gi_difference, antialiased),
+         GI_COMPARE_PIXELMATCH, true},
     };
     struct gi_compare_columns columns = {.n = 0};
     for (int i = 0; i < GI_COMPARE_COLUMNS; i++)
@@ -148,6 +152,18 @@ enum gi_status gi_compare_load_mask(struct gi_image *mask, struct gi_compare_rul
     return GI_OK;
 }
 
+/* Makes the picture of --diff and --html. Errors: as gi_compare_picture(). */
+static enum gi_status draw(struct gi_image *picture, const struct gi_image *a,
+                           const struct gi_image *b, double gain,
+                           const struct gi_compare_rules *rules, struct gi_err *err)
+{
+    if (!isnan(gain))
+        return gi_compare_picture(picture, a, b, gain, rules, err);
+    if (rules->metrics & GI_COMPARE_PIXELMATCH)
+        return gi_compare_pixelmatch_picture(picture, a, b, rules, err);
+    return gi_compare_marks(picture, a, b, rules, err);
+}
+
 enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi_image *b,
                                        const char *path, void *const *params,
                                        const struct gi_io_params *io, int threads,
@@ -156,9 +172,7 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
     struct gi_image picture;
     const struct gi_compare_rules *rules = params[GI_SET_PAIR_FILTER];
-    enum gi_status status = isnan(p->gain)
-                                ? gi_compare_marks(&picture, a, b, rules, err)
-                                : gi_compare_picture(&picture, a, b, p->gain, rules, err);
+    enum gi_status status = draw(&picture, a, b, p->gain, rules, err);
     if (status)
         return status;
     status = gi_cli_save(&picture, NULL, path, io, threads, err);
@@ -191,14 +205,30 @@ static enum gi_status judge_low(const char *name, double value, double min, cons
                    unit);
 }
 
-enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
-                                struct gi_err *err)
+/* Checks how many samples differ, or by pixelmatch how many pixels. */
+static enum gi_status judge_count(const struct gi_comparison *comparison, bool unlimited,
+                                  const char *limit, struct gi_err *err)
 {
+    const struct gi_difference *all = &comparison->all;
+    bool pixels = comparison->metrics & GI_COMPARE_PIXELMATCH;
+    uint64_t n = pixels ? all->pixelmatch : all->differing;
+    uint64_t of = pixels ? comparison->channels[0].samples : all->samples;
+    double most = unlimited ? 0 : (double)INFINITY;
+    if (limit)
+        read_share(&most, limit, (double)of, NULL);
+    if ((double)n <= most)
+        return GI_OK;
+    return gi_fail(err, GI_E_DIFFERENT, "%llu of %llu %s differ%s%s", (unsigned long long)n,
+                   (unsigned long long)of, pixels ? "pixels" : "samples",
+                   limit ? ": want at most " : "", limit ? limit : "");
+}
+
+enum gi_status gi_compare_judge(const struct gi_comparison *comparison,
+                                const struct gi_compare_params *p, struct gi_err *err)
+{
+    const struct gi_difference *all = &comparison->all;
     bool none = isnan(p->max_diff) && isnan(p->min_psnr) && isnan(p->min_ssim) &&
                 isnan(p->min_ms_ssim) && isnan(p->max_ciede2000) && !p->max_differing;
-    if (none && all->differing)
-        return gi_fail(err, GI_E_DIFFERENT, "%llu of %llu samples differ",
-                       (unsigned long long)all->differing, (unsigned long long)all->samples);
     if (all->max > p->max_diff)
         return gi_fail(err, GI_E_DIFFERENT, "max difference %.6g: want at most %.6g", all->max,
                        p->max_diff);
@@ -212,14 +242,7 @@ enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi
     if (!isnan(p->max_ciede2000) && !(all->ciede2000 <= p->max_ciede2000))
         return gi_fail(err, GI_E_DIFFERENT, "CIEDE2000 %.6g: want at most %.6g", all->ciede2000,
                        p->max_ciede2000);
-    double most = INFINITY;
-    if (p->max_differing)
-        read_share(&most, p->max_differing, (double)all->samples, NULL);
-    if ((double)all->differing > most)
-        return gi_fail(err, GI_E_DIFFERENT, "%llu of %llu samples differ: want at most %s",
-                       (unsigned long long)all->differing, (unsigned long long)all->samples,
-                       p->max_differing);
-    return GI_OK;
+    return judge_count(comparison, none, p->max_differing, err);
 }
 
 /* Prints the result. Commits the picture only after the text has been printed. */
@@ -297,7 +320,7 @@ static enum gi_status run_item(void *self, const struct gi_batch_files *files,
         status = report(&pair.comparison, &pair.a, &pair.b, one->names, one->params, &one->io,
                         gi_thread_count(device->threads), err);
     if (!status)
-        status = gi_compare_judge(&pair.comparison.all, one->params[GI_SET_PAIR_COMPARE], err);
+        status = gi_compare_judge(&pair.comparison, one->params[GI_SET_PAIR_COMPARE], err);
     gi_image_free(&pair.a);
     gi_image_free(&pair.b);
     return status;

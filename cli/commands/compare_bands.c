@@ -61,8 +61,9 @@ enum gi_status gi_compare_bands(struct gi_compare_pair *pair, struct gi_imaging 
     const char *why = !alike       ? "the other image has other bands or none"
                       : p->visible ? "--visible: bands are not seen"
                       : p->diff    ? "--diff: a picture shows no bands"
-                      : rules->metrics & GI_COMPARE_CIEDE2000 ? "ciede2000: bands are not colours"
-                                                              : NULL;
+                      : rules->metrics & (GI_COMPARE_CIEDE2000 | GI_COMPARE_PIXELMATCH)
+                          ? "--metric: ciede2000 and pixelmatch take colours"
+                          : NULL;
     char text[GI_BANDS_TEXT];
     if (why)
         return gi_fail(

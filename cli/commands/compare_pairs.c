@@ -214,7 +214,7 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
     }
     enum gi_status status =
         gi_compare_pair(&pair, imaging, item, item->line.other, &from, pairs->params, err);
-    bool ok = !status && !gi_compare_judge(&pair.comparison.all, pairs->wishes, &verdict);
+    bool ok = !status && !gi_compare_judge(&pair.comparison, pairs->wishes, &verdict);
     if (!status && pairs->wishes->diff)
         status = gi_compare_save_picture(&pair.a, &pair.b, item->line.output, pairs->params,
                                          &pairs->io, 1, err);

@@ -53,9 +53,10 @@ enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *
                                struct gi_err *err);
 
 /* Checks the difference against the limits. If no limit was given, all samples must be equal within
- * the tolerance. NaN exceeds every limit. Errors: GI_E_DIFFERENT. */
-enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
-                                struct gi_err *err);
+ * the tolerance, or with the metric pixelmatch no pixel may look different. NaN exceeds every
+ * limit. Errors: GI_E_DIFFERENT. */
+enum gi_status gi_compare_judge(const struct gi_comparison *comparison,
+                                const struct gi_compare_params *p, struct gi_err *err);
 
 /* If --ignore was given, loads its mask into `mask`, and makes `rules` refer to `mask`. The caller
  * frees `mask`, also after an error. Errors: as gi_cli_load(). */
@@ -70,7 +71,7 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
                                        struct gi_err *err);
 
 /* The columns of a struct gi_difference for these metrics (enum gi_compare_metric). */
-enum { GI_COMPARE_COLUMNS = 9 };
+enum { GI_COMPARE_COLUMNS = 11 };
 struct gi_compare_columns {
     struct gi_column of[GI_COMPARE_COLUMNS];
     int n;

@@ -61,6 +61,8 @@ static enum gi_status measure(struct gi_comparison *result, struct gi_compare_wo
         status = gi_compare_similarities(result, work, err);
     if (!status && metrics & GI_COMPARE_CIEDE2000)
         status = gi_compare_colors(result, work, err);
+    if (!status && metrics & GI_COMPARE_PIXELMATCH)
+        status = gi_compare_pixelmatch(result, work, err);
     free(work->differs);
     return status;
 }
@@ -103,6 +105,8 @@ static void digest_difference(struct gi_digest *digest, const struct gi_differen
     gi_digest_integer(digest, (int64_t)difference->samples);
     gi_digest_integer(digest, (int64_t)difference->differing);
     gi_digest_reals(digest, reals, 7);
+    gi_digest_integer(digest, (int64_t)difference->pixelmatch);
+    gi_digest_integer(digest, (int64_t)difference->antialiased);
 }
 
 static void result_digest(const void *result, struct gi_digest *digest)
@@ -119,12 +123,17 @@ static void result_digest(const void *result, struct gi_digest *digest)
 static const struct gi_option options[] = {
     {GI_OPTION("metric", TEXT, struct gi_compare_rules, metric), .metavar = "NAME[,NAME]",
      .help = "Compute and print only these metrics, separated by commas: mse, psnr, ssim, ms-ssim, "
-             "ciede2000, or differing alone. The number of samples that differ and the largest "
+             "ciede2000, pixelmatch, or differing alone. The number of samples that differ and the "
+             "largest "
              "difference are always printed. Without this option the metrics are mse, psnr and "
              "ssim"},
     {GI_OPTION("tolerance", REAL, struct gi_compare_rules, tolerance), .default_text = "0",
      .min = 0, .max = 1e9, .metavar = "N",
      .help = "Samples that differ by at most this many sample values count as equal"},
+    {GI_OPTION("threshold", REAL, struct gi_compare_rules, threshold), .default_text = "0.1",
+     .min = 0, .max = 1, .metavar = "X",
+     .help = "Distance in YIQ, as a fraction of that of black and white, from which on pixels "
+             "differ by --metric pixelmatch"},
     {GI_OPTION("ignore-region", TEXT, struct gi_compare_rules, regions), .metavar = "WxH+X+Y",
      .help = "Leave out the pixels of this rectangle, whose upper left pixel is X,Y; several "
              "rectangles are separated by commas"},
@@ -171,7 +180,14 @@ const struct gi_filter gi_filter_compare = {
               "column of an odd size is repeated. Images with a side below 161 pixels have none "
               "(nan, in JSON null). ciede2000 and ciede2000_max are the mean and the maximum of "
               "the colour difference CIEDE2000 (Sharma, Wu and Dalal, 2005) of the pixels, which "
-              "are taken as sRGB and composited over white if they have alpha.",
+              "are taken as sRGB and composited over white if they have alpha.\n\n"
+              "--metric pixelmatch counts the pixels that look different, as the package "
+              "pixelmatch does: by their distance in YIQ, in 8 bits and over white, without those "
+              "on antialiased edges, which are counted apart. Counts and pictures are those of "
+              "pixelmatch for Python, and of mapbox/pixelmatch up to 5.3; versions 6 and 7 blend "
+              "alpha over a pattern, and those after 7.2 measure in OKLab. Then these pixels "
+              "decide: without limits the exit status is 1 if there are any, --max-differing "
+              "limits their number or percentage, and --diff writes the picture of pixelmatch.",
     .options = options,
     .params_nbytes = sizeof(struct gi_compare_rules),
     .check = gi_compare_rules_check,

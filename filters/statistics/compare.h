@@ -14,7 +14,8 @@ enum gi_compare_metric {
     GI_COMPARE_MS_SSIM = 8,
     GI_COMPARE_CIEDE2000 = 16,
     GI_COMPARE_DEFAULT = GI_COMPARE_MSE | GI_COMPARE_PSNR | GI_COMPARE_SSIM,
-    GI_COMPARE_ALL = 31,
+    GI_COMPARE_PIXELMATCH = 32,
+    GI_COMPARE_ALL = 63,
     GI_COMPARE_NO_METRIC = 1 << 30, /* differs from 0, which is GI_COMPARE_DEFAULT */
 };
 
@@ -31,6 +32,8 @@ struct gi_difference {
     double ms_ssim;     /* the same on five scales; NAN below GI_COMPARE_MS_SSIM_SIDE */
     /* mean and maximum colour difference of the compared pixels; NAN for a channel */
     double ciede2000, ciede2000_max;
+    /* pixels that look different, and those left out as antialiased; 0 for a channel */
+    uint64_t pixelmatch, antialiased;
 };
 
 struct gi_comparison {
@@ -57,6 +60,7 @@ struct gi_compare_rules {
     const char *metric;  /* text of --metric */
     unsigned metrics;    /* enum gi_compare_metric, which `check` reads from `metric`; 0: default */
     double tolerance;    /* sample units */
+    double threshold;    /* of pixelmatch, 0 to 1 */
     const char *regions; /* text of --ignore-region */
     struct gi_compare_region region[GI_COMPARE_REGIONS_MAX]; /* `check` reads them from `regions` */
     int nregions;
@@ -117,6 +121,13 @@ extern const struct gi_filter gi_filter_compare;
 enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_image *a,
                                   const struct gi_image *b, double gain,
                                   const struct gi_compare_rules *rules, struct gi_err *err);
+/* Makes the picture of pixelmatch, which the caller frees: 8 bits, RGB. Pixels that look different
+ * are red, antialiased ones yellow, and the others show the luma of `a`, faded to 90 % of white.
+ * Errors: as gi_compare_picture(). */
+enum gi_status gi_compare_pixelmatch_picture(struct gi_image *picture, const struct gi_image *a,
+                                             const struct gi_image *b,
+                                             const struct gi_compare_rules *rules,
+                                             struct gi_err *err);
 /* Makes a picture that shows where two images differ, which the caller frees: 8 bits, RGB. Pixels
  * with a sample that counts as differing are red, and the others show the luma of `a` over white,
  * faded to 70 % of white. Errors: as gi_compare_picture(). */

@@ -13,9 +13,13 @@ static enum gi_status read_metrics(struct gi_compare_rules *p, struct gi_err *er
         const char *name;
         unsigned metric;
     } names[] = {
-        {"differing", GI_COMPARE_NO_METRIC}, {"mse", GI_COMPARE_MSE},
-        {"psnr", GI_COMPARE_PSNR},           {"ssim", GI_COMPARE_SSIM},
-        {"ms-ssim", GI_COMPARE_MS_SSIM},     {"ciede2000", GI_COMPARE_CIEDE2000},
+        {"differing", GI_COMPARE_NO_METRIC},
+        {"mse", GI_COMPARE_MSE},
+        {"psnr", GI_COMPARE_PSNR},
+        {"ssim", GI_COMPARE_SSIM},
+        {"ms-ssim", GI_COMPARE_MS_SSIM},
+        {"ciede2000", GI_COMPARE_CIEDE2000},
+        {"pixelmatch", GI_COMPARE_PIXELMATCH},
     };
     p->metrics = 0;
     for (const char *text = p->metric; text;) {
@@ -24,8 +28,8 @@ static enum gi_status read_metrics(struct gi_compare_rules *p, struct gi_err *er
             i++;
         if (i == count)
             return gi_fail(err, GI_E_USAGE,
-                           "--metric %s: want differing, mse, psnr, ssim, ms-ssim or ciede2000, "
-                           "several of them separated by commas",
+                           "--metric %s: want differing, mse, psnr, ssim, ms-ssim, ciede2000 or "
+                           "pixelmatch, several of them separated by commas",
                            p->metric);
         p->metrics |= names[i].metric;
         text = text[n] ? text + n + 1 : NULL;

@@ -54,3 +54,6 @@ enum gi_status gi_compare_similarities(struct gi_comparison *result,
 /* Sets ciede2000 and ciede2000_max of the result. Errors: GI_E_MEMORY. */
 enum gi_status gi_compare_colors(struct gi_comparison *result, const struct gi_compare_work *work,
                                  struct gi_err *err);
+/* Sets pixelmatch and antialiased of the result. Errors: GI_E_MEMORY. */
+enum gi_status gi_compare_pixelmatch(struct gi_comparison *result,
+                                     const struct gi_compare_work *work, struct gi_err *err);

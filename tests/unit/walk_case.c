@@ -167,7 +167,7 @@ static bool add_step(struct walk_case *c, const struct gi_filter *filter)
  * so it can't be in a chain. */
 static bool add_pair(struct walk_case *c, const struct gi_filter *filter)
 {
-    static const struct gi_compare_rules rules = {.metrics = GI_COMPARE_ALL};
+    static const struct gi_compare_rules rules = {.metrics = GI_COMPARE_ALL, .threshold = 0.1};
     assert_true(filter->params_nbytes == sizeof rules);
     assert_int_equal(
         gi_image_alloc(&c->pair, c->src.width, c->src.height, c->src.channels, c->src.type, NULL),
