@@ -1,10 +1,8 @@
 /* Reads JPEG through libjpeg-turbo. The file may be gray, RGB or CMYK. CMYK becomes RGB, by the
  * file's profile if there is one.
- *
- * libjpeg reports damage as a warning and continues. Here a warning that means wrong pixels is an
- * error.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/jpeg/jpeg_callbacks.h"
 #include "imgio/jpeg/jpeg_coded.h"
 #include "imgio/jpeg/jpeg_segments.h"
 #include "imgio/jpeg/jpeg_settings.h"
@@ -28,120 +26,6 @@ enum {
     APP_ICC = JPEG_APP0 + 2,
     EXIF_HEAD = 6, /* "Exif\0\0" */
 };
-
-/* The state behind libjpeg's callbacks. They receive a pointer to `base`, which has the address of
- * the whole struct because it is the first member. */
-struct errors {
-    struct jpeg_error_mgr base;
-    jmp_buf jump;
-    struct gi_err *err;
-    struct gi_decode *decode;
-    enum gi_status status;
-    struct gi_inks *inks; /* NULL if there are no inks, or inks without a profile */
-    int scan;             /* number of the scan being read */
-    uint64_t blocks;      /* blocks visited by all scans up to `scan` */
-};
-
-static void on_error(j_common_ptr cinfo)
-{
-    struct errors *e = (struct errors *)cinfo->err;
-    char text[JMSG_LENGTH_MAX];
-    cinfo->err->format_message(cinfo, text);
-    int code = cinfo->err->msg_code;
-    if (code == JERR_BAD_PRECISION)
-        e->status =
-            gi_fail(e->err, GI_E_UNSUPPORTED, "is a JPEG of %d bits a sample; 8 can be read",
-                    cinfo->err->msg_parm.i[0]);
-    else if (code == JERR_SOF_UNSUPPORTED || code == JERR_CONVERSION_NOTIMPL ||
-             code == JERR_CCIR601_NOTIMPL || code == JERR_FRACT_SAMPLE_NOTIMPL ||
-             code == JERR_COMPONENT_COUNT)
-        e->status =
-            gi_fail(e->err, GI_E_UNSUPPORTED, "is a kind of JPEG that can't be read: %s", text);
-    else if (code == JERR_OUT_OF_MEMORY)
-        e->status = gi_fail(e->err, GI_E_MEMORY, "out of memory");
-    else
-        e->status = gi_fail(e->err, GI_E_FORMAT, "is damaged: %s", text);
-    longjmp(e->jump, 1);
-}
-
-/* Returns whether, after a warning with this code, every pixel is still as the encoder intended. */
-static bool is_harmless(int code)
-{
-    return code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_BOGUS_ICC;
-}
-
-/* Returns an estimate of the rows in the part of the file that exists. It assumes one byte per 4
- * samples, as in photographs of the best quality. Other images need fewer bytes. */
-static int rows_there(const struct gi_decode *decode, const struct jpeg_decompress_struct *cinfo)
-{
-    enum { SAMPLES_A_BYTE = 4 };
-    int height = decode->image->height;
-    uint64_t shrink = (uint64_t)decode->shrink;
-    if (!decode->image->data)
-        return 0; /* still in the header */
-    uint64_t row = cinfo->input_iMCU_row * (uint64_t)cinfo->max_v_samp_factor * DCTSIZE / shrink;
-    uint64_t left = (uint64_t)cinfo->src->bytes_in_buffer * SAMPLES_A_BYTE;
-    row += left / (gi_row_nbytes(decode->image) * shrink * shrink);
-    return cinfo->input_scan_number > 1 || row > (uint64_t)height ? height : (int)row;
-}
-
-/* Returns whether a warning is about stray bytes between markers before the first scan. Some
- * cameras and editors leave such bytes. */
-static bool is_stray(const struct jpeg_decompress_struct *cinfo)
-{
-    return cinfo->err->msg_code == JWRN_EXTRANEOUS_DATA && cinfo->input_scan_number == 0;
-}
-
-static void on_message(j_common_ptr cinfo, int level)
-{
-    struct errors *e = (struct errors *)cinfo->err;
-    if (level >= 0 || is_harmless(cinfo->err->msg_code))
-        return;
-    if (is_stray((j_decompress_ptr)cinfo)) {
-        if (!e->decode->warning->status)
-            gi_fail(e->decode->warning, GI_E_FORMAT,
-                    "has %d stray bytes before the marker 0x%02x, which were passed over",
-                    cinfo->err->msg_parm.i[0], (unsigned)cinfo->err->msg_parm.i[1]);
-        return;
-    }
-    char text[JMSG_LENGTH_MAX];
-    cinfo->err->format_message(cinfo, text);
-    int rows = rows_there(e->decode, (j_decompress_ptr)cinfo);
-    e->status = gi_decode_has_enough(e->decode, rows)
-                    ? gi_decode_damaged(e->decode, e->err, "is damaged: %s", text)
-                    : gi_decode_damaged_at(e->decode, e->err, rows, "is damaged: %s", text);
-    if (e->status)
-        longjmp(e->jump, 1);
-}
-
-static void errors_init(struct errors *e, struct gi_decode *decode, struct gi_err *err)
-{
-    jpeg_std_error(&e->base);
-    e->base.error_exit = on_error;
-    e->base.emit_message = on_message;
-    e->err = err;
-    e->decode = decode;
-    e->status = GI_OK;
-    e->inks = NULL;
-    e->scan = 0;
-    e->blocks = 0;
-}
-
-/* Limits the work that many scans cause. At the start of each scan this function adds the scan's
- * blocks to the total, and stops the decoder if the total is above the limit. The headers of the
- * scans were checked before, but in a damaged file libjpeg may find other scans. */
-static void on_progress(j_common_ptr common)
-{
-    struct errors *e = (struct errors *)common->err;
-    j_decompress_ptr cinfo = (j_decompress_ptr)common;
-    if (cinfo->input_scan_number == e->scan)
-        return;
-    e->scan = cinfo->input_scan_number;
-    e->blocks += gi_jpeg_scan_blocks(cinfo);
-    e->status = gi_jpeg_check_blocks(e->decode, cinfo, e->blocks, e->err);
-    if (e->status)
-        longjmp(e->jump, 1);
-}
 
 static bool starts(const struct jpeg_marker_struct *marker, const char *head, size_t n)
 {
@@ -242,12 +126,12 @@ static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t 
 }
 
 /* Decodes the image. libjpeg's errors leave this function by longjmp(). */
-static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo, struct errors *e,
-                                struct gi_err *err)
+static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo,
+                                struct gi_jpeg_errors *e, struct gi_inks **inks, struct gi_err *err)
 {
     if (setjmp(e->jump))
         return e->status;
-    struct jpeg_progress_mgr progress = {.progress_monitor = on_progress};
+    struct jpeg_progress_mgr progress = {.progress_monitor = gi_jpeg_on_progress};
     jpeg_create_decompress(cinfo);
     cinfo->progress = &progress;
     jpeg_mem_src(cinfo, decode->bytes, decode->nbytes);
@@ -284,21 +168,22 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
         cmyk = (*cinfo->mem->alloc_large)((j_common_ptr)cinfo, JPOOL_IMAGE,
                                           (size_t)cinfo->output_width * 4);
     if (cmyk)
-        e->inks = gi_inks_new(decode, GI_U8, true);
-    read_rows(decode, cinfo, cmyk, e->inks);
+        *inks = gi_inks_new(decode, GI_U8, true);
+    read_rows(decode, cinfo, cmyk, *inks);
     jpeg_finish_decompress(cinfo);
     return GI_OK;
 }
 
 static enum gi_status decode_jpeg(struct gi_decode *decode, struct gi_err *err)
 {
-    struct errors e;
+    struct gi_jpeg_errors e;
+    struct gi_inks *inks = NULL;
     struct gi_err fault = {0};
     struct jpeg_decompress_struct cinfo = {.err = &e.base};
-    errors_init(&e, decode, &fault);
-    enum gi_status status = read_jpeg(decode, &cinfo, &e, &fault);
+    gi_jpeg_errors_init(&e, decode, &fault);
+    enum gi_status status = read_jpeg(decode, &cinfo, &e, &inks, &fault);
     jpeg_destroy_decompress(&cinfo);
-    gi_inks_free(&e.inks);
+    gi_inks_free(&inks);
     if (!status)
         return GI_OK;
     /* If damage stops libjpeg after decoding had started, there is still an image. */

@@ -13,6 +13,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
+#include "imgio/jpeg/jpeg_callbacks.h"
 #include "imgio/jpeg/jpeg_markers.h"
 #include "imgio/jpeg/jpeg_segments.h"
 #include "imgio/jpeg/jpeg_settings.h"
@@ -24,7 +25,6 @@ enum {
     INTERVAL_MAX = 65535, /* MCUs between two restart markers */
     SOI_NBYTES = 2,
     EOI_NBYTES = 2,
-    OUT_NBYTES = 1 << 16, /* initial capacity of a strip's output */
 };
 
 /* The keywords that PNG defines (third edition, 11.3.3.1). */
@@ -49,9 +49,7 @@ struct encoder {
     jmp_buf jump;
     struct gi_err *err;
     enum gi_status status;
-    struct jpeg_destination_mgr out;
-    unsigned char *bytes;
-    size_t room, nbytes; /* nbytes: set once the strip is finished */
+    struct gi_jpeg_output out;
 };
 
 static void on_error(j_common_ptr jpeg)
@@ -64,37 +62,6 @@ static void on_error(j_common_ptr jpeg)
     else
         e->status = gi_fail(e->err, GI_E_UNSUPPORTED, "can't be written as JPEG: %s", text);
     longjmp(e->jump, 1);
-}
-
-/* libjpeg's output manager that writes to memory. libjpeg's own jpeg_mem_dest() would leak the
- * buffer if memory ran out. */
-static void grow_output(struct encoder *e, size_t room)
-{
-    unsigned char *bytes = realloc(e->bytes, room);
-    if (!bytes)
-        ERREXIT1(&e->jpeg, JERR_OUT_OF_MEMORY, 0);
-    e->out.next_output_byte = bytes + e->room;
-    e->out.free_in_buffer = room - e->room;
-    e->bytes = bytes;
-    e->room = room;
-}
-
-static void start_output(j_compress_ptr jpeg)
-{
-    grow_output((struct encoder *)jpeg->err, OUT_NBYTES);
-}
-
-static boolean on_full_buffer(j_compress_ptr jpeg)
-{
-    struct encoder *e = (struct encoder *)jpeg->err;
-    grow_output(e, 2 * e->room);
-    return TRUE;
-}
-
-static void end_output(j_compress_ptr jpeg)
-{
-    struct encoder *e = (struct encoder *)jpeg->err;
-    e->nbytes = e->room - e->out.free_in_buffer;
 }
 
 static void set_density(j_compress_ptr jpeg, const struct gi_metadata *metadata)
@@ -148,10 +115,7 @@ static void begin(struct encoder *e, const struct writer *w, int rows)
 {
     j_compress_ptr jpeg = &e->jpeg;
     jpeg_create_compress(jpeg);
-    e->out = (struct jpeg_destination_mgr){.init_destination = start_output,
-                                           .empty_output_buffer = on_full_buffer,
-                                           .term_destination = end_output};
-    jpeg->dest = &e->out;
+    gi_jpeg_output_init(&e->out, jpeg);
     jpeg->image_width = (JDIMENSION)w->image->width;
     jpeg->image_height = (JDIMENSION)rows;
     jpeg->input_components = w->image->channels;
@@ -160,7 +124,7 @@ static void begin(struct encoder *e, const struct writer *w, int rows)
     jpeg->restart_interval = w->interval;
 }
 
-/* Encodes rows y0 to y1 - 1 as a separate JPEG, into e->bytes. */
+/* Encodes rows y0 to y1 - 1 as a separate JPEG, into e->out. */
 static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, int y1)
 {
     j_compress_ptr jpeg = &e->jpeg;
@@ -193,10 +157,10 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
     enum gi_status status = encode(&e, w, y0, y1);
     jpeg_destroy_compress(&e.jpeg);
     if (status) {
-        free(e.bytes);
+        free(e.out.bytes);
         return status;
     }
-    *strip = (struct gi_piece){.bytes = e.bytes, .nbytes = e.nbytes};
+    *strip = (struct gi_piece){.bytes = e.out.bytes, .nbytes = e.out.nbytes};
     return GI_OK;
 }
 
