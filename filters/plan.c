@@ -60,12 +60,14 @@ void gi_plan_place(struct gi_plan *plan, double left, double top)
     plan->placement = (struct gi_placement){true, {1, 0, left, 0, 1, top}};
 }
 
-/* An operation that changes the size without telling its placement has none. */
+/* An operation that changes the size without telling its placement has none. Those of geometry have
+ * none unless they tell it. */
 static void check_placement(struct gi_plan *plan)
 {
     bool other = plan->result.width != plan->sources[0].width ||
                  plan->result.height != plan->sources[0].height;
-    if (other && !memcmp(plan->placement.m, in_place.m, sizeof in_place.m))
+    if (other && plan->filter->group != GI_GROUP_GEOMETRY &&
+        !memcmp(plan->placement.m, in_place.m, sizeof in_place.m))
         plan->placement.known = false;
 }
 

@@ -176,6 +176,13 @@ enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err
  * mapped. */
 enum gi_source_way gi_format_way(const unsigned char *bytes, size_t nbytes, bool header_only);
 
+/* Opens the file that `path` names, or options->ahead. If the path selects one image of the file,
+ * sets options->image. Errors: as gi_source_open(), without the path; GI_E_USAGE for several
+ * images.
+ */
+enum gi_status gi_source_open_image(struct gi_source *source, struct gi_load_options *options,
+                                    const char *path, struct gi_err *err);
+
 /* Sets *rows to rows of the image that is encoded, as options->rows or as a view of `image`. Valid
  * until the next call. */
 static inline enum gi_status gi_encode_rows(struct gi_image *rows, const struct gi_image *image,

@@ -404,10 +404,8 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     return status;
 }
 
-/* Opens the file that `path` names. If the path selects one image of the file, sets
- * options->image. */
-static enum gi_status open_path(struct gi_source *source, struct gi_load_options *options,
-                                const char *path, struct gi_err *err)
+enum gi_status gi_source_open_image(struct gi_source *source, struct gi_load_options *options,
+                                    const char *path, struct gi_err *err)
 {
     struct gi_selection selection;
     char *file = gi_small_copy_n(path, gi_path_file(path, &selection));
@@ -440,7 +438,7 @@ enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
         *warning = (struct gi_err){0};
     struct gi_source source;
     struct gi_load_options which = *options;
-    enum gi_status status = open_path(&source, &which, path, err);
+    enum gi_status status = gi_source_open_image(&source, &which, path, err);
     if (status) {
         gi_err_prefix(err, "%s", name);
         return status;

@@ -410,6 +410,12 @@ enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_imag
                               const struct gi_save_options *options, struct gi_err *warning,
                               struct gi_err *err);
 
+/* Writes a file that is encoded already, with options->format, bundle, no_clobber and durable. A
+ * warning is added to `warning`. Errors: as gi_save(). */
+enum gi_status gi_save_bytes(const void *bytes, size_t nbytes, const char *path,
+                             const struct gi_save_options *options, struct gi_err *warning,
+                             struct gi_err *err);
+
 /* Returns whether gi_save() with these arguments writes the samples of the image, whose shape
  * suffices, unchanged as a JPEG, or as a PNG with the default compression. Then *coding describes
  * this file, so that the samples can be encoded elsewhere (options->encoded). */

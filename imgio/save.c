@@ -443,3 +443,22 @@ enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_imag
     gi_image_free(&made);
     return status;
 }
+
+enum gi_status gi_save_bytes(const void *bytes, size_t nbytes, const char *path,
+                             const struct gi_save_options *options, struct gi_err *warning,
+                             struct gi_err *err)
+{
+    const struct gi_format *format;
+    struct gi_sink *sink;
+    enum gi_status status = choose(&format, &path, options->format, err);
+    if (!status)
+        status = gi_bundle_open(options->bundle, &sink, path, options->no_clobber, err);
+    if (status)
+        return status;
+    warn_of_links(sink, path, warning);
+    status = gi_sink_write(sink, bytes, nbytes, err);
+    if (!status)
+        return gi_bundle_keep(options->bundle, &sink, options->durable, err);
+    gi_sink_abandon(&sink);
+    return status;
+}

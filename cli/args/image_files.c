@@ -87,8 +87,7 @@ static enum gi_status read_background(struct gi_color *color, const char *text, 
     return GI_OK;
 }
 
-/* Returns the part of the input that was read already, if `path` is that input. */
-static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path)
+struct gi_ahead *gi_cli_ahead_of(const struct gi_io_params *io, const char *path)
 {
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
     bool same = io->passed.ahead && io->passed.ahead->reader &&
@@ -132,7 +131,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .bands = loading->bands && (!io->gray || io->passed.header_only),
         .exact = io->strict,
         .channels_first = io->encoding.layout != 0,
-        .ahead = ahead_of(io, path),
+        .ahead = gi_cli_ahead_of(io, path),
         .linear = io->linear,
         .hide_nodata = loading->hide_nodata || io->passed.hide_nodata,
         .nodata = io->nodata,
@@ -336,6 +335,17 @@ static enum gi_status background_for(struct gi_color *color, const struct gi_ima
     return status ? status : gi_cli_warn_or_fail(&warning, name, io, err);
 }
 
+/* Returns the status of a file that was written. Its folder existed before the work began. If it is
+ * gone now, the machine failed. */
+static enum gi_status blame_folder(enum gi_status status, const char *path,
+                                   const struct gi_io_params *io, struct gi_err *err)
+{
+    if (status == GI_E_IO && !gi_bundle_holds(io->passed.bundle, path) &&
+        !gi_output_has_folder(path))
+        status = err->status = GI_E_AGAIN;
+    return status;
+}
+
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
@@ -361,11 +371,18 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
                    : gi_save(image, &own, path, &options, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
-    /* The folder existed before the work began. If it is gone now, the machine failed. */
-    if (status == GI_E_IO && !bytes && !gi_bundle_holds(io->passed.bundle, path) &&
-        !gi_output_has_folder(path))
-        status = err->status = GI_E_AGAIN;
-    return status;
+    return bytes ? status : blame_folder(status, path, io, err);
+}
+
+enum gi_status gi_cli_save_bytes(const void *bytes, size_t nbytes, const char *path,
+                                 const struct gi_io_params *io, struct gi_err *err)
+{
+    const struct gi_save_options options = gi_cli_save_options(io);
+    struct gi_err warning = {0};
+    enum gi_status status = gi_save_bytes(bytes, nbytes, path, &options, &warning, err);
+    if (!status && *warning.text)
+        gi_cli_warn("%s", warning.text);
+    return blame_folder(status, path, io, err);
 }
 
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,

@@ -24,7 +24,15 @@ struct gi_io_passed {
     int orientation;
     const struct gi_encoded *encoded;
     const struct gi_row_source *rows;
+    /* how JPEGs are turned without decoding them; NULL: they are decoded */
+    const struct gi_lossless_params *lossless;
 };
+
+/* --lossless, by which gi_imaging_process() turns JPEGs (cli/run/imaging_lossless.c). */
+struct gi_lossless_params {
+    int way; /* enum gi_lossless_way */
+};
+enum gi_lossless_way { GI_LOSSLESS_NO, GI_LOSSLESS_PERFECT, GI_LOSSLESS_TRIM };
 
 /* The options of the set "Input and output". */
 struct gi_io_params {
@@ -72,6 +80,8 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
                            const struct gi_io_params *io, int threads,
                            const struct gi_shape_listener *listener, struct gi_err *err);
+/* Returns the part of the input that was read already, if `path` is that input, otherwise NULL. */
+struct gi_ahead *gi_cli_ahead_of(const struct gi_io_params *io, const char *path);
 /* Further parameters for loading in batches. */
 struct gi_loading {
     const void *bytes; /* the encoded image; NULL if it is in a file */
@@ -114,6 +124,9 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
                               struct gi_err *err);
+/* As gi_cli_save(), for a file that is encoded already (gi_save_bytes()). */
+enum gi_status gi_cli_save_bytes(const void *bytes, size_t nbytes, const char *path,
+                                 const struct gi_io_params *io, struct gi_err *err);
 /* Returns the options of gi_save() without the background. */
 struct gi_save_options gi_cli_save_options(const struct gi_io_params *io);
 /* As gi_save_coding(): returns whether gi_cli_save() writes an image of this shape without any

@@ -46,17 +46,21 @@ const struct gi_filter gi_filter_orient = {
     .name = "orient",
     .group = GI_GROUP_GEOMETRY,
     .summary = "Turn upright by the EXIF orientation, or write this tag",
-    .manual = "A camera stores in EXIF how a picture must be turned to be upright. All commands "
-              "of gpuimg turn an image in this way when they read it, and write upright images. So "
-              "gpuimg orient without options writes an upright copy. No option turns this off yet: "
-              "to keep an image as it is stored, delete its orientation first (exiftool "
-              "-Orientation= photo.jpg).\n\n"
-              "--orientation N is for files whose EXIF orientation is missing or wrong. The "
-              "image is turned as EXIF orientation N says, after the orientation in the file has "
-              "been applied.\n\n"
-              "--tag N stores orientation N in the output, if its format holds EXIF. The pixels "
-              "are stored turned in the opposite direction, so that programs that apply the "
-              "orientation show the same picture.",
+    .manual =
+        "A camera stores in EXIF how a picture must be turned to be upright. All commands "
+        "of gpuimg turn an image in this way when they read it, and write upright images. So "
+        "gpuimg orient without options writes an upright copy. No option turns this off yet: "
+        "to keep an image as it is stored, delete its orientation first (exiftool "
+        "-Orientation= photo.jpg). With --lossless a JPEG is turned without decoding its "
+        "samples, as jpegtran and exiftran do: all metadata are kept, but the orientation and "
+        "the size in EXIF and XMP become those of the upright picture, and thumbnails in EXIF "
+        "are dropped.\n\n"
+        "--orientation N is for files whose EXIF orientation is missing or wrong. The "
+        "image is turned as EXIF orientation N says, after the orientation in the file has "
+        "been applied.\n\n"
+        "--tag N stores orientation N in the output, if its format holds EXIF. The pixels "
+        "are stored turned in the opposite direction, so that programs that apply the "
+        "orientation show the same picture.",
     .options = options,
     .params_nbytes = sizeof(struct orient_params),
     .plan = plan,

@@ -198,9 +198,7 @@ static size_t walk_segments(struct walk *walk)
     return decode->nbytes;
 }
 
-/* Names what follows the image: further images that belong to it, as in stereo and gain map files,
- * or are files of their own, and the video of a motion photo. Zeros do not count. */
-static void add_rest(struct gi_decode *decode, size_t end)
+void gi_jpeg_add_rest(struct gi_decode *decode, size_t end)
 {
     const unsigned char *bytes = decode->bytes;
     size_t at = end;
@@ -232,7 +230,7 @@ void gi_jpeg_parts(struct gi_decode *decode)
                                              .nbytes = walk.stray,
                                              .warned = decode->warning->status != GI_OK},
                            "%zu stray bytes between segments", walk.stray);
-    add_rest(decode, end);
+    gi_jpeg_add_rest(decode, end);
 }
 
 enum gi_holding gi_jpeg_holds(const struct gi_part *part, const struct gi_image *written)

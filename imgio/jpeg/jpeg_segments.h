@@ -16,6 +16,11 @@
 /* As gi_format.parts: adds all segments, and what follows the image. */
 void gi_jpeg_parts(struct gi_decode *decode);
 
+/* Names what follows the image, which ends at the offset `end`: further images that belong to it,
+ * as in stereo and gain map files, or are files of their own, and the video of a motion photo.
+ * Zeros do not count. */
+void gi_jpeg_add_rest(struct gi_decode *decode, size_t end);
+
 /* As gi_format.holds. */
 enum gi_holding gi_jpeg_holds(const struct gi_part *part, const struct gi_image *written);
 

@@ -1,0 +1,300 @@
+/* Turns and crops a JPEG by its coefficients, through libjpeg-turbo's jpeg_read_coefficients() and
+ * jpeg_write_coefficients(). The files equal those of jpegtran -copy all (libjpeg-turbo's
+ * transupp.c defines them), except EXIF and XMP, which describe the new picture.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/lossless.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "imgio/codecs.h"
+#include "imgio/image_next.h"
+#include "imgio/jpeg/jpeg_callbacks.h"
+#include "imgio/jpeg/jpeg_segments.h"
+#include "imgio/jpeg/jpeg_work.h"
+#include "imgio/jpeg/jpeg_write.h"
+#include "imgio/jpeg/lossless_blocks.h"
+#include "imgio/metadata/exif.h"
+#include "imgio/metadata/metadata.h"
+
+#include <jerror.h>
+
+enum {
+    APP_EXIF = JPEG_APP0 + 1,
+    APP_ADOBE = JPEG_APP0 + 14,
+    EXIF_HEAD = 6, /* "Exif\0\0" */
+    SEGMENT_MAX = 65533,
+};
+
+struct turner {
+    struct gi_lossless *lossless;
+    struct gi_decode *decode;
+    struct gi_jpeg_errors errors;
+    struct jpeg_decompress_struct in;
+    struct jpeg_compress_struct out;
+    struct gi_jpeg_output output;
+    struct gi_blocks_turn turn;
+    jpeg_saved_marker_ptr exif, xmp; /* the first of each, or NULL */
+    struct gi_metadata fitted;       /* EXIF and XMP for the new picture, if they change */
+};
+
+static bool starts(const struct jpeg_marker_struct *marker, int code, const char *head, size_t n)
+{
+    return marker->marker == code && marker->data_length >= n && memcmp(marker->data, head, n) == 0;
+}
+
+static void find_markers(struct turner *t)
+{
+    struct gi_metadata *metadata = t->decode->metadata;
+    for (jpeg_saved_marker_ptr m = t->in.marker_list; m; m = m->next) {
+        bool exif = starts(m, APP_EXIF, "Exif\0", EXIF_HEAD);
+        bool xmp = starts(m, APP_EXIF, GI_XMP_HEAD, sizeof GI_XMP_HEAD);
+        if (exif && !t->exif && m->data_length > EXIF_HEAD) {
+            gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, m->data + EXIF_HEAD,
+                             m->data_length - EXIF_HEAD);
+            t->exif = m;
+        }
+        if (xmp && !t->xmp && m->data_length > sizeof GI_XMP_HEAD) {
+            gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes,
+                             m->data + sizeof GI_XMP_HEAD, m->data_length - sizeof GI_XMP_HEAD);
+            t->xmp = m;
+        }
+    }
+}
+
+/* Checks the limits. The coefficients of the whole picture are in memory, twice if they move. */
+static enum gi_status check_limits(struct turner *t, struct gi_err *err)
+{
+    struct gi_decode *decode = t->decode;
+    const struct jpeg_decompress_struct *in = &t->in;
+    int channels = in->num_components == 1 ? 1 : 3;
+    uint64_t nbytes = 2 * gi_blocks_nbytes(in), limit = decode->options->limits.max_bytes;
+    enum gi_status status = gi_jpeg_check_scans(decode, in, channels, err);
+    if (!status)
+        status = gi_decode_check_flat(decode, (uint64_t)in->image_width * in->image_height, err);
+    if (!status && nbytes > limit)
+        status = gi_fail(err, GI_E_LIMIT,
+                         "has %llu bytes of coefficients, over the limit of %llu; --max-bytes "
+                         "raises it",
+                         (unsigned long long)nbytes, (unsigned long long)limit);
+    decode->coded = true; /* gi_decode_alloc() then only checks */
+    return status
+               ? status
+               : gi_decode_alloc(decode, in->image_width, in->image_height, channels, GI_U8, err);
+}
+
+/* Finds out where the blocks of the result come from. */
+static enum gi_status plan(struct turner *t, struct gi_err *err)
+{
+    struct gi_lossless *lossless = t->lossless;
+    struct gi_lossless_place place;
+    int orientation = gi_metadata_orientation(t->decode->metadata);
+    lossless->shape = *t->decode->image;
+    if (gi_orientation_layout(orientation) & GI_LAYOUT_TRANSPOSE) {
+        lossless->shape.width = t->decode->image->height;
+        lossless->shape.height = t->decode->image->width;
+    }
+    enum gi_status status = lossless->place(lossless->self, &place, &lossless->shape, err);
+    if (!status)
+        status = gi_blocks_plan(&t->turn, &t->in, &place, orientation, lossless->trim, err);
+    if (status)
+        return status;
+    lossless->width = t->turn.width;
+    lossless->height = t->turn.height;
+    gi_blocks_report(&t->turn, lossless);
+    return GI_OK;
+}
+
+/* Makes EXIF and XMP for the new picture. An unchanged picture keeps them as they are. */
+static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
+{
+    struct gi_metadata *metadata = t->decode->metadata;
+    const struct gi_image made = {.width = t->turn.width, .height = t->turn.height};
+    bool resized = made.width != (int)t->in.image_width || made.height != (int)t->in.image_height;
+    if (metadata->starved)
+        return gi_fail(err, GI_E_MEMORY, "out of memory for its metadata");
+    if (!resized && !t->turn.layout)
+        return GI_OK;
+    gi_metadata_settle(metadata);
+    struct gi_metadata was = {.exif = metadata->exif,
+                              .exif_nbytes = metadata->exif_nbytes,
+                              .xmp = metadata->xmp,
+                              .xmp_nbytes = metadata->xmp_nbytes};
+    if (resized)
+        return gi_metadata_fit_image(&t->fitted, &was, &made, 0, err);
+    t->fitted = was;
+    metadata->exif = metadata->xmp = NULL;
+    return GI_OK;
+}
+
+static void put(j_compress_ptr out, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        jpeg_write_m_byte(out, ((const unsigned char *)bytes)[i]);
+}
+
+/* Writes a block for the new picture in place of the marker's, after the first `head` bytes of the
+ * marker. Returns false if there is no such block or it is too long. */
+static bool put_fitted(struct turner *t, const struct jpeg_marker_struct *marker, size_t head,
+                       const void *block, size_t n)
+{
+    if (!block || head + n > SEGMENT_MAX)
+        return false;
+    jpeg_write_m_header(&t->out, marker->marker, (unsigned)(head + n));
+    put(&t->out, marker->data, head);
+    put(&t->out, block, n);
+    return true;
+}
+
+/* Writes all segments, except those of JFIF and Adobe that libjpeg writes itself. */
+static void write_markers(struct turner *t)
+{
+    j_compress_ptr out = &t->out;
+    for (jpeg_saved_marker_ptr m = t->in.marker_list; m; m = m->next) {
+        if ((out->write_JFIF_header && starts(m, JPEG_APP0, "JFIF", 5)) ||
+            (out->write_Adobe_marker && starts(m, APP_ADOBE, "Adobe", 5)))
+            continue;
+        if (m == t->exif && put_fitted(t, m, EXIF_HEAD, t->fitted.exif, t->fitted.exif_nbytes))
+            continue;
+        if (m == t->xmp &&
+            put_fitted(t, m, sizeof GI_XMP_HEAD, t->fitted.xmp, t->fitted.xmp_nbytes))
+            continue;
+        jpeg_write_marker(out, m->marker, m->data, m->data_length);
+    }
+}
+
+static void write_file(struct turner *t, jvirt_barray_ptr *arrays)
+{
+    const struct gi_lossless *lossless = t->lossless;
+    j_compress_ptr out = &t->out;
+    jpeg_saved_marker_ptr first = t->in.marker_list;
+    jpeg_create_compress(out);
+    jpeg_copy_critical_parameters(&t->in, out);
+    gi_blocks_set_parameters(&t->turn, out);
+    if (!lossless->bare && first && starts(first, APP_EXIF, "Exif\0", EXIF_HEAD))
+        out->write_JFIF_header = FALSE; /* EXIF comes first (Exif 2.3, 4.5.2) */
+    if (lossless->progressive)
+        jpeg_simple_progression(out);
+    out->optimize_coding = lossless->optimize;
+    gi_jpeg_output_init(&t->output, out);
+    jpeg_write_coefficients(out, arrays);
+    if (!lossless->bare)
+        write_markers(t);
+    jpeg_finish_compress(out);
+}
+
+/* Does all the work. libjpeg's errors leave this function by longjmp(). */
+static enum gi_status turn_jpeg(struct turner *t, struct gi_err *err)
+{
+    struct gi_decode *decode = t->decode;
+    struct jpeg_progress_mgr progress = {.progress_monitor = gi_jpeg_on_progress};
+    if (setjmp(t->errors.jump))
+        return t->errors.status;
+    jpeg_create_decompress(&t->in);
+    t->in.progress = &progress;
+    jpeg_mem_src(&t->in, decode->bytes, decode->nbytes);
+    jpeg_save_markers(&t->in, JPEG_COM, 0xffff);
+    for (int i = 0; i < 16; i++)
+        jpeg_save_markers(&t->in, JPEG_APP0 + i, 0xffff);
+    jpeg_read_header(&t->in, TRUE);
+    find_markers(t);
+    enum gi_status status = check_limits(t, err);
+    if (!status)
+        status = plan(t, err);
+    if (status)
+        return status;
+    jvirt_barray_ptr *made = gi_blocks_request(&t->turn, &t->in);
+    jvirt_barray_ptr *read = jpeg_read_coefficients(&t->in);
+    gi_jpeg_add_rest(decode, decode->nbytes - t->in.src->bytes_in_buffer);
+    status = gi_decode_settle_rest(decode, err);
+    if (!status)
+        status = fit_metadata(t, err);
+    if (status)
+        return status;
+    gi_blocks_move(&t->turn, &t->in, made, read);
+    write_file(t, made ? made : read);
+    return GI_OK;
+}
+
+/* Keeps the list of what the result lacks. */
+static void take_results(struct turner *t, enum gi_status status)
+{
+    struct gi_lossless *lossless = t->lossless;
+    struct gi_metadata *metadata = t->decode->metadata;
+    if (t->fitted.exif != metadata->exif)
+        free(t->fitted.exif);
+    if (t->fitted.xmp != metadata->xmp)
+        free(t->fitted.xmp);
+    if (status)
+        free(t->output.bytes);
+    if (!status) {
+        lossless->bytes = t->output.bytes;
+        lossless->nbytes = t->output.nbytes;
+        lossless->metadata.parts = metadata->parts;
+        metadata->parts = (struct gi_parts){0};
+    }
+    gi_metadata_free(metadata);
+}
+
+static enum gi_status turn_bytes(struct gi_lossless *lossless, const unsigned char *bytes, size_t n,
+                                 const char *name, struct gi_err *err)
+{
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info = {.format = "jpeg", .images = 1};
+    struct gi_image shape = {0};
+    struct gi_err fault = {0};
+    struct gi_decode decode = {.bytes = bytes,
+                               .nbytes = n,
+                               .options = lossless->load,
+                               .image = &shape,
+                               .metadata = &metadata,
+                               .info = &info,
+                               .warning = &lossless->warning};
+    struct turner t = {.lossless = lossless, .decode = &decode};
+    const struct gi_format_info *format = gi_format_of(bytes, n);
+    if (!format || strcmp(format->name, "jpeg") != 0)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: --lossless: is %s, and only a JPEG can be turned without loss", name,
+                       format ? format->name : "no image of a known format");
+    gi_jpeg_errors_init(&t.errors, &decode, &fault);
+    t.in.err = t.out.err = &t.errors.base;
+    enum gi_status status = turn_jpeg(&t, &fault);
+    jpeg_destroy_compress(&t.out);
+    jpeg_destroy_decompress(&t.in);
+    take_results(&t, status);
+    if (lossless->warning.status)
+        gi_err_prefix(&lossless->warning, "%s", name);
+    if (!status)
+        return GI_OK;
+    *err = fault;
+    gi_err_prefix(err, "%s", name);
+    return status;
+}
+
+enum gi_status gi_lossless_make(struct gi_lossless *lossless, const char *path, const void *bytes,
+                                size_t n, struct gi_err *err)
+{
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    struct gi_source source;
+    struct gi_load_options which = *lossless->load;
+    if (bytes)
+        return turn_bytes(lossless, bytes, n, name, err);
+    enum gi_status status = gi_source_open_image(&source, &which, path, err);
+    if (status) {
+        gi_err_prefix(err, "%s", name);
+        return status;
+    }
+    const unsigned char *at = source.bytes;
+    size_t left = source.nbytes;
+    if (which.image && gi_image_follows(at, left, NULL))
+        status = gi_image_choose(&at, &left, which.image, err);
+    else if (which.image > 1)
+        status =
+            gi_fail(err, GI_E_UNSUPPORTED, "of a jpeg file the first image can be read: want [0]");
+    if (status)
+        gi_err_prefix(err, "%s", name);
+    else
+        status = turn_bytes(lossless, at, left, name, err);
+    gi_source_close(&source, NULL);
+    return status;
+}

@@ -1,0 +1,136 @@
+#!/bin/bash
+# --lossless of flip, rotate, transpose, orient and crop: the bytes of jpegtran, metadata, refused files and options.
+# Sources: imgio/lossless imgio/jpeg/lossless imgio/jpeg/jpeg_callbacks cli/run/imaging_lossless.c cli/commands/lossless.c cli/commands/orient.c
+. "$(dirname "$0")/../lib.sh"
+if ! command -v jpegtran cjpeg >/dev/null; then
+    skip "no jpegtran to compare with"
+    exit 0
+fi
+
+ppm() { # FILE WIDTH HEIGHT
+    {
+        printf 'P6\n%d %d\n255\n' "$2" "$3"
+        awk -v w="$2" -v h="$3" 'BEGIN { srand(3); for (y = 0; y < h; y++) for (x = 0; x < w; x++)
+            printf "%c%c%c", 1 + (x * 3 + y) % 120, 1 + (y * 5) % 110 + rand() * 9, 1 + (x * y) % 100 }'
+    } >"$1"
+}
+ppm even.ppm 64 48
+ppm odd.ppm 75 53
+pgm gray.pgm 61 35
+
+# same_turn NAME FILE "JPEGTRAN OPTIONS" ARGUMENT...: the bytes of gpuimg equal those of jpegtran.
+same_turn() {
+    local name=$1 file=$2 options=$3
+    shift 3
+    # shellcheck disable=SC2086 # words
+    jpegtran -copy all $options -outfile want.jpg "$file" || fail "jpegtran $options"
+    expect 0 gpuimg "$1" "$file" got.jpg "${@:2}"
+    same "$name of $file: gpuimg $*" want.jpg got.jpg
+}
+
+# all_turns FILE MORE WAY: every turn, with -perfect or -trim.
+all_turns() {
+    local more=$2 way=$3 plain=-perfect
+    [[ $way == trim ]] && plain=-trim
+    local options="$plain ${more//--/-}"
+    # shellcheck disable=SC2086
+    {
+        same_turn flip "$1" "-flip horizontal $options" flip --h --lossless=$way $more
+        same_turn flip "$1" "-flip vertical $options" flip --v --lossless=$way $more
+        same_turn turn "$1" "-rotate 180 $options" flip --h --v --lossless=$way $more
+        same_turn turn "$1" "-rotate 270 $options" rotate --angle 90 --lossless=$way $more
+        same_turn turn "$1" "-rotate 90 $options" rotate --angle 270 --lossless=$way $more
+        same_turn transpose "$1" "-transpose $options" transpose --lossless=$way $more
+        same_turn transpose "$1" "-transverse $options" transpose --anti --lossless=$way $more
+    }
+}
+for sampling in 1x1 2x1 1x2 2x2; do
+    cjpeg -quality 80 -sample $sampling -outfile even_$sampling.jpg even.ppm
+    cjpeg -quality 80 -sample $sampling -outfile odd_$sampling.jpg odd.ppm
+    all_turns even_$sampling.jpg '' perfect
+    all_turns odd_$sampling.jpg '' trim
+done
+cjpeg -quality 80 -progressive -outfile progressive.jpg even.ppm
+cjpeg -quality 80 -rgb -restart 1 -outfile rgb.jpg even.ppm
+cjpeg -quality 80 -grayscale -outfile gray.jpg gray.pgm
+all_turns progressive.jpg --progressive perfect
+all_turns rgb.jpg --optimize perfect
+all_turns gray.jpg '' trim
+if cjpeg -arithmetic -outfile arithmetic.jpg even.ppm 2>/dev/null; then
+    all_turns arithmetic.jpg '' perfect
+fi
+if /usr/bin/python3 -c 'from PIL import Image' 2>/dev/null; then
+    /usr/bin/python3 - <<'END'
+from PIL import Image
+Image.open("odd.ppm").convert("CMYK").save("cmyk.jpg", quality=80)
+im = Image.open("even.ppm")
+exif = Image.Exif()
+exif[0x0112] = 6
+im.save("turned.jpg", quality=80, subsampling=2, exif=exif, comment=b"a comment", icc_profile=b"x" * 200)
+END
+    all_turns cmyk.jpg '' trim
+    expect 0 gpuimg orient --lossless turned.jpg upright.jpg
+    expect_stdout 1 /usr/bin/python3 -c 'from PIL import Image; print(Image.open("upright.jpg").getexif()[0x112])'
+    # The same as jpegtran's, except the orientation in EXIF.
+    jpegtran -copy all -perfect -rotate 90 -outfile want.jpg turned.jpg
+    check "orient changes one byte of jpegtran's file" test "$(cmp -l want.jpg upright.jpg | wc -l)" = 1
+    expect 0 gpuimg convert turned.jpg want.ppm
+    expect 0 gpuimg compare want.ppm upright.jpg --min-psnr 40
+    expect 0 gpuimg flip --h --lossless turned.jpg got.jpg
+    expect 0 gpuimg flip --h turned.jpg want.png
+    expect 0 gpuimg compare want.png got.jpg --min-psnr 40
+    # The same bytes from files, a tar, a folder and a pipe.
+    expect 0 gpuimg orient --lossless turned.jpg --out-dir upright1 --report log.jsonl
+    check "the report names --lossless" grep -q 'orient --lossless' log.jsonl
+    mkdir many
+    cp turned.jpg many/a.jpg
+    cp even_2x2.jpg many/b.jpg
+    expect 0 gpuimg orient --lossless --recursive many --out-dir upright
+    same "a batch makes the bytes of one command" upright/a.jpg upright.jpg
+    tar cf many.tar many
+    expect 0 gpuimg orient --lossless --tar many.tar upright.tar
+    mkdir out.d
+    tar xf upright.tar -C out.d
+    same "a tar has the bytes of one command" out.d/many/a.jpg upright.jpg
+    gpuimg orient --lossless - - <turned.jpg >piped.jpg
+    same "a pipe makes the bytes of one command" piped.jpg upright.jpg
+    expect 0 gpuimg orient --lossless --strip turned.jpg bare.jpg
+    jpegtran -copy none -perfect -rotate 90 -outfile want.jpg turned.jpg
+    same "--strip is -copy none" bare.jpg want.jpg
+else
+    skip "no Pillow that writes CMYK and EXIF"
+fi
+
+# crop moves its corner to the blocks.
+for file in even_2x2.jpg odd_2x1.jpg gray.jpg progressive.jpg; do
+    for size in 20x17+16+16 21x9+13+5 10x10 33x30+3+2; do
+        same_turn crop $file "-crop ${size/%10x10/10x10+0+0}" crop --size $size --lossless --quiet
+    done
+done
+expect 0 gpuimg crop even_2x2.jpg got.jpg --size 21x9+13+5 --lossless
+says "crop tells where its corner is" "gpuimg: warning: crop: even_2x2.jpg: --lossless: the rectangle begins 13 pixels further left and 5 further up, where blocks of 16 x 16 pixels begin, and is 34 x 14 pixels"
+expect_error 1 'crop: even_2x2.jpg: --strict: --lossless: the rectangle begins 13 *' crop even_2x2.jpg made.jpg --size 21x9+13+5 --lossless --strict
+
+# Several images in a file, and what follows an image.
+cat even_2x2.jpg odd_2x2.jpg >two.jpg
+expect 0 gpuimg transpose --lossless 'two.jpg[1]' got.jpg
+jpegtran -transpose -copy all -outfile want.jpg odd_2x2.jpg
+same "an image of several" got.jpg want.jpg
+(cat even_2x2.jpg && echo end) >tail.jpg
+expect 0 gpuimg transpose --lossless tail.jpg got.jpg
+says "what follows is named" "gpuimg: warning: transpose: tail.jpg: not read: 4 bytes after the end"
+
+# What can't be done.
+expect_error 1 'flip: odd_2x2.jpg: its width of 75 pixels is no multiple of 16, the width of its blocks, * --lossless=trim, which cuts it off*' flip --h odd_2x2.jpg made.jpg --lossless
+expect_error 1 'rotate: odd_2x2.jpg: its height of 53 pixels is no multiple of 16*' rotate --angle 270 odd_2x2.jpg made.jpg --lossless
+expect_error 1 'flip: even.ppm: --lossless: is ppm, and only a JPEG can be turned*' flip --h even.ppm made.jpg --lossless
+expect_error 2 'flip: made.png: --lossless: writes JPEG, not png: want the suffix .jpg' flip --h even_2x2.jpg made.png --lossless
+expect_error 2 'flip: --lossless: samples are not decoded, want no --quality*' flip --h even_2x2.jpg made.jpg --lossless --quality 80
+expect_error 1 'rotate: even_2x2.jpg: --lossless: want a turn by 90, 180 or 270 degrees' rotate --angle 45 even_2x2.jpg made.jpg --lossless
+expect_error 1 'crop: even_2x2.jpg: --lossless: --trim looks at samples*' crop --trim even_2x2.jpg made.jpg --lossless
+head -c 900 even_2x2.jpg >cut.jpg
+expect_error 1 'flip: cut.jpg: is damaged: *' flip --h cut.jpg made.jpg --lossless
+expect 0 gpuimg flip --h cut.jpg got.jpg --lossless --allow-partial
+expect_error 1 'flip: even_2x2.jpg: has 18432 bytes of coefficients, over the limit of 9000; --max-bytes raises it' flip --h even_2x2.jpg made.jpg --lossless --max-bytes 9000
+expect_error 1 'flip: even_2x2.jpg: is 64 x 48 pixels, over the limit of 1000; *' flip --h even_2x2.jpg made.jpg --lossless --max-pixels 1000
+finish
