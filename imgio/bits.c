@@ -1,6 +1,7 @@
 /* Packs images of black and white into bits, and judges how many bits samples need.
  * SPDX-License-Identifier: MIT */
 #include "imgio/bits.h"
+#include "imgio/imgio.h"
 
 #include <string.h>
 
@@ -47,4 +48,23 @@ int gi_bits_needed(const struct gi_image *image, const int depths[2])
         if (depths[i] && hold(image, depths[i]))
             return depths[i];
     return 0;
+}
+
+bool gi_bits_are_coded(const void *bytes, size_t nbytes, const struct gi_image *image, int bits)
+{
+    const struct gi_load_options options = {.limits = {UINT64_MAX, UINT64_MAX}};
+    struct gi_image back;
+    if (gi_load_memory(&back, NULL, NULL, bytes, nbytes, "", &options, NULL, NULL))
+        return false;
+    bool same = back.width == image->width && back.height == image->height &&
+                back.channels == image->channels && back.type == image->type;
+    for (int y = 0; y < image->height && same; y++) {
+        const uint16_t *a = gi_row(image, y), *b = gi_row(&back, y);
+        if (image->type != GI_U16)
+            same = memcmp(a, b, gi_row_nbytes(image)) == 0;
+        for (size_t i = 0; image->type == GI_U16 && i < gi_row_samples(image) && same; i++)
+            same = gi_bits_narrow(a[i], bits) == gi_bits_narrow(b[i], bits);
+    }
+    gi_image_free(&back);
+    return same;
 }

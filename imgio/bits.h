@@ -30,3 +30,8 @@ static inline unsigned gi_bits_narrow(unsigned v, int bits)
 /* Returns the first of the two depths (numbers of bits, 0 for none) with which the samples of a
  * GI_U16 image can be written without loss, or 0. */
 int gi_bits_needed(const struct gi_image *image, const int depths[2]);
+
+/* Decodes the `nbytes` at `bytes`, a file that a library has coded without loss, and compares it
+ * with `image`. Returns whether the samples are the same, those of GI_U16 when they are reduced to
+ * `bits` bits. */
+bool gi_bits_are_coded(const void *bytes, size_t nbytes, const struct gi_image *image, int bits);

@@ -23,6 +23,7 @@ extern const struct gi_format gi_format_tiff;
 extern const struct gi_format gi_format_webp;
 extern const struct gi_format gi_format_heic;
 extern const struct gi_format gi_format_avif;
+extern const struct gi_format gi_format_jxl;
 extern const struct gi_format gi_format_gif;
 
 /* The warning for animations. Only their first frame is read. */

@@ -36,8 +36,6 @@ static const struct {
     CONVERT(0, "\0\0\0\x0cjP  \r\n\x87\n", "a JPEG 2000 image",
             "opj_decompress -i IN.jp2 -o out.png"),
     CONVERT(0, "\xff\x4f\xff\x51", "a JPEG 2000 image", "opj_decompress -i IN.j2k -o out.png"),
-    CONVERT(0, "\0\0\0\x0cJXL \r\n\x87\n", "a JPEG XL image", "djxl IN.jxl out.png"),
-    CONVERT(0, "\xff\x0a", "a JPEG XL image", "djxl IN.jxl out.png"),
     CONVERT(0, "II\xbc", "a JPEG XR image", "JxrDecApp -i IN.jxr -o out.tif"),
     CONVERT(128, "DICM", "a DICOM file", "dcmj2pnm +on2 IN.dcm out.png"),
     CONVERT(0, "SIMPLE  =", "a FITS file", "fitstopnm IN.fits >out.pgm"),
@@ -140,7 +138,6 @@ static const struct {
      "gpuimg writes Y4M, which ffmpeg turns into it, as with gpuimg ... - | "
      "ffmpeg -i - OUT.mp4"},
     {" pdf ", "img2pdf makes it of PNG, JPEG or TIFF files"},
-    {" jxl ", "write a PNG, and convert it by cjxl"},
     {" tar tgz ", "--tar is for tars of images, as in gpuimg blur --tar IN.tar OUT.tar"},
     {" exr dpx cin ", "write a TIFF, and convert it by oiiotool"},
     {" jp2 j2k jpx jpc ", "write a PNG or TIFF, and convert it by opj_compress"},

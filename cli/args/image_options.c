@@ -125,21 +125,22 @@ const struct gi_option gi_io_options[] = {
     {GI_OPTION("quality", INT, struct gi_io_params, encoding.quality), .zero = "keep",
      .default_text = "keep", .min = 1, .max = 100,
      .help =
-         "Quality of JPEG, WebP, HEIC and AVIF. keep: a JPEG that is made of a JPEG has the "
+         "Quality of JPEG, WebP, HEIC, AVIF and JPEG XL. keep: a JPEG that is made of a JPEG has "
+         "the "
          "quantization tables and the chroma subsampling of its input, as they are stored (also "
          "if the image is turned), and a gray one that is made of a colour one the table of the "
          "luma; quality 90 in all other cases: other formats, colour made of "
          "gray, CMYK, and one image of several. Below 90, JPEG, HEIC and AVIF have chroma "
          "subsampling 4:2:0 "
          "(colour at half the resolution), and from 90 on 4:4:4 (no subsampling); at 100, WebP, "
-         "HEIC and AVIF are "
-         "lossless"},
+         "HEIC, AVIF and JPEG XL are lossless"},
     {GI_OPTION("subsampling", CHOICE, struct gi_io_params, encoding.jpeg.subsampling),
      .default_text = "auto", .choices = subsampling_choices, .metavar = "RATIO",
      .help = "Chroma subsampling of JPEG"},
     {GI_OPTION("max-file-size", SIZE, struct gi_io_params, encoding.max_file_size), .min = 1,
      .max = 1e15, .unit = "bytes",
-     .help = "Write a JPEG, WebP, HEIC or AVIF with the highest quality at which the file, with "
+     .help = "Write a JPEG, WebP, HEIC, AVIF or JPEG XL with the highest quality at which the "
+             "file, with "
              "its metadata, "
              "has at most this size; --quality N limits the quality. It is an error if quality 1 "
              "is too large. The image is encoded up to 8 times, on the CPU"},

@@ -103,20 +103,20 @@ const struct gi_command gi_command_convert = {
     .name = "convert",
     .operands = "INPUT OUTPUT",
     .summary = "Convert to another format or depth, or to gray",
-    .manual =
-        "The suffix of OUTPUT chooses its format. A prefix as in png:- overrides the "
-        "suffix, and --format overrides both. In lossless formats samples change only if an "
-        "option says so, or if the output's format cannot hold them. A JPEG or WebP is "
-        "decoded and encoded again with --quality, also for --strip alone; this changes "
-        "its samples (WebP, HEIC and AVIF are lossless at --quality 100). The bytes of lossy files "
-        "depend on the version of the library. "
-        "--depth changes their type, --gray makes the image gray (with --linear in linear "
-        "light), and --background composites transparent pixels over a colour. gpuimg help "
-        "common describes these options.\n\n"
-        "More than two operands of which the last is a TIFF are joined, as by gpuimg pages: "
-        "gpuimg convert a.png b.png doc.tif. The reverse is gpuimg convert doc.tif "
-        "'page-{page}.png': {page} counts from 0, as the brackets in doc.tif[0] do, and "
-        "{index} counts from 1.",
+    .manual = "The suffix of OUTPUT chooses its format. A prefix as in png:- overrides the "
+              "suffix, and --format overrides both. In lossless formats samples change only if an "
+              "option says so, or if the output's format cannot hold them. A JPEG or WebP is "
+              "decoded and encoded again with --quality, also for --strip alone; this changes "
+              "its samples (WebP, HEIC, AVIF and JPEG XL are lossless at --quality 100). The bytes "
+              "of lossy files "
+              "depend on the version of the library. "
+              "--depth changes their type, --gray makes the image gray (with --linear in linear "
+              "light), and --background composites transparent pixels over a colour. gpuimg help "
+              "common describes these options.\n\n"
+              "More than two operands of which the last is a TIFF are joined, as by gpuimg pages: "
+              "gpuimg convert a.png b.png doc.tif. The reverse is gpuimg convert doc.tif "
+              "'page-{page}.png': {page} counts from 0, as the brackets in doc.tif[0] do, and "
+              "{index} counts from 1.",
     .examples = "gpuimg convert photo.jpg photo.png\n"
                 "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
                 "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",

@@ -27,7 +27,7 @@ const char *const gi_promises_paragraphs[] = {
     "the names that other programs use for them work too.",
     "FILES ARE DECODED AS BY OTHER PROGRAMS. gpuimg decodes PNG as libpng does (the 162 "
     "good files of PngSuite), JPEG as djpeg, PNM as netpbm, WebP as dwebp, TIFF as libtiff, "
-    "HEIC and AVIF as heif-convert, "
+    "HEIC and AVIF as heif-convert, JPEG XL as djxl, "
     "and BMP (27 good files) and TGA as Pillow, or as ffmpeg where Pillow misreads a file. "
     "Every command turns an image upright by its EXIF orientation first, as PIL's "
     "ImageOps.exif_transpose() does; other programs may leave it as it is stored.",
@@ -36,7 +36,7 @@ const char *const gi_promises_paragraphs[] = {
     "of the other programs.",
     "DAMAGED FILES ARE ERRORS. Examples are a truncated JPEG and a PNG whose pixels have a "
     "wrong checksum. --allow-partial uses the readable part. SECURITY.md lists the promises "
-    "about untrusted files, gpuimg help limits all limits and what can't be done yet (JPEG XL, "
+    "about untrusted files, gpuimg help limits all limits and what can't be done yet (DICOM, "
     "PDF, Canny).",
     "PIPELINES. - means standard input or output. Input formats are recognized by the "
     "content of the file. The suffix chooses the output format; --format or a prefix "

@@ -301,10 +301,9 @@ static const char *const limits_paragraphs[] = {
     "32-bit floats (gpuimg help common).",
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
-    "NOT YET. gpuimg can't do these yet: reading JPEG XL, JPEG 2000, OpenEXR, DICOM, "
+    "NOT YET. gpuimg can't do these yet: reading JPEG 2000, OpenEXR, DICOM, "
     "FITS, PSD, "
-    "SVG and camera raws; writing GIF, JPEG XL, "
-    "ICO, PDF and MP4; {width} and {height} in the names of "
+    "SVG and camera raws; writing GIF, ICO, PDF and MP4; {width} and {height} in the names of "
     "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
     "edges; Fourier transforms; separating objects that are touching (watershed); TIFFs of 2 or 4 "
     "bits per sample; "
@@ -359,6 +358,14 @@ static const char *const common_paragraphs[] = {
     "that rounds is a loss, named in a warning. Alpha of AVIF is always lossless. A file with the "
     "code of a colour space, such as Display P3 or HLG, keeps it as the chunk cICP of a PNG. HEIC "
     "has at least 16 pixels per side.",
+    "JPEG XL is read and written by libjxl (package libjxl0.7), and the bytes of its files depend "
+    "on the version of libjxl. The first frame is read, with alpha; the data of a JPEG that some "
+    "files hold beside it are dropped. Samples of other depths than 8 and 16 bits are scaled, as "
+    "those of HEIC. --quality 100 writes 8 and 16 bits and floats without loss; below it the "
+    "visible difference is that of cjxl --quality. Floats without a profile are declared as linear "
+    "light, other samples as sRGB, and a colour space that a file names becomes an ICC profile. A "
+    "lossy file with a profile that libjxl can't describe by numbers is decoded to sRGB. libjxl "
+    "may print lines of its own about a damaged file.",
     "Damage is an error, with status 1, also if all pixels are there: an end of the file or a part "
     "of its ICC profile that is missing. --allow-partial takes what can be read. A chunk of a PNG "
     "that is not critical and has a wrong checksum, a bad tag of a TIFF, and runs of a "

@@ -76,10 +76,6 @@ enum gi_status gi_heif_fail(struct gi_err *err, struct heif_error error, const c
 /* Decodes the primary image and its metadata, and lists the other parts (gi_format.decode). */
 enum gi_status gi_heif_decode(struct gi_decode *decode, struct gi_err *err);
 
-/* Decodes the `nbytes` at `bytes` into an image of the shape of `image`, and compares the samples.
- * Returns whether they are the same when they are reduced to `bits` bits. */
-bool gi_heif_holds(const void *bytes, size_t nbytes, const struct gi_image *image, int bits);
-
 /* Write HEIC and AVIF (gi_format.encode). */
 enum gi_status gi_heic_encode(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata,

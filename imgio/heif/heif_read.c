@@ -313,23 +313,4 @@ enum gi_status gi_heif_decode(struct gi_decode *decode, struct gi_err *err)
     gi_heif.heif_context_free(context);
     return status;
 }
-
-bool gi_heif_holds(const void *bytes, size_t nbytes, const struct gi_image *image, int bits)
-{
-    const struct gi_load_options options = {.limits = {UINT64_MAX, UINT64_MAX}};
-    struct gi_image back;
-    if (gi_load_memory(&back, NULL, NULL, bytes, nbytes, "", &options, NULL, NULL))
-        return false;
-    bool same = back.width == image->width && back.height == image->height &&
-                back.channels == image->channels && back.type == image->type;
-    for (int y = 0; y < image->height && same; y++) {
-        const uint16_t *a = gi_row(image, y), *b = gi_row(&back, y);
-        if (image->type == GI_U8)
-            same = memcmp(a, b, gi_row_nbytes(image)) == 0;
-        for (size_t i = 0; image->type != GI_U8 && i < gi_row_samples(image) && same; i++)
-            same = gi_bits_narrow(a[i], bits) == gi_bits_narrow(b[i], bits);
-    }
-    gi_image_free(&back);
-    return same;
-}
 #endif

@@ -245,7 +245,7 @@ static enum gi_status write_heif(struct gi_sink *sink, const struct gi_image *im
         status = compress(&making, &output, err);
     gi_heif.heif_context_free(making.context);
     if (!status && making.quality == LOSSLESS &&
-        !gi_heif_holds(output.bytes, output.nbytes, image, making.bits))
+        !gi_bits_are_coded(output.bytes, output.nbytes, image, making.bits))
         status = gi_fail(err, GI_E_UNSUPPORTED,
                          "--quality 100: libheif here does not code it without loss: want at "
                          "most 99");

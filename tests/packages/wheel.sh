@@ -23,6 +23,7 @@ for name, (digest, size) in rows.items():
 PY
 check "RECORD has the digest of every member" "$python" record.py "$wheel"
 mkdir parts
+left_out="libheif|libjxl"
 "$python" -m zipfile -e "$wheel" parts
 program=$(echo parts/*.data/scripts/gpuimg)
 check "the program is a binary without a script before it" test "$(head -c 4 "$program" | tr -d '\177')" = ELF
@@ -36,7 +37,7 @@ while read -r file; do
         esac
     done
 done < <(find parts -type f -name '*.so*' -o -path '*/scripts/gpuimg')
-for library in $("$GPUIMG" __libraries | cut -d' ' -f1 | grep -v libheif); do # libraries.py leaves it out
+for library in $("$GPUIMG" __libraries | cut -d' ' -f1 | grep -vE "$left_out"); do # libraries.py leaves it out
     check "the wheel has $library" test -s parts/*.data/data/lib/gpuimg/"$library"
 done
 check "the wheel has the manual" test -s parts/*.data/data/share/man/man1/gpuimg-blur.1
@@ -75,11 +76,14 @@ if "$python" -c 'import PIL' 2>/dev/null; then
     check "all formats have the bytes of the program from source" diff want out
     check "and there are files" test "$(wc -l <want)" -gt 40
     LD_DEBUG=files venv/bin/gpuimg --version >/dev/null 2>loaded
-    # libheif and what it needs are the system's (libraries.py).
-    heif=$(sed -n 's/.*calling init: //p' loaded | grep /libheif)
-    { echo libheif && [[ ! $heif ]] || ldd "$heif" | grep -oE '[^/ ]*\.so[^ ]*'; } >of_heif
+    # These and what they need are the system's (libraries.py).
+    echo libheif >of_system
+    for library in $(sed -n 's/.*calling init: //p' loaded | grep -E "/($left_out)"); do
+        echo "${library##*/}"
+        ldd "$library" | grep -oE '[^/ ]*\.so[^ ]*'
+    done >>of_system
     check "the libraries beside the program are the ones that are loaded" test -z \
-        "$(sed -n 's/.*calling init: //p' loaded | grep -vF -f of_heif | grep -vE '/venv/bin/\.\./lib/gpuimg/|/(libc|libm|libgcc_s|libstdc\+\+|ld-linux-[a-z0-9-]*)\.so')"
+        "$(sed -n 's/.*calling init: //p' loaded | grep -vF -f of_system | grep -vE '/venv/bin/\.\./lib/gpuimg/|/(libc|libm|libgcc_s|libstdc\+\+|ld-linux-[a-z0-9-]*)\.so')"
 else
     skip "formats: no python3-pil"
 fi

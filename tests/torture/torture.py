@@ -227,8 +227,8 @@ class Torture:
             suffix = form["suffixes"].split()[0]
             if not form["writes"] or form["missing"]:
                 continue
-            if suffix in ("heic", "avif"):
-                self.skipped["libheif's codecs end the process, or wait for ever, where memory or a thread is refused"] += 1
+            if suffix in ("heic", "avif", "jxl"):
+                self.skipped["libheif's codecs and libjxl end the process, or wait for ever, where memory or a thread is refused"] += 1
                 continue
             folder = self.root / f"to-{suffix}"
             folder.mkdir()

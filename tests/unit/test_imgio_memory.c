@@ -140,7 +140,8 @@ static void save_without(const char *format, bool in_memory)
 /* Returns whether the format's library ends the process where an allocation fails (SECURITY.md). */
 static bool is_fragile(const struct gi_format_info *format)
 {
-    return strcmp(format->name, "heic") == 0 || strcmp(format->name, "avif") == 0;
+    return strcmp(format->name, "heic") == 0 || strcmp(format->name, "avif") == 0 ||
+           strcmp(format->name, "jxl") == 0;
 }
 
 /* Saves in every format, to files and to memory. */
