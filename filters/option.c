@@ -38,7 +38,10 @@ static bool in_range(const struct gi_option *row, double v)
 static bool read_real(double *value, const struct gi_option *row, const char *text)
 {
     const char *end;
-    return gi_number_read(value, text, &end) && *end == '\0' && in_range(row, *value);
+    if (!gi_number_read(value, text, &end))
+        return false;
+    end += *end == '%' && row->unit && *row->unit == '%';
+    return *end == '\0' && in_range(row, *value);
 }
 
 static bool read_int(int *value, const struct gi_option *row, const char *text)

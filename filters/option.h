@@ -70,7 +70,7 @@ struct gi_option {
     double min, max;  /* INT, ODD, REAL, REALS (each), SIZE: inclusive range; both 0: no range */
     const char *zero; /* INT: the word for 0, which is outside the range; NULL: none */
     int least, most;  /* REALS: minimum and maximum count; `most` 0: GI_REALS_MAX */
-    const char *unit; /* "px", "samples"; NULL: none */
+    const char *unit; /* "px", "samples", NULL: none; with "%..." a REAL may end in "%" */
     bool picture;     /* IMAGE: --gray and --linear apply to it as to the input */
     bool amount;      /* LEVEL: an amount, not a level, so that "otsu" is not allowed */
     const char *form; /* EXTENT: the forms that are allowed; NULL: all forms. TEXT: an example */

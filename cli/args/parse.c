@@ -302,9 +302,10 @@ static const struct gi_option *option_of_operand(const struct gi_args *args,
         bool amount = row->type == GI_OPT_INT || row->type == GI_OPT_ODD ||
                       row->type == GI_OPT_REAL || row->type == GI_OPT_REALS ||
                       row->type == GI_OPT_LEVEL || strcmp(row->name, "value") == 0;
+        bool percent = row->type == GI_OPT_LEVEL && sized && strcmp(end, "%") == 0;
         bool fits = row->type == GI_OPT_IMAGE ? images && access(text, F_OK) == 0
                     : size                    ? sized && (*end == 'x' || *end == '%')
-                                              : amount && plain;
+                                              : amount && (plain || percent);
         if (fits && gi_option_read(args->params[0], row, text, NULL) == GI_OK)
             return row;
     }
@@ -321,6 +322,16 @@ static bool is_plot(const struct gi_args *args, const struct gi_command *command
            access(text, F_OK) != 0;
 }
 
+/* Returns whether the text is a factor such as 0.5, for a command whose --size may be 50%. */
+static bool is_factor(const struct gi_command *command, const char *text, double *factor)
+{
+    const char *end;
+    const struct gi_option *size =
+        command->filter ? gi_option_find(command->sets[0].rows, "size") : NULL;
+    return size && size->type == GI_OPT_EXTENT && gi_number_read(factor, text, &end) && !*end &&
+           *factor > 0 && *factor <= 10;
+}
+
 static enum gi_status fail_operand(const struct gi_args *args, const struct gi_command *command,
                                    struct gi_err *err)
 {
@@ -334,6 +345,10 @@ static enum gi_status fail_operand(const struct gi_args *args, const struct gi_c
             return gi_fail(err, GI_E_USAGE, "%s: one operand too many, did you mean --%s %s?", text,
                            row->name, args->operands[i]);
     }
+    double factor;
+    if (is_factor(command, text, &factor))
+        return gi_fail(err, GI_E_USAGE, "%s: one operand too many, did you mean --size %.10g%%?",
+                       text, 100 * factor);
     return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s%s", text,
                    command->name, *command->operands ? " " : "", command->operands,
                    gi_batch_writes_files(command) ? "; for many images use --out-dir"

@@ -3,6 +3,7 @@
  * what gpuimg does in another way, or not yet, has a sentence instead.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/suggestion.h"
+#include "cli/args/advice.h"
 #include "cli/args/synonyms.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -10,47 +11,20 @@
 #include <string.h>
 #include <strings.h>
 
-/* A sentence on what to use in place of an unknown command or option. */
-struct advice {
-    const char *place; /* of a command: the help page that explains more; of an option: the command
-                          that lacks it, or NULL for any */
-    const char *word, *sentence;
-};
-
-static const char no_dry_run[] =
-    "there is no dry run, but options and the names of outputs are checked before any work, and "
-    "--no-clobber replaces no file";
-static const char no_watershed[] =
-    "objects that touch can't be separated yet: gpuimg extract counts them as one";
-static const char outlines[] =
-    "gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT "
-    "draws boxes around objects";
-static const char time_of_batch[] =
-    "to estimate the time of a batch run it on about 100 files: its last line "
-    "has the images per second";
-
-static const struct advice command_advice[] = {
-    {"gradient", "boundary", outlines},
-    {"gradient", "contour", outlines},
-    {"gradient", "contours", outlines},
-    {"help batch", "dry-run", no_dry_run},
-    {"help batch", "estimate", time_of_batch},
-    {"gradient", "outline", outlines},
-    {"gradient", "outlines", outlines},
-    {"extract", "watershed", no_watershed},
-    {0},
-};
-
 bool gi_synonym_at(const char **word, const char **means, int index)
 {
-    int nsynonyms = 0, nadvice = sizeof command_advice / sizeof *command_advice - 1;
+    int nsynonyms = 0, nadvice = 0;
     while (gi_command_synonyms[nsynonyms].word)
         nsynonyms++;
+    while (gi_command_advice_rows[nadvice].word)
+        nadvice++;
     if (index < 0 || index >= nsynonyms + nadvice)
         return false;
     bool synonym = index < nsynonyms;
-    *word = synonym ? gi_command_synonyms[index].word : command_advice[index - nsynonyms].word;
-    *means = synonym ? gi_command_synonyms[index].means : command_advice[index - nsynonyms].place;
+    *word =
+        synonym ? gi_command_synonyms[index].word : gi_command_advice_rows[index - nsynonyms].word;
+    *means = synonym ? gi_command_synonyms[index].means
+                     : gi_command_advice_rows[index - nsynonyms].place;
     return true;
 }
 
@@ -65,6 +39,7 @@ static const struct gi_synonym options[] = {
     {"edge", "border"},
     {"edge-mode", "border"},
     {"exclude", "except"},
+    {"f", "no-clobber (files are replaced without it)"},
     {"fill", "border-value"},
     {"filter", "only"},
     {"fuzz", "tolerance"},
@@ -82,10 +57,12 @@ static const struct gi_synonym options[] = {
     {"mask-size", "k"},
     {"method", "operator"},
     {"min-size", "min-area"},
+    {"offset", "position"},
     {"o", "out-dir (of one image the output is the last operand)"},
     {"outdir", "out-dir"},
     {"output", "out-dir (of one image the output is the last operand)"},
     {"output-dir", "out-dir"},
+    {"overwrite", "no-clobber (files are replaced without it)"},
     {"padding", "border"},
     {"pattern", "only"},
     {"r", "recursive"},
@@ -108,35 +85,26 @@ static const struct gi_synonym options[] = {
     {0},
 };
 
-static const struct advice option_advice[] = {
-    {"crop", "square",
-     "gpuimg resize --size 512x512 --fill makes squares, and gpuimg crop --size 512x512 --gravity "
-     "center cuts one out"},
-    {"normalize", "amount", "gpuimg levels --black 3% --white 97% gives more contrast"},
-    {"palette", "colors", "gpuimg run 'quantize --colors 5 | palette' IN finds the main colours"},
-    {NULL, "dry-run", no_dry_run},
-    {NULL, "band", "bands are chosen as x.tif[bands=3,2,1]"},
-    {NULL, "bands", "bands are chosen as x.tif[bands=3,2,1]"},
-    {NULL, "page", "pages are chosen as x.tif[0-2]"},
-    {NULL, "pages", "pages are chosen as x.tif[0-2]"},
-    {0},
-};
-
 /* What to write in place of a value that an option refuses. */
 struct value_advice {
     const char *command, *option;
-    bool percent; /* for percentages; otherwise for plain numbers */
+    bool percent; /* for texts with a percentage; otherwise for plain numbers */
     const char *advice;
 };
 
 static const char share_of_scale[] = "10% of full scale is 25.5 in 8 bits and 6553.5 in 16 bits";
 static const char share_as_factor[] = "110% is the number 1.1";
+static const char box[] = "--size 100x100 is the box that the image fits in, and 100x its width";
 
 static const struct value_advice value_advice[] = {
     {"add", "value", true, share_of_scale},
+    {"compare", "max-diff", true, share_of_scale},
+    {"compare", "tolerance", true, share_of_scale},
+    {"composite", "position", true, "--gravity center is 50%,50%, and southeast 100%,100%"},
     {"divide", "value", true, share_as_factor},
     {"multiply", "value", true, share_as_factor},
     {"pad", "border", false, "--margins 20 adds 20 pixels on each side"},
+    {"resize", "size", false, box},
     {"subtract", "value", true, share_of_scale},
     {0},
 };
@@ -214,8 +182,8 @@ static int badness(const char *candidate, const char *word)
 
 const char *gi_command_advice(const char *name)
 {
-    for (const struct advice *a = command_advice; a->word; a++)
-        if (strcmp(a->word, name) == 0)
+    for (const struct gi_advice *a = gi_command_advice_rows; a->word; a++)
+        if (strcasecmp(a->word, name) == 0)
             return a->sentence;
     return NULL;
 }
@@ -275,7 +243,7 @@ bool gi_command_has_option(const struct gi_command *command, const char *name, s
 
 const char *gi_option_advice(const struct gi_command *command, const char *name)
 {
-    for (const struct advice *a = option_advice; a->word; a++)
+    for (const struct gi_advice *a = gi_option_advice_rows; a->word; a++)
         if (strcmp(a->word, name) == 0 && (!a->place || strcmp(a->place, command->name) == 0))
             return a->sentence;
     return NULL;
@@ -289,7 +257,7 @@ const char *gi_value_advice(const struct gi_command *command, const char *option
         return NULL;
     for (const struct value_advice *a = value_advice; a->command; a++)
         if (strcmp(a->command, command->name) == 0 && strcmp(a->option, option) == 0 &&
-            strcmp(end, a->percent ? "%" : "") == 0)
+            (a->percent ? *end == '%' : !*end))
             return a->advice;
     return NULL;
 }

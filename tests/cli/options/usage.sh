@@ -231,10 +231,24 @@ expect_error 2 'blur: want INPUT OUTPUT, got in.pgm (*' blur in.pgm
 expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT); for many images use --out-dir' blur in.pgm made.pgm more.pgm
 expect_error 2 'blur: operand 2 is empty, want INPUT OUTPUT' blur in.pgm ''
 # A third operand that is the value of an option.
-for case in resize:size:800x600 resize:size:50% crop:size:5x5 blur:k:5 threshold:threshold:128 rotate:angle:2.3 gamma:gamma:2.2 pad:margins:20 add:with:in.pgm add:value:20; do
+for case in resize:size:800x600 resize:size:50% crop:size:5x5 blur:k:5 threshold:threshold:128 rotate:angle:2.3 gamma:gamma:2.2 pad:margins:20 add:with:in.pgm add:value:20 threshold:threshold:50%; do
     IFS=: read -r command option value <<<"$case"
     expect_error 2 "$command: $value: one operand too many, did you mean --$option $value?" "$command" in.pgm made.pgm "$value"
 done
+expect_error 2 'resize: 0.5: one operand too many, did you mean --size 50%?' resize in.pgm made.pgm 0.5
+# Percentages: of options in percent the sign may be written, others say what they want.
+expect 0 gpuimg rank in.pgm made.pgm --percent 25%
+expect 0 gpuimg rank in.pgm want.pgm --percent 25
+check "--percent 25% is 25" cmp made.pgm want.pgm
+expect 0 gpuimg crop in.pgm made.pgm --trim --tolerance 10%
+rm made.pgm
+expect_error 2 'crop: --tolerance 101%: want 0 to 100 % of full scale*' crop in.pgm made.pgm --trim --tolerance 101%
+expect_error 2 'crop: --tolerance 10%%: want 0 to 100 % of full scale*' crop in.pgm made.pgm --trim --tolerance 10%%
+expect_error 2 'compare: --tolerance 10%: want *; 10% of full scale is 25.5 in 8 bits and 6553.5 in 16 bits' compare in.pgm in.pgm --tolerance 10%
+expect_error 2 'composite: --position 50%,50%: want *; --gravity center is 50%,50%, and southeast 100%,100%' composite in.pgm made.pgm --with in.pgm --position 50%,50%
+expect_error 2 'composite: --offset: no such option, did you mean --position? *' composite in.pgm made.pgm --with in.pgm --offset 50%,50%
+expect_error 2 'resize: --size 100: want *; --size 100x100 is the box that the image fits in, and 100x its width' resize in.pgm made.pgm --size 100
+expect_error 2 'blur: --overwrite: no such option, did you mean --no-clobber (files are replaced without it)? *' blur in.pgm made.pgm --overwrite
 expect_error 2 'add: made.pgm: one operand too many, did you mean --with in.pgm?' add in.pgm in.pgm made.pgm
 expect_error 2 'stats: in.pgm: one operand too many (usage: gpuimg stats INPUT \[TABLE]); for many images use --table' stats in.pgm in.pgm in.pgm
 expect_error 2 'histogram: made.png: one operand too many, did you mean --plot made.png?' histogram in.pgm made.png
