@@ -194,8 +194,8 @@ static enum gi_status load_further(struct gi_image *images, struct gi_metadata *
     for (int i = 1; i < work->n && !status; i++) {
         struct gi_metadata further = {0};
         status = gi_imaging_load_further(imaging, item, &images[i],
-                                         work->paths ? work->paths[i] : item->line.beside, NULL,
-                                         !work->alpha, NULL, &further, err);
+                                         work->paths ? work->paths[i] : item->line.beside.path,
+                                         NULL, !work->alpha, NULL, &further, err);
         if (!status && !work->alpha)
             gi_common_metadata_add(&common, metadata, &further);
         gi_metadata_free(&further);
@@ -220,7 +220,7 @@ static enum gi_status join_item(void *self, const struct gi_batch_files *files,
         status = load_further(images, &metadata, work, imaging, item, err);
     if (!status && work->alpha)
         status = alpha_order(&order, &images[0], item->line.input, &images[1],
-                             work->paths ? work->paths[1] : item->line.beside, err);
+                             work->paths ? work->paths[1] : item->line.beside.path, err);
     if (!status) {
         status = make(&made, imaging, item, images, work->n, order, err);
         if (status && files)

@@ -19,7 +19,8 @@ enum { SET_OWN, SET_IO };
 extern const struct gi_filter gi_filter_resize;
 
 struct montage_params {
-    int columns, rows, gap, margin, gravity;
+    int columns, rows, gap, gravity;
+    double margin; /* NAN: the gap */
     struct gi_extent cell;
     bool fill, stretch, no_enlarge, no_normalize, progress;
     const char *report, *label;
@@ -51,8 +52,8 @@ static const struct gi_option options[] = {
              "number of its page from 0, {date} as for --out of batches"},
     {GI_OPTION("gap", INT, struct montage_params, gap), .letter = 'g', .default_text = "8",
      .min = 0, .max = 10000, .unit = "px", .help = "Space between cells"},
-    {GI_OPTION("margin", INT, struct montage_params, margin), .default_text = "8", .min = 0,
-     .max = 10000, .unit = "px", .help = "Space around all cells"},
+    {GI_OPTION("margin", REAL, struct montage_params, margin), .min = 0, .max = 10000, .unit = "px",
+     .help = "Space around all cells, in whole pixels; by default that of --gap"},
     GI_GRAVITY_OPTION(struct montage_params, "center", "Where an image is in its cell"),
     GI_ADDED_VALUE_OPTION(struct montage_params, border, "Background of the sheet"),
     GI_N_TO_ONE_OPTIONS(struct montage_params, report, progress),
@@ -68,7 +69,30 @@ struct sheet {
     int n;
     int columns, rows, width, height; /* width and height of a cell in pixels */
     int label;                        /* height of a label below a cell; 0: none */
+    int margin;                       /* pixels around all cells */
 };
+
+/* Return the position of a cell's upper left pixel. */
+static int left_of(const struct sheet *sheet, int i)
+{
+    return sheet->margin + i % sheet->columns * (sheet->width + sheet->params->gap);
+}
+
+static int top_of(const struct sheet *sheet, int i)
+{
+    return sheet->margin + i / sheet->columns * (sheet->height + sheet->label + sheet->params->gap);
+}
+
+/* Sets the place of an image in its cell. */
+static struct gi_line_place place_of(const struct sheet *sheet, int i, const struct gi_image *image)
+{
+    enum gi_gravity gravity = (enum gi_gravity)sheet->params->gravity;
+    return (struct gi_line_place){
+        .x = left_of(sheet, i) + gi_gravity_left(gravity, sheet->width - image->width),
+        .y = top_of(sheet, i) + gi_gravity_above(gravity, sheet->height - image->height),
+        .width = image->width,
+        .height = image->height};
+}
 
 /* ---- images ---- */
 
@@ -121,11 +145,9 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
                            struct gi_metadata *metadata, struct gi_err *err)
 {
     struct sheet *sheet = self;
-    enum gi_status status = GI_OK;
     if (sheet->labels)
         name_label(sheet, item);
-    if (status)
-        return status;
+    item->line.place = place_of(sheet, sheet->n, image);
     sheet->images[sheet->n++] = *image;
     *image = (struct gi_image){0};
     return GI_OK;
@@ -147,9 +169,9 @@ static struct gi_image shape_of(const struct sheet *sheet)
         alpha = alpha || gi_has_alpha(image);
     }
     shape.channels = (color ? 3 : 1) + alpha;
-    shape.width = 2 * p->margin + sheet->columns * sheet->width + (sheet->columns - 1) * p->gap;
-    shape.height =
-        2 * p->margin + sheet->rows * (sheet->height + sheet->label) + (sheet->rows - 1) * p->gap;
+    shape.width = 2 * sheet->margin + sheet->columns * sheet->width + (sheet->columns - 1) * p->gap;
+    shape.height = 2 * sheet->margin + sheet->rows * (sheet->height + sheet->label) +
+                   (sheet->rows - 1) * p->gap;
     return shape;
 }
 
@@ -193,18 +215,6 @@ static enum gi_status put_at(const struct gi_image *made, const struct gi_image 
                     made->channels, gi_row(&image, y), image.channels, image.width, nbytes, opaque);
     gi_image_free(&image);
     return GI_OK;
-}
-
-/* Return the position of a cell's upper left pixel. */
-static int left_of(const struct sheet *sheet, int i)
-{
-    return sheet->params->margin + i % sheet->columns * (sheet->width + sheet->params->gap);
-}
-
-static int top_of(const struct sheet *sheet, int i)
-{
-    return sheet->params->margin +
-           i / sheet->columns * (sheet->height + sheet->label + sheet->params->gap);
 }
 
 /* Draws all labels, black or white, whichever differs more from the background. */
@@ -252,10 +262,8 @@ static enum gi_status put(const struct sheet *sheet, const struct gi_image *made
                           const char *opaque, struct gi_err *err)
 {
     const struct gi_image *image = &sheet->images[i];
-    enum gi_gravity gravity = (enum gi_gravity)sheet->params->gravity;
-    return put_at(
-        made, image, left_of(sheet, i) + gi_gravity_left(gravity, sheet->width - image->width),
-        top_of(sheet, i) + gi_gravity_above(gravity, sheet->height - image->height), opaque, err);
+    const struct gi_line_place place = place_of(sheet, i, image);
+    return put_at(made, image, place.x, place.y, opaque, err);
 }
 
 static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *err)
@@ -301,6 +309,9 @@ static enum gi_status lay_out(struct sheet *sheet, int n, uint64_t max_pixels, s
     if (gi_length_is_open(&cell->width) || gi_length_is_open(&cell->height) ||
         cell->width.percent || cell->height.percent)
         return gi_fail(err, GI_E_USAGE, "--cell: want width and height in pixels, as 256x256");
+    if (p->margin != floor(p->margin) && !isnan(p->margin))
+        return gi_fail(err, GI_E_USAGE, "--margin %.10g: want whole pixels", p->margin);
+    sheet->margin = isnan(p->margin) ? p->gap : (int)p->margin;
     if (p->fill && p->stretch)
         return gi_fail(err, GI_E_USAGE, "--fill, --stretch: want one of them");
     sheet->width = gi_side_pixels(&cell->width, 1);
@@ -392,10 +403,15 @@ const struct gi_command gi_command_montage = {
               "Labels are drawn by cairo in the sans-serif font of the machine, so their pixels "
               "may differ between machines.\n\n"
               "The report of --report has a line per input and then a line for the sheet. In "
-              "that line, the field \"inputs\" holds the number of inputs.",
+              "that line, the field \"inputs\" holds the number of inputs. The field \"place\" of "
+              "an input says where its image is in the sheet, in pixels, as the coordinates of "
+              "its upper left pixel, its width and its height. So a sheet of sprites is made by "
+              "--gap 0 --no-enlarge, and its report is the list of their places.",
     .examples = "gpuimg montage *.jpg sheet.jpg\n"
                 "gpuimg montage *.png sheet.png --columns 4 --gap 16 --cell 320x240\n"
                 "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255\n"
+                "gpuimg montage *.png sprites.png --cell 64x64 --gap 0 --background "
+                "transparent --report places.jsonl\n"
                 "gpuimg montage stack.tif pages.png --label '{name}, page {page}'",
     .min_operands = 2,
     .max_operands = -1,

@@ -224,7 +224,7 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
         return status;
     status = gi_cli_check_levels(&step, 1, &piece.src, &info, batch->io, err);
     if (!status && !shared)
-        status = load_labels(&own, item->line.beside, batch->io, 1, err);
+        status = load_labels(&own, item->line.beside.path, batch->io, 1, err);
     if (!status)
         status = split_piece(&piece, shared ? &batch->all : &own, err);
     free_labels(&own);

@@ -447,10 +447,14 @@ static char *line_text(const struct gi_line *of, const char *key, const char *wh
     json_object_set_new(line, "input_bytes", json_integer((json_int_t)of->input_file.nbytes));
     if (!key && !of->inputs)
         json_object_set_new(line, "input_mtime_ns", json_integer(of->input_file.mtime_ns));
-    if (of->beside) {
-        gi_json_set_name(line, "beside", of->beside);
-        json_object_set_new(line, "beside_bytes", json_integer((json_int_t)of->beside_file.nbytes));
-        json_object_set_new(line, "beside_mtime_ns", json_integer(of->beside_file.mtime_ns));
+    if (of->place.width)
+        json_object_set_new(line, "place",
+                            json_pack("{s:i, s:i, s:i, s:i}", "x", of->place.x, "y", of->place.y,
+                                      "width", of->place.width, "height", of->place.height));
+    if (of->beside.path) {
+        gi_json_set_name(line, "beside", of->beside.path);
+        json_object_set_new(line, "beside_bytes", json_integer((json_int_t)of->beside.file.nbytes));
+        json_object_set_new(line, "beside_mtime_ns", json_integer(of->beside.file.mtime_ns));
     }
     json_object_set_new(line, "output_bytes", json_integer((json_int_t)of->output_file.nbytes));
     if (!key && !of->in_parts)

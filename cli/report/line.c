@@ -41,7 +41,7 @@ static bool note(struct gi_line_file *file, const char *path)
 void gi_line_note_input(struct gi_line *line)
 {
     line->input_file.nbytes = 0;
-    note(&line->beside_file, line->beside);
+    note(&line->beside.file, line->beside.path);
     note(&line->input_file, line->input);
 }
 

@@ -19,6 +19,12 @@ struct gi_line_part {
     struct gi_line_file file;
 };
 
+/* Where the image of an input is in the result. Width 0: unknown. */
+struct gi_line_place {
+    int x, y; /* of its upper left pixel */
+    int width, height;
+};
+
 enum gi_stage {
     GI_STAGE_DECODE,
     GI_STAGE_UPLOAD,
@@ -33,12 +39,17 @@ extern const char *const gi_stage_names[GI_STAGES];
 struct gi_line {
     /* Path of the input, or name of a member or frame; messages use it too. */
     char *input;
-    char *output;          /* path of the result; NULL if there is none, or it is in a table */
-    const char *beside;    /* path of the further input for this input; NULL: none */
+    char *output; /* path of the result; NULL if there is none, or it is in a table */
+    /* The further input for this input, and its path; NULL: none. */
+    struct {
+        const char *path;
+        struct gi_line_file file;
+    } beside;
     const char *other;     /* the image with which the input is compared; NULL: none */
     bool pass;             /* not an image */
     struct gi_image shape; /* shape of the input, without samples; width 0: unknown */
-    struct gi_line_file input_file, output_file, beside_file;
+    struct gi_line_file input_file, output_file;
+    struct gi_line_place place;
     double ms[GI_STAGES];
     size_t inputs; /* number of inputs from which the result was made, if several; otherwise 0 */
     /* There are several results, of which either all or none exist, and `output` is their common

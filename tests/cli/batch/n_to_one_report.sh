@@ -27,6 +27,13 @@ check 'montage: one line per input and one for the result' test "$(lines m.jsonl
 3.pgm null null done 9x7 $(size 3.pgm) 0
 null sheet.png 3 done 40x40 $(($(size 1.pgm) + $(size 2.pgm) + $(size 3.pgm))) $(size sheet.png)"
 check 'montage: the report has the command and the number of files' test "$(head -1 m.jsonl | jq -r '"\(.chain) \(.files)"')" = 'montage --cell 8x8 3'
+# The places of the inputs in the sheet: a crop at the place of an input is its image.
+expect 0 gpuimg montage 1.pgm 2.pgm 3.pgm sprites.pgm --cell 12x20 --gap 3 --no-enlarge --gravity southeast --report places.jsonl
+for i in 1 2 3; do
+    size=$(jq -r "select(.input == \"$i.pgm\").place | \"\(.width)x\(.height)+\(.x)+\(.y)\"" places.jsonl)
+    expect 0 gpuimg crop sprites.pgm cut.pgm --size "$size"
+    check "montage: the place of input $i" cmp cut.pgm $i.pgm
+done
 expect 0 gpuimg merge l1.pam l2.pam l3.pam whole.pam --report l.jsonl
 check 'merge: one line per input and one for the result' test "$(lines l.jsonl | cut -d' ' -f 1-5 | tr '\n' ';')" = \
     'l1.pam null null done 9x5;l2.pam null null done 9x5;l3.pam null null done 9x5;null whole.pam 3 done 9x5;'

@@ -156,6 +156,13 @@ expect 0 gpuimg montage a.pgm a.pgm a.pgm sheet.pgm --cell 2x2 --gap 1 --margin 
 check "a montage of three images" cmp sheet.pgm <(printf 'P5\n7 7\n255\n\t\t\t\t\t\t\t\t\001\002\t\001\002\t\t\003\004\t\003\004\t\t\t\t\t\t\t\t\t\001\002\t\t\t\t\t\003\004\t\t\t\t\t\t\t\t\t\t\t')
 expect 0 gpuimg montage a.pgm c.ppm row.ppm --cell 2x2 --gap 0 --margin 0 --rows 1
 check "a gray image in a colour montage" cmp row.ppm <(printf 'P6\n4 2\n255\n\001\001\001\002\002\002\012\013\014\015\016\017\003\003\003\004\004\004\020\021\022\023\024\025')
+# The margin is as wide as the gap.
+for gap in 0 3; do
+    expect 0 gpuimg montage a.pgm c.ppm row.ppm --cell 4x4 --gap $gap --rows 1
+    expect 0 gpuimg montage a.pgm c.ppm want.ppm --cell 4x4 --gap $gap --margin $gap --rows 1
+    check "a montage with --gap $gap has this margin" cmp row.ppm want.ppm
+done
+expect_error 2 'montage: --margin 1.5: want whole pixels' montage a.pgm c.ppm row.ppm --margin 1.5
 # Images of 16 bits and floats are stretched, images of 8 bits are not.
 { printf 'P5 20 20 65535\n'; for ((i = 0; i < 400; i++)); do printf "\\x$(printf %02x $((i / 100)))\\x$(printf %02x $((i * 7 % 256)))"; done; } >deep.pgm
 for image in deep.pgm deep.pfm; do
