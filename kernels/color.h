@@ -1,5 +1,6 @@
 /* Contracts of the family color: the colour transform (matrices, curves, HSV and HSL), luma,
- * channel permutation, and colour tables: counting the colours of an image and replacing them.
+ * channel permutation, and colour tables: counting the colours of an image, replacing them, and
+ * dithering.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_COLOR_H
 #define GI_KERNELS_COLOR_H
@@ -114,6 +115,79 @@ struct gi_recolor {
 };
 
 /* recolor: `dst` may be `src`. */
+
+enum gi_dither_kind { GI_DITHER_ORDERED, GI_DITHER_FLOYD_STEINBERG };
+enum {
+    GI_DITHER_CELL_SIDE = 16,
+    GI_DITHER_CELLS = 4096,
+    GI_DITHER_CELL_NBYTES = 1 + GI_RECOLOR_MOST,
+};
+
+/* dither: replaces the colours of a GI_U8 image by entries of `colors`, so that the mean of an area
+ * stays. A gray image has red alone; its green and blue are 0. Alpha is unchanged. The entry of a
+ * colour is gi_dither_entry(). All numbers are integers, and divisions truncate towards 0.
+ *
+ * GI_DITHER_ORDERED: each colour sample v of pixel (x, y) becomes v + gi_dither_offset(x, y,
+ * spread), limited to 0 to 255, before its entry is looked up.
+ *
+ * GI_DITHER_FLOYD_STEINBERG (1976): pixels are processed from left to right in each row, and rows
+ * from top to bottom. With e as the sum of what other pixels have passed on, in sixteenths, a
+ * colour sample v becomes w = v + e / 16, limited to 0 to 255. The difference d between w and the
+ * entry's sample is passed on: 7 d to the right, 3 d to the left below, 5 d below, d to the right
+ * below. What leaves the image is lost. */
+struct gi_dither {
+    enum gi_dither_kind kind;
+    int spread; /* 0 to 255 */
+    /* On the backend: one channel of GI_U8, GI_DITHER_CELL_NBYTES x GI_DITHER_CELLS. Row i is for
+     * the colours of cell i (gi_dither_cell()). It has the number of candidates less 1, and then
+     * the indices of the candidates. */
+    const struct gi_image *cells;
+    uint8_t colors[GI_RECOLOR_MOST][4]; /* the fourth is not used */
+};
+
+/* dither: `dst` may be `src`. */
+
+GI_HOST_DEVICE static inline int gi_dither_cell(int r, int g, int b)
+{
+    return (r >> 4) << 8 | (g >> 4) << 4 | b >> 4;
+}
+
+GI_HOST_DEVICE static inline int gi_dither_limit(int v)
+{
+    return v < 0 ? 0 : v > 255 ? 255 : v;
+}
+
+/* Returns the offset of a pixel in ordered dithering, from -63/128 to 63/128 of `spread`. With M as
+ * the 8 x 8 matrix of B. E. Bayer (1973), whose 2 x 2 matrix is 0 2, 3 1, the offset is (2 M - 63)
+ * spread / 128. */
+GI_HOST_DEVICE static inline int gi_dither_offset(int x, int y, int spread)
+{
+    int m = 0;
+    for (int bit = 0; bit < 3; bit++) {
+        int right = x >> bit & 1, down = y >> bit & 1;
+        m |= ((right ^ down) << 1 | down) << 2 * (2 - bit);
+    }
+    return (2 * m - 63) * spread / 128;
+}
+
+/* Returns the first of the candidates with the smallest sum of squared differences from the colour.
+ * `cell` is the row of the cell, and `colors` has red, green and blue in the lowest three bytes. */
+GI_HOST_DEVICE static inline int gi_dither_entry(const uint8_t *cell, const uint32_t *colors, int r,
+                                                 int g, int b)
+{
+    int best = 0, least = 3 * 255 * 255 + 1;
+    for (int i = 1; i <= cell[0] + 1; i++) {
+        uint32_t color = colors[cell[i]];
+        int dr = r - (int)(color & 255), dg = g - (int)(color >> 8 & 255);
+        int db = b - (int)(color >> 16 & 255);
+        int distance = dr * dr + dg * dg + db * db;
+        if (distance < least) {
+            least = distance;
+            best = cell[i];
+        }
+    }
+    return best;
+}
 
 /* Where the tables of gi_power are read for a number: the index in `cell`, the fraction between
  * that cell and the next cell, and the index in `octave`. */

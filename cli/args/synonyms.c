@@ -94,6 +94,8 @@ const struct gi_synonym gi_command_synonyms[] = {
     {"dilation", "dilate"},
     {"dimensions", "info"},
     {"dims", "info"},
+    {"dither",
+     "quantize --dither ordered (for black and white --gray --colors 2 --method even, too)"},
     {"dodge", "composite --mode screen"},
     {"dominant", "palette"},
     {"downsample", "resize --size 50%"},

@@ -49,6 +49,10 @@ static void print_option(FILE *out, const struct gi_option *row)
         if (c->alias_of)
             continue;
         column = fprintf(out, "%*s%-*s", OPTION_INDENT + 2, "", CHOICE_INDENT - 2, c->name);
+        if (strlen(c->name) > CHOICE_INDENT - 2) {
+            putc('\n', out);
+            column = 0;
+        }
         gi_help_wrap(out, gi_choice_describe(row, c, text, sizeof text),
                      OPTION_INDENT + CHOICE_INDENT + 2, column);
     }

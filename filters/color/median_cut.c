@@ -138,17 +138,18 @@ static int distance(const uint8_t *a, const uint8_t *b)
     return square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]);
 }
 
-/* Finds the new colours that can be nearest to a colour of the cell at `corner`. Each new colour
+/* Each new colour
  * has a minimum and a maximum distance to the cell. A new colour can be nearest if its minimum
  * distance is at most the smallest of all maximum distances. */
-static void fill_cell(struct cell *cell, const uint8_t corner[3], uint8_t (*colors)[4], int n)
+int gi_nearest_candidates(uint8_t candidates[GI_RECOLOR_MOST], const uint8_t corner[3], int side,
+                          uint8_t (*colors)[4], int n)
 {
-    int near[GI_RECOLOR_MOST], bound = INT32_MAX;
+    int found = 0, near[GI_RECOLOR_MOST], bound = INT32_MAX;
     for (int i = 0; i < n; i++) {
         int worst = 0;
         near[i] = 0;
         for (int c = 0; c < 3; c++) {
-            int low = colors[i][c] - corner[c], high = low - (CELL_SIDE - 1);
+            int low = colors[i][c] - corner[c], high = low - (side - 1);
             near[i] += low < 0 ? square(low) : high > 0 ? square(high) : 0;
             worst += square(low) > square(high) ? square(low) : square(high);
         }
@@ -156,7 +157,8 @@ static void fill_cell(struct cell *cell, const uint8_t corner[3], uint8_t (*colo
     }
     for (int i = 0; i < n; i++)
         if (near[i] <= bound)
-            cell->candidates[cell->n++] = (uint8_t)i;
+            candidates[found++] = (uint8_t)i;
+    return found;
 }
 
 static uint8_t nearest(struct cell *cells, const uint8_t v[4], uint8_t (*colors)[4], int n)
@@ -166,7 +168,7 @@ static uint8_t nearest(struct cell *cells, const uint8_t v[4], uint8_t (*colors)
     struct cell *cell =
         &cells[(v[0] >> SHIFT << 2 * CELL_BITS) | (v[1] >> SHIFT << CELL_BITS) | v[2] >> SHIFT];
     if (cell->n == 0)
-        fill_cell(cell, corner, colors, n);
+        cell->n = gi_nearest_candidates(cell->candidates, corner, CELL_SIDE, colors, n);
     uint8_t best = cell->candidates[0];
     for (int i = 1; i < cell->n; i++)
         if (distance(v, colors[cell->candidates[i]]) < distance(v, colors[best]))
@@ -184,8 +186,9 @@ static void split_number(uint8_t v[4], size_t color, int channels)
     v[3] = 0;
 }
 
-enum gi_status gi_median_cut(uint8_t colors[GI_RECOLOR_MOST][4], uint8_t *entries, int most,
-                             const uint32_t *counts, size_t n, int channels, struct gi_err *err)
+enum gi_status gi_median_cut(uint8_t colors[GI_RECOLOR_MOST][4], int *ncolors, uint8_t *entries,
+                             int most, const uint32_t *counts, size_t n, int channels,
+                             struct gi_err *err)
 {
     struct box boxes[GI_RECOLOR_MOST];
     size_t used = 0, at = 0;
@@ -205,12 +208,13 @@ enum gi_status gi_median_cut(uint8_t colors[GI_RECOLOR_MOST][4], uint8_t *entrie
     int nboxes = cut_all(boxes, most, list, used, channels);
     for (int b = 0; b < nboxes; b++)
         mean_of(colors[b], &boxes[b]);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; entries && i < n; i++)
         if (counts[i]) {
             uint8_t v[4];
             split_number(v, i, channels);
             entries[i] = nearest(cells, v, colors, nboxes);
         }
+    *ncolors = nboxes;
     free(list);
     free(cells);
     return GI_OK;

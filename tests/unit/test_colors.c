@@ -93,6 +93,87 @@ static void define_recolor(struct walk_case *c)
         }
 }
 
+/* Random candidates in every cell, and in a fourth of the cases few colours, which are far apart.
+ */
+static void draw_dither(struct walk_case *c)
+{
+    if (c->type != GI_U8)
+        return;
+    struct gi_dither *spec = WALK_SPEC(c, struct gi_dither);
+    spec->kind = c->turn % 2 ? GI_DITHER_FLOYD_STEINBERG : GI_DITHER_ORDERED;
+    spec->spread = walk_between(c, 0, 255);
+    for (int i = 0; i < GI_RECOLOR_MOST; i++)
+        for (int k = 0; k < 4; k++)
+            spec->colors[i][k] =
+                (uint8_t)(c->turn % 4 < 2 && k < 3 ? 255 * walk_between(c, 0, 1)
+                                                   : (int)(case_random(c->seed) & 255));
+    walk_source_here(c);
+    struct gi_image *cells =
+        walk_other(c, &spec->cells, GI_DITHER_CELL_NBYTES, GI_DITHER_CELLS, 1, GI_U8);
+    for (int i = 0; i < GI_DITHER_CELLS && c->turn % 8; i++)
+        *(uint8_t *)gi_row(cells, i) %= 12;
+}
+
+/* The nearest candidate. The cell is where each of the three samples has its four high bits. */
+static const uint8_t *nearest_of(const struct walk_case *c, const int v[3])
+{
+    const struct gi_dither *spec = c->spec;
+    const uint8_t *cell = gi_row(&c->others[0].image, v[0] / 16 * 256 + v[1] / 16 * 16 + v[2] / 16);
+    const uint8_t *best = NULL;
+    double least = INFINITY;
+    for (int i = 0; i <= cell[0]; i++) {
+        const uint8_t *color = spec->colors[cell[1 + i]];
+        double sum = 0;
+        for (int k = 0; k < (c->channels < 3 ? 1 : 3); k++)
+            sum += pow(v[k] - color[k], 2);
+        for (int k = 1; k < 3 && c->channels < 3; k++) /* a gray has no green and blue */
+            sum += pow(color[k], 2);
+        if (sum < least) {
+            least = sum;
+            best = color;
+        }
+    }
+    return best;
+}
+
+/* Every pixel collects what its four neighbours before have passed on. */
+static void define_dither(struct walk_case *c)
+{
+    static const int bayer[8][8] = {
+        {0, 32, 8, 40, 2, 34, 10, 42},  {48, 16, 56, 24, 50, 18, 58, 26},
+        {12, 44, 4, 36, 14, 46, 6, 38}, {60, 28, 52, 20, 62, 30, 54, 22},
+        {3, 35, 11, 43, 1, 33, 9, 41},  {51, 19, 59, 27, 49, 17, 57, 25},
+        {15, 47, 7, 39, 13, 45, 5, 37}, {63, 31, 55, 23, 61, 29, 53, 21}};
+    static const int from[4][3] = {
+        {-1, 0, 7}, {1, -1, 3}, {0, -1, 5}, {-1, -1, 1}}; /* x, y, part */
+    const struct gi_dither *spec = c->spec;
+    struct gi_image *want = walk_result(c, c->width, c->height, c->channels, GI_U8);
+    int colors = c->channels < 3 ? 1 : 3;
+    int(*d)[3] = walk_alloc(c, (size_t)c->width * (size_t)c->height * sizeof *d);
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++) {
+            const uint8_t *in = (uint8_t *)gi_row(&c->srcs[0].image, y) + x * c->channels;
+            uint8_t *out = (uint8_t *)gi_row(want, y) + x * c->channels;
+            int v[3] = {0};
+            for (int k = 0; k < colors; k++) {
+                int sum = 0;
+                for (int i = 0; i < 4; i++) {
+                    int nx = x + from[i][0], ny = y + from[i][1];
+                    if (nx >= 0 && nx < c->width && ny >= 0)
+                        sum += from[i][2] * d[ny * c->width + nx][k];
+                }
+                double more = spec->kind == GI_DITHER_ORDERED
+                                  ? (2 * bayer[y % 8][x % 8] - 63) * spec->spread / 128.0
+                                  : sum / 16.0;
+                v[k] = (int)fmin(255, fmax(0, in[k] + trunc(more)));
+            }
+            memcpy(out, in, (size_t)c->channels);
+            memcpy(out, nearest_of(c, v), (size_t)colors);
+            for (int k = 0; k < colors; k++)
+                d[y * c->width + x][k] = v[k] - out[k];
+        }
+}
+
 /* Makes random samples, or all values of an integer type, or floats at the midpoints between
  * integer codes, those next to these midpoints, and unusual floats. */
 static void draw_convert(struct walk_case *c)
@@ -128,6 +209,8 @@ static void define_convert(struct walk_case *c)
 
 static const int counted[][2] = {{1, 1}, {1, 17}, {67, 5}, {513, 33}, {0, 0}};
 static const int converted[][2] = {{1, 1}, {5, 3}, {31, 33}, {97, 7}, {129, 2}, {331, 594}, {0, 0}};
+static const int dithered[][2] = {{1, 1},  {1, 17}, {17, 1},    {31, 9},
+                                  {9, 40}, {77, 5}, {21, 1100}, {0, 0}};
 static const int recolored[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {1027, 5}, {0, 0}};
 
 static const struct walk_row rows[] = {
@@ -135,6 +218,8 @@ static const struct walk_row rows[] = {
              .few = true, .equal = equal_colors),
     WALK_ROW("convert", "all types", draw_convert, define_convert, .sizes = converted),
     WALK_ROW("recolor", "any table", draw_recolor, define_recolor, .sizes = recolored, .few = true,
+             .in_place = 1),
+    WALK_ROW("dither", "both kinds", draw_dither, define_dither, .sizes = dithered, .few = true,
              .in_place = 1),
 };
 
