@@ -2,9 +2,11 @@
  * and exit status.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands/compare_pairs.h"
+#include "cli/tables/compare_html.h"
 #include "cli/tables/compare_junit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/args/device_options.h"
@@ -17,8 +19,6 @@
 #include "cli/paths/output.h"
 #include "cli/process.h"
 #include "filters/statistics/histogram.h"
-
-enum { CELL = 12 };
 
 static const struct gi_choice formats[] = {
     {"text", NULL, "lines to read"},
@@ -55,88 +55,15 @@ static const struct gi_option options[] = {
     {GI_OPTION("visible", FLAG, struct gi_compare_params, visible),
      .help = "Compare only what is seen: colours under alpha 0 do not count, and neither does an "
              "alpha that is opaque everywhere, or whether gray is stored as equal R, G and B"},
+    {GI_OPTION("html", PATH, struct gi_compare_params, html), .metavar = "FILE",
+     .help = "Write a page to this file, with the numbers of every pair, both pictures, their "
+             "difference and a slider between them. The pairs that differ most come first, and "
+             "before them those that failed. The page needs no other file and no network. "
+             "Pairs without a difference have no pictures"},
     {GI_OPTION("junit", PATH, struct gi_compare_params, junit), .metavar = "FILE",
      .help = "Write the results as JUnit XML to this file, with a test case per pair"},
     {0},
 };
-
-struct gi_compare_columns gi_compare_columns(unsigned metrics)
-{
-    static const struct {
-        struct gi_column column;
-        unsigned metric; /* 0: always */
-        bool pixels;     /* a channel has none */
-    } all[GI_COMPARE_COLUMNS] = {
-        {GI_COLUMN("samples", NULL, WHOLE, struct gi_difference, samples), 0, false},
-        {GI_COLUMN("differing", NULL, WHOLE, struct gi_difference, differing), 0, false},
-        {GI_COLUMN("max_difference", NULL, REAL, struct gi_difference, max), 0, false},
-        {GI_COLUMN("mse", NULL, REAL, struct gi_difference, mse), GI_COMPARE_MSE, false},
-        {GI_COLUMN("psnr", "dB", REAL, struct gi_difference, psnr), GI_COMPARE_PSNR, false},
-        {GI_COLUMN("ssim", NULL, REAL, struct gi_difference, ssim), GI_COMPARE_SSIM, false},
-        {GI_COLUMN("ms_ssim", NULL, REAL, struct gi_difference, ms_ssim), GI_COMPARE_MS_SSIM,
-         false},
-        {GI_COLUMN("ciede2000", NULL, REAL, struct gi_difference, ciede2000), GI_COMPARE_CIEDE2000,
-         true},
-        {GI_COLUMN("ciede2000_max", NULL, REAL, struct gi_difference, ciede2000_max),
-         GI_COMPARE_CIEDE2000, true},
-        {GI_COLUMN("pixelmatch", NULL, WHOLE, struct gi_difference, pixelmatch),
-         GI_COMPARE_PIXELMATCH, true},
-        {GI_COLUMN("antialiased", NULL, WHOLE, struct gi_difference, antialiased),
-         GI_COMPARE_PIXELMATCH, true},
-    };
-    struct gi_compare_columns columns = {.n = 0};
-    for (int i = 0; i < GI_COMPARE_COLUMNS; i++)
-        if (!all[i].metric || metrics & all[i].metric) {
-            columns.of[columns.n++] = all[i].column;
-            columns.nchannel += !all[i].pixels;
-        }
-    return columns;
-}
-
-/* Prints a line for each column after the first, with a value for the whole image and then a value
- * per channel. */
-static void print_text(const struct gi_comparison *comparison, const struct gi_image *a,
-                       char **names)
-{
-    const struct gi_cell_style style = {6, "nan", CELL + 4, CELL};
-    const struct gi_compare_columns columns = gi_compare_columns(comparison->metrics);
-    int nchannels = comparison->nchannels > 1 ? comparison->nchannels : 0;
-    struct gi_difference all[1 + GI_MAX_CHANNELS] = {comparison->all};
-    memcpy(all + 1, comparison->channels, sizeof comparison->channels);
-    gi_print_safe(stdout, names[0]);
-    fputs(" and ", stdout);
-    gi_print_safe(stdout, names[1]);
-    printf(": %d x %d, %d channel%s, compared as %s\n\n%-*s%*s", a->width, a->height, a->channels,
-           a->channels == 1 ? "" : "s", gi_type_word(comparison->type), CELL + 4, "", CELL, "all");
-    for (int c = 0; c < nchannels; c++)
-        printf("%*s", CELL, gi_channel_name(a, c));
-    putchar('\n');
-    for (int i = 1; i < columns.n; i++)
-        gi_cells_line(stdout, &columns.of[i], &style, all, sizeof *all,
-                      i < columns.nchannel ? 1 + nchannels : 1);
-}
-
-json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
-                        const char *const names[2])
-{
-    const struct gi_compare_columns columns = gi_compare_columns(comparison->metrics);
-    json_t *object = json_object(), *channels = json_array();
-    gi_json_set_name(object, "a", names[0]);
-    gi_json_set_name(object, "b", names[1]);
-    json_object_set_new(object, "width", json_integer(a->width));
-    json_object_set_new(object, "height", json_integer(a->height));
-    json_object_set_new(object, "depth",
-                        json_integer((json_int_t)(8 * gi_type_nbytes(comparison->type))));
-    gi_cells_json(object, columns.of, columns.n, &comparison->all);
-    for (int c = 0; c < comparison->nchannels; c++) {
-        json_t *channel = json_object();
-        json_object_set_new(channel, "name", json_string(gi_channel_name(a, c)));
-        gi_cells_json(channel, columns.of, columns.nchannel, &comparison->channels[c]);
-        json_array_append_new(channels, channel);
-    }
-    json_object_set_new(object, "channels", channels);
-    return object;
-}
 
 enum gi_status gi_compare_load_mask(struct gi_image *mask, struct gi_compare_rules *rules,
                                     const struct gi_compare_params *p,
@@ -152,18 +79,6 @@ enum gi_status gi_compare_load_mask(struct gi_image *mask, struct gi_compare_rul
     return GI_OK;
 }
 
-/* Makes the picture of --diff and --html. Errors: as gi_compare_picture(). */
-static enum gi_status draw(struct gi_image *picture, const struct gi_image *a,
-                           const struct gi_image *b, double gain,
-                           const struct gi_compare_rules *rules, struct gi_err *err)
-{
-    if (!isnan(gain))
-        return gi_compare_picture(picture, a, b, gain, rules, err);
-    if (rules->metrics & GI_COMPARE_PIXELMATCH)
-        return gi_compare_pixelmatch_picture(picture, a, b, rules, err);
-    return gi_compare_marks(picture, a, b, rules, err);
-}
-
 enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi_image *b,
                                        const char *path, void *const *params,
                                        const struct gi_io_params *io, int threads,
@@ -172,7 +87,7 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
     struct gi_image picture;
     const struct gi_compare_rules *rules = params[GI_SET_PAIR_FILTER];
-    enum gi_status status = draw(&picture, a, b, p->gain, rules, err);
+    enum gi_status status = gi_compare_draw(&picture, a, b, p->gain, rules, err);
     if (status)
         return status;
     status = gi_cli_save(&picture, NULL, path, io, threads, err);
@@ -260,7 +175,7 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
             stdout, gi_compare_json(comparison, a, (const char *const[]){names[0], names[1]}), 0,
             err);
     else if (!status && !io->quiet)
-        print_text(comparison, a, names);
+        gi_compare_print(stdout, comparison, a, names);
     if (!status)
         status = gi_cli_flush(err);
     if (!status)
@@ -303,6 +218,7 @@ enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *
 /* One pair. */
 struct compare_one {
     void *const *params;
+    struct gi_page_body *body; /* of --html */
     char **names;
     struct gi_io_params io; /* for writing a picture */
 };
@@ -311,7 +227,7 @@ struct compare_one {
 static enum gi_status run_item(void *self, const struct gi_batch_files *files,
                                struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err)
 {
-    const struct compare_one *one = self;
+    struct compare_one *one = self;
     const struct gi_device_params *device = one->params[GI_SET_PAIR_DEVICE];
     struct gi_compare_pair pair;
     enum gi_status status =
@@ -319,6 +235,8 @@ static enum gi_status run_item(void *self, const struct gi_batch_files *files,
     if (!status)
         status = report(&pair.comparison, &pair.a, &pair.b, one->names, one->params, &one->io,
                         gi_thread_count(device->threads), err);
+    if (!status)
+        status = gi_compare_body(&one->body, &pair, one->params, err);
     if (!status)
         status = gi_compare_judge(&pair.comparison, one->params[GI_SET_PAIR_COMPARE], err);
     gi_image_free(&pair.a);
@@ -338,24 +256,31 @@ static enum gi_status run_pair(const struct gi_command *command, void *const *pa
     const struct gi_batch_job job = {.command = command, .params = params, .work = &work};
     struct gi_image mask = {0};
     struct gi_junit *junit = NULL;
+    struct gi_page *page = NULL;
     one.io.encoding.quality = GI_DEFAULT_QUALITY;
     one.io.encoding.compression = GI_DEFAULT_COMPRESSION;
-    const char *const outputs[] = {"-", p->diff ? p->diff : p->junit, p->diff ? p->junit : NULL,
-                                   NULL};
+    const char *outputs[5] = {"-"}, *const files[] = {p->diff, p->junit, p->html};
+    for (int i = 0, n = 1; i < 3; i++)
+        if (files[i])
+            outputs[n++] = files[i];
     const char *const inputs[] = {operands[0], operands[1], p->ignore, NULL};
     enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &one.io, err) : GI_OK;
     status = gi_cli_missing_first(status, operands, 2, err);
     if (!status)
         status = gi_output_check_inputs(outputs, inputs, err);
-    if (!status)
+    if (!status) {
         gi_junit_new(&junit, p->junit);
-    if (!status)
+        gi_page_new(&page, p->html);
         status = gi_compare_load_mask(&mask, params[GI_SET_PAIR_FILTER], p, &one.io, err);
+    }
     if (!status)
         status = gi_drive(&job, operands, 1, err);
     gi_image_free(&mask);
     gi_junit_add(junit, operands[0], operands[1], status, err->text);
+    gi_page_add(page, operands[0], operands[1], status, err->text, one.body);
+    free(one.body);
     status = gi_junit_end(&junit, status, err);
+    status = gi_page_end(&page, status, err);
     if (status == GI_E_DIFFERENT && one.io.quiet)
         err->text[0] = '\0'; /* which is not printed */
     return status;
@@ -368,7 +293,7 @@ static void choose_metrics(void *const *params)
     const struct gi_io_params *io = params[GI_SET_PAIR_INPUT];
     const struct gi_batch_params *pairs = params[GI_SET_PAIRS];
     struct gi_compare_rules *rules = params[GI_SET_PAIR_FILTER];
-    bool seen = !io->quiet || pairs->table;
+    bool seen = !io->quiet || pairs->table || p->html;
     if (!rules->metrics)
         rules->metrics = seen ? GI_COMPARE_DEFAULT : GI_COMPARE_NO_METRIC;
     rules->metrics |= (isnan(p->min_psnr) ? 0 : GI_COMPARE_PSNR) |
@@ -400,6 +325,8 @@ const struct gi_command gi_command_compare = {
                 "gpuimg compare a.png b.png --max-differing 0.1% --min-ssim 0.98 --json\n"
                 "gpuimg compare a.png b.png --min-psnr 40 --diff difference.png --gain 8\n"
                 "gpuimg compare before/ after/ --table all.csv\n"
+                "gpuimg compare before/ after/ --metric pixelmatch --max-differing 0.1% --ignore "
+                "mask.png --junit results.xml --html report.html\n"
                 "gpuimg compare shot.png want.png --tolerance 3 --ignore-region 120x20+10+5 -q\n"
                 "gpuimg compare --tar 'before-{0..9}.tar' 'after-{0..9}.tar' --table all.csv",
     .min_operands = 2,

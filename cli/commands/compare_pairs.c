@@ -34,6 +34,7 @@ struct pairs {
     size_t n, different, missing, failed; /* `failed` are errors other than a missing file */
     void *const *params;
     struct gi_junit *junit;
+    struct gi_page *page;
 };
 
 /* Returns the error if the machine failed, so that it is not known what the path names. Other
@@ -218,6 +219,10 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
     if (!status && pairs->wishes->diff)
         status = gi_compare_save_picture(&pair.a, &pair.b, item->line.output, pairs->params,
                                          &pairs->io, 1, err);
+    struct gi_page_body *body = NULL;
+    if (!status)
+        status = gi_compare_body(&body, &pair, pairs->params, err);
+    item->made.part = body;
     if (!status)
         status = put(pairs, item, &pair.comparison, &pair.a, ok, err);
     if (!status && !ok) { /* read by count() */
@@ -241,9 +246,12 @@ static void count(struct pairs *pairs, const struct gi_item *item)
 {
     const char *tar, *file, *why = item->line.err.text;
     bool row = gi_batch_row(&pairs->files.source, item, &tar, &file), differs = row && *why;
-    if (row || item->line.status)
-        gi_junit_add(pairs->junit, file, tar || !item->line.other ? file : item->line.other,
-                     differs ? GI_E_DIFFERENT : item->line.status, why);
+    if (row || item->line.status) {
+        const char *other = tar || !item->line.other ? file : item->line.other;
+        enum gi_status verdict = differs ? GI_E_DIFFERENT : item->line.status;
+        gi_junit_add(pairs->junit, file, other, verdict, why);
+        gi_page_add(pairs->page, file, other, verdict, why, item->made.part);
+    }
     pairs->n += row;
     pairs->different += differs;
     pairs->missing += item->line.status && is_missing(why);
@@ -271,6 +279,7 @@ static enum gi_status judge_all(struct pairs *pairs, enum gi_status status, stru
         status =
             gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs->different, pairs->n);
     status = gi_junit_end(&pairs->junit, status, err);
+    status = gi_page_end(&pairs->page, status, err);
     if (status == GI_E_DIFFERENT && pairs->io.quiet)
         err->text[0] = '\0'; /* which is not printed */
     return status;
@@ -297,8 +306,10 @@ static enum gi_status open(void *self, struct gi_imaging *imaging, struct gi_err
     struct pairs *pairs = self;
     enum gi_status status = gi_compare_load_mask(&pairs->mask, pairs->params[GI_SET_PAIR_FILTER],
                                                  pairs->wishes, &pairs->io, err);
-    if (!status)
+    if (!status) {
         gi_junit_new(&pairs->junit, pairs->wishes->junit);
+        gi_page_new(&pairs->page, pairs->wishes->html);
+    }
     if (!status && pairs->files.out.named)
         status = gi_batch_places(&pairs->files, err);
     return status ? status : gi_text_batch_open(&pairs->table, imaging, err);
@@ -344,6 +355,7 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
         (struct gi_batch_files){.params = p,
                                 .unit = "pairs",
                                 .junit = pairs.wishes->junit,
+                                .html = pairs.wishes->html,
                                 .out = {.naming = {.folder = pairs.wishes->diff, .suffix = ".png"},
                                         .named = pairs.wishes->diff != NULL},
                                 .source = {.kind = &gi_source_files, .self = files}};

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/run/imaging.h"
 #include "cli/tables/cells.h"
+#include "cli/tables/compare_html.h"
 #include "filters/statistics/compare.h"
 
 /* The sets of options of the command. */
@@ -27,7 +28,7 @@ struct gi_compare_params {
     int format;                /* 0 text, 1 JSON */
     const char *diff;          /* a file, of many pairs a folder */
     double gain;
-    const char *ignore, *junit;
+    const char *ignore, *junit, *html;
     bool visible;
 };
 
@@ -78,6 +79,21 @@ struct gi_compare_columns {
     int nchannel; /* the number of columns, the first ones, that channels have too */
 };
 struct gi_compare_columns gi_compare_columns(unsigned metrics);
+
+/* Prints names, shape and numbers of a pair as lines of text. */
+void gi_compare_print(FILE *out, const struct gi_comparison *comparison, const struct gi_image *a,
+                      char **names);
+
+/* Makes the picture of --diff and --html, which the caller frees. `gain` is NAN without --gain.
+ * Errors: as gi_compare_picture(). */
+enum gi_status gi_compare_draw(struct gi_image *picture, const struct gi_image *a,
+                               const struct gi_image *b, double gain,
+                               const struct gi_compare_rules *rules, struct gi_err *err);
+
+/* With --html, makes the body of a pair for the page, which the caller frees by free(). Otherwise
+ * *body becomes NULL. Errors: as gi_page_body() and gi_compare_draw(). */
+enum gi_status gi_compare_body(struct gi_page_body **body, const struct gi_compare_pair *pair,
+                               void *const *params, struct gi_err *err);
 
 /* Returns the object that --json prints. The object is incomplete if memory ran out (cli/json.h).
  * `a` is either of the images; its shape is printed. */

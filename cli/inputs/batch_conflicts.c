@@ -18,8 +18,8 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
     const struct gi_batch_params *p = files->params;
     switch (entry->kind) {
     case GI_PATH_REPORT:
-        *path = entry->index ? files->junit : p->report;
-        return entry->index ? "--junit" : "--report";
+        *path = entry->index == 2 ? files->html : entry->index ? files->junit : p->report;
+        return entry->index == 2 ? "--html" : entry->index ? "--junit" : "--report";
     case GI_PATH_TABLE:
         *path = p->table;
         return "--table";
@@ -175,6 +175,8 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
     enum gi_status status = gi_paths_add(&paths, GI_PATH_REPORT, 0, p->report, err);
     if (!status)
         status = gi_paths_add(&paths, GI_PATH_REPORT, 1, files->junit, err);
+    if (!status)
+        status = gi_paths_add(&paths, GI_PATH_REPORT, 2, files->html, err);
     if (!status)
         status = gi_paths_add(&paths, GI_PATH_TABLE, 0, p->table, err);
     if (!status)

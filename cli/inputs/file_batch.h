@@ -38,8 +38,8 @@ struct gi_batch_files {
     const struct gi_io_params *io;
     struct gi_batch_inputs in;
     struct gi_batch_outputs out;
-    /* The file that --junit names, for the command compare; NULL if there is none. */
-    const char *junit;
+    /* The files that --junit and --html name, for the command compare; NULL if there are none. */
+    const char *junit, *html;
     const char *unit; /* what messages count: "pairs"; NULL: "files" */
     struct gi_report report;
     struct gi_source source;        /* the inputs */

@@ -49,7 +49,9 @@ struct gi_item {
     struct {
         void *bytes;
         size_t nbytes;
-        void *part; /* of --total (cli/args/reporter.h), malloc()ed and owned here, or NULL */
+        /* of --total (cli/args/reporter.h), or of compare's --html, malloc()ed and owned here, or
+         * NULL */
+        void *part;
         /* Set during the delivery: no later item is delivered, because this one is missing. */
         bool last;
     } made;

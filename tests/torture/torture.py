@@ -131,6 +131,7 @@ POINT = b"\x93NUMPY\x01\0" + struct.pack("<H", 118) + POINTS.ljust(117).encode()
 CAMERA = b'{"camera_matrix": [[20, 0, 12], [0, 20, 10], [0, 0, 1]], "distortion_coefficients": [0.1, 0, 0, 0, 0]}'
 CONTENT = {
     "affine": {".txt": b"1 0.1 0\n0 1 2\n"},
+    "compare": {".png": png(bytes(480))},  # a mask that leaves out nothing
     "convolve": {".txt": b"0 1 0\n1 -4 1\n0 1 0\n"},
     "duplicates": {".csv": b"file,hash\na.png,f1b13f0e35e0184f\nb.png,f1b13f0e35e0184e\n"},
     "match": {".csv": b"5\n" * 256},

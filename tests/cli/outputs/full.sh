@@ -53,6 +53,7 @@ run 'blur | extract --at 50% --to disk/made.csv' in.pgm
 run 'blur | histogram --format csv --to disk/made.csv' in.pgm
 compare in.pgm other.pgm --diff disk/made.ppm
 compare many many --table disk/made.csv
+compare in.pgm other.pgm --html disk/made.html
 stack in.pgm other.pgm disk/made.pfm
 montage in.pgm other.pgm disk/made.pgm
 channels split in.ppm disk/made.pgm disk/made2.pgm disk/made3.pgm
