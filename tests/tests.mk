@@ -59,12 +59,12 @@ build/pillow/%/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	    --retries 1 --only-binary :all: --ignore-installed pillow==$* 2>build/pillow/$*.log || \
 	    { rm -rf build/pillow/$*; echo "pillow $*: $$(tail -n 1 build/pillow/$*.log): its test will be skipped"; }
 
-# Debian has no pyarrow, which needs a newer NumPy, and its mypy does not know that one's types; nor has it imagehash or pixelmatch.
+# Debian has no pyarrow, which needs a newer NumPy, and its mypy does not know that one's types; nor has it the packages of hashes and pixelmatch.
 build/venv/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/venv
 	@$(PYTHON) -m venv build/venv && build/venv/bin/pip install -q --disable-pip-version-check \
-	    --retries 1 --only-binary :all: numpy pyarrow mypy imagehash pixelmatch 2>build/venv.log || \
-	    { rm -rf build/venv; echo "pyarrow, mypy, imagehash and pixelmatch: $$(tail -n 1 build/venv.log): their tests will be skipped"; }
+	    --retries 1 --only-binary :all: numpy pyarrow mypy imagehash pixelmatch blurhash thumbhash 2>build/venv.log || \
+	    { rm -rf build/venv; echo "pyarrow, mypy, imagehash, pixelmatch, blurhash and thumbhash: $$(tail -n 1 build/venv.log): their tests will be skipped"; }
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 test: $(PILLOWS) build/venv/bin/python
 endif

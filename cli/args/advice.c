@@ -230,6 +230,8 @@ const struct gi_advice gi_command_advice_rows[] = {
 };
 
 const struct gi_advice gi_option_advice_rows[] = {
+    {"info", "blurhash", "gpuimg hash --method blurhash IN prints it"},
+    {"info", "thumbhash", "gpuimg hash --method thumbhash IN prints it"},
     {"crop", "square",
      "gpuimg resize --size 512x512 --fill makes squares, and gpuimg crop --size 512x512 --gravity "
      "center cuts one out"},

@@ -313,6 +313,9 @@ static enum gi_status run_duplicates(const struct gi_command *self, void *const 
     struct gi_hashed hashed = {0};
     if (own->json && many->table)
         return gi_fail(err, GI_E_USAGE, "--json: is for standard output, want no --table with it");
+    if (gi_hash_is_placeholder(own->hash.method))
+        return gi_fail(err, GI_E_USAGE, "--method %s: is a text, want a hash of bits",
+                       gi_hash_methods[own->hash.method].name);
     const char *const outputs[] = {many->table, NULL};
     const char **inputs = gi_small_calloc((size_t)noperands + 1, sizeof *inputs);
     memcpy(inputs, operands, (size_t)noperands * sizeof *inputs);

@@ -32,9 +32,14 @@ static enum gi_status print_json(FILE *out, const struct gi_findings *report, st
 static enum gi_status write_npy(struct gi_sink *sink, const struct gi_hash *hash,
                                 struct gi_err *err)
 {
-    size_t digits = strlen(hash->text), words = (digits + WORD_DIGITS - 1) / WORD_DIGITS;
     const uint64_t one = 1;
     char type[60];
+    if (!hash->nbits) {
+        snprintf(type, sizeof type, "[('hash', 'S%zu')]", strlen(hash->text));
+        enum gi_status status = gi_npy_head(sink, type, &one, 1, err);
+        return status ? status : gi_sink_write(sink, hash->text, strlen(hash->text), err);
+    }
+    size_t digits = strlen(hash->text), words = (digits + WORD_DIGITS - 1) / WORD_DIGITS;
     if (words == 1)
         snprintf(type, sizeof type, "[('hash', '" GI_NPY_ORDER "u8')]");
     else
@@ -60,7 +65,9 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
     if (format == GI_TABLE_JSON)
         return print_json(out, report, err);
     if (format == GI_TABLE_CSV) {
-        fprintf(out, "hash\n%s\n", hash->text);
+        fputs("hash\n", out);
+        gi_cells_csv_text(out, hash->text);
+        putc('\n', out);
         return GI_OK;
     }
     fprintf(out, "%s  ", hash->text);
@@ -89,6 +96,7 @@ const struct gi_command gi_command_hash = {
     .operands = "INPUT [TABLE]",
     .examples = "gpuimg hash photo.jpg\n"
                 "gpuimg hash photo.jpg --method difference --size 16\n"
+                "gpuimg hash photo.jpg --method blurhash --components 4,3\n"
                 "gpuimg hash --recursive photos --table hashes.csv\n"
                 "gpuimg run 'crop --size 90%x90% --gravity center | hash' photo.jpg",
     .min_operands = 1,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filters/geometry/resample_weights.h"
+#include "filters/statistics/placeholder.h"
 #include "imgio/small.h"
 #include "kernels/kernels.h"
 
@@ -23,6 +24,8 @@ const struct gi_choice gi_hash_methods[] = {
     [GI_HASH_AVERAGE] = {"average", NULL, "ahash: pixels above their mean"},
     [GI_HASH_DIFFERENCE] = {"difference", NULL, "dhash: pixels brighter than their left neighbour"},
     [GI_HASH_WAVELET] = {"wavelet", NULL, "whash: the lowest Haar wavelets above their median"},
+    [GI_HASH_BLURHASH] = {"blurhash", NULL, "a placeholder for web pages, as text, not bits"},
+    [GI_HASH_THUMBHASH] = {"thumbhash", NULL, "a placeholder with alpha, in base64, not bits"},
     {"phash", "perceptual", NULL},
     {"ahash", "average", NULL},
     {"dhash", "difference", NULL},
@@ -37,8 +40,16 @@ static const struct gi_option options[] = {
      .min = 2, .max = GI_HASH_SIDE_MAX,
      .help = "Bits along each side, so that the hash has the square of that number; for --method "
              "wavelet a power of two"},
+    {GI_OPTION("components", REALS, struct gi_hash_params, components), .default_text = "4,3",
+     .least = 2, .most = 2, .min = 1, .max = GI_PLACEHOLDER_COMPONENTS_MAX, .metavar = "X,Y",
+     .help = "For --method blurhash: whole numbers of components along the rows and the columns"},
     {.name = NULL},
 };
+
+bool gi_hash_is_placeholder(int method)
+{
+    return method == GI_HASH_BLURHASH || method == GI_HASH_THUMBHASH;
+}
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
@@ -46,7 +57,30 @@ static enum gi_status check(void *arg, struct gi_err *err)
     if (p->method == GI_HASH_WAVELET && (p->size & (p->size - 1)))
         return gi_fail(err, GI_E_USAGE, "--size %d: want a power of two for --method wavelet",
                        p->size);
+    for (int i = 0; i < p->components.n; i++)
+        if (p->components.v[i] != floor(p->components.v[i]))
+            return gi_fail(err, GI_E_USAGE, "--components %.10g: want whole numbers",
+                           p->components.v[i]);
     return GI_OK;
+}
+
+/* Returns the shorter side of a placeholder's image if the longer one has the most pixels. */
+static int side_of(int shorter, int longer)
+{
+    int side = (int)((2 * (int64_t)shorter * GI_PLACEHOLDER_SIDE_MAX + longer) / (2 * longer));
+    return side > 1 ? side : 1;
+}
+
+/* Sets the size of a placeholder's image, which keeps the aspect ratio. */
+static void fit(int *width, int *height, const struct gi_image *src)
+{
+    *width = src->width;
+    *height = src->height;
+    if (src->width <= GI_PLACEHOLDER_SIDE_MAX && src->height <= GI_PLACEHOLDER_SIDE_MAX)
+        return;
+    bool wide = src->width > src->height;
+    *width = wide ? GI_PLACEHOLDER_SIDE_MAX : side_of(src->width, src->height);
+    *height = wide ? side_of(src->height, src->width) : GI_PLACEHOLDER_SIDE_MAX;
 }
 
 /* Sets the size of the small gray image. That of wavelets is the largest power of two that is at
@@ -72,7 +106,10 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (src->width > INT32_MAX / GI_MAX_CHANNELS)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d pixels wide: want at most %d", src->width,
                        INT32_MAX / GI_MAX_CHANNELS);
-    find_size(&width, &height, p, src);
+    if (gi_hash_is_placeholder(p->method))
+        fit(&width, &height, src);
+    else
+        find_size(&width, &height, p, src);
     const struct gi_resample_places row = gi_resample_all(src->width, width);
     const struct gi_resample_places col = gi_resample_all(src->height, height);
     struct gi_resample *spec =
@@ -80,7 +117,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!spec)
         return GI_E_MEMORY;
     int less = src->height - height; /* as in resize --like pillow */
-    spec->alpha = GI_ALPHA_PLAIN;
+    if (!gi_hash_is_placeholder(p->method))
+        spec->alpha = GI_ALPHA_PLAIN;
     spec->columns_first = less > 0 && less > 2 * ((int64_t)src->width - width);
     plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->scratch_nbytes = (size_t)src->width * (size_t)src->height * (size_t)(src->channels + 1);
@@ -118,14 +156,18 @@ static enum gi_status make_gray(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
-/* Makes the gray image `gray` of `src` in 8 bits, which the caller releases unless it has no
- * `data`. */
-static enum gi_status make_gray_8(struct gi_queue *queue, struct gi_image *gray,
-                                  const struct gi_image *src, struct gi_err *err)
+/* Makes an image of `src` in 8 bits, gray or with its channels, which the caller releases unless it
+ * has no `data`. */
+static enum gi_status make_8(struct gi_queue *queue, struct gi_image *made, bool gray,
+                             const struct gi_image *src, struct gi_err *err)
 {
     const struct gi_kernels *k = queue->k;
     struct gi_image bytes = {0};
-    enum gi_status status = k->alloc(queue, gray, src->width, src->height, 1, GI_U8, err);
+    enum gi_status status =
+        k->alloc(queue, made, src->width, src->height, gray ? 1 : src->channels, GI_U8, err);
+    if (!status && !gray)
+        return src->type == GI_U8 ? k->copy(queue, made, src, err)
+                                  : k->convert(queue, made, src, NULL, err);
     if (!status && src->type != GI_U8) {
         status = k->alloc(queue, &bytes, src->width, src->height, src->channels, GI_U8, err);
         if (!status)
@@ -133,29 +175,31 @@ static enum gi_status make_gray_8(struct gi_queue *queue, struct gi_image *gray,
         src = &bytes;
     }
     if (!status)
-        status = make_gray(queue, gray, src, err);
+        status = make_gray(queue, made, src, err);
     if (bytes.data)
         k->release(queue, &bytes);
     return status;
 }
 
-/* Makes the small gray image in host memory, which the caller frees. */
+/* Makes the small image in host memory, which the caller frees. */
 static enum gi_status make_small(const struct gi_plan *plan, struct gi_queue *queue,
                                  struct gi_image *host, const struct gi_image *src,
                                  struct gi_err *err)
 {
     const struct gi_kernels *k = queue->k;
     const struct gi_resample *spec = plan->tables;
-    struct gi_image gray = {0}, reduced = {0};
-    enum gi_status status = make_gray_8(queue, &gray, src, err);
+    const struct gi_hash_params *p = plan->params;
+    const bool placeholder = gi_hash_is_placeholder(p->method);
+    struct gi_image bytes = {0}, reduced = {0};
+    enum gi_status status = make_8(queue, &bytes, !placeholder, src, err);
     if (!status)
-        status = k->alloc(queue, &reduced, spec->row.n, spec->col.n, 1, GI_U8, err);
+        status = k->alloc(queue, &reduced, spec->row.n, spec->col.n, bytes.channels, GI_U8, err);
     if (!status && spec->row.n == src->width && spec->col.n == src->height)
-        status = k->copy(queue, &reduced, &gray, err);
+        status = k->copy(queue, &reduced, &bytes, err);
     else if (!status)
-        status = k->resample(queue, &reduced, &gray, spec, err);
-    if (gray.data)
-        k->release(queue, &gray);
+        status = k->resample(queue, &reduced, &bytes, spec, err);
+    if (bytes.data)
+        k->release(queue, &bytes);
     if (!status)
         return k->download(queue, host, &reduced, NULL, err);
     if (reduced.data)
@@ -262,8 +306,10 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_image *src, struct gi_err *err)
 {
     const struct gi_hash_params *p = plan->params;
+    struct gi_hash *hash = result;
     struct gi_image image = {0};
     bool bits[CELLS];
+    *hash = (struct gi_hash){0};
     enum gi_status status = make_small(plan, queue, &image, src, err);
     if (status)
         return status;
@@ -280,9 +326,16 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     case GI_HASH_WAVELET:
         wavelet(bits, &image, p->size);
         break;
+    case GI_HASH_BLURHASH:
+        gi_blurhash(hash->text, &image, (int)p->components.v[0], (int)p->components.v[1]);
+        break;
+    case GI_HASH_THUMBHASH:
+        gi_thumbhash(hash->text, &image);
+        break;
     }
     gi_image_free(&image);
-    print_bits(result, bits, p->size * p->size);
+    if (!gi_hash_is_placeholder(p->method))
+        print_bits(hash, bits, p->size * p->size);
     return GI_OK;
 }
 
@@ -297,7 +350,7 @@ const struct gi_filter gi_filter_hash = {
     .name = "hash",
     .group = GI_GROUP_MEASUREMENT,
     .planes = GI_PLANES_RGB,
-    .summary = "Perceptual hash, by which similar images are found",
+    .summary = "Perceptual hash, by which similar images are found, or placeholder",
     .manual =
         "Prints 64 bits, as 16 hexadecimal digits, that hardly change if the image is scaled, "
         "compressed or brightened. Near-duplicates have hashes with few different bits (a small "
@@ -315,7 +368,13 @@ const struct gi_filter gi_filter_hash = {
         "package imagehash, on Pillow 13.0 and 8 bits. Where wavelets or DCT coefficients are "
         "equal to the median, imagehash lets rounding errors decide. It also takes a photograph "
         "as it is stored, not turned upright by its EXIF orientation. Alpha does not count. 16 "
-        "bits and floats are first converted to 8 bits.",
+        "bits and floats are first converted to 8 bits.\n\n"
+        "With --method blurhash or thumbhash the result is a placeholder, a text that web pages "
+        "show as a blurred picture until the file is there. The image is reduced by the Lanczos "
+        "filter of Pillow 13.0 to fit into 100 x 100 pixels, a smaller image is taken as it is, "
+        "and colours are weighted by alpha. These pixels get the text of encode() of the Python "
+        "package blurhash, or of rgba_to_thumb_hash() of thumbhash in base64; a BlurHash ignores "
+        "alpha. Coefficients of a ThumbHash below 1e-9 are 0.",
     .options = options,
     .params_nbytes = sizeof(struct gi_hash_params),
     .check = check,

@@ -12,19 +12,27 @@ enum gi_hash_method {
     GI_HASH_AVERAGE,
     GI_HASH_DIFFERENCE,
     GI_HASH_WAVELET,
+    /* Placeholders, which are texts and not bits. */
+    GI_HASH_BLURHASH,
+    GI_HASH_THUMBHASH,
 };
 
 struct gi_hash_params {
-    int method; /* enum gi_hash_method */
-    int size;   /* bits along each side, 2 to GI_HASH_SIDE_MAX */
+    int method;                 /* enum gi_hash_method */
+    int size;                   /* bits along each side, 2 to GI_HASH_SIDE_MAX */
+    struct gi_reals components; /* of a BlurHash, along x and y */
 };
 
 struct gi_hash {
-    int nbits;                         /* size * size */
-    char text[GI_HASH_DIGITS_MAX + 1]; /* hexadecimal, the first bit of the first row highest */
+    int nbits; /* size * size; 0: a placeholder (filters/statistics/placeholder.h) */
+    /* The text of a placeholder, or hexadecimal, the first bit of the first row highest. */
+    char text[GI_HASH_DIGITS_MAX + 1];
 };
 
 extern const struct gi_choice gi_hash_methods[];
+
+/* Returns whether the result of this method is a text that stands for the picture. */
+bool gi_hash_is_placeholder(int method);
 
 /* Result: struct gi_hash. */
 extern const struct gi_filter gi_filter_hash;

@@ -5,7 +5,7 @@
 cp "$tests/../../testdata/picture.png" in.png
 
 for word in curves frame roll emboss vignette pixelate tint align mosaic stitch dedupe exposure optimize contact-sheet sprite sepia swirl sketch \
-    solarize posterize polaroid watermark autocrop deskew denoise despeckle upscale superres ocr face barcode faststack heatmap \
+    solarize posterize polaroid watermark autocrop deskew denoise despeckle upscale superres ocr face barcode faststack heatmap blurhash thumbhash \
     background-removal; do
     expect 2 gpuimg $word in.png made.png
     check "$word: has a hint" grep -qE "^gpuimg: $word: no such command, .*\(try gpuimg help\)$" err
@@ -21,7 +21,7 @@ expect_error 2 "OCR: no such command, nothing is recognised in images*" OCR in.p
 gpuimg list --json >list.json
 expect 0 jq -e '[.synonyms[].word] | length == (unique | length)' list.json
 { gpuimg list --commands; gpuimg list --topics; } | sort >known
-jq -r '.synonyms[].means' list.json | sed 's/^help \([a-z]\)/\1/; s/ .*//' | sort -u | comm -23 - known >unknown
+jq -r '.synonyms[].means' list.json | sed 's/^help \([a-z]\)/\1/; s/[ ,].*//' | sort -u | comm -23 - known >unknown
 check "words mean commands: $(tr "\n" " " <unknown)" test ! -s unknown
 
 # The command lines of the sentences run: IN and OUT are files.
