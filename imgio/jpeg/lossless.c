@@ -34,6 +34,7 @@ struct turner {
     struct jpeg_compress_struct out;
     struct gi_jpeg_output output;
     struct gi_blocks_turn turn;
+    int orientation;                 /* of the file, 1 to 8 */
     jpeg_saved_marker_ptr exif, xmp; /* the first of each, or NULL */
     struct gi_metadata fitted;       /* EXIF and XMP for the new picture, if they change */
 };
@@ -88,7 +89,7 @@ static enum gi_status plan(struct turner *t, struct gi_err *err)
 {
     struct gi_lossless *lossless = t->lossless;
     struct gi_lossless_place place;
-    int orientation = gi_metadata_orientation(t->decode->metadata);
+    int orientation = t->orientation = gi_metadata_orientation(t->decode->metadata);
     lossless->shape = *t->decode->image;
     if (gi_orientation_layout(orientation) & GI_LAYOUT_TRANSPOSE) {
         lossless->shape.width = t->decode->image->height;
@@ -105,7 +106,8 @@ static enum gi_status plan(struct turner *t, struct gi_err *err)
     return GI_OK;
 }
 
-/* Makes EXIF and XMP for the new picture. An unchanged picture keeps them as they are. */
+/* Makes EXIF and XMP for the new picture. An unchanged picture keeps them as they are; one whose
+ * turn undoes its orientation is not unchanged. */
 static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
 {
     struct gi_metadata *metadata = t->decode->metadata;
@@ -113,7 +115,7 @@ static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
     bool resized = made.width != (int)t->in.image_width || made.height != (int)t->in.image_height;
     if (metadata->starved)
         return gi_fail(err, GI_E_MEMORY, "out of memory for its metadata");
-    if (!resized && !t->turn.layout)
+    if (!resized && !t->turn.layout && t->orientation == 1)
         return GI_OK;
     gi_metadata_settle(metadata);
     struct gi_metadata was = {.exif = metadata->exif,

@@ -79,6 +79,8 @@ END
     expect 0 gpuimg flip --h --lossless turned.jpg got.jpg
     expect 0 gpuimg flip --h turned.jpg want.png
     expect 0 gpuimg compare want.png got.jpg --min-psnr 40
+    expect 0 gpuimg rotate --angle 90 --lossless turned.jpg got.jpg
+    expect_stdout 1 /usr/bin/python3 -c 'from PIL import Image; print(Image.open("got.jpg").getexif()[0x112])'
     # The same bytes from files, a tar, a folder and a pipe.
     expect 0 gpuimg orient --lossless turned.jpg --out-dir upright1 --report log.jsonl
     check "the report names --lossless" grep -q 'orient --lossless' log.jsonl
