@@ -348,6 +348,15 @@ struct gi_save_jpeg {
     bool optimize; /* Huffman tables are computed for the image, as always in a progressive file */
 };
 
+/* The colours of an output: conversion between ICC profiles (imgio/metadata/icc_convert.h). A
+ * profile is srgb, display-p3, adobe-rgb, gray or the path of a file. */
+struct gi_save_color {
+    const char *profile; /* the image is converted to it; NULL: its samples stay */
+    const char *assign;  /* taken as the profile of the image; NULL: that of its file */
+    int intent; /* 0 perceptual, 1 relative, 2 saturation, 3 absolute (ICC.1:2022, 7.2.15) */
+    bool no_black_point; /* without compensation of the black point */
+};
+
 struct gi_save_options {
     /* suffix of a format; if NULL, the format follows from the prefix ("png:-") or suffix of the
      * path */
@@ -371,6 +380,7 @@ struct gi_save_options {
      * this colour and loses its alpha. If this is NULL, the image is composited over black, but
      * only if the format can't hold alpha. */
     const double *background;
+    struct gi_save_color color;
     bool channels_first; /* .npy: writes (channels, height, width) */
     bool strict;         /* a property that the format can't hold is an error, not a warning */
     /* EXIF orientation to write, 2 to 8. Samples are turned so that viewers show the same picture.

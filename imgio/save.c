@@ -4,6 +4,7 @@
 #include "imgio/jpeg/jpeg_write.h"
 #include "imgio/losses.h"
 #include "imgio/metadata/exif.h"
+#include "imgio/metadata/icc_convert.h"
 #include "imgio/metadata/linear_light.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/png/png_palette.h"
@@ -164,7 +165,7 @@ bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image,
     bool alpha = gi_has_alpha(image);
     *coding = (struct gi_coding){0};
     if (options->orientation > 1 || wanted_type(image, options) != image->type ||
-        wanted_bits(options) == 1 || options->max_nbytes)
+        wanted_bits(options) == 1 || options->max_nbytes || options->color.profile)
         return false;
     if (format == &gi_format_jpeg)
         return image->type == GI_U8 && !alpha &&
@@ -181,8 +182,9 @@ bool gi_save_takes_rows(const struct gi_image *shape, const struct gi_metadata *
                         const char *path, const struct gi_save_options *options)
 {
     const struct gi_format *format = format_of(path, options->format);
-    if (!format || !format->by_rows || options->orientation > 1 || wanted_bits(options) == 1 ||
-        options->channels_first || (metadata && metadata->light) || gi_bands_of(metadata)->n)
+    if (!format || !format->by_rows || options->orientation > 1 || options->color.profile ||
+        wanted_bits(options) == 1 || options->channels_first || (metadata && metadata->light) ||
+        gi_bands_of(metadata)->n)
         return false;
     struct gi_image written = written_shape(format, shape, metadata, options);
     return written.type == shape->type && written.channels == shape->channels;
@@ -401,12 +403,20 @@ enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *m
                        struct gi_err *warning, struct gi_err *err)
 {
     const struct gi_format *format;
+    const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
     struct gi_image made;
+    struct gi_color_converted colored = {0};
+    struct gi_err note = {0};
     enum gi_status status = leave_linear_light(&made, &image, metadata, options, err);
+    if (!status)
+        status = gi_color_apply(&colored, &image, &metadata, options, name, &note, err);
     if (!status)
         status = prepare(&format, &path, NULL, image, metadata, options, warning, err);
     if (!status)
         status = save_to(path, format, image, metadata, options, warning, err);
+    if (!status)
+        gi_color_warn(warning, &note, name);
+    gi_color_free(&colored);
     gi_image_free(&made);
     return status;
 }
@@ -437,9 +447,16 @@ enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_imag
                               struct gi_err *err)
 {
     struct gi_image made;
+    struct gi_color_converted colored = {0};
+    struct gi_err note = {0};
     enum gi_status status = leave_linear_light(&made, &image, metadata, options, err);
     if (!status)
+        status = gi_color_apply(&colored, &image, &metadata, options, name, &note, err);
+    if (!status)
         status = save_memory(bytes, nbytes, image, metadata, name, options, warning, err);
+    if (!status)
+        gi_color_warn(warning, &note, name);
+    gi_color_free(&colored);
     gi_image_free(&made);
     return status;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "filters/color/gray.h"
+#include "imgio/metadata/icc_convert.h"
 #include "imgio/pages.h"
 #include "imgio/reader.h"
 #include "kernels/parallel.h"
@@ -270,6 +271,8 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
         status = check_size(path, io, err);
     if (!status)
         status = check_jpeg(path, io, err);
+    if (!status)
+        status = gi_color_check_profiles(&io->encoding.color, err);
     if (status)
         return status;
     if (is_stdout(path))
@@ -297,6 +300,7 @@ struct gi_save_options gi_cli_save_options(const struct gi_io_params *io)
         .quality = io->encoding.quality,
         .max_nbytes = io->encoding.max_file_size,
         .jpeg = io->encoding.jpeg,
+        .color = io->encoding.color,
         .palette = io->encoding.palette,
         .compression = io->encoding.compression,
         .channels_first = io->encoding.layout != 0,

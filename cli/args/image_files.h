@@ -14,6 +14,7 @@ struct gi_io_encoding {
     struct gi_save_jpeg jpeg;
     int palette; /* enum gi_palette_use */
     double dpi;  /* resolution that is written; NAN: the resolution of the input */
+    struct gi_save_color color;
 };
 
 /* What commands pass to gi_load_options and gi_save_options for one file. */

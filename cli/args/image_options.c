@@ -54,6 +54,15 @@ static const struct gi_choice palette_choices[] = {
     {0},
 };
 
+/* In the order of gi_save_color.intent. */
+static const struct gi_choice intent_choices[] = {
+    {"perceptual", NULL, "colours outside the target are fitted in, by the tables of the profile"},
+    {"relative", NULL, "the others stay exact, relative to the white of the medium"},
+    {"saturation", NULL, "vivid colours stay vivid"},
+    {"absolute", NULL, "as relative, with the white of the medium as a colour"},
+    {0},
+};
+
 /* In the order of enum gi_strip. */
 static const struct gi_choice strip_choices[] = {
     {"no", NULL, "keep everything that the output format can hold"},
@@ -177,6 +186,23 @@ const struct gi_option gi_io_options[] = {
              "or with that of sRGB, before the operation, and encoded again after it. Sample "
              "values in options are then in the range 0 to 1. Possible for operations that mix "
              "pixels, for chains and for --gray"},
+    {GI_OPTION("profile", TEXT, struct gi_io_params, encoding.color.profile),
+     .metavar = "NAME|FILE",
+     .help = "Convert the colours of the result to this ICC profile, and store it: srgb, "
+             "display-p3, adobe-rgb, gray (with the curve of sRGB) or the file of a profile for "
+             "RGB or gray. The input's own profile tells its colours; without one it is taken as "
+             "sRGB, with a warning unless nothing has to change. CMYK becomes sRGB by its profile "
+             "when it is read. Alpha stays. lcms2 computes each pixel on its own at full "
+             "precision, so that the bytes depend on its version only"},
+    {GI_OPTION("intent", CHOICE, struct gi_io_params, encoding.color.intent),
+     .default_text = "relative", .choices = intent_choices,
+     .help = "For --profile: the rendering intent"},
+    {GI_OPTION("no-black-point", FLAG, struct gi_io_params, encoding.color.no_black_point),
+     .help = "For --profile: no black point compensation, which maps the darkest colour of one "
+             "profile to that of the other"},
+    {GI_OPTION("assign", TEXT, struct gi_io_params, encoding.color.assign), .metavar = "NAME|FILE",
+     .help = "Take this ICC profile as that of the result, without changing samples, in place of "
+             "the input's own; with --profile it is converted from there"},
     {GI_OPTION("no-clobber", FLAG, struct gi_io_params, no_clobber),
      .help = "Do not overwrite existing files: an output that exists is an error. A batch without "
              "--report skips the inputs of such outputs"},

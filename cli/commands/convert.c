@@ -111,7 +111,8 @@ const struct gi_command gi_command_convert = {
               "of lossy files "
               "depend on the version of the library. "
               "--depth changes their type, --gray makes the image gray (with --linear in linear "
-              "light), and --background composites transparent pixels over a colour. gpuimg help "
+              "light), --profile srgb converts colours to another ICC profile, and --background "
+              "composites transparent pixels over a colour. gpuimg help "
               "common describes these options.\n\n"
               "More than two operands of which the last is a TIFF are joined, as by gpuimg pages: "
               "gpuimg convert a.png b.png doc.tif. The reverse is gpuimg convert doc.tif "
@@ -119,6 +120,7 @@ const struct gi_command gi_command_convert = {
               "{index} counts from 1.",
     .examples = "gpuimg convert photo.jpg photo.png\n"
                 "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
+                "gpuimg convert p3.jpg web.jpg --profile srgb\n"
                 "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",
     .min_operands = 2,
     .max_operands = 2,

@@ -40,6 +40,8 @@ enum gi_status gi_lossless_check(const struct gi_io_params *io, struct gi_err *e
                   {encoding->quality, "quality"},
                   {encoding->max_file_size, "max-file-size"},
                   {encoding->jpeg.subsampling, "subsampling"},
+                  {encoding->color.profile, "profile"},
+                  {encoding->color.assign, "assign"},
                   {encoding->dpi > 0, "dpi"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given)

@@ -4,36 +4,17 @@
 #include "imgio/integer.h"
 #include "imgio/library.h"
 #include "imgio/metadata/icc.h"
+#include "imgio/metadata/lcms.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if __has_include(<lcms2.h>)
-#include <lcms2.h>
-#include <lcms2_plugin.h>
-
-#define FUNCTIONS(X)                                                                               \
-    X(cmsCreateContext)                                                                            \
-    X(cmsDeleteContext)                                                                            \
-    X(cmsGetContextUserData)                                                                       \
-    X(cmsOpenProfileFromMemTHR)                                                                    \
-    X(cmsCloseProfile)                                                                             \
-    X(cmsReadTag)                                                                                  \
-    X(cmsGetToneCurveParametricType)                                                               \
-    X(cmsGetToneCurveEstimatedTable)                                                               \
-    X(cmsGetToneCurveEstimatedTableEntries)                                                        \
-    X(cmsEvalToneCurveFloat)                                                                       \
-    X(cmsGetColorSpace)                                                                            \
-    X(cmsCreate_sRGBProfileTHR)                                                                    \
-    X(cmsCreateTransformTHR)                                                                       \
-    X(cmsDoTransform)                                                                              \
-    X(cmsDeleteTransform)
-GI_LIBRARY_TABLE(lcms_table, FUNCTIONS);
-static struct lcms_table lcms;
+#ifdef GI_HAS_LCMS
+struct gi_lcms_table gi_lcms;
 static const struct gi_library library =
-    GI_LIBRARY(FUNCTIONS, lcms, "liblcms2.so.2", "lcms2", "liblcms2-2",
+    GI_LIBRARY(GI_LCMS_FUNCTIONS, gi_lcms, "liblcms2.so.2", "lcms2", "liblcms2-2",
                .version = "cmsGetEncodedCMMversion", .version_form = GI_LIBRARY_THOUSANDS);
 const struct gi_library *const gi_icc_library = &library;
 
@@ -46,11 +27,11 @@ enum {
     BLOCK_MAX = 16 << 20,
 };
 
-/* ---- lcms2's allocator, which sets the flag that open_context() got if memory runs out ---- */
+/* ---- lcms2's allocator, which sets the flag that gi_lcms_open() got if memory runs out ---- */
 
 static void *note(cmsContext context, void *memory)
 {
-    bool *starved = memory ? NULL : lcms.cmsGetContextUserData(context);
+    bool *starved = memory ? NULL : gi_lcms.cmsGetContextUserData(context);
     if (starved)
         *starved = true;
     return memory;
@@ -71,7 +52,7 @@ static void give(cmsContext context, void *memory)
     free(memory);
 }
 
-static cmsContext open_context(bool *starved)
+cmsContext gi_lcms_open(bool *starved)
 {
     cmsPluginMemHandler plugin = {
         .base = {.Magic = cmsPluginMagicNumber,
@@ -82,7 +63,7 @@ static cmsContext open_context(bool *starved)
         .ReallocPtr = take_more,
     };
     *starved = false;
-    cmsContext context = lcms.cmsCreateContext(&plugin, starved);
+    cmsContext context = gi_lcms.cmsCreateContext(&plugin, starved);
     *starved = *starved || !context;
     return context;
 }
@@ -93,10 +74,10 @@ static cmsContext open_context(bool *starved)
  * bits, too. */
 static double evaluate(const cmsToneCurve *curve, double v)
 {
-    if (lcms.cmsGetToneCurveParametricType(curve) != 0)
-        return (double)lcms.cmsEvalToneCurveFloat(curve, (cmsFloat32Number)v);
-    const cmsUInt16Number *table = lcms.cmsGetToneCurveEstimatedTable(curve);
-    unsigned last = lcms.cmsGetToneCurveEstimatedTableEntries(curve) - 1;
+    if (gi_lcms.cmsGetToneCurveParametricType(curve) != 0)
+        return (double)gi_lcms.cmsEvalToneCurveFloat(curve, (cmsFloat32Number)v);
+    const cmsUInt16Number *table = gi_lcms.cmsGetToneCurveEstimatedTable(curve);
+    unsigned last = gi_lcms.cmsGetToneCurveEstimatedTableEntries(curve) - 1;
     double at = v * last;
     unsigned i = at >= last ? last : (unsigned)at;
     double from = table[i], to = table[i < last ? i + 1 : last];
@@ -123,21 +104,21 @@ enum gi_status gi_icc_curves(double *light, size_t n, int colors,
     if (status)
         return gi_err_prefix(err, "--linear by its ICC profile");
     bool starved;
-    cmsContext context = open_context(&starved);
-    cmsHPROFILE profile = context
-                              ? lcms.cmsOpenProfileFromMemTHR(context, metadata->icc,
-                                                              (cmsUInt32Number)metadata->icc_nbytes)
-                              : NULL;
+    cmsContext context = gi_lcms_open(&starved);
+    cmsHPROFILE profile =
+        context ? gi_lcms.cmsOpenProfileFromMemTHR(context, metadata->icc,
+                                                   (cmsUInt32Number)metadata->icc_nbytes)
+                : NULL;
     bool ok = profile != NULL;
     for (int c = 0; c < colors && ok; c++) {
         const cmsToneCurve *curve =
-            lcms.cmsReadTag(profile, colors == 1 ? cmsSigGrayTRCTag : tags[c]);
+            gi_lcms.cmsReadTag(profile, colors == 1 ? cmsSigGrayTRCTag : tags[c]);
         ok = curve && read_curve(light + (size_t)c * n, n, curve);
     }
     if (profile)
-        lcms.cmsCloseProfile(profile);
+        gi_lcms.cmsCloseProfile(profile);
     if (context)
-        lcms.cmsDeleteContext(context);
+        gi_lcms.cmsDeleteContext(context);
     if (starved)
         return gi_fail(err, GI_E_MEMORY, "out of memory for the ICC profile");
     return ok ? GI_OK
@@ -168,15 +149,14 @@ static void hide_floats(unsigned char *icc, size_t nbytes)
     }
 }
 
-static cmsHPROFILE open_inks(cmsContext context, const struct gi_metadata *metadata, bool *starved)
+cmsHPROFILE gi_lcms_profile(cmsContext context, const void *bytes, size_t nbytes, bool *starved)
 {
-    unsigned char *icc = gi_memory_copy(metadata->icc, metadata->icc_nbytes);
+    unsigned char *icc = gi_memory_copy(bytes, nbytes);
     *starved = *starved || !icc;
     if (icc)
-        hide_floats(icc, metadata->icc_nbytes);
+        hide_floats(icc, nbytes);
     cmsHPROFILE profile =
-        icc ? lcms.cmsOpenProfileFromMemTHR(context, icc, (cmsUInt32Number)metadata->icc_nbytes)
-            : NULL;
+        icc ? gi_lcms.cmsOpenProfileFromMemTHR(context, icc, (cmsUInt32Number)nbytes) : NULL;
     free(icc);
     return profile;
 }
@@ -185,19 +165,20 @@ static cmsHPROFILE open_inks(cmsContext context, const struct gi_metadata *metad
 static bool make_transform(struct gi_inks *made, const struct gi_metadata *metadata,
                            enum gi_type type, bool inverted)
 {
-    cmsHPROFILE from = open_inks(made->context, metadata, &made->starved);
-    cmsHPROFILE to = lcms.cmsCreate_sRGBProfileTHR(made->context);
+    cmsHPROFILE from =
+        gi_lcms_profile(made->context, metadata->icc, metadata->icc_nbytes, &made->starved);
+    cmsHPROFILE to = gi_lcms.cmsCreate_sRGBProfileTHR(made->context);
     cmsUInt32Number inks = type == GI_U8 ? inverted ? TYPE_CMYK_8_REV : TYPE_CMYK_8
                            : inverted    ? TYPE_CMYK_16_REV
                                          : TYPE_CMYK_16;
-    if (from && to && lcms.cmsGetColorSpace(from) == cmsSigCmykData)
-        made->transform = lcms.cmsCreateTransformTHR(
+    if (from && to && gi_lcms.cmsGetColorSpace(from) == cmsSigCmykData)
+        made->transform = gi_lcms.cmsCreateTransformTHR(
             made->context, from, inks, to, type == GI_U8 ? TYPE_RGB_8 : TYPE_RGB_16,
             INTENT_RELATIVE_COLORIMETRIC, cmsFLAGS_BLACKPOINTCOMPENSATION);
     if (from)
-        lcms.cmsCloseProfile(from);
+        gi_lcms.cmsCloseProfile(from);
     if (to)
-        lcms.cmsCloseProfile(to);
+        gi_lcms.cmsCloseProfile(to);
     return made->transform;
 }
 
@@ -206,7 +187,7 @@ static struct gi_inks *make_inks(struct gi_metadata *metadata, enum gi_type type
 {
     struct gi_inks *made = calloc(1, sizeof *made);
     if (made)
-        made->context = open_context(&made->starved);
+        made->context = gi_lcms_open(&made->starved);
     bool good = made && made->context && make_transform(made, metadata, type, inverted);
     metadata->starved = metadata->starved || !made || made->starved;
     if (!good)
@@ -242,7 +223,7 @@ struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool in
 
 void gi_inks_convert(const struct gi_inks *inks, void *rgb, const void *cmyk, int width)
 {
-    lcms.cmsDoTransform(inks->transform, cmyk, rgb, (cmsUInt32Number)width);
+    gi_lcms.cmsDoTransform(inks->transform, cmyk, rgb, (cmsUInt32Number)width);
 }
 
 void gi_inks_free(struct gi_inks **inks)
@@ -250,9 +231,9 @@ void gi_inks_free(struct gi_inks **inks)
     struct gi_inks *made = *inks;
     *inks = NULL;
     if (made && made->transform)
-        lcms.cmsDeleteTransform(made->transform);
+        gi_lcms.cmsDeleteTransform(made->transform);
     if (made && made->context)
-        lcms.cmsDeleteContext(made->context);
+        gi_lcms.cmsDeleteContext(made->context);
     free(made);
 }
 

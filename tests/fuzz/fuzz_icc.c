@@ -1,6 +1,7 @@
-/* Fuzzes the reading of ICC profiles with lcms2 for --linear and CMYK. The first byte selects
- * transfer curves (of gray or of colour) or CMYK inks (in 8 or 16 bits, inverted or not).
- * Sources: imgio/metadata/icc*
+/* Fuzzes the reading of ICC profiles with lcms2 for --linear, CMYK and --profile. The first byte
+ * selects transfer curves (of gray or of colour), CMYK inks (in 8 or 16 bits, inverted or not) or
+ * the conversion of an image to Display P3.
+ * Sources: imgio/metadata/icc* imgio/metadata/lcms*
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "imgio/metadata/icc.h"
+#include "imgio/metadata/icc_convert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
@@ -41,6 +43,31 @@ static void convert(struct gi_metadata *metadata, enum gi_type type, bool invert
     gi_inks_free(&made);
 }
 
+/* Converts an image whose profile is `metadata`. The lower bits of `how` choose its shape. */
+static void convert_image(const struct gi_metadata *metadata, unsigned how)
+{
+    const struct gi_save_options options = {
+        .color = {.profile = "display-p3", .intent = (int)(how >> 4 & 3)}};
+    float samples[4 * WIDTH] = {0.5F, 0, 1, 0.25F};
+    const struct gi_image image = {.data = samples,
+                                   .stride = sizeof samples,
+                                   .width = WIDTH,
+                                   .height = 1,
+                                   .channels = 1 + (int)(how & 3),
+                                   .type = how & 4 ? GI_F32 : GI_U8};
+    const struct gi_image *made = &image;
+    struct gi_color_converted converted;
+    struct gi_err note, err = {0};
+    if (gi_color_apply(&converted, &made, &metadata, &options, "fuzz", &note, &err)) {
+        if (!*err.text)
+            abort();
+        return;
+    }
+    if (made->width != WIDTH || gi_color_channels(made) != 3)
+        abort();
+    gi_color_free(&converted);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
     if (nbytes < 2)
@@ -49,7 +76,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     if (!metadata.icc)
         return 0;
     memcpy(metadata.icc, bytes + 1, nbytes - 1);
-    if (bytes[0] & 2)
+    if (bytes[0] & 128)
+        convert_image(&metadata, bytes[0]);
+    else if (bytes[0] & 2)
         convert(&metadata, bytes[0] & 1 ? GI_U16 : GI_U8, bytes[0] & 4);
     else
         read_curves(&metadata, bytes[0] & 1 ? 3 : 1);

@@ -1,0 +1,402 @@
+/* Converts pixels between ICC profiles, and makes the profiles that have names.
+ *
+ * Every pixel is converted by itself with lcms2's whole pipeline: without its optimizations, which
+ * replace it by tables with interpolation, and without its cache of one pixel. So the result does
+ * not depend on threads, and is as precise as lcms2 can be.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/metadata/icc_convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "imgio/codecs.h"
+#include "imgio/losses.h"
+#include "imgio/metadata/icc.h"
+#include "imgio/metadata/lcms.h"
+#include "imgio/metadata/metadata.h"
+#include "imgio/source.h"
+
+/* A profile as bytes, malloc()ed. */
+struct profile {
+    void *bytes;
+    size_t nbytes;
+};
+
+#ifdef GI_HAS_LCMS
+
+enum {
+    ICC_HEAD = 128,
+    ICC_DATE = 24, /* and time, of 12 bytes (ICC.1:2022, 7.2) */
+    ICC_NBYTES_MAX = 16 << 20,
+    ROWS = 16, /* of a job */
+};
+
+/* ---- profiles with names ---- */
+
+/* The curve of sRGB (IEC 61966-2-1) has type 4 and five parameters, a power has type 1 and one
+ * (ICC.1:2022, 10.18). */
+static const struct named {
+    const char *name, *title;
+    cmsCIExyYTRIPLE primaries;
+    int curve;
+    double parameters[5];
+} names[] = {
+    {.name = "srgb",
+     .title = "sRGB",
+     .primaries = {{0.64, 0.33, 1}, {0.30, 0.60, 1}, {0.15, 0.06, 1}},
+     .curve = 4,
+     .parameters = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045}},
+    /* SMPTE EG 432-1's primaries with sRGB's white and curve */
+    {.name = "display-p3",
+     .title = "Display P3",
+     .primaries = {{0.68, 0.32, 1}, {0.265, 0.69, 1}, {0.15, 0.06, 1}},
+     .curve = 4,
+     .parameters = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045}},
+    /* Adobe RGB (1998) Color Image Encoding, 4.3 */
+    {.name = "adobe-rgb",
+     .title = "Compatible with Adobe RGB (1998)",
+     .primaries = {{0.64, 0.33, 1}, {0.21, 0.71, 1}, {0.15, 0.06, 1}},
+     .curve = 1,
+     .parameters = {563.0 / 256}},
+    {.name = "gray",
+     .title = "Gray with the curve of sRGB",
+     .curve = 4,
+     .parameters = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045}},
+};
+
+static void write_text(cmsContext context, cmsHPROFILE profile, cmsTagSignature tag,
+                       const char *text)
+{
+    cmsMLU *mlu = gi_lcms.cmsMLUalloc(context, 1);
+    if (mlu && gi_lcms.cmsMLUsetASCII(mlu, "en", "US", text))
+        gi_lcms.cmsWriteTag(profile, tag, mlu);
+    if (mlu)
+        gi_lcms.cmsMLUfree(mlu);
+}
+
+/* Returns the profile, or NULL if lcms2 can't make it. */
+static cmsHPROFILE make_named(cmsContext context, const struct named *named)
+{
+    static const cmsCIExyY d65 = {0.3127, 0.3290, 1}; /* IEC 61966-2-1 */
+    cmsToneCurve *curve =
+        gi_lcms.cmsBuildParametricToneCurve(context, named->curve, named->parameters);
+    cmsToneCurve *const curves[] = {curve, curve, curve};
+    bool gray = named->primaries.Red.Y == 0;
+    cmsHPROFILE made =
+        !curve ? NULL
+        : gray ? gi_lcms.cmsCreateGrayProfileTHR(context, gi_lcms.cmsD50_xyY(), curve)
+               : gi_lcms.cmsCreateRGBProfileTHR(context, &d65, &named->primaries, curves);
+    if (made) {
+        write_text(context, made, cmsSigProfileDescriptionTag, named->title);
+        write_text(context, made, cmsSigCopyrightTag, "No copyright, use freely");
+    }
+    if (curve)
+        gi_lcms.cmsFreeToneCurve(curve);
+    return made;
+}
+
+/* Makes the bytes of a profile. The date is always the same, so that the bytes are. */
+static enum gi_status save_named(struct profile *profile, const struct named *named,
+                                 struct gi_err *err)
+{
+    static const unsigned char date[] = {0x07, 0xd0, 0, 6, 0, 1, 0, 0, 0, 0, 0, 0}; /* 2000-06-01 */
+    bool starved;
+    cmsUInt32Number nbytes = 0;
+    cmsContext context = gi_lcms_open(&starved);
+    cmsHPROFILE made = context ? make_named(context, named) : NULL;
+    bool ok = made && gi_lcms.cmsSaveProfileToMem(made, NULL, &nbytes) && nbytes >= ICC_HEAD;
+    profile->bytes = ok ? malloc(nbytes) : NULL;
+    ok = profile->bytes && gi_lcms.cmsSaveProfileToMem(made, profile->bytes, &nbytes);
+    profile->nbytes = nbytes;
+    if (ok)
+        memcpy((char *)profile->bytes + ICC_DATE, date, sizeof date);
+    if (made)
+        gi_lcms.cmsCloseProfile(made);
+    if (context)
+        gi_lcms.cmsDeleteContext(context);
+    return ok ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory for the ICC profile");
+}
+
+static enum gi_status read_file(struct profile *profile, const char *path, struct gi_err *err)
+{
+    const struct gi_load_options options = {.limits = {.max_bytes = ICC_NBYTES_MAX}};
+    struct gi_source source;
+    enum gi_status status = gi_source_open(&source, path, &options, NULL, err);
+    if (status)
+        return status;
+    profile->nbytes = source.nbytes;
+    profile->bytes = gi_memory_copy(source.bytes, source.nbytes);
+    gi_source_close(&source, NULL);
+    return profile->bytes ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory");
+}
+
+/* Returns the number of colour channels of a profile, 0 if it is for neither RGB nor gray. */
+static int colors_of(const struct profile *profile)
+{
+    const char *model = (const char *)profile->bytes + 16;
+    if (profile->nbytes < ICC_HEAD || memcmp((char *)profile->bytes + 36, "acsp", 4) != 0)
+        return 0;
+    return memcmp(model, "GRAY", 4) == 0 ? 1 : memcmp(model, "RGB ", 4) == 0 ? 3 : 0;
+}
+
+/* Makes the profile of a name, or reads it from a file. */
+static enum gi_status take_profile(struct profile *profile, const char *name, const char *option,
+                                   struct gi_err *err)
+{
+    *profile = (struct profile){0};
+    enum gi_status status = gi_library_load(gi_icc_library, err);
+    size_t i = 0;
+    while (i < sizeof names / sizeof *names && strcmp(names[i].name, name) != 0)
+        i++;
+    if (!status)
+        status = i < sizeof names / sizeof *names ? save_named(profile, &names[i], err)
+                                                  : read_file(profile, name, err);
+    if (!status && !colors_of(profile)) {
+        free(profile->bytes);
+        profile->bytes = NULL;
+        status = gi_fail(err, GI_E_USAGE,
+                         "is no ICC profile for RGB or gray: want srgb, display-p3, adobe-rgb, "
+                         "gray or the file of such a profile");
+    }
+    return status ? gi_err_prefix(err, "--%s %s", option, name) : GI_OK;
+}
+
+/* ---- pixels ---- */
+
+struct work {
+    cmsHTRANSFORM transform;
+    const struct gi_image *dst, *src;
+};
+
+static void convert_rows(void *arg, int job, void *scratch)
+{
+    const struct work *w = arg;
+    for (int y = job * ROWS; y < (job + 1) * ROWS && y < w->src->height; y++)
+        gi_lcms.cmsDoTransform(w->transform, gi_row(w->src, y), gi_row(w->dst, y),
+                               (cmsUInt32Number)w->src->width);
+}
+
+/* Returns lcms2's number for samples as those of the image. */
+static cmsUInt32Number pixels_of(const struct gi_image *image)
+{
+    int colors = gi_color_channels(image);
+    unsigned alpha = gi_has_alpha(image);
+    return (cmsUInt32Number)(COLORSPACE_SH(colors == 1 ? PT_GRAY : PT_RGB) |
+                             CHANNELS_SH((unsigned)colors) | EXTRA_SH(alpha) |
+                             BYTES_SH((unsigned)gi_type_nbytes(image->type)) |
+                             FLOAT_SH((unsigned)(image->type == GI_F32)));
+}
+
+static cmsHTRANSFORM make_transform(cmsContext context, const struct profile *from,
+                                    const struct profile *to, const struct work *work,
+                                    const struct gi_save_color *color, bool *starved)
+{
+    cmsUInt32Number flags = cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE | cmsFLAGS_COPY_ALPHA;
+    cmsHPROFILE source = gi_lcms_profile(context, from->bytes, from->nbytes, starved);
+    cmsHPROFILE target = gi_lcms_profile(context, to->bytes, to->nbytes, starved);
+    if (!color->no_black_point)
+        flags |= cmsFLAGS_BLACKPOINTCOMPENSATION;
+    cmsHTRANSFORM made = source && target
+                             ? gi_lcms.cmsCreateTransformTHR(context, source, pixels_of(work->src),
+                                                             target, pixels_of(work->dst),
+                                                             (cmsUInt32Number)color->intent, flags)
+                             : NULL;
+    if (source)
+        gi_lcms.cmsCloseProfile(source);
+    if (target)
+        gi_lcms.cmsCloseProfile(target);
+    return made;
+}
+
+/* Makes *dst, whose shape is set, from `src`. */
+static enum gi_status convert_pixels(struct gi_image *dst, const struct gi_image *src,
+                                     const struct profile *from, const struct profile *to,
+                                     const struct gi_save_options *options, struct gi_err *err)
+{
+    bool starved;
+    cmsContext context = gi_lcms_open(&starved);
+    struct work work = {.dst = dst, .src = src};
+    if (context)
+        work.transform = make_transform(context, from, to, &work, &options->color, &starved);
+    enum gi_status status =
+        starved          ? gi_fail(err, GI_E_MEMORY, "out of memory for the ICC profile")
+        : work.transform ? GI_OK
+                         : gi_fail(err, GI_E_UNSUPPORTED,
+                                   "its ICC profile or that of --profile is damaged, or has no "
+                                   "tables for this conversion");
+    if (!status)
+        status = gi_image_alloc(dst, dst->width, dst->height, dst->channels, dst->type, err);
+    int jobs = 1 + (src->height - 1) / ROWS;
+    const struct gi_parallel *parallel = options->parallel;
+    if (!status && parallel)
+        status = parallel->run(parallel->self, jobs, convert_rows, &work, 0, err);
+    for (int i = 0; i < jobs && !status && !parallel; i++)
+        convert_rows(&work, i, NULL);
+    if (status)
+        gi_image_free(dst);
+    if (work.transform)
+        gi_lcms.cmsDeleteTransform(work.transform);
+    if (context)
+        gi_lcms.cmsDeleteContext(context);
+    return status;
+}
+
+/* Sets *from to the profile of an image. *missing becomes true if the image has none. */
+static enum gi_status own_profile(struct profile *from, const struct gi_image *image,
+                                  const struct gi_metadata *metadata, bool *missing,
+                                  struct gi_err *err)
+{
+    static const struct gi_metadata none;
+    const struct gi_metadata *m = metadata ? metadata : &none;
+    int colors = gi_color_channels(image);
+    *missing = !m->icc || !gi_icc_fits(m, colors);
+    if (!*missing) {
+        *from = (struct profile){gi_memory_copy(m->icc, m->icc_nbytes), m->icc_nbytes};
+        return from->bytes ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory for its ICC profile");
+    }
+    if (!gi_metadata_is_srgb(m))
+        return gi_fail(
+            err, GI_E_UNSUPPORTED,
+            "--profile: its colour is in PNG's chunks (gAMA, cHRM, cICP), which can't be "
+            "converted: want --assign PROFILE, too");
+    return take_profile(from, colors == 1 ? "gray" : "srgb", "profile", err);
+}
+
+static bool are_equal(const struct profile *a, const struct profile *b)
+{
+    return a->nbytes == b->nbytes && memcmp(a->bytes, b->bytes, a->nbytes) == 0;
+}
+
+static enum gi_status convert(struct gi_color_converted *made, struct profile *own,
+                              const struct gi_save_options *options, struct gi_err *warning,
+                              struct gi_err *err)
+{
+    const struct gi_save_color *color = &options->color;
+    struct profile to, from = *own;
+    struct gi_image shape = made->image;
+    bool missing = false;
+    enum gi_status status = take_profile(&to, color->profile, "profile", err);
+    if (!status && !from.bytes)
+        status = own_profile(&from, &made->image, &made->metadata, &missing, err);
+    if (!status && missing && !are_equal(&from, &to))
+        gi_fail(warning, GI_E_UNSUPPORTED, "--profile: has no ICC profile, and is taken as %s",
+                gi_color_channels(&shape) == 1 ? "gray with the curve of sRGB" : "sRGB");
+    if (!status && !are_equal(&from, &to)) {
+        shape.channels = colors_of(&to) + gi_has_alpha(&made->image);
+        status = convert_pixels(&shape, &made->image, &from, &to, options, err);
+        if (!status)
+            made->image = shape;
+    }
+    free(from.bytes);
+    *own = to;
+    return status;
+}
+
+#else
+
+static enum gi_status take_profile(struct profile *profile, const char *name, const char *option,
+                                   struct gi_err *err)
+{
+    *profile = (struct profile){0};
+    return gi_fail(err, GI_E_UNSUPPORTED, "--%s %s: this build has no lcms2", option, name);
+}
+
+static int colors_of(const struct profile *profile)
+{
+    return 0;
+}
+
+static enum gi_status convert(struct gi_color_converted *made, struct profile *own,
+                              const struct gi_save_options *options, struct gi_err *warning,
+                              struct gi_err *err)
+{
+    return gi_fail(err, GI_E_UNSUPPORTED, "--profile: this build has no lcms2");
+}
+
+#endif
+
+enum gi_status gi_color_check_profiles(const struct gi_save_color *color, struct gi_err *err)
+{
+    struct profile profile = {0};
+    enum gi_status status = GI_OK;
+    if (color->profile)
+        status = take_profile(&profile, color->profile, "profile", err);
+    if (!status)
+        free(profile.bytes);
+    profile.bytes = NULL;
+    if (!status && color->assign)
+        status = take_profile(&profile, color->assign, "assign", err);
+    if (!status)
+        free(profile.bytes);
+    return status;
+}
+
+static enum gi_status apply(struct gi_color_converted *made, const struct gi_image *image,
+                            const struct gi_metadata *metadata,
+                            const struct gi_save_options *options, struct gi_err *note,
+                            struct gi_err *err)
+{
+    const struct gi_save_color *color = &options->color;
+    struct profile own = {0};
+    enum gi_status status = GI_OK;
+    *made = (struct gi_color_converted){.image = *image};
+    made->image.owner = GI_OWNER_NONE;
+    made->metadata = metadata ? *metadata : (struct gi_metadata){0};
+    if (made->metadata.bands.n)
+        return gi_fail(err, GI_E_UNSUPPORTED, "--profile: an image of bands has no profile");
+    if (color->assign)
+        status = take_profile(&own, color->assign, "assign", err);
+    if (!status && own.bytes && colors_of(&own) != gi_color_channels(image))
+        status = gi_fail(err, GI_E_UNSUPPORTED,
+                         "--assign %s: the profile is for %s, and the image is %s", color->assign,
+                         colors_of(&own) == 1 ? "gray" : "RGB",
+                         gi_color_channels(image) == 1 ? "gray" : "RGB");
+    if (!status && color->profile)
+        status = convert(made, &own, options, note, err);
+    made->icc = own.bytes;
+    made->metadata.icc = own.bytes;
+    made->metadata.icc_nbytes = own.nbytes;
+    made->metadata.color = NULL;
+    made->metadata.color_nbytes = 0;
+    if (status)
+        gi_color_free(made);
+    return status;
+}
+
+enum gi_status gi_color_apply(struct gi_color_converted *made, const struct gi_image **image,
+                              const struct gi_metadata **metadata,
+                              const struct gi_save_options *options, const char *name,
+                              struct gi_err *note, struct gi_err *err)
+{
+    *made = (struct gi_color_converted){0};
+    *note = (struct gi_err){0};
+    if (!options->color.profile && !options->color.assign)
+        return GI_OK;
+    enum gi_status status = apply(made, *image, *metadata, options, note, err);
+    if (!status && note->status && options->strict) {
+        gi_color_free(made);
+        status = gi_fail(err, note->status, "--strict: %s", note->text);
+    }
+    if (status) {
+        gi_err_prefix(err, "%s", name);
+        return status;
+    }
+    *image = &made->image;
+    *metadata = &made->metadata;
+    return GI_OK;
+}
+
+void gi_color_warn(struct gi_err *warning, const struct gi_err *note, const char *name)
+{
+    struct gi_err other = warning ? *warning : (struct gi_err){0};
+    if (warning && note->status)
+        gi_fail(warning, note->status, "%s: %s%s%s", name, note->text, *other.text ? "; " : "",
+                other.text);
+}
+
+void gi_color_free(struct gi_color_converted *made)
+{
+    gi_image_free(&made->image);
+    free(made->icc);
+    made->icc = NULL;
+}
