@@ -16,6 +16,12 @@ static inline uint32_t gi_big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
+static inline void gi_put_big16(unsigned char *p, uint16_t v)
+{
+    p[0] = (unsigned char)(v >> 8);
+    p[1] = (unsigned char)v;
+}
+
 static inline void gi_put_big32(unsigned char *p, uint32_t v)
 {
     for (int i = 0; i < 4; i++)

@@ -27,7 +27,7 @@ const char *const gi_promises_paragraphs[] = {
     "the names that other programs use for them work too.",
     "FILES ARE DECODED AS BY OTHER PROGRAMS. gpuimg decodes PNG as libpng does (the 162 "
     "good files of PngSuite), JPEG as djpeg, PNM as netpbm, WebP as dwebp, TIFF as libtiff, "
-    "HEIC and AVIF as heif-convert, JPEG XL as djxl, "
+    "HEIC and AVIF as heif-convert, JPEG XL as djxl, FITS as astropy, "
     "and BMP (27 good files) and TGA as Pillow, or as ffmpeg where Pillow misreads a file. "
     "Every command turns an image upright by its EXIF orientation first, as PIL's "
     "ImageOps.exif_transpose() does; other programs may leave it as it is stored.",

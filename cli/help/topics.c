@@ -302,7 +302,7 @@ static const char *const limits_paragraphs[] = {
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
     "NOT YET. gpuimg can't do these yet: reading JPEG 2000, OpenEXR, DICOM, "
-    "FITS, PSD, "
+    "PSD, "
     "SVG and camera raws; writing GIF, ICO, PDF and MP4; {width} and {height} in the names of "
     "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
     "edges; Fourier transforms; separating objects that are touching (watershed); TIFFs of 2 or 4 "
@@ -366,6 +366,18 @@ static const char *const common_paragraphs[] = {
     "light, other samples as sRGB, and a colour space that a file names becomes an ICC profile. A "
     "lossy file with a profile that libjxl can't describe by numbers is decoded to sRGB. libjxl "
     "may print lines of its own about a damaged file.",
+    "FITS files have the image of the first header with two or three axes; further images and "
+    "tables are named as lost, and tile-compressed images want funpack first. Three planes are "
+    "red, "
+    "green and blue, other numbers are bands ('x.fits[bands=2]'). The first row of the file is the "
+    "lowest one of the image, unless the card ROWORDER says TOP-DOWN; astropy has it as row 0 of "
+    "an "
+    "array. BITPIX 8 and 16 with BZERO 32768 are read as 8 "
+    "and 16 bits, all others as floats of the value BZERO + BSCALE * v, with a warning if that "
+    "rounds. BLANK marks pixels without data, as GDAL's tag does; NaN wants --nodata nan. Cards "
+    "are "
+    "carried from FITS to FITS, except coordinates of the sky, which are lost by name. Written are "
+    "BITPIX 8, 16 and -32, without alpha.",
     "Damage is an error, with status 1, also if all pixels are there: an end of the file or a part "
     "of its ICC profile that is missing. --allow-partial takes what can be read. A chunk of a PNG "
     "that is not critical and has a wrong checksum, a bad tag of a TIFF, and runs of a "
