@@ -65,7 +65,6 @@ double gi_ciede2000(const double x[3], const double y[3])
 
 struct row_sums {
     double sum, max;
-    uint64_t pixels;
 };
 
 struct colors {
@@ -93,23 +92,14 @@ static void measure_row(void *arg, int y, void *scratch)
     const struct gi_compare_work *work = colors->work;
     size_t channels = (size_t)work->a->channels, n = channels * gi_type_nbytes(work->a->type);
     const char *a = gi_row(work->a, y), *b = gi_row(work->b, y);
-    const uint8_t *ignored = gi_compare_ignored_row(work, y);
-    const uint8_t *differs = work->differs + (size_t)y * work->npieces;
     struct row_sums *sums = &colors->rows[y];
     const char *known = NULL, *other = NULL; /* the last pixels that were compared, and */
     double d = 0;                            /* their difference */
-    bool any = memchr(differs, 1, work->npieces);
+    size_t width = (size_t)work->a->width;
     (void)scratch;
-    for (size_t x = 0; x < (size_t)work->a->width; x++) {
-        if (ignored && ignored[x])
-            continue;
-        sums->pixels++;
-        if (!any)
-            continue;
+    for (size_t x = gi_compare_next(work, y, 0); x < width; x = gi_compare_next(work, y, x + 1)) {
         const char *p = a + x * n, *q = b + x * n;
-        if ((!differs[x * channels / GI_COMPARE_PIECE] &&
-             !differs[((x + 1) * channels - 1) / GI_COMPARE_PIECE]) ||
-            memcmp(p, q, n) == 0)
+        if (memcmp(p, q, n) == 0)
             continue;
         if (!known || memcmp(p, known, n) != 0 || memcmp(q, other, n) != 0) {
             double first[3], second[3];
@@ -137,11 +127,10 @@ enum gi_status gi_compare_colors(struct gi_comparison *result, const struct gi_c
     enum gi_status status = work->queue->k->jobs(work->queue, height, measure_row, &colors, 0, err);
     for (int y = 0; y < height; y++) {
         sums.sum += colors.rows[y].sum;
-        sums.pixels += colors.rows[y].pixels;
         if (!(colors.rows[y].max <= sums.max) && !isnan(sums.max))
             sums.max = colors.rows[y].max;
     }
-    all->ciede2000 = sums.sum / (double)sums.pixels;
+    all->ciede2000 = sums.sum / (double)result->channels[0].samples;
     all->ciede2000_max = sums.max;
     free(colors.rows);
     return status;

@@ -199,21 +199,10 @@ static void count_row(void *arg, int y, void *scratch)
 {
     const struct counting *counting = arg;
     const struct gi_compare_work *work = counting->work;
-    const uint8_t *ignored = gi_compare_ignored_row(work, y);
-    const uint8_t *differs = work->differs + (size_t)y * work->npieces;
-    size_t channels = (size_t)work->a->channels;
+    size_t width = (size_t)counting->work->a->width;
     (void)scratch;
-    for (size_t p = 0, x = 0; p < work->npieces; p++) {
-        /* the pixels whose first sample is not in a later piece */
-        size_t end =
-            (p * GI_COMPARE_PIECE + gi_compare_piece(work, p * GI_COMPARE_PIECE) + channels - 1) /
-            channels;
-        bool skip = !differs[p] && (p + 1 == work->npieces || !differs[p + 1]);
-        for (; x < end && !skip; x++)
-            if (!ignored || !ignored[x])
-                counting->rows[y].verdicts[judge(&counting->pixels, (int)x, y)]++;
-        x = end;
-    }
+    for (size_t x = gi_compare_next(work, y, 0); x < width; x = gi_compare_next(work, y, x + 1))
+        counting->rows[y].verdicts[judge(&counting->pixels, (int)x, y)]++;
 }
 
 enum gi_status gi_compare_pixelmatch(struct gi_comparison *result,

@@ -37,6 +37,27 @@ static inline size_t gi_compare_piece(const struct gi_compare_work *work, size_t
     return left < GI_COMPARE_PIECE ? left : GI_COMPARE_PIECE;
 }
 
+/* Returns the first pixel of row y, from pixel x on, that is compared and in a piece that differs;
+ * the width if there is none. */
+static inline size_t gi_compare_next(const struct gi_compare_work *work, int y, size_t x)
+{
+    const uint8_t *ignored = gi_compare_ignored_row(work, y);
+    const uint8_t *differs = work->differs + (size_t)y * work->npieces;
+    size_t width = (size_t)work->a->width, channels = (size_t)work->a->channels;
+    while (x < width) {
+        size_t first = x * channels / GI_COMPARE_PIECE;
+        size_t last = (x * channels + channels - 1) / GI_COMPARE_PIECE;
+        size_t after = (first + 1) * GI_COMPARE_PIECE / channels; /* in the next piece, in part */
+        if (!differs[first] && !differs[last])
+            x = after > x ? after : x + 1;
+        else if (ignored && ignored[x])
+            x++;
+        else
+            return x;
+    }
+    return width;
+}
+
 /* Allocates work->differs and sets work->npieces. The caller frees the memory. Errors:
  * GI_E_MEMORY. */
 enum gi_status gi_compare_pieces(struct gi_compare_work *work, struct gi_err *err);
@@ -51,7 +72,8 @@ enum gi_status gi_compare_differences(struct gi_comparison *result,
  * GI_E_MEMORY. */
 enum gi_status gi_compare_similarities(struct gi_comparison *result,
                                        const struct gi_compare_work *work, struct gi_err *err);
-/* Sets ciede2000 and ciede2000_max of the result. Errors: GI_E_MEMORY. */
+/* Sets ciede2000 and ciede2000_max of the result, whose numbers of samples are set. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_compare_colors(struct gi_comparison *result, const struct gi_compare_work *work,
                                  struct gi_err *err);
 /* Sets pixelmatch and antialiased of the result. Errors: GI_E_MEMORY. */

@@ -52,14 +52,30 @@ class Pictures:
             os.remove(raw)
         return path
 
-    def get(self, name, size):
-        """Returns the path of gray.pgm, rgb.ppm or a file of MAKERS; small.png is 512 x 512."""
+    def changed(self, source, size, channels):
+        """Returns the path of a copy in which a square of 1 % of the pixels is inverted."""
+        path = source.removesuffix(".pnm") + "-changed.pnm"
+        if not os.path.exists(path):
+            with open(source, "rb") as f:
+                data = bytearray(f.read())
+            side, start = size // 10, len(data) - size * size * channels
+            for y in range(side, 2 * side):
+                at = start + (y * size + side) * channels
+                data[at:at + side * channels] = bytes(255 - v for v in data[at:at + side * channels])
+            with open(path, "wb") as f:
+                f.write(data)
+        return path
+
+    def get(self, name, size, changed=False):
+        """Returns the path of gray.pgm, rgb.ppm or a file of MAKERS; small.png is 512 x 512. `changed` asks for changed()."""
         if name.startswith("small"):
             size = min(512, size)
-        source = self.pnm(size, 1 if name.startswith("gray") else 3)
+        channels = 1 if name.startswith("gray") else 3
+        source = self.pnm(size, channels)
+        source = self.changed(source, size, channels) if changed else source
         if name.endswith((".pgm", ".ppm")):
             return source
-        path = os.path.join(self.bench.folder, f"{size}-{name}")
+        path = os.path.join(self.bench.folder, f"{size}-{'changed-' * changed}{name}")
         if not os.path.exists(path):
             words = MAKERS[name].split()
             if not find(words[0]):
@@ -122,6 +138,10 @@ def command_row(bench, spec, row, size):
     except RuntimeError as missing:
         return {"table": "commands", "name": row["name"], "size": size, "skipped": str(missing)}
     peers = spec[row["peers"]] if isinstance(row["peers"], str) else row["peers"]
+    if "{c}" in row["gpuimg"]:  # the input with changes
+        changed = bench.pictures.get(row["in"], size, True)
+        row = {**row, "gpuimg": row["gpuimg"].replace("{c}", changed)}
+        peers = {name: template.replace("{c}", changed) for name, template in peers.items()}
     commands, absent = {"gpuimg": [bench.gpuimg] + words_of(row["gpuimg"], source, row["out"])}, {}
     for name, template in peers.items():
         words = words_of(template, source, row["out"])
