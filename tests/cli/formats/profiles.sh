@@ -48,7 +48,8 @@ def to_srgb(v):
 
 def make():
     rng = np.random.default_rng(5)
-    rgb = rng.integers(0, 256, (37, 61, 4)).astype(np.uint8)
+    # Large enough for the table of colours, with colours that repeat and some that share a place.
+    rgb = np.tile(rng.integers(0, 256, (132, 260, 4)), (1, 2, 1)).astype(np.uint8)
     Image.fromarray(rgb[..., :3]).save("rgb.png")
     Image.fromarray(rgb).save("rgba.png")
     Image.fromarray(rgb[..., 0]).save("gray.png")
