@@ -183,6 +183,7 @@ const struct gi_synonym gi_command_synonyms[] = {
     {"jet", "colormap --map jet"},
     {"join", "montage"},
     {"jpeg", "convert"},
+    {"jpegoptim", "orient --lossless --optimize (of JPEGs)"},
     {"jpegtran", "orient, flip, rotate, transpose or crop with --lossless"},
     {"jpg", "convert"},
     {"jpgicc", "convert --profile srgb"},

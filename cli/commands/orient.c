@@ -48,7 +48,8 @@ const struct gi_command gi_command_orient = {
     .examples = "gpuimg orient phone.jpg upright.jpg\n"
                 "gpuimg orient scan.png upright.png --orientation 6\n"
                 "gpuimg orient upright.jpg tagged.jpg --tag 6\n"
-                "gpuimg orient --lossless photos/*.jpg --out-dir upright",
+                "gpuimg orient --lossless photos/*.jpg --out-dir upright\n"
+                "gpuimg orient --lossless photo.jpg smaller.jpg --progressive --strip",
     .min_operands = 2,
     .max_operands = 2,
     .sets = {{0},
