@@ -12,6 +12,18 @@ void gi_commands_use(const struct gi_command *const *rows)
     commands = rows;
 }
 
+static gi_line_runner *run_line;
+
+void gi_commands_run_by(gi_line_runner *runner)
+{
+    run_line = runner;
+}
+
+int gi_command_line_run(int argc, char **argv, struct gi_err *err)
+{
+    return run_line(argc, argv, err);
+}
+
 const char *const gi_group_titles[GI_GROUPS] = {
     [GI_GROUP_TOOLS] = "Batches and tools",   [GI_GROUP_FILTERS] = "Filters",
     [GI_GROUP_MORPHOLOGY] = "Morphology",     [GI_GROUP_TONE] = "Tone and thresholds",

@@ -16,6 +16,13 @@ void gi_commands_use(const struct gi_command *const *rows);
 struct gi_reporter;
 const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter);
 
+/* Runs a command line, whose first word is the name of a command, as main() does, and logs its
+ * error. Returns the exit status. gi_commands_run_by() sets the function that does this, which
+ * main() has. */
+typedef int gi_line_runner(int argc, char **argv, struct gi_err *err);
+void gi_commands_run_by(gi_line_runner *runner);
+int gi_command_line_run(int argc, char **argv, struct gi_err *err);
+
 /* Checks operands that name operations. Errors: GI_E_USAGE for an unknown name. */
 enum gi_status gi_operations_check(char **names, int n, struct gi_err *err);
 /* Returns whether `name` is one of the n names; true if n is 0. */

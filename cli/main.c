@@ -123,9 +123,9 @@ static enum gi_status fail_command(const char *name, struct gi_err *err)
                    gi_command_hint(hint, sizeof hint, name));
 }
 
-/* Ends the process. Exiting at once loses nothing, because all outputs have been committed and
- * standard output has been flushed. */
-static int finish(enum gi_status status, const struct gi_command *command, const struct gi_err *err)
+/* Logs the error of a command, or prints its last line. Returns the exit status. */
+static int conclude(enum gi_status status, const struct gi_command *command,
+                    const struct gi_err *err)
 {
     if (status && status != GI_E_PIPE && *err->text)
         gi_cli_log("%s", err->text);
@@ -140,8 +140,14 @@ static int finish(enum gi_status status, const struct gi_command *command, const
                : status == GI_E_USAGE ? GI_EXIT_USAGE
                : again                ? GI_EXIT_AGAIN
                                       : failed;
-    if (gi_stop_signal())
-        code = 128 + gi_stop_signal();
+    return gi_stop_signal() ? 128 + gi_stop_signal() : code;
+}
+
+/* Ends the process. Exiting at once loses nothing, because all outputs have been committed and
+ * standard output has been flushed. */
+static int finish(enum gi_status status, const struct gi_command *command, const struct gi_err *err)
+{
+    int code = conclude(status, command, err);
     if (status == GI_E_PIPE && ends_by_sigpipe) {
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
@@ -179,6 +185,33 @@ static char **command_line(int *argc, char **argv, const char *name)
     return line;
 }
 
+/* Finds the command of the line and runs it. Sets *found to whether there is such a command. */
+static enum gi_status run_command(struct gi_command *command, bool *found, int argc, char **argv,
+                                  struct gi_err *err)
+{
+    const char *name = argv[0];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    char **args = command_line(&argc, argv, name);
+    *found = gi_command_find(command, args[0]);
+    if (*found)
+        gi_cli_name(command->name);
+    enum gi_status status = *found ? run(command, argc, args, err) : fail_command(name, err);
+    free(args);
+    return status;
+}
+
+/* Runs a line of gpuimg jobs. */
+static int run_line(int argc, char **argv, struct gi_err *err)
+{
+    struct gi_command command;
+    bool found;
+    gi_cli_name(NULL);
+    gi_cli_conclude("%s", "");
+    enum gi_status status = run_command(&command, &found, argc, argv, err);
+    return conclude(status, found ? &command : NULL, err);
+}
+
 int main(int argc, char **argv)
 {
     open_standard_files();
@@ -204,17 +237,9 @@ int main(int argc, char **argv)
         gi_complete(argc - 2, argv + 2);
         return finish(flush_stdout(GI_OK, &err), NULL, &err);
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        name = "help";
     struct gi_command command;
-    int argn = argc - 1;
-    char **args = command_line(&argn, argv + 1, name);
-    if (!gi_command_find(&command, args[0])) {
-        free(args);
-        return finish(fail_command(name, &err), NULL, &err);
-    }
-    gi_cli_name(command.name);
-    enum gi_status status = run(&command, argn, args, &err);
-    free(args);
-    return finish(status, &command, &err);
+    bool found;
+    gi_commands_run_by(run_line);
+    enum gi_status status = run_command(&command, &found, argc - 1, argv + 1, &err);
+    return finish(status, found ? &command : NULL, &err);
 }

@@ -16,9 +16,16 @@
 #define LEAKS_ARE_SOUGHT 0
 #endif
 
+static bool goes_on_after;
+
+void gi_cli_go_on(bool goes_on)
+{
+    goes_on_after = goes_on;
+}
+
 bool gi_cli_tears_down(void)
 {
-    return LEAKS_ARE_SOUGHT || getenv("GPUIMG_TEAR_DOWN");
+    return goes_on_after || LEAKS_ARE_SOUGHT || getenv("GPUIMG_TEAR_DOWN");
 }
 
 /* Returns whether standard output is a pipe or socket whose reader has gone. */

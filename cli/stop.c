@@ -24,6 +24,10 @@ static void on_signal(int number)
 
 void gi_stop_listen(void)
 {
+    static bool listens;
+    if (listens) /* gpuimg jobs runs several batches */
+        return;
+    listens = true;
     gi_input_heed(gi_stop_asked);
     /* SA_RESTART is not set, because the signal must wake a thread that waits for a pipe. */
     struct sigaction act = {.sa_handler = on_signal};

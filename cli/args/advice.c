@@ -70,8 +70,6 @@ static const char no_names[] =
     "files are not renamed; gpuimg convert --out '{date}/{name}' writes copies named by their "
     "dates, and gpuimg hash and duplicates compare them";
 static const char no_display[] = "gpuimg shows nothing on a screen: it writes files";
-static const char no_server[] =
-    "there is no server; gpuimg help batch explains how one process works on many images";
 static const char no_watch[] = "folders are not watched; gpuimg help batch explains --resume, with "
                                "which a run takes only what is new";
 static const char no_video[] = "gpuimg reads and writes Y4M, which ffmpeg makes of a video and "
@@ -196,8 +194,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"mask", "round-corners", corners_round},
     {"mask", "rounded-corners", corners_round},
     {"convert", "screenshot", no_display},
-    {"help batch", "serve", no_server},
-    {"help batch", "server", no_server},
     {"composite", "shadow", shadows},
     {"convert", "show", no_display},
     {"edges", "sift", no_features},

@@ -11,10 +11,77 @@
 #include "kernels/kernels.h"
 #include "kernels/ways.h"
 
+/* Devices that stay open between the lines of gpuimg jobs. Threads that open devices share them. */
+enum { KEPT_MAX = 32 };
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gi_session_device kept[KEPT_MAX];
+static int nkept;
+static bool keeps;
+
+static bool has_options(const struct gi_session_device *device, const struct gi_kernels *k,
+                        const struct gi_open_options *o)
+{
+    const struct gi_open_options *p = &device->options;
+    return device->k == k && p->threads == o->threads && p->ordinal == o->ordinal &&
+           p->yields == o->yields && p->keeps == o->keeps && p->max_bytes == o->max_bytes;
+}
+
+static void close_all(struct gi_session_device *device)
+{
+    for (int i = 0; i < device->nidle; i++)
+        device->k->queue_close(&device->idle[i]);
+    if (device->device)
+        device->k->device_close(&device->device);
+    free(device->idle);
+}
+
+/* Keeps the device with its queues. Returns false if it is to be closed. */
+static bool keep_device(const struct gi_session_device *device)
+{
+    pthread_mutex_lock(&kept_lock);
+    bool fits = keeps && nkept < KEPT_MAX && device->device && !device->lost &&
+                !device->err.status && device->nidle == device->nqueues;
+    if (fits)
+        kept[nkept++] = *device;
+    pthread_mutex_unlock(&kept_lock);
+    return fits;
+}
+
+/* Takes a kept device with the same options. Returns false if there is none. */
+static bool take_kept(struct gi_session_device *device)
+{
+    struct gi_session_device found = {0};
+    pthread_mutex_lock(&kept_lock);
+    for (int i = nkept - 1; i >= 0 && !found.device; i--)
+        if (has_options(&kept[i], device->k, &device->options)) {
+            found = kept[i];
+            kept[i] = kept[--nkept];
+        }
+    pthread_mutex_unlock(&kept_lock);
+    if (!found.device)
+        return false;
+    while (found.nidle > device->most)
+        found.k->queue_close(&found.idle[--found.nidle]);
+    memcpy(device->idle, found.idle, (size_t)found.nidle * sizeof(struct gi_queue *));
+    device->device = found.device;
+    device->nidle = device->nqueues = found.nidle;
+    free(found.idle);
+    return true;
+}
+
+void gi_session_devices_keep(bool keep)
+{
+    keeps = keep;
+    while (!keep && nkept)
+        close_all(&kept[--nkept]);
+}
+
 static void *open_device(void *arg)
 {
     struct gi_session_device *device = arg;
     const struct gi_kernels *k = device->k;
+    if (take_kept(device))
+        return NULL;
     if (k->device_open(&device->device, &device->options, &device->err) || !device->with_queue)
         return NULL;
     if (k->queue_open(&device->idle[0], device->device, &device->err))
@@ -52,11 +119,8 @@ void gi_session_device_free(struct gi_session_device *device)
 {
     if (device->opening)
         pthread_join(device->thread, NULL);
-    for (int i = 0; i < device->nidle; i++)
-        device->k->queue_close(&device->idle[i]);
-    if (device->device)
-        device->k->device_close(&device->device);
-    free(device->idle);
+    if (!keep_device(device))
+        close_all(device);
 }
 
 void gi_session_device_start(struct gi_session_device *device)
@@ -163,6 +227,8 @@ enum gi_status gi_session_device_run(struct gi_session_device *device, struct gi
     if (!status)
         status =
             gi_pipeline_run(job->pipeline, queue, job->dst, job->src, job->sides, job->times, err);
+    if (status == GI_E_DEVICE)
+        __atomic_store_n(&device->err.status, GI_E_DEVICE, __ATOMIC_RELAXED);
     if (own)
         gi_session_device_give(device, own);
     return status;

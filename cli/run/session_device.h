@@ -21,7 +21,7 @@ struct gi_session_device {
     bool started, opening;
     bool with_queue; /* opening also opens a queue, because an image is waiting for one */
     pthread_t thread;
-    struct gi_err err; /* of opening */
+    struct gi_err err; /* of opening; later only `status`, GI_E_DEVICE if a run failed with it */
     struct gi_device *device;
     struct gi_queue **idle;
     int nidle, nqueues, most; /* numbers of idle queues, of all queues, and the maximum */
@@ -39,6 +39,10 @@ struct gi_session_device {
 void gi_session_device_init(struct gi_session_device *device, const struct gi_kernels *k,
                             const struct gi_open_options *options, int most);
 void gi_session_device_free(struct gi_session_device *device);
+
+/* With `keep`, devices that are freed stay open, and the next device with the same options takes
+ * one of them. Without, closes those that are kept. For the main thread. */
+void gi_session_devices_keep(bool keep);
 
 /* Starts to open the device, on a thread of its own. */
 void gi_session_device_start(struct gi_session_device *device);

@@ -45,7 +45,7 @@ ALL = [*range(1, 1500), *range(1500, 100000, 97)]
 SAMPLE = [1, 2, 3, 5, 9, 17, 33, 65, 129, 257, 513, 1025, 2049, 4097]
 
 # Commands whose output differs on each run, and replacements for examples that take long.
-MOODY = ("devices", "bench", "selftest")
+MOODY = ("devices", "bench", "selftest", "jobs")
 SHORT = {"bench": "bench invert --size 16 --device cpu --threads 1", "selftest": "selftest invert --device cpu"}
 
 
@@ -134,6 +134,7 @@ CONTENT = {
     "compare": {".png": png(bytes(480))},  # a mask that leaves out nothing
     "convolve": {".txt": b"0 1 0\n1 -4 1\n0 1 0\n"},
     "duplicates": {".csv": b"file,hash\na.png,f1b13f0e35e0184f\nb.png,f1b13f0e35e0184e\n"},
+    "jobs": {".txt": b"# a line\nhelp blur\n"},
     "match": {".csv": b"5\n" * 256},
     "paste": {".csv": PLACES, ".npy": POINT},
     "perspective": {".txt": b"1 0.1 0\n0 1 2\n0 0 1\n"},
