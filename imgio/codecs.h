@@ -57,6 +57,12 @@ enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);
 
+/* Writes one image as GIF (gif/gif_write.c), as gi_format.encode does, by the library. */
+enum gi_status gi_gif_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err);
+extern const struct gi_library gi_gif_writer;
+
 /* Write BMP (bmp_write.c), and TGA through stb_image_write (stb_write.c), as gi_format.encode
  * does. */
 enum gi_status gi_bmp_encode(struct gi_sink *sink, const struct gi_image *image,

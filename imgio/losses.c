@@ -2,6 +2,7 @@
  * file that was read are compared with what the output's format holds.
  * SPDX-License-Identifier: MIT */
 #include "imgio/losses.h"
+#include "imgio/png/png_palette.h"
 #include "imgio/bits.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/pnm/pnm_parts.h"
@@ -53,6 +54,24 @@ static const char *type_words(enum gi_type type)
     return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
 }
 
+/* The losses of a GIF, whose pixels are opaque or transparent. */
+static void add_colors(struct losses *losses, const struct gi_image *image,
+                       const struct gi_save_options *options)
+{
+    struct gi_png_coding coding;
+    bool alpha = gi_has_alpha(image) && !options->background, partial = false;
+    for (int y = 0; y < image->height && alpha && !partial; y++) {
+        const uint8_t *row = gi_row(image, y);
+        for (size_t i = (size_t)image->channels - 1; i < gi_row_samples(image);
+             i += (size_t)image->channels)
+            partial = partial || (row[i] && row[i] < 255);
+    }
+    if (partial)
+        add(losses, CANNOT_HOLD, "partial transparency (alpha of 128 or more becomes opaque)");
+    if (image->channels > 2 && !gi_png_find_palette(&coding, image, alpha))
+        add(losses, CANNOT_HOLD, "more than 256 colours (reduced by median cut, as quantize does)");
+}
+
 static void add_samples(struct losses *losses, const struct gi_image *image,
                         const struct gi_image *written, enum gi_type wanted,
                         const struct gi_bands *bands, const struct gi_save_options *options)
@@ -75,6 +94,8 @@ static void add_samples(struct losses *losses, const struct gi_image *image,
                  "samples outside 0 to 1 (%d %% are cut off: try gpuimg normalize)", cut);
         add(losses, CANNOT_HOLD, name);
     }
+    if (losses->format == &gi_format_gif && image->type == GI_U8 && image->data)
+        add_colors(losses, image, options);
     const char *meaning = gi_bands_loss(losses->format, written, bands, options);
     if (meaning)
         add(losses, CANNOT_HOLD, meaning);

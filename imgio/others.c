@@ -145,7 +145,7 @@ static const struct {
     {" nii ", "write a .npy, and convert it by nibabel"},
     {" h5 hdf5 nc mat ", "write a .npy, and convert it by numpy and h5py"},
     {" npz zip ", "write files of their own, and pack them"},
-    {" gif ico cur psd dds qoi ", "write a PNG, and convert it by ImageMagick"},
+    {" ico cur psd dds qoi ", "write a PNG, and convert it by ImageMagick"},
     {" xcf ", "write a PNG or TIFF, and open it in GIMP"},
     {" svg eps ps ",
      "write a PNG, and embed or trace it by another program, as by inkscape or potrace"},

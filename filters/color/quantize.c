@@ -1,13 +1,14 @@
 /* Colour quantization of 8-bit images. A measuring pass counts all colours, and median cut
- * (filters/color/median_cut.h) chooses new colours; or the colours are evenly spaced. The primitive
+ * (imgio/median_cut.h) chooses new colours; or the colours are evenly spaced. The primitive
  * `recolor` looks up every pixel in a table, or `dither` finds the nearest colour.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/color/median_cut.h"
 #include "filters/filter.h"
+#include "imgio/median_cut.h"
+#include "kernels/color.h"
 #include "kernels/kernels.h"
 #include "kernels/tone.h"
 
@@ -237,6 +238,7 @@ static enum gi_status upload(struct gi_queue *queue, struct gi_image *table, con
     return queue->k->upload(queue, table, &host, NULL, err);
 }
 
+_Static_assert((int)GI_RECOLOR_MOST == (int)GI_MEDIAN_CUT_MOST, "median cut fills a palette");
 _Static_assert((int)GI_RECOLOR_SIDE == (int)GI_DITHER_CELLS, "both tables have as many rows");
 
 /* Without dithering, ordered dithering with a spread of 0 finds the nearest colour. */

@@ -41,6 +41,8 @@ static struct gif_table gif;
 static const struct gi_library library =
     GI_LIBRARY(FUNCTIONS, gif, "libgif.so.7", "giflib", "libgif7");
 #define LIBRARY &library
+#define ENCODE  gi_gif_encode
+#define WRITER  &gi_gif_writer
 
 struct reader {
     struct gi_decode *decode;
@@ -259,18 +261,24 @@ static enum gi_status decode_gif(struct gi_decode *decode, struct gi_err *err)
 #else
 #define decode_gif NULL
 #define LIBRARY    NULL
+#define ENCODE     NULL
+#define WRITER     NULL
 #endif
 
 const struct gi_format gi_format_gif = {
     .info = {.name = "gif",
              .suffixes = "gif",
-             .summary = "Graphics Interchange Format (the first frame)",
+             .summary = "Graphics Interchange Format (of an animation the first frame)",
              .reads = HAVE_GIF,
+             .writes = HAVE_GIF,
              .u8 = true,
              .alpha = true,
              .missing = HAVE_GIF ? NULL : "giflib"},
     .probe = probe_gif,
     .decode = decode_gif,
+    .encode = ENCODE,
     .parts = gi_gif_parts,
     .reads_by = LIBRARY,
+    .writes_by = WRITER,
+    .rgb = true,
 };

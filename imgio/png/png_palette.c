@@ -51,16 +51,18 @@ static void start(struct colors *colors)
     colors->n = 0;
 }
 
-/* Adds the colours of an image of 3 or 4 channels, up to the 257th. */
-static void count(struct colors *colors, const struct gi_image *image)
+/* Adds the colours of an image of 3 or 4 channels, up to the 257th. With `cuts_alpha`, colours are
+ * opaque, or 0 if alpha is below 128. */
+static void count(struct colors *colors, const struct gi_image *image, bool cuts_alpha)
 {
     for (int y = 0; y < image->height && colors->n <= GI_PNG_COLORS_MAX; y++) {
         const uint8_t *pixel = gi_row(image, y);
         uint32_t last = ~key_of(pixel, image->channels);
         for (int x = 0; x < image->width && colors->n <= GI_PNG_COLORS_MAX; x++) {
             uint32_t key = key_of(pixel, image->channels);
+            bool hidden = cuts_alpha && key >> 24 < 128;
             if (key != last)
-                add(colors, key);
+                add(colors, hidden ? 0 : cuts_alpha ? key | 255u << 24 : key);
             last = key;
             pixel += image->channels;
         }
@@ -102,13 +104,13 @@ bool gi_png_background(uint8_t color[4], bool *exact, const struct gi_metadata *
 
 /* Sets coding to a palette. Returns false if there are too many colours. */
 static bool choose_palette(struct gi_png_coding *coding, const struct gi_image *image,
-                           const struct gi_metadata *metadata)
+                           const struct gi_metadata *metadata, bool cuts_alpha)
 {
     struct colors colors;
     uint8_t background[4];
     bool exact;
     start(&colors);
-    count(&colors, image);
+    count(&colors, image, cuts_alpha);
     if (colors.n <= GI_PNG_COLORS_MAX && gi_png_background(background, &exact, metadata, image)) {
         if (!exact)
             return false;
@@ -130,6 +132,13 @@ static bool choose_palette(struct gi_png_coding *coding, const struct gi_image *
     coding->color_type = 3;
     coding->depth = least_depth(colors.n);
     return true;
+}
+
+bool gi_png_find_palette(struct gi_png_coding *coding, const struct gi_image *image,
+                         bool cuts_alpha)
+{
+    *coding = (struct gi_png_coding){.transparent_gray = -1};
+    return choose_palette(coding, image, NULL, cuts_alpha);
 }
 
 /* The grays of an image, with an element for each sample. */
@@ -216,7 +225,7 @@ enum gi_status gi_png_choose_coding(struct gi_png_coding *coding, const struct g
     if (image->type == GI_U8 && gray) /* --depth 8 asks for samples of 8 bits */
         chosen = choose_gray(coding, image, metadata, options->bits == 8 && !always ? 8 : 1);
     else if (image->type == GI_U8)
-        chosen = choose_palette(coding, image, metadata);
+        chosen = choose_palette(coding, image, metadata, false);
     if (!chosen && always)
         return gi_fail(err, GI_E_UNSUPPORTED, "--palette always: %s",
                        image->type != GI_U8 ? "samples have 16 bits: want --depth 8"

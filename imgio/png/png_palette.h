@@ -30,6 +30,12 @@ enum gi_status gi_png_choose_coding(struct gi_png_coding *coding, const struct g
                                     const struct gi_metadata *metadata,
                                     const struct gi_save_options *options, struct gi_err *err);
 
+/* Sets *coding to a palette for an image of 3 or 4 channels of GI_U8. Returns false if it has more
+ * than 256 colours. With `cuts_alpha`, pixels count as opaque, or as transparent black if alpha is
+ * below 128. */
+bool gi_png_find_palette(struct gi_png_coding *coding, const struct gi_image *image,
+                         bool cuts_alpha);
+
 /* Makes *packed, a GI_U8 image of one channel whose bytes hold indices or gray samples of
  * coding->depth bits, the leftmost pixel in the highest bits. The caller frees it. Errors:
  * GI_E_MEMORY. */

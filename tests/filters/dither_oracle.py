@@ -1,7 +1,7 @@
 """quantize --dither against plain loops: error diffusion as Pillow's conversion to two levels does it (only the choice of the
 level differs), ordered dithering with Bayer's matrix made by recursion, evenly spaced colours, and exact palettes.
 
-Sources: filters/color/quantize.c filters/color/median_cut.* kernels/cpu/color/dither.c kernels/color.h
+Sources: filters/color/quantize.c imgio/median_cut.* kernels/cpu/color/dither.c kernels/color.h
 """
 from _common import Checks, need, np, read, write
 

@@ -3,7 +3,7 @@
 Counts must be equal; every pixel must take the nearest colour of the palette, and the squared error of a picture must
 be below that of Pillow's median cut.
 
-Sources: filters/color/palette* filters/color/median_cut* filters/color/quantize.c
+Sources: filters/color/palette* imgio/median_cut* filters/color/quantize.c
 """
 import json
 

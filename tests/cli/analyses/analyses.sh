@@ -209,7 +209,7 @@ expect_error 1 'extract: nowhere/m.png: *' extract nothere.pgm made.csv --labels
 expect_error 1 'extract: --crops nowhere/in/: there is no folder nowhere' extract nothere.pgm made.csv --labels made.png --crops nowhere/in/
 expect_error 1 'extract: --crops two.pgm: Not a *' extract nothere.pgm made.csv --crops two.pgm
 echo text >text.pgm # is not read before such errors
-expect_error 2 'extract: --crop-format gif: *' extract text.pgm made.csv --crops made --crop-format gif
+expect_error 2 'extract: --crop-format psd: *' extract text.pgm made.csv --crops made --crop-format psd
 expect_error 2 'extract: --overlay made.pgm: want a format that holds colour' extract text.pgm made.csv --overlay made.pgm
 expect_error 2 'extract: --mask-image mask.pgm and --threshold: want one of them' extract nothere.pgm made.csv --mask-image mask.pgm --at 20
 if ((EUID != 0)); then

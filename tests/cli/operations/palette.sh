@@ -1,6 +1,6 @@
 #!/bin/bash
 # palette and quantize: the images that they accept, tables of colours, chains and batches.
-# Sources: cli/commands/palette.c filters/color/palette* filters/color/median_cut* filters/color/quantize.c
+# Sources: cli/commands/palette.c filters/color/palette* imgio/median_cut* filters/color/quantize.c
 . "$(dirname "$0")/../lib.sh"
 printf 'P3 3 2 255  9 8 7  1 2 3  9 8 7   9 8 7  1 2 3  0 0 0\n' >in.ppm
 printf 'P2 2 1 65535  7 70\n' >wide.pgm

@@ -258,15 +258,15 @@ expect_error 2 'blur: made.mp4: *writes Y4M, which ffmpeg turns into it*' blur i
 expect_error 2 'blur: made.pdf: *img2pdf*' blur in.pgm made.pdf
 expect_error 2 'blur: made.DDS: *ImageMagick*' blur in.pgm made.DDS
 expect_error 2 'blur: made.ico: *ImageMagick*' blur in.pgm made.ico
-expect_error 2 'blur: made.gif: *ImageMagick*' blur in.pgm made.gif
+expect_error 2 'blur: made.psd: *ImageMagick*' blur in.pgm made.psd
 # Help lists the tasks that are not possible yet, and a search finds them.
-for word in ICO PDF palette width 16:9 deskewing Canny Fourier watershed EXIF "2 or 4 bits"; do
+for word in ICO PDF width 16:9 deskewing Canny Fourier watershed EXIF "2 or 4 bits"; do
     check "help limits: $word" grep -q "NOT YET\..*$word" <(gpuimg help limits | tr '\n' ' ')
 done
-# JPEG and WebP are coded again, and quantize makes no palette; help says so.
+# JPEG and WebP are coded again, and quantize makes a palette; help says so.
 check "help convert: a JPEG is coded again" grep -q 'A JPEG or WebP is decoded and encoded again with --quality, also for --strip' <(gpuimg help convert | tr '\n' ' ')
 check "help common: --strip codes a JPEG again" grep -q 'Drop metadata [^()]* JPEG is encoded again with --quality' <(gpuimg help common | tr '\n' ' ' | tr -s ' ')
-check "help quantize: no palette is written" grep -q 'PNGs with a palette are not written' <(gpuimg help quantize | tr '\n' ' ')
+check "help quantize: a PNG gets a palette" grep -q 'A PNG gets a palette, or gray samples of 1, 2 or 4 bits' <(gpuimg help quantize | tr '\n' ' ')
 check "help normalize: the default may change nothing" grep -q 'without --percentiles an image that has black and white .* does not change; photographs need 0.5,99.5' <(gpuimg help normalize | tr '\n' ' ')
 check "help finds it" grep -q limits <(gpuimg help fourier)
 expect_error 2 'blur: made.avi.x: no image format has this name*' blur in.pgm made.avi.x

@@ -3,7 +3,7 @@
  * among the new colours that can be nearest to any colour of the cell. This is P. Heckbert's
  * "locally sorted search", 1982.
  * SPDX-License-Identifier: MIT */
-#include "filters/color/median_cut.h"
+#include "imgio/median_cut.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,7 @@ enum { CELL_BITS = 5, CELLS = 1 << 3 * CELL_BITS, CELL_SIDE = 8 };
 
 struct cell {
     int n; /* 0: not filled yet */
-    uint8_t candidates[GI_RECOLOR_MOST];
+    uint8_t candidates[GI_MEDIAN_CUT_MOST];
 };
 
 static int square(int v)
@@ -141,10 +141,10 @@ static int distance(const uint8_t *a, const uint8_t *b)
 /* Each new colour
  * has a minimum and a maximum distance to the cell. A new colour can be nearest if its minimum
  * distance is at most the smallest of all maximum distances. */
-int gi_nearest_candidates(uint8_t candidates[GI_RECOLOR_MOST], const uint8_t corner[3], int side,
+int gi_nearest_candidates(uint8_t candidates[GI_MEDIAN_CUT_MOST], const uint8_t corner[3], int side,
                           uint8_t (*colors)[4], int n)
 {
-    int found = 0, near[GI_RECOLOR_MOST], bound = INT32_MAX;
+    int found = 0, near[GI_MEDIAN_CUT_MOST], bound = INT32_MAX;
     for (int i = 0; i < n; i++) {
         int worst = 0;
         near[i] = 0;
@@ -186,11 +186,11 @@ static void split_number(uint8_t v[4], size_t color, int channels)
     v[3] = 0;
 }
 
-enum gi_status gi_median_cut(uint8_t colors[GI_RECOLOR_MOST][4], int *ncolors, uint8_t *entries,
+enum gi_status gi_median_cut(uint8_t colors[GI_MEDIAN_CUT_MOST][4], int *ncolors, uint8_t *entries,
                              int most, const uint32_t *counts, size_t n, int channels,
                              struct gi_err *err)
 {
-    struct box boxes[GI_RECOLOR_MOST];
+    struct box boxes[GI_MEDIAN_CUT_MOST];
     size_t used = 0, at = 0;
     for (size_t i = 0; i < n; i++)
         used += counts[i] != 0;
