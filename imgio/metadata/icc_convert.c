@@ -308,6 +308,8 @@ static enum gi_status own_profile(struct profile *from, const struct gi_image *i
             err, GI_E_UNSUPPORTED,
             "--profile: its colour is in PNG's chunks (gAMA, cHRM, cICP), which can't be "
             "converted: want --assign PROFILE, too");
+    if (gi_metadata_color_chunk(m, "sRGB") || gi_metadata_color_chunk(m, "cICP"))
+        *missing = false; /* a PNG that declares sRGB */
     return take_profile(from, colors == 1 ? "gray" : "srgb", "profile", err);
 }
 

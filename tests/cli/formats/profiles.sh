@@ -130,6 +130,10 @@ expect 0 gpuimg convert rgb.png o.png --profile srgb
 says "sRGB needs no warning" ''
 expect 0 gpuimg convert rgb.png o.png --profile display-p3
 says "a missing profile is named" 'gpuimg: warning: convert: o.png: --profile: has no ICC profile, and is taken as sRGB'
+/usr/bin/python3 -c 'from PIL import Image, PngImagePlugin as p; i = p.PngInfo(); i.add(b"sRGB", b"\0"); Image.open("rgb.png").save("chunk.png", pnginfo=i)'
+expect 0 gpuimg convert chunk.png o2.png --profile display-p3
+says "a PNG that declares sRGB needs no warning" ''
+expect 0 gpuimg compare o.png o2.png --max-diff 0
 expect_error 1 'convert: made.png: --strict: --profile: has no ICC profile*' convert rgb.png made.png --profile display-p3 --strict
 expect_error 1 'convert: made.png: --assign display-p3: the profile is for RGB, and the image is gray' convert gray.png made.png --assign display-p3
 expect_error 2 'convert: --profile oracle.py: is no ICC profile for RGB or gray: want srgb, display-p3*' convert rgb.png made.png --profile oracle.py
