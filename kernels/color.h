@@ -189,6 +189,115 @@ GI_HOST_DEVICE static inline int gi_dither_entry(const uint8_t *cell, const uint
     return best;
 }
 
+/* How gi_color_lut interpolates between the entries of a table. */
+enum gi_color_lut_kind {
+    GI_COLOR_LUT_CURVES,      /* 1-D: each channel on its own, linear */
+    GI_COLOR_LUT_TRILINEAR,   /* 3-D: 8 entries */
+    GI_COLOR_LUT_TETRAHEDRAL, /* 3-D: 4 entries */
+};
+
+enum { GI_COLOR_LUT_MOST = 256 /* 3-D */, GI_COLOR_CURVE_MOST = 1 << 20 };
+
+/* A colour look-up table of n entries a side. The place of a sample v is p = fmaf(scale, v,
+ * offset), limited to 0 to n - 1 (0 for NaN). With i = the smaller of floor(p) and n - 2, and t = p
+ * - i, entries are read at i and i + 1, and L(t, a, b) is fmaf(t, b - a, a).
+ *
+ * CURVES: L(t, T[i], T[i + 1]), where channel c reads channel c of the table, or channel 0 if the
+ * table has one channel. NaN stays NaN.
+ *
+ * TRILINEAR: four L along red, two L along green, one L along blue.
+ *
+ * TETRAHEDRAL: E0 is the entry at i of all axes, E1 that after a step along the axis with the
+ * largest t, E2 that after a further step along the axis with the second largest t, and E3 that
+ * after all three steps. If t are equal, red comes before green and green before blue. The result
+ * is fmaf(t3, E3 - E2, fmaf(t2, E2 - E1, fmaf(t1, E1 - E0, E0))), where t1 >= t2 >= t3.
+ *
+ * The result is multiplied by `full`; then the last step. */
+struct gi_color_lut {
+    /* On the backend, GI_F32. 1-D: n x 1, of 1 or 3 channels. 3-D: n^2 x n, of 3 channels; the
+     * entry of red r, green g and blue b is the pixel in row b, column g * n + r. */
+    const struct gi_image *table;
+    enum gi_color_lut_kind kind;
+    int n; /* 2 to GI_COLOR_LUT_MOST, 1-D to GI_COLOR_CURVE_MOST */
+    float scale[3], offset[3];
+    float full;
+};
+
+/* color_lut: 3-D tables take images of 3 or 4 channels. Alpha is copied. `dst` is not `src`. */
+
+/* Returns t, and sets *i. */
+GI_HOST_DEVICE static inline float gi_color_lut_place(const struct gi_color_lut *spec, int c,
+                                                      float v, int *i)
+{
+    float p = fmaf(spec->scale[c], v, spec->offset[c]), last = (float)(spec->n - 1);
+    p = p > 0 ? p : 0;
+    p = p < last ? p : last;
+    *i = (int)p;
+    *i = *i < spec->n - 2 ? *i : spec->n - 2;
+    return p - (float)*i;
+}
+
+GI_HOST_DEVICE static inline float gi_color_lut_between(float t, float a, float b)
+{
+    return fmaf(t, b - a, a);
+}
+
+/* Returns the result of CURVES for sample v of channel c. `table` is the first sample of the
+ * table. */
+GI_HOST_DEVICE static inline float gi_color_lut_curve(const struct gi_color_lut *spec,
+                                                      const float *table, int channels, int c,
+                                                      float v)
+{
+    int i;
+    float t = gi_color_lut_place(spec, c, v, &i);
+    const float *at = table + i * channels + (channels == 3 ? c : 0);
+    float y = gi_color_lut_between(t, at[0], at[channels]) * spec->full;
+    return v == v ? y : v;
+}
+
+/* Replaces the samples of a pixel by the results of TRILINEAR. `blue` is the number of floats from
+ * a row of the table to the next one. */
+GI_HOST_DEVICE static inline void
+gi_color_lut_trilinear(const struct gi_color_lut *spec, const float *table, size_t blue, float v[3])
+{
+    int r, g, b, green = 3 * spec->n;
+    float tr = gi_color_lut_place(spec, 0, v[0], &r), tg = gi_color_lut_place(spec, 1, v[1], &g);
+    float tb = gi_color_lut_place(spec, 2, v[2], &b);
+    const float *low = table + (size_t)b * blue + g * green + 3 * r, *high = low + blue;
+    for (int c = 0; c < 3; c++) {
+        float w = gi_color_lut_between(tr, low[c], low[3 + c]);
+        float x = gi_color_lut_between(tr, low[green + c], low[green + 3 + c]);
+        float y = gi_color_lut_between(tr, high[c], high[3 + c]);
+        float z = gi_color_lut_between(tr, high[green + c], high[green + 3 + c]);
+        v[c] = gi_color_lut_between(tb, gi_color_lut_between(tg, w, x),
+                                    gi_color_lut_between(tg, y, z)) *
+               spec->full;
+    }
+}
+
+/* As gi_color_lut_trilinear(), for TETRAHEDRAL. */
+GI_HOST_DEVICE static inline void gi_color_lut_tetrahedral(const struct gi_color_lut *spec,
+                                                           const float *table, size_t blue,
+                                                           float v[3])
+{
+    int r, g, b;
+    float tr = gi_color_lut_place(spec, 0, v[0], &r), tg = gi_color_lut_place(spec, 1, v[1], &g);
+    float tb = gi_color_lut_place(spec, 2, v[2], &b);
+    bool rg = tr >= tg, gb = tg >= tb, rb = tr >= tb;
+    size_t red = 3, green = (size_t)(3 * spec->n);
+    size_t first = rg ? (rb ? red : blue) : (gb ? green : blue);
+    size_t last = rg ? (gb ? blue : green) : (rb ? blue : red);
+    float t1 = rg ? (rb ? tr : tb) : (gb ? tg : tb);
+    float t2 = rg ? (rb ? (gb ? tg : tb) : tr) : (gb ? (rb ? tr : tb) : tg);
+    float t3 = rg ? (gb ? tb : tg) : (rb ? tb : tr);
+    const float *e0 = table + (size_t)b * blue + (size_t)g * green + (size_t)r * red;
+    const float *e1 = e0 + first, *e3 = e0 + red + green + blue, *e2 = e3 - last;
+    for (int c = 0; c < 3; c++) {
+        float y = fmaf(t1, e1[c] - e0[c], e0[c]);
+        v[c] = fmaf(t3, e3[c] - e2[c], fmaf(t2, e2[c] - e1[c], y)) * spec->full;
+    }
+}
+
 /* Where the tables of gi_power are read for a number: the index in `cell`, the fraction between
  * that cell and the next cell, and the index in `octave`. */
 struct gi_power_place {

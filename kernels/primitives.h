@@ -60,6 +60,7 @@
     P(count_colors,      INTEGER, OWN,  struct gi_colors,     void)                               \
     P(recolor,           BYTE,    SAME, struct gi_image,       struct gi_recolor)                 \
     P(dither,            BYTE,    SAME, struct gi_image,       struct gi_dither)                  \
+    P(color_lut,          SAMPLE,  SAME, struct gi_image,       struct gi_color_lut)                \
     P(permute_channels,   SAMPLE,  SIZE, struct gi_image,       struct gi_permute_channels)         \
     /* kernels/geometry.h */                                                                        \
     P(copy_border,        SAMPLE,  KIND, struct gi_image,       struct gi_copy_border)              \

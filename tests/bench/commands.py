@@ -179,6 +179,9 @@ def write_tables(folder):
     with open(os.path.join(folder, "points.csv"), "w") as f:
         f.write("x,y,value\n")
         f.writelines(f"{i * 40503 % 4096},{i * 30011 % 4093},{i % 256}\n" for i in range(65536))
+    with open(os.path.join(folder, "look.cube"), "w") as f:
+        f.write("LUT_3D_SIZE 33\n")
+        f.writelines(f"{(r / 32) ** 0.9:.6f} {g / 32:.6f} {(b / 32) ** 1.1:.6f}\n" for b in range(33) for g in range(33) for r in range(33))
 
 
 def commands(bench, table):

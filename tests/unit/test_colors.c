@@ -1,5 +1,6 @@
 /* Every way of counting the colours of an image, of finding the nearest colour of a palette by a
- * table, and of converting the sample type gives the same results as plain loops.
+ * table, of interpolating in a colour table, and of converting the sample type gives the same
+ * results as plain loops.
  * Sources: color kernels/sort_colors imgio/image*
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -174,6 +175,101 @@ static void define_dither(struct walk_case *c)
         }
 }
 
+/* A table of one dimension, of 1 or 3 channels, or of three dimensions, with a domain that samples
+ * exceed. */
+static void draw_color_lut(struct walk_case *c)
+{
+    struct gi_color_lut *spec = WALK_SPEC(c, struct gi_color_lut);
+    float full = gi_type_full_scale(c->type);
+    spec->kind = c->channels < 3 ? GI_COLOR_LUT_CURVES : (enum gi_color_lut_kind)(c->turn % 3);
+    bool solid = spec->kind != GI_COLOR_LUT_CURVES;
+    spec->n = walk_between(c, 2, solid ? 9 : 300);
+    spec->full = full;
+    for (int k = 0; k < 3; k++) {
+        spec->scale[k] = (float)(spec->n - 1) / full * (1.2f + 0.4f * walk_real(c));
+        spec->offset[k] = 0.1f * walk_real(c) * (float)spec->n;
+    }
+    struct gi_image *image = walk_source_here(c);
+    walk_fill_odd(image, c->seed);
+    walk_other(c, &spec->table, solid ? spec->n * spec->n : spec->n, solid ? spec->n : 1,
+               solid || walk_between(c, 0, 1) ? 3 : 1, GI_F32);
+    for (int x = 0; !solid && c->type != GI_F32 && x < c->width && c->channels >= 3; x++)
+        exact_put(image, 0, x, 1, exact_sample(image, 0, x, 0)); /* equal fractions */
+}
+
+/* Returns channel c of the entry that is dr, dg and db steps after the entry at `i`. */
+static float entry_of(const struct walk_case *c, const int i[3], int dr, int dg, int db,
+                      int channel)
+{
+    const struct gi_color_lut *spec = c->spec;
+    return exact_sample(&c->others[0].image, i[2] + db, (i[1] + dg) * spec->n + i[0] + dr, channel);
+}
+
+static float mixed(float t, float a, float b)
+{
+    return fmaf(t, b - a, a);
+}
+
+static float solid_of(const struct walk_case *c, const int i[3], const float t[3], int channel)
+{
+    const struct gi_color_lut *spec = c->spec;
+    float at[2][2][2], *e = &at[0][0][0];
+    for (int k = 0; k < 8; k++)
+        e[k] = entry_of(c, i, k >> 2, k >> 1 & 1, k & 1, channel);
+    if (spec->kind == GI_COLOR_LUT_TRILINEAR)
+        return mixed(t[2],
+                     mixed(t[1], mixed(t[0], at[0][0][0], at[1][0][0]),
+                           mixed(t[0], at[0][1][0], at[1][1][0])),
+                     mixed(t[1], mixed(t[0], at[0][0][1], at[1][0][1]),
+                           mixed(t[0], at[0][1][1], at[1][1][1])));
+    int order[3] = {0, 1, 2}, step[3] = {0, 0, 0};
+    for (int pass = 0; pass < 2; pass++) /* stable */
+        for (int k = 0; k < 2; k++)
+            if (t[order[k]] < t[order[k + 1]]) {
+                int first = order[k];
+                order[k] = order[k + 1];
+                order[k + 1] = first;
+            }
+    float y = at[0][0][0], before = y;
+    for (int k = 0; k < 3; k++) {
+        step[order[k]] = 1;
+        float next = at[step[0]][step[1]][step[2]];
+        y = fmaf(t[order[k]], next - before, y);
+        before = next;
+    }
+    return y;
+}
+
+static void define_color_lut(struct walk_case *c)
+{
+    const struct gi_color_lut *spec = c->spec;
+    const struct gi_image *src = &c->srcs[0].image, *table = &c->others[0].image;
+    struct gi_image *want = walk_result(c, c->width, c->height, c->channels, c->type);
+    int colors = gi_color_channels(src);
+    for (int y = 0; y < c->height; y++) {
+        memcpy(gi_row(want, y), gi_row(src, y), gi_row_nbytes(src)); /* alpha */
+        for (int x = 0; x < c->width; x++) {
+            int i[3];
+            float t[3];
+            for (int k = 0; k < colors; k++) {
+                float p = fmaf(spec->scale[k], exact_sample(src, y, x, k), spec->offset[k]);
+                p = p != p || p < 0 ? 0 : p > (float)(spec->n - 1) ? (float)(spec->n - 1) : p;
+                i[k] = (int)p > spec->n - 2 ? spec->n - 2 : (int)p;
+                t[k] = p - (float)i[k];
+            }
+            for (int k = 0; k < colors; k++) {
+                float v = exact_sample(src, y, x, k);
+                int from = table->channels == 3 ? k : 0;
+                bool curve = spec->kind == GI_COLOR_LUT_CURVES;
+                float made = curve ? mixed(t[k], exact_sample(table, 0, i[k], from),
+                                           exact_sample(table, 0, i[k] + 1, from))
+                                   : solid_of(c, i, t, k);
+                exact_put(want, y, x, k, curve && v != v ? v : made * spec->full);
+            }
+        }
+    }
+}
+
 /* Makes random samples, or all values of an integer type, or floats at the midpoints between
  * integer codes, those next to these midpoints, and unusual floats. */
 static void draw_convert(struct walk_case *c)
@@ -217,6 +313,8 @@ static const struct walk_row rows[] = {
     WALK_ROW("count_colors", "many and few", draw_colors, define_colors, .sizes = counted,
              .few = true, .equal = equal_colors),
     WALK_ROW("convert", "all types", draw_convert, define_convert, .sizes = converted),
+    WALK_ROW("color_lut", "curves and solids", draw_color_lut, define_color_lut, .sizes = recolored,
+             .few = true),
     WALK_ROW("recolor", "any table", draw_recolor, define_recolor, .sizes = recolored, .few = true,
              .in_place = 1),
     WALK_ROW("dither", "both kinds", draw_dither, define_dither, .sizes = dithered, .few = true,

@@ -81,6 +81,9 @@ false color:colormap
 colour:color
 heatmap:colormap
 pseudocolor:colormap
+haldclut:lut
+3dlut:lut
+look-up table:lut
 every:batch
 slope:edges
 python:run

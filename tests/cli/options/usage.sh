@@ -69,6 +69,8 @@ speck:median --threshold (in masks remove-small; for dark specks gpuimg run 'inv
 specks:median --threshold (in masks remove-small; for dark specks gpuimg run 'invert | remove-small | invert')
 slope:edges --scale 0.125
 heatmap:colormap
+curves:lut
+haldclut:lut
 viridis:colormap --map viridis
 applyColorMap:colormap
 count:extract (of objects) or palette (of colours)
