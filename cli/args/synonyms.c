@@ -326,6 +326,8 @@ const struct gi_synonym gi_command_synonyms[] = {
     {"srcset", "resize --sizes"},
     {"srgb", "convert --profile srgb"},
     {"ssim", "compare"},
+    {"standardise", "normalize --mean --std"},
+    {"standardize", "normalize --mean --std"},
     {"straighten", "rotate"},
     {"strip", "convert --strip"},
     {"strip-profile", "convert --strip"},

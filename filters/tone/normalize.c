@@ -1,4 +1,5 @@
-/* Contrast stretching: maps two percentiles of the samples to black and white.
+/* Contrast stretching: maps two percentiles of the samples to black and white. With a mean and a
+ * standard deviation: the input of neural networks.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -9,9 +10,10 @@
 #include "filters/tone/luma.h"
 #include "imgio/small.h"
 #include "kernels/kernels.h"
+#include "kernels/tone.h"
 
 struct normalize_params {
-    struct gi_reals percentiles;
+    struct gi_reals percentiles, mean, std;
     bool per_channel;
 };
 
@@ -21,6 +23,12 @@ static const struct gi_option options[] = {
      .help = "The percentiles that become black and white"},
     {GI_OPTION("per-channel", FLAG, struct normalize_params, per_channel),
      .help = "Stretch each channel of a colour image separately"},
+    {GI_OPTION("mean", REALS, struct normalize_params, mean), .min = -1e6, .max = 1e6, .most = 3,
+     .metavar = "M[,M,M]",
+     .help = "In place of a stretch: subtract this from samples of 0 to 1, "
+             "one number or one per colour, and give floats"},
+    {GI_OPTION("std", REALS, struct normalize_params, std), .min = 1e-6, .max = 1e6, .most = 3,
+     .metavar = "S[,S,S]", .help = "With or without --mean: divide the difference by this"},
     {.name = NULL},
 };
 
@@ -41,9 +49,19 @@ struct normalize_ends {
     double lo, hi, full;
 };
 
+/* Returns whether samples are standardized by given numbers. */
+static bool is_given(const struct normalize_params *p)
+{
+    return p->mean.n || p->std.n;
+}
+
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    const double *v = ((const struct normalize_params *)arg)->percentiles.v;
+    const struct normalize_params *p = arg;
+    const double *v = p->percentiles.v;
+    if (is_given(p) && (p->per_channel || v[0] != 0 || v[1] != 100))
+        return gi_fail(err, GI_E_USAGE,
+                       "--mean and --std: want no --percentiles and no --per-channel");
     if (v[0] < v[1])
         return GI_OK;
     return gi_fail(err, GI_E_USAGE, "--percentiles %.15g,%.15g: want LO below HI, such as 1,99",
@@ -61,8 +79,58 @@ static int measured(const struct gi_plan *plan)
     return by_luma(plan) ? 1 : plan->sources[0].channels;
 }
 
+/* Checks that there is one number, or one per colour. */
+static enum gi_status check_count(const struct gi_plan *plan, const struct gi_reals *numbers,
+                                  const char *name, struct gi_err *err)
+{
+    int colors = gi_color_channels(&plan->sources[0]);
+    if (numbers->n <= 1 || numbers->n == colors)
+        return GI_OK;
+    return gi_fail(err, GI_E_USAGE, "--%s: %d numbers: want 1, or %d for an image of %s", name,
+                   numbers->n, colors, colors == 3 ? "3 colours" : "one channel");
+}
+
+static enum gi_status plan_given(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct normalize_params *p = plan->params;
+    enum gi_status status = check_count(plan, &p->mean, "mean", err);
+    plan->result.type = GI_F32;
+    plan->cost.fmas = 2;
+    return status ? status : check_count(plan, &p->std, "std", err);
+}
+
+static enum gi_type result_type(const void *params, enum gi_type type)
+{
+    return is_given(params) ? GI_F32 : type;
+}
+
+/* Returns the number for channel c, or `otherwise` if there is none. */
+static double number_for(const struct gi_reals *numbers, int c, double otherwise)
+{
+    return !numbers->n ? otherwise : numbers->v[numbers->n > 1 ? c : 0];
+}
+
+/* Computes (v - mean) / std as fmaf(1 / std, v, -mean / std), for floats of 0 to 1. */
+static enum gi_status run_given(const struct normalize_params *p, struct gi_queue *queue,
+                                const struct gi_work *work, struct gi_err *err)
+{
+    struct gi_pointwise spec = {.op = GI_POINTWISE_AFFINE};
+    const struct gi_image *src = work->srcs;
+    for (int c = 0; c < gi_color_channels(src); c++) {
+        double std = number_for(&p->std, c, 1);
+        spec.scale[c] = (float)(1 / std);
+        spec.offset[c] = (float)(-number_for(&p->mean, c, 0) / std);
+    }
+    if (src->type == GI_F32)
+        return queue->k->pointwise(queue, work->dst, src, &spec, err);
+    enum gi_status status = queue->k->convert(queue, work->dst, src, NULL, err);
+    return status ? status : queue->k->pointwise(queue, work->dst, work->dst, &spec, err);
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
+    if (is_given(plan->params))
+        return plan_given(plan, err);
     const struct gi_image *src = &plan->sources[0];
     bool floats = src->type == GI_F32;
     size_t tables = (size_t)(measured(plan) * (floats ? 1 + RANKS : 1));
@@ -165,6 +233,8 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     struct normalize_ends ends[GI_MAX_CHANNELS];
     struct gi_stretch lines[GI_MAX_CHANNELS];
     bool each = !by_luma(plan);
+    if (is_given(plan->params))
+        return run_given(plan->params, queue, work, err);
     find_ends(ends, plan, work->state);
     if (plan->sources[0].type != GI_F32)
         return run_curves(queue, work, ends, each, err);
@@ -179,10 +249,12 @@ const struct gi_filter gi_filter_normalize = {
     .name = "normalize",
     .group = GI_GROUP_TONE,
     .planes = GI_PLANES_RGB,
-    .summary = "Stretch the contrast between two percentiles",
+    .summary = "Stretch the contrast between two percentiles, or standardize",
     .examples = "gpuimg normalize in.png out.png\n"
                 "gpuimg normalize in.png out.png --percentiles 1,99\n"
-                "gpuimg normalize faded.jpg out.png --percentiles 0.5,99.5 --per-channel",
+                "gpuimg normalize faded.jpg out.png --percentiles 0.5,99.5 --per-channel\n"
+                "gpuimg normalize photo.jpg train.npy --mean 0.485,0.456,0.406 --std "
+                "0.229,0.224,0.225",
     .manual =
         "The sample value lo at the lower percentile becomes black, and hi at the upper percentile "
         "becomes white. By default these are the minimum and the maximum of the image, so without "
@@ -198,12 +270,18 @@ const struct gi_filter gi_filter_normalize = {
         "their hue if no sample is cut off. With --per-channel each channel has "
         "percentiles of its own. Alpha does not change. An image with lo = hi does not "
         "change either.\n\n"
+        "With --mean or --std the result is (v / full scale - mean) / std in floats, the input "
+        "that neural networks are trained with, as Normalize of torchvision computes it after "
+        "ToTensor. Alpha becomes a float of 0 to 1. The numbers of a data set are the mean and "
+        "stddev of gpuimg stats --total, divided by full scale: gpuimg stats --recursive train "
+        "--table all.jsonl --total writes them as the last line.\n\n"
         "Transparent pixels count; NaN and infinite samples do not. The percentile p of n "
         "sorted samples is the sample at index (n - 1) * p / 100, counted from 0, with "
         "linear interpolation (numpy's default).",
     .options = options,
     .params_nbytes = sizeof(struct normalize_params),
     .check = check,
+    .samples.result_type = result_type,
     .plan = plan,
     .run = run,
     .measure = measure,

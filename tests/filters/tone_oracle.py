@@ -6,7 +6,7 @@ Integers must be equal; floats within 2^-20 of the largest value.
 Sources: filters/tone/levels.c filters/tone/gamma.c filters/tone/normalize.c filters/tone/equalize.c
     filters/tone/curve*
 """
-from _common import Checks, colours, luma, np, optional, random_image, to_type
+from _common import Checks, colours, luma, np, optional, random_image, to_type, write
 
 cv2 = optional("cv2")
 
@@ -112,6 +112,26 @@ def equalized(gray, v):
     return table[v.astype(np.int64)].astype(np.float64)
 
 
+def test_standardize(image, dtype):
+    """normalize --mean --std: ToTensor and Normalize of torchvision, (v / full scale - mean) / std; alpha is v / full scale."""
+    n = 1 if image.ndim == 2 else colours(image)
+    mean, std = c.rng.uniform(-0.5, 1, n).round(3), c.rng.uniform(0.05, 2, n).round(3)
+    write(c.path("in.npy"), image)
+    unit = image.astype(np.float64) / FULL[dtype]
+    for numbers in ((mean, std), (mean[:1], std), (mean, None), (None, std[:1])):
+        words = [word for name, values in zip(("mean", "std"), numbers) if values is not None
+                 for word in (f"--{name}", ",".join(map(str, values)))]
+        m, s = 0 if numbers[0] is None else numbers[0], 1 if numbers[1] is None else numbers[1]
+        c.run("normalize", c.path("in.npy"), c.path("out.npy"), *words)
+        got, want = np.load(c.path("out.npy")), unit.copy()
+        if image.ndim == 2:
+            want = (unit - m) / s
+        else:
+            want[:, :, :n] = (unit[:, :, :n] - m) / s
+        c.check(f"normalize {words} {image.shape}", got.dtype == np.float32
+                and np.abs(got.reshape(want.shape) - want).max() < 4e-6 * max(1, np.abs(want).max()))
+
+
 def test_equalize(image, dtype):
     for each in (False, True):
         judge = luma(image)
@@ -180,12 +200,15 @@ def test_equalize_of_odd_floats():
 
 
 for image, dtype in walk():
-    for test in (test_levels, test_gamma, test_normalize, test_equalize):
+    for test in (test_levels, test_gamma, test_normalize, test_standardize, test_equalize):
         test(image, dtype)
 for dtype in TYPES:  # one value
     flat = np.full((5, 6), FULL[dtype] // 3 or 0.25).astype(dtype)
     c.check(f"normalize: one value {dtype.__name__}", np.array_equal(c.filter(flat, "normalize"), flat))
     c.check(f"equalize: one value {dtype.__name__}", np.array_equal(c.filter(flat, "equalize"), flat))
+write(c.path("gray.pgm"), np.zeros((3, 4), np.uint8))
+for words in (["--mean", "1,2,3"], ["--std", "0"], ["--mean", "1", "--percentiles", "1,99"], ["--std", "1", "--per-channel"]):
+    c.run("normalize", c.path("gray.pgm"), c.path("refused.npy"), *words, status=2)
 test_opencv()
 test_equalize_of_odd_floats()
 test_floats_far_from_zero()
