@@ -26,6 +26,7 @@ extern const struct gi_format gi_format_heic;
 extern const struct gi_format gi_format_avif;
 extern const struct gi_format gi_format_jxl;
 extern const struct gi_format gi_format_gif;
+extern const struct gi_format gi_format_ico;
 
 /* The warning for animations. Only their first frame is read. */
 #define GI_MORE_FRAMES "holds more frames; only the first is read"

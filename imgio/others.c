@@ -91,12 +91,12 @@ static const struct {
 #undef STARTS
 };
 
-/* Returns whether the bytes begin an icon or a cursor of Windows, whose four bytes are not enough
+/* Returns whether the bytes begin a cursor of Windows, whose four bytes are not enough
  * to tell. Its list has 1 to 255 images here, and a byte of the first entry is 0. */
-static bool is_icon(const unsigned char *bytes, size_t nbytes)
+static bool is_cursor(const unsigned char *bytes, size_t nbytes)
 {
-    return nbytes >= 22 && !bytes[0] && !bytes[1] && (bytes[2] == 1 || bytes[2] == 2) &&
-           !bytes[3] && bytes[4] && !bytes[5] && !bytes[9];
+    return nbytes >= 22 && !bytes[0] && !bytes[1] && bytes[2] == 2 && !bytes[3] && bytes[4] &&
+           !bytes[5] && !bytes[9];
 }
 
 /* Returns whether the text has the element `name`, as in "<svg", near its start. */
@@ -120,8 +120,8 @@ const char *gi_other_file(const unsigned char *bytes, size_t nbytes)
         if (nbytes >= others[i].at + others[i].n &&
             !memcmp(bytes + others[i].at, others[i].bytes, others[i].n))
             return others[i].is;
-    if (is_icon(bytes, nbytes))
-        return "is an icon of Windows: take its images out first, as with icotool -x IN.ico";
+    if (is_cursor(bytes, nbytes))
+        return "is a cursor of Windows: take its images out first, as with icotool -x IN.ico";
     if (has_element(bytes, nbytes, "<svg"))
         return "is an SVG drawing: convert it first, as with rsvg-convert -o out.png IN.svg";
     if (has_element(bytes, nbytes, "<html"))
@@ -145,7 +145,7 @@ static const struct {
     {" nii ", "write a .npy, and convert it by nibabel"},
     {" h5 hdf5 nc mat ", "write a .npy, and convert it by numpy and h5py"},
     {" npz zip ", "write files of their own, and pack them"},
-    {" ico cur psd dds qoi ", "write a PNG, and convert it by ImageMagick"},
+    {" cur psd dds qoi ", "write a PNG, and convert it by ImageMagick"},
     {" xcf ", "write a PNG or TIFF, and open it in GIMP"},
     {" svg eps ps ",
      "write a PNG, and embed or trace it by another program, as by inkscape or potrace"},

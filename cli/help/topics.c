@@ -303,7 +303,7 @@ static const char *const limits_paragraphs[] = {
     "and 32 levels of lists and mappings, and no YAML aliases.",
     "NOT YET. gpuimg can't do these yet: reading JPEG 2000, OpenEXR, DICOM, "
     "PSD, "
-    "SVG and camera raws; more than the first frame of an animation; writing ICO, PDF and MP4; "
+    "SVG and camera raws; more than the first frame of an animation; writing PDF and MP4; "
     "{width} and {height} in the names of "
     "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
     "edges; Fourier transforms; separating objects that are touching (watershed); TIFFs of 2 or 4 "

@@ -12,8 +12,8 @@
 #include "imgio/small.h"
 
 /* Returns whether the first `n` characters of the path end in the suffix of a known format of which
- * a file holds one image. If `joined` is false, a file of any format other than TIFF does. Such
- * files are not opened here, because their content is checked when they are read. */
+ * a file holds one image. If `joined` is false, a file of any format other than TIFF and ICO does.
+ * Such files are not opened here, because their content is checked when they are read. */
 static bool has_other_suffix(const char *path, size_t n, bool joined)
 {
     static const char single[] = "y4m pfm gif bmp hdr npy tga";
@@ -23,7 +23,7 @@ static bool has_other_suffix(const char *path, size_t n, bool joined)
     for (int i = 0; length && (format = gi_format_at(i)); i++)
         if (gi_text_is_one_of(format->suffixes, dot + 1, length))
             return joined ? gi_text_is_one_of(single, format->name, strlen(format->name))
-                          : strcmp(format->name, "tiff") != 0;
+                          : !gi_text_is_one_of("tiff ico", format->name, strlen(format->name));
     return false;
 }
 

@@ -31,7 +31,6 @@ xcf xcf2png gimp\040xcf\040
 dds magick DDS\040
 qoi ffmpeg+-i+IN.qoi qoif
 h5 h5py \211HDF\r\n\032\n
-ico icotool \0\0\1\0\1\0\040\040\0\0\1\0\040\0
 cur icotool \0\0\2\0\1\0\040\040\0\0\1\0\1\0\0\0\0\0\026\0\0\0
 svg rsvg-convert <svg\040xmlns="x">
 svgx rsvg-convert \357\273\277<?xml\040version="1.0"?>\n<!--\040a\040-->\n<svg>
@@ -43,7 +42,7 @@ zip unzip PK\3\4
 tar gpuimg+blur+--tar %0257dustar
 gz gunzip \037\213
 END
-for case in exr:oiiotool jp2:opj_compress j2k:opj_compress dcm:img2dcm psd:ImageMagick ico:ImageMagick svg:potrace dng:TIFF; do
+for case in exr:oiiotool jp2:opj_compress j2k:opj_compress dcm:img2dcm psd:ImageMagick cur:ImageMagick svg:potrace dng:TIFF; do
     expect_error 2 "blur: made.${case%%:*}: *${case#*:}*" blur in.pgm made.${case%%:*}
 done
 : >empty.png

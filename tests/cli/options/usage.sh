@@ -259,10 +259,10 @@ expect_error 2 'compare: --fuzz: no such option, did you mean --tolerance?*' com
 expect_error 2 'blur: made.mp4: *writes Y4M, which ffmpeg turns into it*' blur in.pgm made.mp4
 expect_error 2 'blur: made.pdf: *img2pdf*' blur in.pgm made.pdf
 expect_error 2 'blur: made.DDS: *ImageMagick*' blur in.pgm made.DDS
-expect_error 2 'blur: made.ico: *ImageMagick*' blur in.pgm made.ico
+expect_error 2 'blur: made.cur: *ImageMagick*' blur in.pgm made.cur
 expect_error 2 'blur: made.psd: *ImageMagick*' blur in.pgm made.psd
 # Help lists the tasks that are not possible yet, and a search finds them.
-for word in ICO PDF width 16:9 deskewing Canny Fourier watershed EXIF "2 or 4 bits"; do
+for word in animation PDF width 16:9 deskewing Canny Fourier watershed EXIF "2 or 4 bits"; do
     check "help limits: $word" grep -q "NOT YET\..*$word" <(gpuimg help limits | tr '\n' ' ')
 done
 # JPEG and WebP are coded again, and quantize makes a palette; help says so.
