@@ -17,7 +17,7 @@ enum {
     CHUNK_NBYTES = 1 << 30, /* a chunk's length has 31 bits */
     ZLIB_HEAD_NBYTES = 2,
     ZLIB_TAIL_NBYTES = 4, /* checksum (Adler-32) */
-    PACKED_LEVEL = 9,     /* of packed pixels, whose bytes are few */
+    PACKED_LEVEL = 6,     /* of packed pixels, whose bytes are few */
 };
 
 /* State shared by the strips of one image. */
