@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "imgio/library.h"
 #include "imgio/reader.h"
 #include "imgio/small.h"
 
@@ -112,11 +113,13 @@ static enum gi_status run(struct gi_sink *sink, const char *what, unsigned secon
                           gi_subprocess_fn *work, const void *arg, int ends[2],
                           struct gi_err *fault, struct gi_err *err)
 {
-    int ending = 0;
+    int ending = 0, why = 0;
+    gi_library_hold();
     pid_t child = fork();
+    why = child < 0 ? errno : 0;
+    gi_library_release();
     if (child == 0)
         work_in_child(ends[1], seconds, work, arg, fault);
-    int why = errno;
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);

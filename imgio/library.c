@@ -65,6 +65,16 @@ enum gi_status gi_library_load(const struct gi_library *library, struct gi_err *
     return status;
 }
 
+void gi_library_hold(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void gi_library_release(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
 bool gi_library_version(const struct gi_library *library, char *version, size_t nbytes)
 {
     void *handle = open_library(library);

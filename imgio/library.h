@@ -46,6 +46,10 @@ struct gi_library {
 /* Loads the library, once per process. Any thread may call this function. Errors: GI_E_UNSUPPORTED
  * if the library is not installed or lacks a function. */
 enum gi_status gi_library_load(const struct gi_library *library, struct gi_err *err);
+/* While it is held, no thread loads a library. For fork(), after which both processes release it:
+ * the child of a process in which a thread was loading one could never load another. */
+void gi_library_hold(void);
+void gi_library_release(void);
 
 /* Writes the version of the library that gi_library_load() would load here, or "" if the library
  * has no function that tells it. Returns false if it can't be loaded. */

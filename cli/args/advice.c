@@ -97,7 +97,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"mask", "background-removal", no_subject},
     {"local-threshold", "barcode", no_recognition},
     {"gradient", "boundary", outlines},
-    {"local-threshold", "caption", no_recognition},
     {"edges", "cartoon", sketches},
     {"edges", "charcoal", sketches},
     {"pad", "checkerboard", no_drawn},

@@ -94,7 +94,6 @@ struct value_advice {
 
 static const char share_of_scale[] = "10% of full scale is 25.5 in 8 bits and 6553.5 in 16 bits";
 static const char share_as_factor[] = "110% is the number 1.1";
-static const char box[] = "--size 100x100 is the box that the image fits in, and 100x its width";
 
 static const struct value_advice value_advice[] = {
     {"add", "value", true, share_of_scale},
@@ -104,7 +103,6 @@ static const struct value_advice value_advice[] = {
     {"divide", "value", true, share_as_factor},
     {"multiply", "value", true, share_as_factor},
     {"pad", "border", false, "--margins 20 adds 20 pixels on each side"},
-    {"resize", "size", false, box},
     {"subtract", "value", true, share_of_scale},
     {0},
 };

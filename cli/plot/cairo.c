@@ -30,6 +30,11 @@ static const char *const symbols[] = {
     "cairo_set_font_size",
     "cairo_text_extents",
     "cairo_show_text",
+    "cairo_arc",
+    "cairo_close_path",
+    "cairo_fill_preserve",
+    "cairo_new_path",
+    "cairo_set_line_cap",
 };
 static struct gi_cairo functions;
 const struct gi_library gi_cairo_library = {

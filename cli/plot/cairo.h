@@ -6,14 +6,16 @@
 #include "imgio/library.h"
 #include "imgio/status.h"
 
-/* The part of the binary interface of cairo 1 that plots and labels use (see cairo's manual,
- * "cairo_t" to "PNG Support"). It is declared here because cairo's headers come with 77 MB of
- * packages. */
+/* The part of the binary interface of cairo 1 that plots, labels and drawings use (see cairo's
+ * manual, "cairo_t" to "PNG Support"). It is declared here because cairo's headers come with 77 MB
+ * of packages. */
 enum {
     GI_CAIRO_SUCCESS = 0,
     GI_CAIRO_NO_MEMORY = 1,
     GI_CAIRO_WRITE_ERROR = 11,
+    GI_CAIRO_ARGB32 = 0, /* colours are multiplied by alpha */
     GI_CAIRO_RGB24 = 1,
+    GI_CAIRO_CAP_SQUARE = 2, /* a line is longer at both ends, by half of its width */
     GI_CAIRO_SLANT_NORMAL = 0,
     GI_CAIRO_WEIGHT_NORMAL = 0,
     GI_CAIRO_WEIGHT_BOLD = 1,
@@ -26,8 +28,8 @@ struct gi_cairo_extents {
 struct gi_cairo_context; /* stands for cairo_t */
 struct gi_cairo_surface; /* stands for cairo_surface_t */
 
-/* The functions that plots and labels use. Their names are those of cairo without the prefix, and
- * cairo's enums are ints here. */
+/* The functions that plots, labels and drawings use. Their names are those of cairo without the
+ * prefix, and cairo's enums are ints here. */
 struct gi_cairo {
     struct gi_cairo_context *(*create)(struct gi_cairo_surface *surface);
     void (*destroy)(struct gi_cairo_context *cr);
@@ -60,6 +62,12 @@ struct gi_cairo {
     void (*text_extents)(struct gi_cairo_context *cr, const char *text,
                          struct gi_cairo_extents *extents);
     void (*show_text)(struct gi_cairo_context *cr, const char *text);
+    void (*arc)(struct gi_cairo_context *cr, double x, double y, double radius, double from,
+                double to);
+    void (*close_path)(struct gi_cairo_context *cr);
+    void (*fill_preserve)(struct gi_cairo_context *cr);
+    void (*new_path)(struct gi_cairo_context *cr);
+    void (*set_line_cap)(struct gi_cairo_context *cr, int cap);
 };
 
 /* Loads the library. It stays loaded, because unloading would leak its cached fonts. Errors:

@@ -83,7 +83,7 @@ check 'of one image' test -s crop-9.pgm
 expect 0 gpuimg convert in.pgm --out '{stem}-{width}/{name}'
 check 'without an operation' test -s in-60/in.pgm
 
-# what is refused before any work
+# errors before any work
 expect_error 2 'resize: --sizes: want {width} or {height} in the name of the output*' resize in.pgm made.pgm --sizes 10,20
 expect_error 2 'resize: --sizes: --size abc: want*' resize in.pgm 'made{width}.pgm' --sizes 10,abc
 for list in '' , 10, ,10 10,,20 10,0 10,-5; do

@@ -249,7 +249,6 @@ expect_error 2 'crop: --tolerance 10%%: want 0 to 100 % of full scale*' crop in.
 expect_error 2 'compare: --tolerance 10%: want *; 10% of full scale is 25.5 in 8 bits and 6553.5 in 16 bits' compare in.pgm in.pgm --tolerance 10%
 expect_error 2 'composite: --position 50%,50%: want *; --gravity center is 50%,50%, and southeast 100%,100%' composite in.pgm made.pgm --with in.pgm --position 50%,50%
 expect_error 2 'composite: --offset: no such option, did you mean --position? *' composite in.pgm made.pgm --with in.pgm --offset 50%,50%
-expect_error 2 'resize: --size 100: want *; --size 100x100 is the box that the image fits in, and 100x its width' resize in.pgm made.pgm --size 100
 expect_error 2 'blur: --overwrite: no such option, did you mean --no-clobber (files are replaced without it)? *' blur in.pgm made.pgm --overwrite
 expect_error 2 'add: made.pgm: one operand too many, did you mean --with in.pgm?' add in.pgm in.pgm made.pgm
 expect_error 2 'stats: in.pgm: one operand too many (usage: gpuimg stats INPUT \[TABLE]); for many images use --table' stats in.pgm in.pgm in.pgm
