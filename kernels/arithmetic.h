@@ -1,5 +1,5 @@
 /* Contracts of the family arithmetic: images that are made from two images by arithmetic, by layers
- * with alpha, or by a mask.
+ * with alpha, or by a mask. That of calc is in kernels/calc.h.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_ARITHMETIC_H
 #define GI_KERNELS_ARITHMETIC_H

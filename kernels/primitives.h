@@ -70,6 +70,7 @@
     P(remap,              SAMPLE,  KIND, struct gi_image,       struct gi_remap)                    \
     /* kernels/arithmetic.h */                                                                      \
     P(arithmetic,         SAMPLE,  SIZE, struct gi_image,       struct gi_arithmetic)               \
+    P(calc,               SAMPLE,  SIZE, struct gi_image,       struct gi_calc)                     \
     /* kernels/statistics.h */                                                                      \
     P(histogram,          SAMPLE,  OWN,  uint64_t,              struct gi_histogram_spec)           \
     P(sums,               FLOAT,   OWN,  struct gi_sums,        struct gi_sums_range)               \
