@@ -70,6 +70,8 @@ extern const char *const gi_group_titles[GI_GROUPS];
 
 /* Returns the index in command->sets of the set with these rows, or -1. */
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows);
+/* Returns the row of the first set that the first operand stands for, or NULL if there is none. */
+const struct gi_option *gi_command_operand(const struct gi_command *command);
 
 /* Returns whether many commands share these rows, so that help explains them once, in `gpuimg help
  * common`. */

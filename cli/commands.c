@@ -79,6 +79,8 @@ bool gi_command_at(struct gi_command *command, int index)
             *command = *commands[0];
             command->filter = gi_filters[i];
             take_from_filter(command);
+            if (gi_command_operand(command))
+                command->operands = "EXPRESSION INPUT OUTPUT";
             return true;
         }
     }
@@ -105,6 +107,14 @@ int gi_command_set(const struct gi_command *command, const struct gi_option *row
         if (command->sets[s].rows == rows)
             return s;
     return -1;
+}
+
+const struct gi_option *gi_command_operand(const struct gi_command *command)
+{
+    for (const struct gi_option *row = command->sets[0].rows; row && row->name; row++)
+        if (row->operand)
+            return row;
+    return NULL;
 }
 
 bool gi_option_has_json(const struct gi_option *row)

@@ -157,8 +157,10 @@ void *gi_filter_params(const struct gi_filter *filter);
 /* Returns the option row of the i-th image, counted from 0, that options name. Returns NULL if
  * options name at most i images. */
 const struct gi_option *gi_filter_image(const struct gi_filter *filter, const void *params, int i);
-/* Returns the path that this option has. */
+/* Returns the path that this option has, without the name of an option that is `named`. */
 const char *gi_option_path(const struct gi_option *row, const void *params);
+/* Returns the path in "NAME=PATH", whose name has letters, digits and underscores, or `text`. */
+const char *gi_named_path(const char *text);
 /* Returns the number of sources after the first source. This is the number of images that options
  * name, or if there are none, what the minimum number of sources requires. */
 int gi_filter_others(const struct gi_filter *filter, const void *params);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ extern const struct gi_filter gi_filter_erode, gi_filter_dilate, gi_filter_open,
 extern const struct gi_filter gi_filter_fill_holes, gi_filter_clear_border, gi_filter_remove_small;
 extern const struct gi_filter gi_filter_add, gi_filter_subtract, gi_filter_multiply,
     gi_filter_divide, gi_filter_absdiff, gi_filter_blend, gi_filter_flat_field, gi_filter_composite,
-    gi_filter_mask, gi_filter_paste;
+    gi_filter_mask, gi_filter_paste, gi_filter_calc;
 extern const struct gi_filter gi_filter_median, gi_filter_rank, gi_filter_mode, gi_filter_midpoint,
     gi_filter_bilateral, gi_filter_nlmeans;
 extern const struct gi_filter gi_filter_local_threshold, gi_filter_integral, gi_filter_cumulative,
@@ -29,41 +30,77 @@ extern const struct gi_filter gi_filter_color, gi_filter_convert, gi_filter_quan
     gi_filter_palette, gi_filter_hash, gi_filter_colormap, gi_filter_lut;
 
 const struct gi_filter *const gi_filters[] = {
-    &gi_filter_blur,         &gi_filter_gaussian,
-    &gi_filter_sharpen,      &gi_filter_convolve,
-    &gi_filter_edges,        &gi_filter_erode,
-    &gi_filter_dilate,       &gi_filter_open,
-    &gi_filter_close,        &gi_filter_gradient,
-    &gi_filter_tophat,       &gi_filter_blackhat,
-    &gi_filter_background,   &gi_filter_fill_holes,
-    &gi_filter_clear_border, &gi_filter_remove_small,
-    &gi_filter_median,       &gi_filter_rank,
-    &gi_filter_mode,         &gi_filter_midpoint,
-    &gi_filter_bilateral,    &gi_filter_nlmeans,
-    &gi_filter_threshold,    &gi_filter_local_threshold,
-    &gi_filter_invert,       &gi_filter_levels,
-    &gi_filter_gamma,        &gi_filter_normalize,
-    &gi_filter_equalize,     &gi_filter_clahe,
-    &gi_filter_match,        &gi_filter_color,
-    &gi_filter_colormap,     &gi_filter_lut,
-    &gi_filter_convert,      &gi_filter_quantize,
-    &gi_filter_resize,       &gi_filter_crop,
-    &gi_filter_pad,          &gi_filter_flip,
-    &gi_filter_transpose,    &gi_filter_orient,
-    &gi_filter_channels,     &gi_filter_rotate,
-    &gi_filter_affine,       &gi_filter_shift,
-    &gi_filter_perspective,  &gi_filter_warp_polar,
-    &gi_filter_undistort,    &gi_filter_remap,
-    &gi_filter_add,          &gi_filter_subtract,
-    &gi_filter_multiply,     &gi_filter_divide,
-    &gi_filter_absdiff,      &gi_filter_blend,
-    &gi_filter_flat_field,   &gi_filter_composite,
-    &gi_filter_mask,         &gi_filter_paste,
-    &gi_filter_stack,        &gi_filter_stats,
-    &gi_filter_histogram,    &gi_filter_integral,
-    &gi_filter_cumulative,   &gi_filter_palette,
-    &gi_filter_hash,         &gi_filter_extract,
-    &gi_filter_compare,      NULL,
+    &gi_filter_blur,
+    &gi_filter_gaussian,
+    &gi_filter_sharpen,
+    &gi_filter_convolve,
+    &gi_filter_edges,
+    &gi_filter_erode,
+    &gi_filter_dilate,
+    &gi_filter_open,
+    &gi_filter_close,
+    &gi_filter_gradient,
+    &gi_filter_tophat,
+    &gi_filter_blackhat,
+    &gi_filter_background,
+    &gi_filter_fill_holes,
+    &gi_filter_clear_border,
+    &gi_filter_remove_small,
+    &gi_filter_median,
+    &gi_filter_rank,
+    &gi_filter_mode,
+    &gi_filter_midpoint,
+    &gi_filter_bilateral,
+    &gi_filter_nlmeans,
+    &gi_filter_threshold,
+    &gi_filter_local_threshold,
+    &gi_filter_invert,
+    &gi_filter_levels,
+    &gi_filter_gamma,
+    &gi_filter_normalize,
+    &gi_filter_equalize,
+    &gi_filter_clahe,
+    &gi_filter_match,
+    &gi_filter_color,
+    &gi_filter_colormap,
+    &gi_filter_lut,
+    &gi_filter_convert,
+    &gi_filter_quantize,
+    &gi_filter_resize,
+    &gi_filter_crop,
+    &gi_filter_pad,
+    &gi_filter_flip,
+    &gi_filter_transpose,
+    &gi_filter_orient,
+    &gi_filter_channels,
+    &gi_filter_rotate,
+    &gi_filter_affine,
+    &gi_filter_shift,
+    &gi_filter_perspective,
+    &gi_filter_warp_polar,
+    &gi_filter_undistort,
+    &gi_filter_remap,
+    &gi_filter_calc,
+    &gi_filter_add,
+    &gi_filter_subtract,
+    &gi_filter_multiply,
+    &gi_filter_divide,
+    &gi_filter_absdiff,
+    &gi_filter_blend,
+    &gi_filter_flat_field,
+    &gi_filter_composite,
+    &gi_filter_mask,
+    &gi_filter_paste,
+    &gi_filter_stack,
+    &gi_filter_stats,
+    &gi_filter_histogram,
+    &gi_filter_integral,
+    &gi_filter_cumulative,
+    &gi_filter_palette,
+    &gi_filter_hash,
+    &gi_filter_extract,
+    &gi_filter_compare,
+    NULL,
 };
 
 const struct gi_filter *gi_filter_find(const char *name)
@@ -85,7 +122,15 @@ const char *gi_option_path(const struct gi_option *row, const void *params)
 {
     const char *path;
     memcpy(&path, (const char *)params + row->offset, sizeof path);
-    return path;
+    return row->named && path ? gi_named_path(path) : path;
+}
+
+const char *gi_named_path(const char *text)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)text[n]) || text[n] == '_')
+        n++;
+    return n > 0 && text[n] == '=' ? text + n + 1 : text;
 }
 
 const struct gi_option *gi_filter_image(const struct gi_filter *filter, const void *params, int i)

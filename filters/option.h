@@ -76,6 +76,10 @@ struct gi_option {
     const char *form; /* EXTENT: the forms that are allowed; NULL: all forms. TEXT: an example */
     bool at_least;    /* EXTENT: "^" may follow two sides */
     bool labels;      /* IMAGE: may be GI_U32 */
+    /* IMAGE: the value may be "NAME=PATH". If the option is given again, the following row, which
+     * is `named` too, gets the value. */
+    bool named;
+    bool operand; /* TEXT: the first operand of the command is its value, if it is not given */
     /* TEXT: the option may be given several times. The texts are joined, with GI_OPTION_NEXT
      * between them. */
     bool repeats;

@@ -80,6 +80,7 @@ scene perspective --from 393,322,603,349,592,440,381,412
 scene warp-polar --size 640x427
 scene undistort --camera '{"camera_matrix": [[600, 0, 320], [0, 600, 213], [0, 0, 1]], "distortion_coefficients": [1.5, 0, 0, 0]}'
 scene remap --map $out/further/waves.pfm --map-y $out/further/waves.pfm --relative
+scene calc --expression "a * (1.2 - 1.6 * hypot(x / width - 0.5, y / height - 0.5))"
 scene add --with $out/edges.png
 scene subtract --with $out/further/light.png
 scene multiply --with testdata/coins.png --scale 2

@@ -35,6 +35,8 @@ bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter
         .filter = filter,
         .reporter = reporter,
     };
+    if (gi_command_operand(command))
+        command->operands = "EXPRESSION";
     if (reporter) {
         command->sets[SET_OUTPUT] =
             (struct gi_option_set){"Output", reporter->options, reporter->output_nbytes};

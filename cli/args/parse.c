@@ -169,6 +169,15 @@ static enum gi_status join(char **joined, const struct gi_option *row, const voi
     return GI_OK;
 }
 
+/* Returns the row that gets the value: that of an image that may be given again is the next one
+ * without a value. Returns NULL if all have one. */
+static const struct gi_option *row_unset(const struct gi_option *row, const void *params)
+{
+    while (row->named && gi_option_path(row, params))
+        row++;
+    return row->named ? row : NULL;
+}
+
 /* `second` is the second argument of an option that has two; otherwise NULL. */
 static enum gi_status read_row(struct gi_args *args, const struct table *t, int index,
                                const char *text, const char *second, struct gi_err *err)
@@ -177,6 +186,9 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
     void *params = args->params[t->sets[index]];
     if (!text)
         text = row->bare;
+    if (row->named && !(row = row_unset(row, params)))
+        return gi_fail(err, GI_E_USAGE, "--%s %s: is one image too many", t->rows[index]->name,
+                       text);
     if (row->type == GI_OPT_CONTENT || row->repeats) {
         args->contents =
             gi_small_realloc(args->contents, (size_t)args->ncontents + 1, sizeof *args->contents);
@@ -386,6 +398,23 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
     return GI_OK;
 }
 
+/* Reads the first operand as the value of an option that it stands for. */
+static enum gi_status take_operand(struct gi_args *args, const struct gi_command *command,
+                                   struct gi_err *err)
+{
+    const struct gi_option *row = gi_command_operand(command);
+    const char *value;
+    if (!row || args->noperands == 0)
+        return GI_OK;
+    memcpy(&value, (const char *)args->params[0] + row->offset, sizeof value);
+    if (value)
+        return GI_OK;
+    enum gi_status status = gi_option_read(args->params[0], row, args->operands[0], err);
+    args->noperands--;
+    memmove(args->operands, args->operands + 1, (size_t)args->noperands * sizeof *args->operands);
+    return status;
+}
+
 enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *command, int argc,
                             char **argv, struct gi_err *err)
 {
@@ -402,7 +431,9 @@ enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *comma
     table_free(&t);
     if (status || args->help)
         return status;
-    status = check_operands(args, command, err);
+    status = take_operand(args, command, err);
+    if (!status)
+        status = check_operands(args, command, err);
     if (status || !command->filter || !command->filter->check)
         return status;
     int set = gi_command_set(command, command->filter->options);

@@ -197,6 +197,12 @@ static const struct {
     {"group-by", "7x5"},
     {"group-by", "40%x60%"},
     {"histogram", "H"},
+    {"expression", "a.r, a.g - R, (x + y) % (full + 1)"},
+    {"expression", "v = a - T; v * v / full"},
+    {"expression", "b - a > R ? full : a"},
+    {"expression", "hypot(a(1, 0) - a(-1, 0), a(0, 2) - a(0, -2))"},
+    {"expression", "a, full - a.a"},
+    {"expression", "pow(a / full, 1 / (1 + abs(R))) * full + log(x + 1) * atan2(y, x + R)"},
 };
 enum { DRAW_TEXTS = sizeof draw_texts / sizeof *draw_texts };
 
