@@ -128,13 +128,24 @@ static enum gi_status take_output(char **output, int fd, struct gi_err *err)
     return GI_OK;
 }
 
+/* Makes `to` a copy of the descriptor `from`. Returns whether that has succeeded. */
+static bool copy_descriptor(int from, int to)
+{
+    int made;
+    do
+        made = dup2(from, to);
+    while (made < 0 && errno == EINTR);
+    return made == to;
+}
+
 /* Runs the words with standard output in the temporary file. Returns the exit status. */
 static int run_words(const struct jobs *jobs, char **words, int n, char **output,
                      struct gi_err *err)
 {
     if (ftruncate(jobs->printed, 0) || lseek(jobs->printed, 0, SEEK_SET) < 0 ||
-        dup2(jobs->printed, STDOUT_FILENO) < 0) {
+        !copy_descriptor(jobs->printed, STDOUT_FILENO)) {
         gi_scratch_file_fail(err);
+        gi_cli_log("%s", err->text);
         return GI_EXIT_AGAIN;
     }
     int code = gi_command_line_run(n, words, err);
@@ -145,7 +156,7 @@ static int run_words(const struct jobs *jobs, char **words, int n, char **output
         gi_cli_log("%s", fault.text);
         code = status == GI_E_USAGE ? GI_EXIT_USAGE : GI_EXIT_FAILED;
     }
-    dup2(fileno(jobs->results), STDOUT_FILENO);
+    copy_descriptor(fileno(jobs->results), STDOUT_FILENO);
     return code;
 }
 
@@ -197,18 +208,27 @@ static enum gi_status run_line(struct jobs *jobs, struct gi_err *err)
 
 /* ---- the command ---- */
 
+/* Opens a file for reading; -1: errno says why not. */
+static int open_file(const char *path)
+{
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR && !gi_stop_asked());
+    return fd;
+}
+
 /* Opens the lines, and moves standard input and output away from the commands. */
 static enum gi_status open_files(struct jobs *jobs, const char *path, struct gi_err *err)
 {
-    int in = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                    : open(path, O_RDONLY | O_CLOEXEC);
-    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), none = open("/dev/null", O_RDONLY);
+    int in = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_file(path);
+    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), none = open_file("/dev/null");
     jobs->lines.end = '\n';
     jobs->lines.file = in >= 0 ? fdopen(in, "r") : NULL;
     if (!jobs->lines.file)
         return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
     jobs->results = out >= 0 ? fdopen(out, "w") : NULL;
-    if (!jobs->results || none < 0 || dup2(none, STDIN_FILENO) < 0)
+    if (!jobs->results || none < 0 || !copy_descriptor(none, STDIN_FILENO))
         return gi_fail(err, GI_E_IO, "standard input and output: %s", strerror(errno));
     close(none);
     return gi_scratch_file_open(&jobs->printed, 0, err);
