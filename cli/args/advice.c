@@ -20,10 +20,10 @@ static const char no_align[] = "images can't be aligned yet; gpuimg shift, affin
                                "move an image by numbers that are known";
 static const char no_panorama[] = "panoramas can't be stitched; gpuimg montage --rows 1 --gap 0 "
                                   "--stretch places images side by side";
-static const char curve[] = "curves through points are not there; gpuimg levels --black 5% --white "
-                            "95% --gamma 1.2 IN OUT sets black, white and midtones";
-static const char vignettes[] =
-    "gpuimg multiply IN OUT --with MASK darkens the corners by a gray image of the same size";
+static const char curve[] = "gpuimg calc 'full * (a / full) ^ 0.8' IN OUT applies a formula, lut a "
+                            "table, and levels sets black, white and midtones";
+static const char vignettes[] = "gpuimg calc 'a * (1 - hypot(x / width - 0.5, y / height - 0.5) ^ "
+                                "2)' IN OUT darkens the corners";
 static const char pixels[] = "gpuimg run 'resize --size 10% --filter box | resize --size 1000% "
                              "--filter nearest' IN OUT makes squares of 10 x 10 pixels";
 static const char solarized[] = "gpuimg run 'absdiff --value 127 | invert | subtract --value 128' "
@@ -112,8 +112,8 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"gradient", "contours", outlines},
     {"edges", "corners", no_features},
     {"pad", "create", no_drawn},
-    {"levels", "curve", curve},
-    {"levels", "curves", curve},
+    {"calc", "curve", curve},
+    {"calc", "curves", curve},
     {"mask", "cutout", no_subject},
     {"sharpen", "deblur", no_deblur},
     {"sharpen", "deconvolution", no_deblur},
@@ -216,7 +216,7 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"channels", "transparent", alphas},
     {"help batch", "video", no_video},
     {"convert", "view", no_display},
-    {"multiply", "vignette", vignettes},
+    {"calc", "vignette", vignettes},
     {"resize", "waifu2x", no_network},
     {"help batch", "watch", no_watch},
     {"extract", "watershed", no_watershed},

@@ -69,7 +69,6 @@ speck:median --threshold (in masks remove-small; for dark specks gpuimg run 'inv
 specks:median --threshold (in masks remove-small; for dark specks gpuimg run 'invert | remove-small | invert')
 slope:edges --scale 0.125
 heatmap:colormap
-curves:lut
 haldclut:lut
 viridis:colormap --map viridis
 applyColorMap:colormap
@@ -90,6 +89,8 @@ while IFS=: read -r words sentence; do
     done
 done <<END
 contour contours outline outlines boundary:$outlines
+curve curves:gpuimg calc 'full * (a / full) ^ 0.8' IN OUT applies a formula, lut a table, and levels sets black, white and midtones
+vignette:gpuimg calc 'a * (1 - hypot(x / width - 0.5, y / height - 0.5) ^ 2)' IN OUT darkens the corners
 watershed:objects that touch can't be separated yet: gpuimg extract counts them as one
 estimate:to estimate the time of a batch run it on about 100 files: its last line has the images per second
 dry-run:$no_dry_run
