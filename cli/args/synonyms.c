@@ -23,6 +23,8 @@ const struct gi_synonym gi_command_synonyms[] = {
     {"annotation", "draw"},
     {"append", "montage"},
     {"applycolormap", "colormap"},
+    {"aspect", "crop --aspect"},
+    {"aspect-ratio", "crop --aspect"},
     {"atlas", "montage --gap 0 (its --report has the places)"},
     {"auto-crop", "crop --trim"},
     {"auto-orient", "orient"},

@@ -14,7 +14,8 @@ struct crop_params {
     struct gi_rect size;
     int gravity, like;
     bool clip, trim;
-    double tolerance; /* percent of full scale */
+    double tolerance;   /* percent of full scale */
+    const char *aspect; /* "16:9"; NULL: that of `size` */
 };
 
 static const struct gi_choice likes[] = {
@@ -31,6 +32,10 @@ static const struct gi_option options[] = {
      .help = "Width and height of the rectangle, in pixels or as a percentage of the image, and "
              "its offset from the position of --gravity. A side that is left out is that of the "
              "image. Not needed with --trim"},
+    {GI_OPTION("aspect", TEXT, struct crop_params, aspect), .also = "ratio", .metavar = "W:H",
+     .form = "16:9",
+     .help = "Take the largest rectangle of this aspect ratio, rounded to whole pixels, at the "
+             "place of --gravity"},
     GI_GRAVITY_OPTION(struct crop_params, "northwest", "Where the rectangle is in the image"),
     {GI_OPTION("like", CHOICE, struct crop_params, like), .default_text = "itself",
      .choices = likes,
@@ -61,9 +66,47 @@ struct crop_found {
     struct gi_bounds bounds;
 };
 
+/* Reads two whole numbers with a colon or an x between them. */
+static bool read_aspect(int *width, int *height, const char *text)
+{
+    enum { MOST = 1000000 };
+    double v[2];
+    const char *end;
+    bool read = gi_number_read(&v[0], text, &end) && (*end == ':' || *end == 'x') &&
+                gi_number_read(&v[1], end + 1, &end) && !*end;
+    for (int i = 0; i < 2 && read; i++)
+        read = v[i] >= 1 && v[i] <= MOST && v[i] == (int)v[i];
+    *width = read ? (int)v[0] : 1;
+    *height = read ? (int)v[1] : 1;
+    return read;
+}
+
+/* Replaces the sides of an image by those of the largest rectangle in it with the ratio of
+ * --aspect, rounded half up. */
+static void fit_aspect(int *width, int *height, const char *aspect)
+{
+    int a, b;
+    read_aspect(&a, &b, aspect);
+    int64_t across = (2 * (int64_t)*height * a + b) / (2 * (int64_t)b);
+    int64_t down = (2 * (int64_t)*width * b + a) / (2 * (int64_t)a);
+    if ((int64_t)*width * b > (int64_t)*height * a)
+        *width = across < 1 ? 1 : across < *width ? (int)across : *width;
+    else
+        *height = down < 1 ? 1 : down < *height ? (int)down : *height;
+}
+
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct crop_params *p = params;
+    int a, b;
+    if (p->aspect && gi_extent_is_set(&p->size.extent))
+        return gi_fail(err, GI_E_USAGE, "--aspect: want no --size with it");
+    if (p->aspect && !read_aspect(&a, &b, p->aspect))
+        return gi_fail(err, GI_E_USAGE,
+                       "--aspect %s: want two whole numbers from 1 to 1000000, as in 16:9",
+                       p->aspect);
+    if (p->aspect)
+        return GI_OK;
     if (!gi_extent_is_set(&p->size.extent) && !p->trim)
         return gi_fail(err, GI_E_USAGE, "want --size WIDTHxHEIGHT[+X+Y] or --trim");
     return GI_OK;
@@ -97,6 +140,8 @@ static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *wit
     int whole_width = within->right - within->left, whole_height = within->bottom - within->top;
     int width = gi_side_pixels(&p->size.extent.width, whole_width);
     int height = gi_side_pixels(&p->size.extent.height, whole_height);
+    if (p->aspect)
+        fit_aspect(&width, &height, p->aspect);
     if (!place)
         return GI_E_MEMORY;
     int x = gi_gravity_left(gravity, whole_width - width) +
@@ -135,6 +180,7 @@ static bool subsample(void *params, const struct gi_plan *luma, int dx, int dy)
                                gi_length_of(place->left / dx),
                                gi_length_of(place->top / dy)};
     p->gravity = GI_NORTHWEST;
+    p->aspect = NULL;
     p->clip = false;
     return true;
 }
@@ -286,6 +332,7 @@ const struct gi_filter gi_filter_crop = {
     .group = GI_GROUP_GEOMETRY,
     .summary = "Crop to a rectangle, or trim an empty border",
     .examples = "gpuimg crop photo.jpg part.png --size 400x300+120+80\n"
+                "gpuimg crop photo.jpg wide.jpg --aspect 16:9 --gravity center\n"
                 "gpuimg crop photo.jpg middle.png --size 50% --gravity center\n"
                 "gpuimg crop scan.png text.png --trim --tolerance 25",
     .manual = "--size 400x300+120+80 takes 400 x 300 pixels at an offset of 120 pixels from the "

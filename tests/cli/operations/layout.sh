@@ -264,4 +264,18 @@ done <<'END'
 1 0 0; 0 1 1e7:7 8 9 7 8 9 7 8 9
 END
 
+# the sizes of crop --aspect are those of the largest rectangle: 16:9 of 1600 x 1200 is 1600 x 900
+pgm ratio.pgm 160 120
+for want in '160 90 16:9' '120 120 1:1' '90 120 3:4' '160 120 4:3' '160 1 1000:1' '1 120 1x1000'; do
+    read -r width height ratio <<<"$want"
+    expect 0 gpuimg crop ratio.pgm cut.pgm --aspect "$ratio" --gravity center
+    check "--aspect $ratio" grep -aqx "$width $height" <(head -c 30 cut.pgm | head -n 2)
+    expect 0 gpuimg crop ratio.pgm sized.pgm --size "${width}x$height" --gravity center
+    check "--aspect $ratio at the centre" cmp cut.pgm sized.pgm
+done
+rm -f made*
+for ratio in '' 16 16: :9 0:1 1:0 16:9:1 -1:2 1.5:1 nan:1 1:2000000; do
+    expect_error 2 "crop: --aspect $ratio: want two whole numbers*" crop ratio.pgm made.pgm --aspect "$ratio"
+done
+expect_error 2 'crop: --aspect: want no --size with it' crop ratio.pgm made.pgm --aspect 1:1 --size 5x5
 finish
