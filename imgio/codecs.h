@@ -19,6 +19,7 @@ extern const struct gi_format gi_format_bmp;
 extern const struct gi_format gi_format_tga;
 extern const struct gi_format gi_format_hdr;
 extern const struct gi_format gi_format_npy;
+extern const struct gi_format gi_format_exr;
 extern const struct gi_format gi_format_fits;
 extern const struct gi_format gi_format_tiff;
 extern const struct gi_format gi_format_webp;

@@ -301,7 +301,7 @@ static const char *const limits_paragraphs[] = {
     "32-bit floats (gpuimg help common).",
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
-    "NOT YET. gpuimg can't do these yet: reading JPEG 2000, OpenEXR, DICOM, "
+    "NOT YET. gpuimg can't do these yet: reading JPEG 2000, DICOM, "
     "PSD, "
     "SVG and camera raws; more than the first frame of an animation; writing PDF and MP4; "
     "{width} and {height} in the names of "
@@ -379,6 +379,14 @@ static const char *const common_paragraphs[] = {
     "are "
     "carried from FITS to FITS, except coordinates of the sky, which are lost by name. Written are "
     "BITPIX 8, 16 and -32, without alpha.",
+    "OpenEXR is read and written by OpenEXRCore (package libopenexr-3-1-30). Read are R, G, B and "
+    "A, "
+    "or Y and A, of the first part, else of its first layer, else all channels as bands; other "
+    "channels, parts and attributes are lost by name. Deep data are refused. Half floats are read "
+    "as "
+    "floats of the same value, and an image is written in half floats if these hold every sample. "
+    "Colours are multiplied by alpha in the file, and divided by it when read. --compression 0 "
+    "writes no compression, all others ZIP.",
     "Damage is an error, with status 1, also if all pixels are there: an end of the file or a part "
     "of its ICC profile that is missing. --allow-partial takes what can be read. A chunk of a PNG "
     "that is not critical and has a wrong checksum, a bad tag of a TIFF, and runs of a "

@@ -33,9 +33,9 @@ STATIC = {
     "libarchive.so.13": "archive lzma zstd lz4 bz2 z",
     "libcairo.so.2": "cairo fontconfig freetype expat png16 brotlidec brotlicommon z | pixman-1",
 }
-# Not brought along: libheif's encoder x265 is under the GPL, and its codecs take 30 MB; libjxl and libhwy are C++ without static
+# Not brought along: libheif's encoder x265 is under the GPL, and its codecs take 30 MB; libjxl, libhwy and OpenEXR have no static
 # libraries. The system's are loaded if they are there.
-LEFT_OUT = ("libheif.so.1", "libjxl.so.0.7")
+LEFT_OUT = ("libheif.so.1", "libjxl.so.0.7", "libOpenEXRCore-3_1.so.30")
 SOURCES = {"libtiff.so.6": ["jbig.c"], "libcairo.so.2": ["fonts.c"]}
 # Debian's packages that have the licence of a library.
 PACKAGES = {

@@ -21,7 +21,6 @@ mp4 ffmpeg+-i+IN.mp4 \0\0\0\030ftypmp42
 cr3 dcraw \0\0\0\030ftypcrx\040
 mkv ffmpeg+-i+IN.mkv \032\105\337\243
 avi ffmpeg+-i+IN.avi RIFF\0\1\0\0AVI\040LIST
-exr oiiotool \166\057\061\001\2\0\0\0
 jp2 opj_decompress \0\0\0\014jP\040\040\r\n\207\n
 j2k opj_decompress \377\117\377\121
 jxr JxrDecApp II\274\001
@@ -42,7 +41,7 @@ zip unzip PK\3\4
 tar gpuimg+blur+--tar %0257dustar
 gz gunzip \037\213
 END
-for case in exr:oiiotool jp2:opj_compress j2k:opj_compress dcm:img2dcm psd:ImageMagick cur:ImageMagick svg:potrace dng:TIFF; do
+for case in dpx:oiiotool jp2:opj_compress j2k:opj_compress dcm:img2dcm psd:ImageMagick cur:ImageMagick svg:potrace dng:TIFF; do
     expect_error 2 "blur: made.${case%%:*}: *${case#*:}*" blur in.pgm made.${case%%:*}
 done
 : >empty.png
