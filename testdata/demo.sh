@@ -25,6 +25,8 @@ quiet color testdata/scene.png "$out/further/sepia.png" --sepia
 quiet threshold testdata/coins.png "$out/further/mask.png" --at otsu
 quiet extract "$out/further/mask.png" "$out/further/regions.csv" --labels "$out/further/labels.png"
 quiet extract testdata/coins.png "$out/further/bright.csv" --at 75% --points "$out/further/bright.npy"
+# A look for lut: the colours that black, red, green, yellow, blue, magenta, cyan and white become.
+printf 'LUT_3D_SIZE 2\n0.02 0.06 0.12\n1 0.35 0.15\n0.1 0.6 0.45\n1 0.85 0.4\n0 0.2 0.5\n0.8 0.3 0.5\n0.2 0.75 0.8\n1 0.96 0.88\n' >"$out/further/look.cube"
 quiet run 'gaussian --sigma 14 | multiply --value 90' testdata/coins.png "$out/further/waves.pfm" --depth float
 
 # Each line is an operation in the form of `gpuimg run`, in the order of `gpuimg list`.
@@ -67,6 +69,8 @@ scene equalize
 scene clahe
 scene match --reference $out/further/sepia.png
 scene color --hue 120
+coins colormap
+scene lut --cube $out/further/look.cube
 scene quantize --colors 5
 scene resize --size 320x427 --stretch
 scene crop --size 50% --gravity center

@@ -47,8 +47,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("range", TEXT, struct colormap_params, range_text), .letter = 'r',
      .default_text = "full", .metavar = "LO,HI|auto|full",
      .help = "Samples that get the first and the last colour: two numbers, \"auto\" for the "
-             "minimum and the maximum of the image, or \"full\" for 0 and full scale (255, 65535 "
-             "or 1)"},
+             "minimum and the maximum of the image, or otherwise 0 and white (255, 65535 or 1)"},
     {.name = NULL},
 };
 
