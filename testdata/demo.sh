@@ -67,6 +67,7 @@ scene gamma --by 2
 scene normalize
 scene equalize
 scene clahe
+scene tonemap --exposure 2 --method aces
 scene match --reference $out/further/sepia.png
 scene color --hue 120
 coins colormap

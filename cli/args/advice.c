@@ -44,7 +44,9 @@ static const char warps[] =
     "gpuimg remap --map MAP moves each pixel to where a map of coordinates says";
 static const char tints[] =
     "gpuimg blend --value '#704214' --amount 0.3 IN OUT tints, and color --sepia makes brown tones";
-static const char exposures[] = "gpuimg multiply --value 2 --linear IN OUT brightens by one stop";
+static const char exposures[] =
+    "gpuimg multiply --value 2 --linear IN OUT brightens by one stop, and so does gpuimg tonemap "
+    "--exposure 1 when it shows an HDR image";
 static const char no_recognition[] =
     "nothing is recognised in images, neither text nor codes nor faces; after gpuimg run 'convert "
     "--gray | local-threshold' IN OUT programs such as tesseract and zbarimg read more";

@@ -250,6 +250,12 @@ def match(request, src):
     return work
 
 
+def tonemap(request, src):
+    """Another method of Reinhard's (2005), whose exposure depends on the image; gamma 2.2 in place of the curve of sRGB."""
+    dst, method = np.empty_like(src), cv2.createTonemapReinhard(2.2)
+    return lambda: method.process(src, dst)
+
+
 WORK = {} if MISSING else {
     "gaussian": gaussian, "box": box, "erode": erode, "median": median, "clahe": clahe, "bilateral": bilateral, "nlmeans": nlmeans, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
     "table": table, "add": pair("add"), "subtract": pair("subtract"), "absdiff": pair("absdiff"),
@@ -259,4 +265,4 @@ WORK = {} if MISSING else {
     "components": components, "midpoint k=3": midpoint, "erode k=31 shape=disk": disk,
     "bilateral k=9 sigma=3 guide=other": joint_bilateral, "fill-holes threshold=50%": fill_holes, "remove-small threshold=50% area=64": by_area,
     "color sepia": sepia, "color to=lab": convert("COLOR_RGB2LAB"), "color to=ycbcr": convert("COLOR_RGB2YCrCb"),
-    "equalize": equalize, "match reference=other": match}
+    "equalize": equalize, "match reference=other": match, "tonemap depth=float": tonemap}

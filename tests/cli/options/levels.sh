@@ -75,10 +75,17 @@ expect_error 2 'levels: --black 300: want 0 to 255, as 8-bit samples are' levels
 expect_error 2 'gamma: --gamma is missing: want a number, such as 1.4' gamma in.pgm made.pgm
 expect_error 2 'normalize: --percentiles 99,1: want LO below HI, such as 1,99' normalize in.pgm made.pgm --percentiles 99,1
 gpuimg convert in.pgm float.pfm --depth float
-expect_error 1 'gamma: samples are float: want 8 or 16 bits*' gamma float.pfm made.pfm --by 2
-expect_error 1 'run: step 2, gamma: samples are float: want 8 or 16 bits*' run 'crop --trim | gamma --by 2' float.pfm made.pfm --timing
+expect 0 gpuimg gamma float.pfm out.pfm --by 2
+expect 0 gpuimg levels float.pfm want.pfm --gamma 2
+check "levels --gamma and gamma are equal in floats" cmp out.pfm want.pfm
+expect_error 1 'run: step 2, mode: samples are float: want 8 or 16 bits*' run 'crop --trim | mode' float.pfm made.pfm --timing
 check "a step after one of unknown size is refused before any work" test "$(wc -l <err)" = 1
-expect_error 1 'levels: --gamma: samples are float: want 8 or 16 bits*' levels float.pfm made.pfm --gamma 2
+
+# Tone mapping; tests/filters/tonemap_oracle.py compares its samples with numpy's.
+expect_error 2 'tonemap: --white: aces has a fixed white point: want --method reinhard or hable, or --exposure' \
+    tonemap float.pfm made.pgm --method aces --white 2
+expect_error 2 'tonemap: --depth 1: want auto, 8, 16 or float' tonemap float.pfm made.pgm --depth 1
+expect_error 2 'tonemap: --exposure 31: want -30 to 30 stops' tonemap float.pfm made.pgm --exposure 31
 
 # CLAHE; tests/filters/clahe_oracle.py compares its bytes with OpenCV's.
 expect 0 gpuimg run 'clahe --tiles 2x3 | clahe --clip 0 --per-channel | invert' rgb.ppm out.ppm

@@ -1,0 +1,28 @@
+/* Compiles the formulas of operations for floats.
+ * SPDX-License-Identifier: MIT */
+#include "filters/arithmetic/formula.h"
+#include "filters/arithmetic/calc_parse.h"
+#include "imgio/small.h"
+
+#include <stdlib.h>
+
+enum gi_status gi_formula_compile(struct gi_calc *program, int channels, const char *text,
+                                  struct gi_err *err)
+{
+    const struct gi_image shape = {.width = 1, .height = 1, .channels = channels, .type = GI_F32};
+    const struct calc_scope scope = {.names = {"a"}, .images = {shape}, .nimages = 1};
+    struct calc_code *code = gi_small_calloc(1, sizeof *code);
+    struct calc_found found;
+    enum gi_status status = GI_OK;
+    *program = (struct gi_calc){0};
+    for (int c = 0; c < gi_color_channels(&shape) && !status; c++) {
+        status = calc_parse(code, &found, &scope, text, c, 0, err);
+        code->outputs[code->noutputs++] = found.value;
+    }
+    if (gi_has_alpha(&shape))
+        code->outputs[code->noutputs++] = calc_load(code, 0, channels - 1, 0, 0);
+    if (!status)
+        status = calc_program(program, code, err);
+    free(code);
+    return status;
+}
