@@ -9,7 +9,11 @@ static const struct gi_option options[] = {GI_FOOTPRINT_SHAPE_OPTIONS, GI_RANK_O
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    enum gi_status status = gi_curve_takes(&plan->sources[0], "", err);
+    enum gi_status status = GI_OK;
+    if (plan->sources[0].type == GI_F32)
+        status = gi_fail(
+            err, GI_E_UNSUPPORTED,
+            "samples are float: want 8 or 16 bits, by --work-depth 16 and without --linear");
     if (!status)
         status = gi_rank_plan(plan, 0, err);
     if (status)

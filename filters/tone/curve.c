@@ -122,12 +122,3 @@ enum gi_status gi_stretch_run(struct gi_queue *queue, const struct gi_work *work
     queue->k->release(queue, &moved);
     return status;
 }
-
-enum gi_status gi_curve_takes(const struct gi_image *src, const char *what, struct gi_err *err)
-{
-    if (src->type != GI_F32)
-        return GI_OK;
-    return gi_fail(
-        err, GI_E_UNSUPPORTED,
-        "%ssamples are float: want 8 or 16 bits, by --work-depth 16 and without --linear", what);
-}

@@ -62,7 +62,3 @@ enum gi_status gi_stretch_run(struct gi_queue *queue, const struct gi_work *work
  * often use a small part of their range, are stretched, and images of 8 bits do not change. It is
  * no command. */
 extern const struct gi_filter gi_filter_normalize_base;
-
-/* Called by a plan. Returns GI_E_UNSUPPORTED if the source is GI_F32, which has no tables. The
- * message begins with `what`, which is "--gamma: " if an option asks for a table, else "". */
-enum gi_status gi_curve_takes(const struct gi_image *src, const char *what, struct gi_err *err);

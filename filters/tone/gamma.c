@@ -1,8 +1,9 @@
-/* Gamma correction: raises every sample to a power, by a look-up table.
+/* Gamma correction: raises every sample to a power, by a look-up table; floats by a formula.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
 
+#include "filters/arithmetic/formula.h"
 #include "filters/tone/curve.h"
 #include "imgio/small.h"
 #include "kernels/kernels.h"
@@ -26,6 +27,17 @@ static enum gi_status check(void *arg, struct gi_err *err)
                : GI_OK;
 }
 
+static enum gi_status plan_floats(struct gi_plan *plan, double by, struct gi_err *err)
+{
+    char text[64];
+    struct gi_calc *program = gi_plan_tables(plan, sizeof *program, err);
+    if (!program)
+        return GI_E_MEMORY;
+    snprintf(text, sizeof text, "sign(a) * abs(a) ^ %.17g", 1 / by);
+    plan->cost.fmas = 20;
+    return gi_formula_compile(program, plan->sources[0].channels, text, err);
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gamma_params *p = plan->params;
@@ -34,9 +46,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     int n = gi_curve_values(type);
     void *table;
     plan->cost.other = 1;
-    enum gi_status status = gi_curve_takes(&plan->sources[0], "", err);
-    if (status)
-        return status;
+    if (type == GI_F32)
+        return plan_floats(plan, p->by, err);
     table = gi_plan_tables(plan, (size_t)n * gi_type_nbytes(type), err);
     if (!table)
         return GI_E_MEMORY;
@@ -52,6 +63,8 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     struct gi_pointwise spec = {.op = GI_POINTWISE_TABLE};
+    if (work->srcs[0].type == GI_F32)
+        return queue->k->calc(queue, work->dst, work->srcs, plan->tables, err);
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         spec.table[c] = plan->tables;
     return queue->k->pointwise(queue, work->dst, work->srcs, &spec, err);
@@ -66,8 +79,8 @@ const struct gi_filter gi_filter_gamma = {
                 "gpuimg gamma in.png darker.png --gamma 0.7\n"
                 "gpuimg gamma linear.png display.png --gamma 2.2",
     .manual = "A colour sample v becomes full scale * (v / full scale)^(1 / gamma), rounded. "
-              "Alpha does not change. The input must have 8 or 16 bits. gpuimg levels sets black "
-              "and white as well.\n\n"
+              "Alpha does not change. In a float image the result is not limited, and a negative "
+              "sample v becomes -(-v)^(1 / gamma). gpuimg levels sets black and white as well.\n\n"
               "scikit-image's adjust_gamma takes the exponent itself, the inverse of --gamma.",
     .options = options,
     .params_nbytes = sizeof(struct gamma_params),

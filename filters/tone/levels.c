@@ -1,12 +1,14 @@
 /* Levels adjustment: maps a black point and a white point to new ones, with a gamma curve between
- * them. Integers use a look-up table, floats a linear function.
+ * them. Integers use a look-up table, floats a linear function, or a formula with gamma.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
 
+#include "filters/arithmetic/formula.h"
 #include "filters/tone/curve.h"
 #include "filters/tone/otsu.h"
 #include "imgio/small.h"
+#include "kernels/kernels.h"
 
 struct levels_params {
     struct gi_level black, white, out_black, out_white;
@@ -65,7 +67,36 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (is_otsu(&p->black) || is_otsu(&p->white) || is_otsu(&p->out_black) ||
         is_otsu(&p->out_white))
         gi_otsu_plan(plan);
-    return p->gamma == 1 ? GI_OK : gi_curve_takes(src, "--gamma: ", err);
+    if (src->type == GI_F32 && p->gamma != 1)
+        plan->cost.fmas = 20;
+    return GI_OK;
+}
+
+/* Maps floats with a gamma. (v - b) + (b - black), where b is black rounded to float, is accurate
+ * near black, where the curve is steep. */
+static enum gi_status run_gamma(struct gi_queue *queue, const struct gi_work *work,
+                                const struct levels_ends *e, struct gi_err *err)
+{
+    char text[256];
+    double black = (double)(float)e->black;
+    struct gi_calc *program = gi_small_alloc(sizeof *program);
+    snprintf(text, sizeof text,
+             "t = ((a - (%.17g)) + (%.17g)) / (%.17g); %.17g + (%.17g) * sign(t) * abs(t) ^ %.17g",
+             black, black - e->black, e->white - e->black, e->out_black,
+             e->out_white - e->out_black, e->power);
+    enum gi_status status = gi_formula_compile(program, work->srcs[0].channels, text, err);
+    if (!status)
+        status = queue->k->calc(queue, work->dst, work->srcs, program, err);
+    free(program);
+    return status;
+}
+
+/* Returns whether float arithmetic can represent the curve. */
+static bool fits_floats(const struct levels_ends *e)
+{
+    float span = (float)(e->white - e->black), out = (float)(e->out_white - e->out_black);
+    return span != 0 && isfinite(span) && isfinite(out) && isfinite((float)e->black) &&
+           isfinite((float)e->out_black);
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
@@ -73,6 +104,8 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     double otsu = work->state ? gi_level_otsu(work->state) : 0;
     struct levels_ends ends = ends_of(plan->params, plan->sources[0].type, otsu);
+    if (plan->sources[0].type == GI_F32 && ends.power != 1 && fits_floats(&ends))
+        return run_gamma(queue, work, &ends, err);
     if (plan->sources[0].type == GI_F32) {
         struct gi_stretch lines[GI_MAX_CHANNELS];
         for (int c = 0; c < GI_MAX_CHANNELS; c++)
@@ -110,9 +143,9 @@ const struct gi_filter gi_filter_levels = {
               "colour channels have the same levels, and alpha does not change. If white is "
               "below black, the result is a negative. If black equals white, samples above that "
               "level become white and all others black.\n\n"
-              "Float images differ in three points: t is not limited, --gamma is refused, and "
-              "samples do not change if black equals white or if float arithmetic cannot "
-              "represent the stretching.",
+              "Float images differ in two points: t is not limited, so that below 0 the power is "
+              "-(-t)^(1 / gamma), and samples do not change if black equals white or if float "
+              "arithmetic cannot represent the stretching.",
     .options = options,
     .params_nbytes = sizeof(struct levels_params),
     .plan = plan,

@@ -47,13 +47,14 @@ def test_levels(image, dtype):
     full = FULL[dtype]
     for black, white, gamma, to_black, to_white in ((10, 60, 1, 0, 100), (20, 70, 1, 12.5, 80), (60, 20, 1, 5, 95),
                                                     (0, 100, 2.2, 0, 100), (10, 50, 0.45, 100, 0), (30, 30, 3, 0, 100)):
-        if dtype == np.float32 and (gamma != 1 or black == white):
+        if dtype == np.float32 and black == white:
             continue
         b, w, low, high = (x / 100 * full for x in (black, white, to_black, to_white))
 
         def curve(v, _):
             t = (v > b).astype(np.float64) if b == w else (v - b) / (w - b)
-            return low + (high - low) * (t if dtype == np.float32 else np.clip(t, 0, 1) ** (1 / gamma))
+            t = t if dtype == np.float32 else np.clip(t, 0, 1)
+            return low + (high - low) * np.sign(t) * np.abs(t) ** (1 / gamma)
 
         got = c.filter(image, "levels", f"--black={black}%", f"--white={white}%", "--gamma", gamma,
                        f"--out-black={to_black}%", f"--out-white={to_white}%")
@@ -61,10 +62,18 @@ def test_levels(image, dtype):
 
 
 def test_gamma(image, dtype):
-    for by in (0.5, 1, 2.2) if dtype != np.float32 else ():
+    for by in (0.5, 1, 2.2):
         full = FULL[dtype]
         got = c.filter(image, "gamma", "--by", by)
         agree(f"gamma {by}", got, map_colors(image, lambda v, _: full * (v / full) ** (1 / by)), dtype)
+
+
+def test_gamma_odd():
+    """Floats outside 0 to 1, in double."""
+    odd = np.float32([[-4, -0.0, 0, 9, np.inf, -np.inf, np.nan, 1e-40]])
+    for name, args in ("gamma", ["--gamma", 2]), ("levels", ["--gamma", 2]):
+        got, exact = c.filter(odd, name, *args), np.sign(odd) * np.sqrt(np.abs(odd.astype(np.float64)))
+        c.check(f"{name} of negative and infinite floats", np.allclose(got, exact, rtol=2e-7, atol=0, equal_nan=True), got)
 
 
 def test_normalize(image, dtype):
@@ -209,6 +218,7 @@ for dtype in TYPES:  # one value
 write(c.path("gray.pgm"), np.zeros((3, 4), np.uint8))
 for words in (["--mean", "1,2,3"], ["--std", "0"], ["--mean", "1", "--percentiles", "1,99"], ["--std", "1", "--per-channel"]):
     c.run("normalize", c.path("gray.pgm"), c.path("refused.npy"), *words, status=2)
+test_gamma_odd()
 test_opencv()
 test_equalize_of_odd_floats()
 test_floats_far_from_zero()
