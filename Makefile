@@ -175,8 +175,8 @@ $(B)/headers: | deps
 endif
 
 # A codec is compiled again after its library was installed or removed: the file's name lists the libraries that exist.
-CODECS := $(B)/codecs$(call optional,tiffio.h,-tiff)$(call optional,webp/encode.h,-webp)$(call optional,libheif/heif.h,-heif)$(call optional,jxl/encode.h,-jxl)$(call optional,OpenEXR/openexr.h,-exr)$(call optional,gif_lib.h,-gif)$(call optional,lcms2.h,-lcms)
-$(B)/imgio/tiff/tiff.o $(B)/imgio/tiff/pixels.o $(B)/imgio/webp/webp.o $(patsubst %.c,$(B)/%.o,$(wildcard imgio/heif/*.c imgio/jxl/*.c imgio/exr/*.c)) $(B)/imgio/gif/gif.o $(B)/imgio/metadata/icc.o: $(CODECS)
+CODECS := $(B)/codecs$(call optional,tiffio.h,-tiff)$(call optional,webp/encode.h,-webp)$(call optional,libheif/heif.h,-heif)$(call optional,jxl/encode.h,-jxl)$(call optional,OpenEXR/openexr.h,-exr)$(call optional,openjpeg-2.5/openjpeg.h,-jp2)$(call optional,gif_lib.h,-gif)$(call optional,lcms2.h,-lcms)
+$(B)/imgio/tiff/tiff.o $(B)/imgio/tiff/pixels.o $(B)/imgio/webp/webp.o $(patsubst %.c,$(B)/%.o,$(wildcard imgio/heif/*.c imgio/jxl/*.c imgio/exr/*.c imgio/jp2/*.c)) $(B)/imgio/gif/gif.o $(B)/imgio/metadata/icc.o: $(CODECS)
 $(CODECS): | $(B)/headers
 	@rm -f $(B)/codecs*
 	@touch $@
@@ -227,7 +227,7 @@ include cli/packages/packages.mk
 # FOR="test fuzz"` installs them and runs nothing.
 wanted = $(if $(filter $1,$(MAKECMDGOALS) $(FOR)),$2)
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev libyaml-dev \
-            libtiff-dev libwebp-dev libheif-dev libjxl-dev libopenexr-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 \
+            libtiff-dev libwebp-dev libheif-dev libjxl-dev libopenexr-dev libopenjp2-7-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 \
             $(if $(filter clang,$(CC))$(call wanted,fuzz,1),clang libclang-rt-dev) $(call wanted,format check-format check-style,clang-format) \
             $(call wanted,unit test test-oracles sanitize% bench,$(TEST_PACKAGES)) $(call wanted,test-oracles bench,$(ORACLE_PACKAGES)) \
             $(call wanted,test-cluster,$(CLUSTER_PACKAGES)) $(call wanted,test-arm,$(ARM_PACKAGES)) \

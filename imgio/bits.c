@@ -1,7 +1,7 @@
 /* Packs images of black and white into bits, and judges how many bits samples need.
  * SPDX-License-Identifier: MIT */
 #include "imgio/bits.h"
-#include "imgio/imgio.h"
+#include "imgio/codecs.h"
 
 #include <string.h>
 
@@ -67,4 +67,20 @@ bool gi_bits_are_coded(const void *bytes, size_t nbytes, const struct gi_image *
     }
     gi_image_free(&back);
     return same;
+}
+
+void gi_bits_divide_by_alpha(const struct gi_image *image, int y)
+{
+    void *row = gi_row(image, y);
+    size_t colors = (size_t)image->channels - 1;
+    double full = (double)gi_type_full_scale(image->type);
+    for (size_t x = 0; x < (size_t)image->width; x++) {
+        double alpha = gi_sample(row, x * (colors + 1) + colors, image->type);
+        for (size_t c = 0; c < colors; c++) {
+            double v = gi_sample(row, x * (colors + 1) + c, image->type);
+            v = alpha > 0 ? v * full / alpha : 0;
+            gi_sample_set(row, x * (colors + 1) + c, image->type,
+                          image->type != GI_F32 && v > full ? full : v);
+        }
+    }
 }

@@ -26,6 +26,7 @@ extern const struct gi_format gi_format_webp;
 extern const struct gi_format gi_format_heic;
 extern const struct gi_format gi_format_avif;
 extern const struct gi_format gi_format_jxl;
+extern const struct gi_format gi_format_jp2;
 extern const struct gi_format gi_format_gif;
 extern const struct gi_format gi_format_ico;
 

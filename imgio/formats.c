@@ -22,29 +22,11 @@
 enum { SMALL_NBYTES = 16 << 20, ENOUGH = 16 }; /* for gi_decode_has_enough() */
 
 const struct gi_format *const gi_formats[] = {
-    &gi_format_png,
-    &gi_format_jpeg,
-    &gi_format_pgm,
-    &gi_format_ppm,
-    &gi_format_pbm,
-    &gi_format_pam,
-    &gi_format_y4m,
-    &gi_format_pnm,
-    &gi_format_pfm,
-    &gi_format_tiff,
-    &gi_format_webp,
-    &gi_format_heic,
-    &gi_format_avif,
-    &gi_format_jxl,
-    &gi_format_gif,
-    &gi_format_ico,
-    &gi_format_bmp,
-    &gi_format_hdr,
-    &gi_format_npy,
-    &gi_format_fits,
-    &gi_format_exr,
-    &gi_format_tga,
-    NULL,
+    &gi_format_png,  &gi_format_jpeg, &gi_format_pgm,  &gi_format_ppm, &gi_format_pbm,
+    &gi_format_pam,  &gi_format_y4m,  &gi_format_pnm,  &gi_format_pfm, &gi_format_tiff,
+    &gi_format_webp, &gi_format_heic, &gi_format_avif, &gi_format_jxl, &gi_format_jp2,
+    &gi_format_gif,  &gi_format_ico,  &gi_format_bmp,  &gi_format_hdr, &gi_format_npy,
+    &gi_format_fits, &gi_format_exr,  &gi_format_tga,  NULL,
 };
 
 const struct gi_format_info *gi_format_at(int index)

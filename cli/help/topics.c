@@ -301,9 +301,8 @@ static const char *const limits_paragraphs[] = {
     "32-bit floats (gpuimg help common).",
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
-    "NOT YET. gpuimg can't do these yet: reading JPEG 2000, DICOM, "
-    "PSD, "
-    "SVG and camera raws; more than the first frame of an animation; writing PDF and MP4; "
+    "NOT YET. gpuimg can't do these yet: reading DICOM, PSD, SVG and camera raws; more than the "
+    "first frame of an animation; writing PDF and MP4; "
     "{width} and {height} in the names of "
     "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
     "edges; Fourier transforms; separating objects that are touching (watershed); TIFFs of 2 or 4 "
@@ -387,6 +386,13 @@ static const char *const common_paragraphs[] = {
     "floats of the same value, and an image is written in half floats if these hold every sample. "
     "Colours are multiplied by alpha in the file, and divided by it when read. --compression 0 "
     "writes no compression, all others ZIP.",
+    "JPEG 2000 (.jp2, .j2k) is read by OpenJPEG (package libopenjp2-7): gray or RGB with or "
+    "without "
+    "alpha, of 1 to 16 bits, which are scaled as those of HEIC, and also of more bits or with a "
+    "sign, as floats of the same value. Components with fewer samples are enlarged by repeating "
+    "these, palettes are applied, and sYCC becomes RGB. The profile, the "
+    "resolution, EXIF, XMP and a comment are kept; other boxes and further images are lost by "
+    "name. CMYK and CIELAB are refused. Writing wants opj_compress.",
     "Damage is an error, with status 1, also if all pixels are there: an end of the file or a part "
     "of its ICC profile that is missing. --allow-partial takes what can be read. A chunk of a PNG "
     "that is not critical and has a wrong checksum, a bad tag of a TIFF, and runs of a "

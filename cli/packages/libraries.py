@@ -29,6 +29,7 @@ SYSTEM = re.compile(r"(ld-linux.*|libc|libm|libdl|libpthread|librt|libgcc_s|libs
 STATIC = {
     "libtiff.so.6": "tiff webp zstd lzma jpeg deflate z | Lerc",
     "libwebp.so.7": "webp",
+    "libopenjp2.so.7": "openjp2",
     "libgif.so.7": "gif",
     "libarchive.so.13": "archive lzma zstd lz4 bz2 z",
     "libcairo.so.2": "cairo fontconfig freetype expat png16 brotlidec brotlicommon z | pixman-1",
@@ -41,7 +42,7 @@ SOURCES = {"libtiff.so.6": ["jbig.c"], "libcairo.so.2": ["fonts.c"]}
 PACKAGES = {
     "tiff": "libtiff-dev", "webp": "libwebp-dev", "zstd": "libzstd-dev", "lzma": "liblzma-dev", "jpeg": "libjpeg62-turbo-dev",
     "deflate": "libdeflate-dev", "z": "zlib1g-dev", "Lerc": "liblerc-dev", "gif": "libgif-dev", "archive": "libarchive-dev",
-    "lz4": "liblz4-dev", "bz2": "libbz2-dev", "cairo": "libcairo2-dev", "fontconfig": "libfontconfig-dev",
+    "openjp2": "libopenjp2-7-dev", "lz4": "liblz4-dev", "bz2": "libbz2-dev", "cairo": "libcairo2-dev", "fontconfig": "libfontconfig-dev",
     "freetype": "libfreetype-dev", "expat": "libexpat1-dev", "png16": "libpng-dev", "brotlidec": "libbrotli-dev",
     "brotlicommon": "libbrotli-dev", "pixman-1": "libpixman-1-dev", "lcms2": "liblcms2-dev", "dejavu": "fonts-dejavu-core",
     # linked into the program

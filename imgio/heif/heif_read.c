@@ -193,22 +193,6 @@ static void put_channel(const struct gi_image *image, const struct picture *pict
     }
 }
 
-/* Divides the colours of a row by alpha. */
-static void divide_by_alpha(const struct gi_image *image, int y)
-{
-    void *row = gi_row(image, y);
-    size_t colors = (size_t)image->channels - 1;
-    double full = (double)gi_type_full_scale(image->type);
-    for (size_t x = 0; x < (size_t)image->width; x++) {
-        double alpha = gi_sample(row, x * (colors + 1) + colors, image->type);
-        for (size_t c = 0; c < colors; c++) {
-            double v = gi_sample(row, x * (colors + 1) + c, image->type);
-            v = alpha > 0 ? v * full / alpha : 0;
-            gi_sample_set(row, x * (colors + 1) + c, image->type, v > full ? full : v);
-        }
-    }
-}
-
 static enum gi_status find_planes(struct picture *picture, const struct heif_image *decoded,
                                   const struct gi_image *image, struct gi_err *err)
 {
@@ -252,7 +236,7 @@ static enum gi_status read_samples(struct gi_decode *decode, const struct heif_i
         for (int c = 0; c < image->channels; c++)
             put_channel(image, &picture, c, y);
         if (picture.premultiplied && gi_has_alpha(image))
-            divide_by_alpha(image, y);
+            gi_bits_divide_by_alpha(image, y);
     }
     gi_heif.heif_image_release(decoded);
     return status;

@@ -127,7 +127,7 @@ static void read_profile(struct gi_metadata *metadata, JxlDecoder *decoder, bool
     free(icc);
 }
 
-/* What is known of the image before it is decoded. */
+/* The header of the image, read before it is decoded. */
 struct head {
     JxlBasicInfo info;
     bool known; /* info is set */

@@ -20,7 +20,7 @@ while read -r library; do
         ;;
     esac
 done < <(readelf -d "$GPUIMG" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')
-for library in libtiff libwebp libheif libjxl OpenEXRCore libgif liblcms2 libarchive libcairo; do
+for library in libtiff libwebp libheif libjxl OpenEXRCore libopenjp2 libgif liblcms2 libarchive libcairo; do
     check "README names $library, which is loaded when needed" grep -qF "$library" <<<"$paragraph"
     check "$library is not needed to start" [ "$(readelf -d "$GPUIMG" | grep -cF "[$library")" = 0 ]
 done

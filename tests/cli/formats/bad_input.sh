@@ -21,8 +21,6 @@ mp4 ffmpeg+-i+IN.mp4 \0\0\0\030ftypmp42
 cr3 dcraw \0\0\0\030ftypcrx\040
 mkv ffmpeg+-i+IN.mkv \032\105\337\243
 avi ffmpeg+-i+IN.avi RIFF\0\1\0\0AVI\040LIST
-jp2 opj_decompress \0\0\0\014jP\040\040\r\n\207\n
-j2k opj_decompress \377\117\377\121
 jxr JxrDecApp II\274\001
 dcm dcmj2pnm %0128dDICM
 psd magick 8BPS\0\1

@@ -9,7 +9,7 @@ gpuimg list | grep -q 'avif .*this build has no' && heif_missing=1
 
 if command -v readelf >/dev/null; then
     readelf -dW "$GPUIMG" >dynamic
-    check "none of them is linked to the program" test "$(grep -cE 'NEEDED.*(tiff|webp|heif|jxl|EXR|gif|lcms|cairo)' dynamic)" = 0
+    check "none of them is linked to the program" test "$(grep -cE 'NEEDED.*(tiff|webp|heif|jxl|EXR|openjp2|gif|lcms|cairo)' dynamic)" = 0
 else
     skip "libraries: no readelf (binutils)"
 fi
