@@ -59,6 +59,12 @@ struct gi_filter_sources {
      * GI_DEPENDENCY_GLOBAL, which needs all rows. */
     struct gi_span (*beside)(const struct gi_plan *plan, int j, int y0, int y1);
 
+    /* Makes the random choices of the parameters, for an image with this key (filters/random.h),
+     * before plans are made. Returns false if the parameters ask for none, and does not change them
+     * then. NULL if nothing is random. Parameters for which it was not called have no choices made:
+     * the operation then does what it may do least. */
+    bool (*draw)(void *params, uint64_t key);
+
     /* As gi_plan_needs(). Called only for GI_DEPENDENCY_MAPPED. */
     struct gi_span (*needs)(const struct gi_plan *plan, int y0, int y1);
 };

@@ -278,6 +278,7 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
         gi_small_format("%s: %s", gi_tar_feed_name(feed->options.inputs[feed->shard].path),
                         gi_tar_entry_name(entry));
     tag->name = strchr(item->line.input, '\0') - strlen(gi_tar_entry_name(entry));
+    item->source.member = (size_t)(tag->name - item->line.input);
     item->line.pass = true;
     if (!gi_tar_entry_is_file(entry))
         return GI_OK;

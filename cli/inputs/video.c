@@ -173,7 +173,8 @@ static enum gi_status begin_planes(struct gi_stream *stream, struct gi_err *err)
     struct gi_image luma = gi_y4m_plane(&stream->video.head, 0);
     struct gi_file_info info = {.maxval = (1u << stream->video.head.bits) - 1};
     bool fits = true;
-    enum gi_status status = gi_ready_make(&ready, stream->chain, err);
+    enum gi_status status =
+        gi_ready_make(&ready, stream->chain, gi_reader_name(stream->reader), err);
     if (!status)
         status = gi_cli_check_levels(ready.steps, stream->chain->n, &luma, &info, &stream->io, err);
     if (!status)
@@ -307,7 +308,7 @@ enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_i
     struct gi_image want = gi_y4m_plane(&stream->video.made, plane->number);
     if (stream->video.luma_only && plane->number)
         return replace_chroma(stream, item, &want, err);
-    status = gi_ready_make(&ready, stream->chain, err);
+    status = gi_ready_make(&ready, stream->chain, gi_reader_name(stream->reader), err);
     if (!status)
         use_plane(&ready, stream, plane->number);
     if (!status)

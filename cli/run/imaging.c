@@ -138,7 +138,8 @@ static bool take_pipeline(struct gi_plans_use *use, const struct gi_imaging *ima
     struct gi_ready ready;
     if (!plans)
         return false;
-    enum gi_status status = gi_ready_make(&ready, gi_imaging_chain(imaging, item), NULL);
+    enum gi_status status =
+        gi_ready_make(&ready, gi_imaging_chain(imaging, item), gi_item_own_name(item), NULL);
     if (!status)
         status = gi_plans_take(plans, use, shape, &ready, NULL);
     gi_ready_free(&ready);

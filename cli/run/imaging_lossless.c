@@ -11,6 +11,7 @@
 #include "cli/paths/names.h"
 #include "cli/paths/output.h"
 #include "cli/process.h"
+#include "cli/run/ready.h"
 #include "imgio/lossless.h"
 
 struct turn {
@@ -20,19 +21,17 @@ struct turn {
 
 /* Plans the chain for a picture. Its steps must tell where the pixels of their results come
  * from. */
-static enum gi_status place(void *self, struct gi_lossless_place *place,
-                            const struct gi_image *shape, struct gi_err *err)
+static enum gi_status place_steps(struct gi_lossless_place *place, const struct gi_image *shape,
+                                  const struct gi_ready *ready, const struct gi_limits *limits,
+                                  struct gi_err *err)
 {
-    const struct turn *turn = self;
-    const struct gi_chain *chain = gi_imaging_chain(turn->imaging, turn->item);
-    const struct gi_limits *limits = &gi_imaging_options(turn->imaging)->io->limits;
     struct gi_placement all = {true, {1, 0, 0, 0, 1, 0}};
     struct gi_image made = *shape;
-    for (int i = 0; i < chain->n; i++) {
-        const struct gi_chain_step *step = &chain->steps[i];
+    for (int i = 0; i < ready->chain->n; i++) {
+        const struct gi_step *step = &ready->steps[i];
         struct gi_plan plan;
-        enum gi_status status = gi_plan_make_within(
-            &plan, limits, step->filter, step->args.params[GI_SET_STEP_FILTER], &made, 1, err);
+        enum gi_status status =
+            gi_plan_make_within(&plan, limits, step->filter, step->params, &made, 1, err);
         if (status)
             return status;
         if (plan.late || !plan.placement.known)
@@ -49,6 +48,20 @@ static enum gi_status place(void *self, struct gi_lossless_place *place,
     *place = (struct gi_lossless_place){.width = made.width, .height = made.height};
     memcpy(place->map, all.m, sizeof place->map);
     return GI_OK;
+}
+
+static enum gi_status place(void *self, struct gi_lossless_place *place,
+                            const struct gi_image *shape, struct gi_err *err)
+{
+    const struct turn *turn = self;
+    const struct gi_chain *chain = gi_imaging_chain(turn->imaging, turn->item);
+    struct gi_ready ready;
+    enum gi_status status = gi_ready_make(&ready, chain, gi_item_own_name(turn->item), err);
+    if (!status)
+        status =
+            place_steps(place, shape, &ready, &gi_imaging_options(turn->imaging)->io->limits, err);
+    gi_ready_free(&ready);
+    return status;
 }
 
 /* Reserves memory for the coefficients as stored and as turned, which have 2 bytes, and for the

@@ -244,7 +244,7 @@ static enum gi_status run_chain(struct input *input, struct gi_item *item, bool 
     struct gi_pipeline *pipeline = NULL;
     struct gi_queue *queue = NULL;
     int failed;
-    enum gi_status status = gi_ready_make(&ready, chain, err);
+    enum gi_status status = gi_ready_make(&ready, chain, gi_item_own_name(item), err);
     if (!status)
         status = gi_cli_check_levels(ready.steps, chain->n, &input->shape, info, options->io, err);
     if (!status)

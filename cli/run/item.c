@@ -36,6 +36,11 @@ void gi_item_free(struct gi_item **out)
     *out = NULL;
 }
 
+const char *gi_item_own_name(const struct gi_item *item)
+{
+    return item->line.input + item->source.member;
+}
+
 void gi_item_refuse(struct gi_item *item, const struct gi_input *input)
 {
     const char *name = item->line.output && !input->why ? item->line.output : item->line.input;

@@ -40,6 +40,7 @@ struct gi_item {
         /* The item is neither an image nor a member, but a message to the target. It does not count
          * as done. */
         bool mark;
+        size_t member; /* where the name of a member of a tar begins in line.input */
         void *tag; /* data of the source for the target, which `untag` frees if that is not NULL */
         void (*untag)(void *tag);
     } source;
@@ -69,6 +70,9 @@ struct gi_item {
 /* Makes an empty item. gi_item_free() frees it with item->rest, and sets *item to NULL. */
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
+
+/* Returns the name that decides random choices (filters/random.h): the input without its tar. */
+const char *gi_item_own_name(const struct gi_item *item);
 
 /* Makes the item fail without any work: with the error input->why, or because the name of its
  * output is too long for any file. */

@@ -3,7 +3,9 @@
 #include "cli/run/ready.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "filters/random.h"
 #include "imgio/nodata.h"
 #include "imgio/small.h"
 
@@ -18,6 +20,9 @@ void gi_ready_free(struct gi_ready *ready)
         for (int j = 0; j < GI_SOURCES_MAX - 1; j++)
             gi_image_free(&ready->others[i * (GI_SOURCES_MAX - 1) + j]);
     }
+    for (int i = 0; ready->drawn && i < ready->chain->n; i++)
+        free(ready->drawn[i]);
+    free(ready->drawn);
     free(ready->others);
     free(ready->steps);
     free(ready->sides);
@@ -78,14 +83,29 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, int part, struct
     return GI_OK;
 }
 
-enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
+enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain, const char *name,
                              struct gi_err *err)
 {
-    return gi_ready_make_part(ready, chain, 0, err);
+    return gi_ready_make_part(ready, chain, name, 0, err);
 }
 
-enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain *chain, int part,
-                                  struct gi_err *err)
+/* Gives step i parameters of its own if these have random choices. */
+static void draw(struct gi_ready *ready, int i, const char *name)
+{
+    const struct gi_filter *filter = ready->steps[i].filter;
+    if (!filter->sources.draw)
+        return;
+    void *params = gi_small_alloc(filter->params_nbytes);
+    memcpy(params, ready->steps[i].params, filter->params_nbytes);
+    ready->drawn[i] = params;
+    if (!filter->sources.draw(params, gi_random_key(name)))
+        return;
+    ready->steps[i].params = params;
+    ready->own = true;
+}
+
+enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain *chain,
+                                  const char *name, int part, struct gi_err *err)
 {
     size_t n = (size_t)chain->n;
     *ready = (struct gi_ready){
@@ -95,12 +115,14 @@ enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain 
         .warnings = gi_small_calloc(n, sizeof *ready->warnings),
         .placements = gi_small_calloc(n, sizeof *ready->placements),
         .inputs = gi_small_calloc(n, sizeof *ready->inputs),
+        .drawn = gi_small_calloc(n, sizeof *ready->drawn),
         .others = gi_small_calloc(n * (GI_SOURCES_MAX - 1), sizeof *ready->others)};
     enum gi_status status = GI_OK;
     for (int i = 0; i < chain->n && !status; i++) {
         const struct gi_chain_step *from = &chain->steps[i];
         ready->steps[i] = (struct gi_step){.filter = from->filter,
                                            .params = from->args.params[GI_SET_STEP_FILTER]};
+        draw(ready, i, name);
         status = ready_side(ready, i, part, err);
         if (status)
             gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);

@@ -29,7 +29,7 @@ for by in -1 1.5 2000000000; do
 done
 expect_error 2 'pad: --size 5x20: the image has 9 x 7 pixels: want at least these*' pad in.pgm out.pgm --size 5x20
 expect_error 2 'pad: --border black-hole: want clamp, border*' pad in.pgm out.pgm --by 1 --border black-hole
-expect_error 2 'flip: want --h, --v or both*' flip in.pgm out.pgm
+expect_error 2 'flip: want --h, --v, both or --random*' flip in.pgm out.pgm
 expect 0 gpuimg flip in.pgm out.pgm --horizontal
 expect 0 gpuimg flip out.pgm out.pgm --h
 check "turns there and back give the source" cmp in.pgm out.pgm
