@@ -134,12 +134,14 @@ static bool is_identity(const double m[6])
     return true;
 }
 
-/* Returns whether the tag is the position on a page or the size of it, or has overlays of ImageJ.
- */
+/* Returns whether the part is the position on a page or the size of it, has overlays of ImageJ, or
+ * coordinates of the sky. */
 static bool is_place(const struct gi_part *part)
 {
     enum { X_POSITION = 286, Y_POSITION, FULL_WIDTH = 33300, FULL_HEIGHT };
     static const char *const kinds[] = {"over", "revo", "roi ", " ior"}; /* in both byte orders */
+    if (part->kind == GI_PART_FITS_CARDS && part->code == GI_FITS_SKY)
+        return true;
     uint32_t tag = part->kind == GI_PART_TIFF_TAG ? part->code : 0;
     for (size_t i = 0; i < 4 && tag == GI_TAG_IMAGEJ && part->bytes; i++)
         if (memmem(part->bytes, part->nbytes, kinds[i], 4))

@@ -1,4 +1,4 @@
-/* FITS that is written is read back unchanged; damaged files are errors. Sources: imgio/fits.c
+/* FITS that is written is read back unchanged; damaged files are errors. Sources: imgio/fits
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 

@@ -4,7 +4,7 @@
  * and 16 bits and 32-bit floats are read as they are, all others as the nearest 32-bit float of
  * BZERO + BSCALE * stored. The first stored row is the lowest one, unless ROWORDER says TOP-DOWN.
  * SPDX-License-Identifier: MIT */
-#include "imgio/codecs.h"
+#include "imgio/fits/fits.h"
 #include "imgio/integer.h"
 #include "imgio/nodata.h"
 #include "imgio/tiff/tags.h"
@@ -14,171 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CARD = 80, BLOCK = 2880, KEY = 8, VALUE = 10, AXES_MAX = 999, NODATA = 42113 };
-
-/* A header and its data: a header-data unit. */
-struct unit {
-    uint64_t head, cards, data, end; /* offset, number of cards, offsets */
-    int bits;                        /* BITPIX; negative for floats */
-    int naxes;
-    uint64_t axes[3];                      /* width, height, planes */
-    uint64_t elements, parameters, groups; /* products of the axes, PCOUNT, GCOUNT */
-    uint64_t nbytes;                       /* of the data */
-    double zero, scale;
-    bool image;      /* of two or three axes */
-    bool compressed; /* a table with the tiles of an image */
-    bool has_blank, top_down;
-    long long blank;
-};
-
-static const unsigned char *card_at(const struct unit *unit, const unsigned char *bytes, uint64_t i)
-{
-    return bytes + unit->head + i * CARD;
-}
-
-static bool is_key(const unsigned char *card, const char *key)
-{
-    size_t n = strlen(key);
-    return memcmp(card, key, n) == 0 && (n == KEY || card[n] == ' ');
-}
-
-/* Copies the value of a card with its comment. */
-static void copy_value(char text[CARD], const unsigned char *card)
-{
-    memcpy(text, card + VALUE, CARD - VALUE);
-    text[CARD - VALUE] = '\0';
-}
-
-static long long integer_of(const unsigned char *card)
-{
-    char text[CARD];
-    copy_value(text, card);
-    return strtoll(text, NULL, 10);
-}
-
-/* An exponent may begin with D. */
-static double real_of(const unsigned char *card)
-{
-    char text[CARD];
-    copy_value(text, card);
-    text[strcspn(text, "/")] = '\0';
-    for (char *d; (d = strpbrk(text, "Dd"));)
-        *d = 'E';
-    return strtod(text, NULL);
-}
-
-static bool text_is(const unsigned char *card, const char *word)
-{
-    char text[CARD];
-    copy_value(text, card);
-    const char *quote = strchr(text, '\'');
-    return quote && strncmp(quote + 1, word, strlen(word)) == 0;
-}
-
-/* Reads NAXIS1 and so on. Returns false if the number of elements does not fit in 64 bits. */
-static bool read_axis(struct unit *unit, const unsigned char *card, long long v)
-{
-    const char digits[] = {(char)card[5], (char)card[6], (char)card[7], '\0'};
-    long axis = strtol(digits, NULL, 10);
-    if (axis < 1 || axis > unit->naxes)
-        return true;
-    if (v < 0 || __builtin_mul_overflow(unit->elements, (uint64_t)v, &unit->elements))
-        return false;
-    if (axis <= 3)
-        unit->axes[axis - 1] = (uint64_t)v;
-    unit->image = unit->image && (axis <= 3 || v == 1);
-    return true;
-}
-
-/* Reads a card. Returns false for an impossible size. */
-static bool read_card(struct unit *unit, const unsigned char *card)
-{
-    long long v = memcmp(card + KEY, "= ", 2) == 0 ? integer_of(card) : 0;
-    if (is_key(card, "XTENSION"))
-        unit->image = text_is(card, "IMAGE");
-    else if (is_key(card, "BITPIX"))
-        unit->bits = v >= -64 && v <= 64 ? (int)v : 0;
-    else if (is_key(card, "NAXIS"))
-        unit->naxes = v >= 0 && v <= AXES_MAX ? (int)v : -1;
-    else if (memcmp(card, "NAXIS", 5) == 0)
-        return read_axis(unit, card, v);
-    else if (is_key(card, "PCOUNT"))
-        unit->parameters = v > 0 ? (uint64_t)v : 0;
-    else if (is_key(card, "GCOUNT"))
-        unit->groups = v > 0 ? (uint64_t)v : 1;
-    else if (is_key(card, "BZERO"))
-        unit->zero = real_of(card);
-    else if (is_key(card, "BSCALE"))
-        unit->scale = real_of(card);
-    else if (is_key(card, "BLANK"))
-        unit->has_blank = true, unit->blank = v;
-    else if (is_key(card, "ROWORDER"))
-        unit->top_down = text_is(card, "TOP-DOWN");
-    else if (is_key(card, "ZIMAGE"))
-        unit->compressed = true;
-    return true;
-}
-
-/* Reads the cards at unit->head up to END. Returns false if there is no end, or an impossible
- * size. */
-static bool read_unit(struct unit *unit, const unsigned char *bytes, uint64_t nbytes)
-{
-    bool found = false;
-    uint64_t n;
-    for (; !found && unit->head + (unit->cards + 1) * CARD <= nbytes; unit->cards++) {
-        const unsigned char *card = card_at(unit, bytes, unit->cards);
-        if (!read_card(unit, card))
-            return false;
-        found = is_key(card, "END");
-    }
-    if (__builtin_add_overflow(unit->elements, unit->parameters, &n) ||
-        __builtin_mul_overflow(n, unit->groups, &n) ||
-        __builtin_mul_overflow(n, (uint64_t)abs(unit->bits) / 8, &n))
-        return false;
-    unit->nbytes = unit->naxes ? n : 0;
-    unit->data = unit->head + (unit->cards * CARD + BLOCK - 1) / BLOCK * BLOCK;
-    unit->end = unit->data + (unit->nbytes + BLOCK - 1) / BLOCK * BLOCK;
-    unit->image = unit->image && unit->naxes >= 2 && unit->nbytes && unit->groups == 1;
-    return found && unit->naxes >= 0 && unit->nbytes < INT64_MAX;
-}
-
-/* Finds the first image, and counts the images and other units. */
-static enum gi_status find_image(struct unit *image, struct gi_decode *decode, struct gi_err *err)
-{
-    int images = 0, others = 0;
-    bool compressed = false;
-    uint64_t at = 0;
-    while (at == 0 || at + CARD <= decode->nbytes) {
-        struct unit unit = {
-            .head = at, .axes = {1, 1, 1}, .elements = 1, .groups = 1, .scale = 1, .image = !at};
-        if (at && memcmp(decode->bytes + at, "XTENSION", KEY) != 0)
-            break;
-        if (!read_unit(&unit, decode->bytes, decode->nbytes)) {
-            if (images)
-                break;
-            return gi_fail(err, GI_E_FORMAT, "has a damaged header");
-        }
-        if (unit.image && !images++)
-            *image = unit;
-        else if (!unit.image && unit.nbytes)
-            others++;
-        compressed = compressed || unit.compressed;
-        at = unit.end;
-    }
-    gi_decode_add_trailing(decode, at);
-    char name[48];
-    snprintf(name, sizeof name, "%d image%s after the first", images - 1, images == 2 ? "" : "s");
-    if (images > 1)
-        gi_decode_add_images(decode, name, GI_MORE_IMAGES);
-    if (others)
-        gi_decode_add_part(decode, &(struct gi_part){.kind = GI_PART_FIELD, .fate = GI_PART_LOST},
-                           "%d table%s", others, others == 1 ? "" : "s");
-    if (images)
-        return GI_OK;
-    return compressed
-               ? gi_fail(err, GI_E_UNSUPPORTED, "has a compressed image: unpack it by funpack")
-               : gi_fail(err, GI_E_UNSUPPORTED, "has no image of two or three axes");
-}
+enum { NODATA = 42113, SKY = GI_FITS_SKY };
 
 /* ---- cards that are carried ---- */
 
@@ -189,7 +25,7 @@ static bool is_structure(const unsigned char *card)
                                        "PCOUNT", "GCOUNT",   "BZERO",  "BSCALE",
                                        "BLANK",  "ROWORDER", "END",    "GROUPS"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (is_key(card, keys[i]))
+        if (gi_fits_is_key(card, keys[i]))
             return true;
     return memcmp(card, "NAXIS", 5) == 0;
 }
@@ -202,35 +38,56 @@ static bool starts_with_any(const unsigned char *card, const char *const *starts
     return false;
 }
 
-/* Carries the cards as one part. Those that depend on the pixels or their places are not kept. */
-static void add_cards(struct gi_decode *decode, const struct unit *unit)
+/* Carries cards as a part with that code. Its place is the height of the image, because the lowest
+ * row has the coordinate 1 in a FITS. */
+static void carry(struct gi_decode *decode, const struct gi_fits_unit *unit, uint32_t code,
+                  unsigned char *cards, size_t n)
+{
+    const struct gi_part part = {.kind = GI_PART_FITS_CARDS,
+                                 .fate = GI_PART_CARRIED,
+                                 .code = code,
+                                 .place = unit->axes[1] < INT_MAX ? (int)unit->axes[1] : 0,
+                                 .nbytes = GI_FITS_CARD * n,
+                                 .bytes = cards};
+    if (n)
+        gi_decode_add_part(decode, &part,
+                           code == SKY ? "coordinates of the sky (%zu card%s)"
+                                       : "%zu card%s of the header",
+                           n, n == 1 ? "" : "s");
+}
+
+/* Carries the cards in two parts: coordinates of the sky, which hold only for pixels that stay
+ * where they are, and others. Those that depend on the samples are dropped. The writer stores the
+ * lowest row first, so that coordinates of other files are lost. */
+static void add_cards(struct gi_decode *decode, const struct gi_fits_unit *unit)
 {
     static const char *const of_pixels[] = {"DATAMIN ", "DATAMAX ", "DATASUM ", "CHECKSUM", NULL};
     static const char *const of_places[] = {
         "CTYPE", "CUNIT", "CRPIX",   "CRVAL",   "CDELT",   "CROTA",   "CD1_", "CD2_",
         "CD3_",  "PC1_",  "PC2_",    "PC3_",    "PV1_",    "PV2_",    "A_",   "B_",
         "AP_",   "BP_",   "WCSAXES", "WCSNAME", "LONPOLE", "LATPOLE", NULL};
-    unsigned char *kept = malloc(unit->cards * CARD);
+    unsigned char *kept = malloc(2 * unit->cards * GI_FITS_CARD);
     size_t n = 0, places = 0, pixels = 0;
     decode->metadata->starved = decode->metadata->starved || !kept;
     for (uint64_t i = 0; kept && i < unit->cards; i++) {
-        const unsigned char *card = card_at(unit, decode->bytes, i);
-        if (is_structure(card) || is_key(card, ""))
+        const unsigned char *card = gi_fits_card(unit, decode->bytes, i);
+        if (is_structure(card) || gi_fits_is_key(card, ""))
             continue;
-        bool place = starts_with_any(card, of_places), pixel = starts_with_any(card, of_pixels);
-        places += place;
-        pixels += pixel;
-        if (!place && !pixel)
-            memcpy(kept + CARD * n++, card, CARD);
+        if (starts_with_any(card, of_pixels))
+            pixels++;
+        else if (starts_with_any(card, of_places))
+            memcpy(kept + GI_FITS_CARD * (unit->cards + places++), card, GI_FITS_CARD);
+        else
+            memcpy(kept + GI_FITS_CARD * n++, card, GI_FITS_CARD);
     }
-    struct gi_part part = {
-        .kind = GI_PART_FITS_CARDS, .fate = GI_PART_CARRIED, .nbytes = CARD * n, .bytes = kept};
-    if (n)
-        gi_decode_add_part(decode, &part, "%zu card%s of the header", n, n == 1 ? "" : "s");
-    free(kept);
-    part = (struct gi_part){.kind = GI_PART_FIELD, .fate = GI_PART_LOST};
-    if (places)
+    struct gi_part part = {.kind = GI_PART_FIELD, .fate = GI_PART_LOST};
+    if (kept)
+        carry(decode, unit, 0, kept, n);
+    if (places && unit->top_down)
         gi_decode_add_part(decode, &part, "coordinates of the sky (%zu cards)", places);
+    else if (kept)
+        carry(decode, unit, SKY, kept + GI_FITS_CARD * unit->cards, places);
+    free(kept);
     part.fate = GI_PART_DROPPED;
     part.why = "tell of the old samples";
     if (pixels)
@@ -264,7 +121,7 @@ static double stored_float(const unsigned char *at, int bits)
 }
 
 /* Returns the value of a sample as a float, and notes its rounding. */
-static float value_of(const struct unit *unit, const unsigned char *at,
+static float value_of(const struct gi_fits_unit *unit, const unsigned char *at,
                       struct gi_rounding *rounding)
 {
     if (unit->bits < 0) {
@@ -287,14 +144,14 @@ static float value_of(const struct unit *unit, const unsigned char *at,
     return (float)v;
 }
 
-static enum gi_type type_of(const struct unit *unit)
+static enum gi_type type_of(const struct gi_fits_unit *unit)
 {
     if (unit->scale == 1 && unit->bits == 8 && unit->zero == 0)
         return GI_U8;
     return unit->scale == 1 && unit->bits == 16 && unit->zero == 32768 ? GI_U16 : GI_F32;
 }
 
-static void read_row(struct gi_decode *decode, const struct unit *unit, void *row, size_t c,
+static void read_row(struct gi_decode *decode, const struct gi_fits_unit *unit, void *row, size_t c,
                      const unsigned char *in)
 {
     const struct gi_image *image = decode->image;
@@ -308,7 +165,7 @@ static void read_row(struct gi_decode *decode, const struct unit *unit, void *ro
             ((float *)row)[x * channels + c] = value_of(unit, in, &decode->rounding);
 }
 
-static enum gi_status read_samples(struct gi_decode *decode, const struct unit *unit,
+static enum gi_status read_samples(struct gi_decode *decode, const struct gi_fits_unit *unit,
                                    struct gi_err *err)
 {
     const struct gi_image *image = decode->image;
@@ -338,8 +195,8 @@ static enum gi_status read_samples(struct gi_decode *decode, const struct unit *
 
 static enum gi_status decode_fits(struct gi_decode *decode, struct gi_err *err)
 {
-    struct unit unit = {0};
-    enum gi_status status = find_image(&unit, decode, err);
+    struct gi_fits_unit unit = {0};
+    enum gi_status status = gi_fits_find(&unit, decode, err);
     if (status)
         return status;
     int bits = unit.bits;
@@ -383,11 +240,18 @@ static bool blank_of(long long *blank, const struct gi_part *part, enum gi_type 
            v <= (double)gi_type_full_scale(type);
 }
 
+/* Returns whether the part has cards that hold for an image of this height. */
+static bool cards_hold(const struct gi_part *part, const struct gi_image *written)
+{
+    return part->kind == GI_PART_FITS_CARDS &&
+           (part->code != SKY || part->place == written->height);
+}
+
 static enum gi_holding fits_holds(const struct gi_part *part, const struct gi_image *written)
 {
     long long blank;
     bool nodata = part->kind == GI_PART_GEO && part->code == NODATA && part->place == GI_TAG_ASCII;
-    return part->kind == GI_PART_FITS_CARDS || (nodata && blank_of(&blank, part, written->type))
+    return cards_hold(part, written) || (nodata && blank_of(&blank, part, written->type))
                ? GI_HOLDS
                : GI_CANNOT_HOLD;
 }
@@ -402,16 +266,15 @@ static enum gi_status put_number(struct gi_sink *sink, uint64_t *n, const char *
 static enum gi_status fill_block(struct gi_sink *sink, uint64_t nbytes, int byte,
                                  struct gi_err *err)
 {
-    unsigned char rest[BLOCK];
+    unsigned char rest[GI_FITS_BLOCK];
     memset(rest, byte, sizeof rest);
-    return gi_sink_write(sink, rest, (BLOCK - nbytes % BLOCK) % BLOCK, err);
+    return gi_sink_write(sink, rest, (GI_FITS_BLOCK - nbytes % GI_FITS_BLOCK) % GI_FITS_BLOCK, err);
 }
 
 static enum gi_status put_head(struct gi_sink *sink, const struct gi_image *image,
                                const struct gi_metadata *metadata, struct gi_err *err)
 {
     const struct gi_parts none = {0}, *parts = metadata ? &metadata->parts : &none;
-    const struct gi_part *cards = gi_parts_find(parts, GI_PART_FITS_CARDS, 0);
     const struct gi_part *nodata = gi_parts_find(parts, GI_PART_GEO, NODATA);
     long long blank;
     uint64_t n = 1;
@@ -439,12 +302,16 @@ static enum gi_status put_head(struct gi_sink *sink, const struct gi_image *imag
             status = put_number(sink, &n, numbers[i].key, numbers[i].value, err);
     if (!status && nodata && nodata->place == GI_TAG_ASCII && blank_of(&blank, nodata, image->type))
         status = put_number(sink, &n, "BLANK", blank, err);
-    if (!status && cards)
+    for (uint32_t code = 0; code <= SKY && !status; code++) {
+        const struct gi_part *cards = gi_parts_find(parts, GI_PART_FITS_CARDS, code);
+        if (!cards || !cards_hold(cards, image))
+            continue;
         status = gi_sink_write(sink, cards->bytes, cards->nbytes, err);
-    n += cards ? cards->nbytes / CARD : 0;
+        n += cards->nbytes / GI_FITS_CARD;
+    }
     if (!status)
         status = gi_sink_printf(sink, err, "%-80s", "END");
-    return status ? status : fill_block(sink, (n + 1) * CARD, ' ', err);
+    return status ? status : fill_block(sink, (n + 1) * GI_FITS_CARD, ' ', err);
 }
 
 static void make_row(unsigned char *out, const struct gi_image *image, int y, size_t c)
@@ -493,6 +360,7 @@ const struct gi_format gi_format_fits = {
     .probe = probe_fits,
     .decode = decode_fits,
     .encode = encode_fits,
+    .list = gi_fits_list,
     .holds = fits_holds,
     .bands = true,
     .raw = true,
