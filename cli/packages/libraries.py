@@ -34,15 +34,15 @@ STATIC = {
     "libarchive.so.13": "archive lzma zstd lz4 bz2 z",
     "libcairo.so.2": "cairo fontconfig freetype expat png16 brotlidec brotlicommon z | pixman-1",
 }
-# Not brought along: libheif's encoder x265 is under the GPL, and its codecs take 30 MB; libjxl, libhwy and OpenEXR have no static
+# Not brought along: libheif's encoder x265 is under the GPL, and its codecs take 30 MB; libjxl and libhwy are C++ without static
 # libraries. The system's are loaded if they are there.
-LEFT_OUT = ("libheif.so.1", "libjxl.so.0.7", "libOpenEXRCore-3_1.so.30")
+LEFT_OUT = ("libheif.so.1", "libjxl.so.0.7")
 SOURCES = {"libtiff.so.6": ["jbig.c"], "libcairo.so.2": ["fonts.c"]}
 # Debian's packages that have the licence of a library.
 PACKAGES = {
     "tiff": "libtiff-dev", "webp": "libwebp-dev", "zstd": "libzstd-dev", "lzma": "liblzma-dev", "jpeg": "libjpeg62-turbo-dev",
     "deflate": "libdeflate-dev", "z": "zlib1g-dev", "Lerc": "liblerc-dev", "gif": "libgif-dev", "archive": "libarchive-dev",
-    "openjp2": "libopenjp2-7-dev", "lz4": "liblz4-dev", "bz2": "libbz2-dev", "cairo": "libcairo2-dev", "fontconfig": "libfontconfig-dev",
+    "openjp2": "libopenjp2-7-dev", "OpenEXRCore-3_1": "libopenexr-dev", "lz4": "liblz4-dev", "bz2": "libbz2-dev", "cairo": "libcairo2-dev", "fontconfig": "libfontconfig-dev",
     "freetype": "libfreetype-dev", "expat": "libexpat1-dev", "png16": "libpng-dev", "brotlidec": "libbrotli-dev",
     "brotlicommon": "libbrotli-dev", "pixman-1": "libpixman-1-dev", "lcms2": "liblcms2-dev", "dejavu": "fonts-dejavu-core",
     # linked into the program
@@ -135,8 +135,11 @@ class Libraries:
 
 def main(rows, folder, *compiler):
     libraries = Libraries(pathlib.Path(folder), compiler)
+    called = {}  # a library may have several rows, such as one of a reader and one of a writer
     for line in pathlib.Path(rows).read_text().splitlines():
         file, _, *functions = line.split()
+        called[file] = [*called.get(file, []), *(f for f in functions if f not in called.get(file, []))]
+    for file, functions in called.items():
         if file in LEFT_OUT:
             continue
         if file in STATIC:
