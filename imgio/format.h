@@ -85,6 +85,7 @@ struct gi_image_list {
      * Otherwise 0. */
     uint64_t shared_pixels;
     const char *damage; /* of the list, as in "its pages go in a circle", or NULL */
+    bool frames;        /* the images are frames of an animation */
 };
 
 /* What a format does with a carried part of another file (imgio/parts.h). */
@@ -94,6 +95,7 @@ enum gi_holding {
     GI_HOLDS,       /* `encode` writes it */
 };
 
+struct gi_animation_kind;
 struct gi_format {
     struct gi_format_info info;
     /* Returns whether the bytes begin like a file of this format. NULL if the format is only
@@ -114,6 +116,8 @@ struct gi_format {
      * Errors: GI_E_MEMORY. */
     enum gi_status (*list)(struct gi_image_list *list, const unsigned char *bytes, size_t nbytes,
                            struct gi_err *err);
+    /* The format's animations, whose frames `list` lists, or NULL (imgio/frames.h). */
+    const struct gi_animation_kind *animation;
     /* Large files are mapped and not read into a buffer, because they contain the samples as they
      * are. The decoder reads lengths and offsets once, as files may change meanwhile. */
     bool raw;

@@ -1,6 +1,7 @@
 /* The table of formats, and the part of loading that is the same for all formats.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/pages.h"
 #include "imgio/image_next.h"
 #include "imgio/integer.h"
 #include "imgio/metadata/exif.h"
@@ -286,7 +287,8 @@ static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
 static enum gi_status find_format(const struct gi_format **out, struct gi_decode *decode,
                                   struct gi_err *err)
 {
-    bool separate = gi_image_follows(decode->bytes, decode->nbytes, NULL);
+    bool separate = gi_image_follows(decode->bytes, decode->nbytes, NULL) &&
+                    !gi_pages_starts(decode->bytes, decode->nbytes);
     if (separate && decode->options->image) {
         enum gi_status status =
             gi_image_choose(&decode->bytes, &decode->nbytes, decode->options->image, err);

@@ -59,7 +59,8 @@ struct gi_load_options {
     /* The images of the file are read to be written together. A description that tells how the
      * images belong together (OME, ImageJ, tifffile) is then kept. */
     bool together;
-    struct gi_ahead *ahead; /* for gi_load(): an input to read instead of the path, or NULL */
+    struct gi_ahead *ahead;   /* for gi_load(): an input to read instead of the path, or NULL */
+    struct gi_frames *frames; /* the open animation of which `image` is a frame, or NULL */
     /* Decodes integer samples to linear light (floats, 0 to 1) by the file's profile or sRGB's
      * curve. Float samples are linear light already. gi_save() encodes the samples again with
      * light_bits bits, which is 8, 16, 32 for float, or 0 for the bits of the file. */
@@ -130,6 +131,13 @@ struct gi_text {
     const char *text;
 };
 
+/* How long a frame of an animation is shown, and how often the animation is played. */
+struct gi_timing {
+    bool given; /* the image is a frame */
+    int delay_ms;
+    int plays; /* 0: without end */
+};
+
 /* Metadata that accompany an image. Each member is owned here, and is NULL if the file had no such
  * metadata. */
 struct gi_metadata {
@@ -159,6 +167,7 @@ struct gi_metadata {
     /* The meaning of the samples of an image of several bands, for gi_save(). Otherwise `n` is
      * 0. */
     struct gi_bands bands;
+    struct gi_timing timing;
     struct gi_parts parts; /* all other parts of the file */
     bool starved;          /* memory ran out for a part of the metadata, so that gi_load() fails */
 };

@@ -1,6 +1,7 @@
 /* Reads the images of a file that stays open.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/frames.h"
 #include "imgio/image_next.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/pages.h"
@@ -21,7 +22,8 @@ struct gi_pages {
     size_t nbytes;
     /* has no images if the file has only one image, which the decoder finds */
     struct gi_image_list list;
-    int *selected; /* numbers of the selected images */
+    struct gi_frames *frames; /* NULL: the images are no frames */
+    int *selected;            /* numbers of the selected images */
     /* number of selected images, and of images that are not smaller versions or masks of others */
     int n, own;
     bool all, joined;
@@ -118,10 +120,22 @@ static const struct gi_format *format_of(const void *bytes, size_t nbytes)
     return NULL;
 }
 
+/* Returns whether the format lists the images of a file that begins with these bytes. */
+static bool lists(const struct gi_format *format, const void *bytes, size_t nbytes)
+{
+    return format && format->list &&
+           (!format->animation || format->animation->starts(bytes, nbytes));
+}
+
 bool gi_pages_starts(const void *bytes, size_t nbytes)
 {
+    return lists(format_of(bytes, nbytes), bytes, nbytes);
+}
+
+bool gi_frames_start(const void *bytes, size_t nbytes)
+{
     const struct gi_format *format = format_of(bytes, nbytes);
-    return format && format->list;
+    return lists(format, bytes, nbytes) && format->animation;
 }
 
 static bool takes(const struct gi_pages *pages, const struct gi_selection *selection, int i)
@@ -146,11 +160,12 @@ static enum gi_status select_pages(struct gi_pages *pages, const struct gi_selec
             pages->selected[pages->n++] = i;
     if (!all)
         return gi_fail(err, GI_E_FORMAT, "is damaged: no image in it");
-    return selection->last < all
-               ? GI_OK
-               : gi_fail(err, GI_E_UNSUPPORTED,
-                         all == 1 ? "holds one page: want [0]" : "holds %d pages: want [0] to [%d]",
-                         all, all - 1);
+    return selection->last < all ? GI_OK
+                                 : gi_fail(err, GI_E_UNSUPPORTED,
+                                           all == 1        ? "holds one page: want [0]"
+                                           : pages->frames ? "holds %d frames: want [0] to [%d]"
+                                                           : "holds %d pages: want [0] to [%d]",
+                                           all, all - 1);
 }
 
 static bool find_next_file(size_t *at, const struct gi_pages *pages)
@@ -211,7 +226,7 @@ static enum gi_status list_further_files(struct gi_pages *pages, struct gi_err *
 static void note_rest(struct gi_pages *pages, struct gi_err *warning)
 {
     size_t at, end = pages->list.end;
-    bool next = find_next_file(&at, pages);
+    bool next = !pages->frames && find_next_file(&at, pages);
     int others = pages->all ? pages->list.all - pages->n : 0;
     if (pages->list.damage)
         gi_fail(warning, GI_E_FORMAT, "is damaged: %s", pages->list.damage);
@@ -284,13 +299,16 @@ static enum gi_status list_pages(struct gi_pages *pages, const struct gi_selecti
                                  struct gi_err *err)
 {
     const struct gi_format *format = format_of(pages->bytes, pages->nbytes);
-    if (!format || !format->list) {
+    if (!lists(format, pages->bytes, pages->nbytes)) {
         enum gi_status status = list_separate(pages, err);
         return status ? status : select_pages(pages, selection, err);
     }
     enum gi_status status = format->list(&pages->list, pages->bytes, pages->nbytes, err);
+    if (!status && pages->list.frames)
+        status = gi_frames_open(&pages->frames, format->animation, pages->bytes, pages->nbytes,
+                                &options->limits, err);
     int first = pages->list.all;
-    if (!status && pages->joined)
+    if (!status && pages->joined && !pages->list.frames)
         status = list_further_files(pages, err);
     end_file(&pages->list, pages->nbytes);
     if (!status && pages->list.damage && !options->allow_partial)
@@ -388,6 +406,7 @@ enum gi_status gi_pages_close(struct gi_pages **out, struct gi_err *err)
     enum gi_status status = pages->source.bytes ? gi_source_close(&pages->source, err) : GI_OK;
     if (status)
         gi_err_prefix(err, "%s", pages->file);
+    gi_frames_close(&pages->frames);
     free(pages->list.images);
     free(pages->selected);
     free(pages->file);
@@ -403,6 +422,17 @@ int gi_pages_n(const struct gi_pages *pages)
 bool gi_pages_are_all(const struct gi_pages *pages)
 {
     return pages->all;
+}
+
+const char *gi_pages_format(const struct gi_pages *pages)
+{
+    const struct gi_format *format = format_of(pages->bytes, pages->nbytes);
+    return format ? format->info.name : NULL;
+}
+
+bool gi_pages_are_frames(const struct gi_pages *pages)
+{
+    return pages->frames;
 }
 
 bool gi_pages_are_separate(const struct gi_pages *pages)
@@ -433,6 +463,7 @@ enum gi_status gi_pages_load(struct gi_image *image, struct gi_metadata *metadat
     if (pages->list.images) {
         const struct gi_image_place *place = &pages->list.images[number];
         one.image = pages->separate ? 0 : 1 + number - place->file_first;
+        one.frames = pages->frames;
         one.offset = place->offset;
         one.skip = place->skip;
         file_at = place->file_at;

@@ -1,6 +1,6 @@
-/* Files of several images that are opened once. These are TIFFs, whose images are their pages, and
- * files of PNG, JPEG, WebP, PNM and PAM one behind the other. A file of another format has one
- * image.
+/* Files of several images that are opened once. These are TIFFs, whose images are their pages,
+ * animations, whose images are their frames (imgio/frames.h), and files of PNG, JPEG, WebP, PNM and
+ * PAM one behind the other. A file of another format has one image.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -32,10 +32,18 @@ enum gi_status gi_pages_close(struct gi_pages **pages, struct gi_err *err);
 /* Returns whether the bytes begin a file of a format that may hold several images. */
 bool gi_pages_starts(const void *bytes, size_t nbytes);
 
+/* Returns whether these bytes begin an animation, or a file of a format that may hold one. */
+bool gi_frames_start(const void *bytes, size_t nbytes);
+
 /* Returns the number of selected pages, 1 or more. */
 int gi_pages_n(const struct gi_pages *pages);
 /* Returns whether the selected pages are all pages of one file. */
 bool gi_pages_are_all(const struct gi_pages *pages);
+/* Returns the name of the file's format. */
+const char *gi_pages_format(const struct gi_pages *pages);
+/* Returns whether the images are frames of an animation, of which a decoder reads the first one if
+ * it is not told which. */
+bool gi_pages_are_frames(const struct gi_pages *pages);
 /* Returns whether the images are files of their own, one behind the other. */
 bool gi_pages_are_separate(const struct gi_pages *pages);
 /* Returns the path of the file, without brackets. */

@@ -4,6 +4,12 @@
 
 #include "filters/option.h"
 #include "imgio/imgio.h"
+#include "imgio/joined.h"
+
+/* --delay and --loop, of animations; NAN: as the input has it. */
+struct gi_io_timing {
+    double delay_ms, plays;
+};
 
 /* How files are encoded. */
 struct gi_io_encoding {
@@ -15,6 +21,7 @@ struct gi_io_encoding {
     int palette; /* enum gi_palette_use */
     double dpi;  /* resolution that is written; NAN: the resolution of the input */
     struct gi_save_color color;
+    struct gi_io_timing timing;
 };
 
 /* What commands pass to gi_load_options and gi_save_options for one file. */
@@ -155,5 +162,8 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err);
 
-/* Returns whether the suffix or the prefix of the path names a format for several images, TIFF. */
+/* Returns whether the suffix or the prefix of the path names a format for several images: TIFF, or
+ * one of animations (imgio/joined.h). */
 bool gi_cli_writes_pages(const char *path);
+/* Returns the options of gi_joiner_new(). */
+struct gi_joined_timing gi_cli_timing(const struct gi_io_params *io);

@@ -169,6 +169,13 @@ const struct gi_option gi_io_options[] = {
      .help = "Resolution (pixel density) to store in PNG, JPEG, TIFF and BMP files; by default "
              "that of the "
              "input"},
+    {GI_OPTION("delay", REAL, struct gi_io_params, encoding.timing.delay_ms), .max = 655350,
+     .unit = "ms",
+     .help = "How long each frame of an animated GIF or WebP is shown. By default the delays of "
+             "the input stay, and frames made of other images get 100"},
+    {GI_OPTION("loop", REAL, struct gi_io_params, encoding.timing.plays), .max = 65535,
+     .help = "How often an animation is played; 0 is without end. By default as the input, and 0 "
+             "for frames made of other images"},
     {GI_OPTION("depth", CHOICE, struct gi_io_params, depth), .also = "bits", .default_text = "same",
      .choices = gi_depth_choices,
      .help = "Sample type of the output: the result is converted to it last"},

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/args/image_files.h"
 
+#include <math.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,5 +70,13 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
 bool gi_cli_writes_pages(const char *path)
 {
     const char *name = gi_save_format(path, NULL);
-    return name && strcmp(name, "tiff") == 0;
+    return gi_joins(name);
+}
+
+struct gi_joined_timing gi_cli_timing(const struct gi_io_params *io)
+{
+    const struct gi_io_timing *timing = &io->encoding.timing;
+    return (struct gi_joined_timing){.delay_ms =
+                                         timing->delay_ms >= 0 ? (int)lrint(timing->delay_ms) : -1,
+                                     .plays = timing->plays >= 0 ? (int)lrint(timing->plays) : -1};
 }

@@ -21,7 +21,9 @@ struct pages_params {
 
 static const struct gi_option options[] = {
     {GI_OPTION("out", PATH, struct pages_params, batch.out), .letter = 'o', .metavar = "FILE",
-     .help = "The TIFF that gets the pages, or the Y4M video that gets the frames"},
+     .help =
+         "The TIFF that gets the pages, or the animated GIF or WebP, or Y4M video, that gets the "
+         "frames"},
     {GI_OPTION("fps", TEXT, struct pages_params, rate), .metavar = "RATE", .default_text = "25",
      .help = "Frames per second of a video: 25, 29.97 or 30000/1001"},
     {GI_OPTION("files-from", PATH, struct pages_params, batch.files_from), .metavar = "LIST",
@@ -101,7 +103,7 @@ const struct gi_command gi_command_pages = {
     .name = "pages",
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT...",
-    .summary = "Join images into a multi-page TIFF, or a video",
+    .summary = "Join images into a multi-page TIFF, an animation or a video",
     .manual =
         "Each input becomes a page of the file of --out, in the order of the inputs. Each page "
         "of a TIFF of several pages becomes a page of its own. Pages may differ in "
@@ -112,11 +114,15 @@ const struct gi_command gi_command_pages = {
         "If --out is a Y4M video, each image becomes a frame of 4:2:0 in 8 bits, and all must have "
         "the same size; gray images give a video of luma alone. Red, green and blue become luma "
         "and chroma by BT.601, or by BT.709 if the video has 720 or more rows.\n\n"
+        "If --out is a GIF or WebP, each image becomes a frame of an animation, which is shown for "
+        "--delay milliseconds and played --loop times. All must have the same size. Frames of "
+        "animated inputs keep their delays.\n\n"
         "gpuimg convert doc.tif 'page-{page:03}.png' does the reverse, and so does gpuimg convert "
         "in.y4m 'frame-{index:05}.png'.",
     .examples = "gpuimg pages a.png b.png --out doc.tif\n"
                 "gpuimg pages cover.jpg 'scan.tif[*]' --out book.tif\n"
                 "gpuimg pages frames/*.png --out out.y4m --fps 30\n"
+                "gpuimg pages frames/*.png --out anim.gif --delay 40 --loop 0\n"
                 "gpuimg pages --recursive slices --out stack.tif --gray --depth 16",
     .min_operands = 0,
     .max_operands = -1,

@@ -13,9 +13,9 @@
 struct outputs {
     struct gi_imaging *imaging;
     struct gi_item *item;
-    struct gi_bundle *bundle;      /* of a file per page; NULL: one file */
-    struct gi_sink *sink;          /* of one file */
-    struct gi_page_writer *writer; /* into it; NULL: PNM, one image behind the other */
+    struct gi_bundle *bundle; /* of a file per page; NULL: one file */
+    struct gi_sink *sink;     /* of one file */
+    struct gi_joiner *joiner; /* into it; NULL: PNM, one image behind the other */
 };
 
 /* Takes the result of a page. */
@@ -28,8 +28,9 @@ static enum gi_status put(struct outputs *outputs, const struct gi_image *image,
             gi_imaging_save(outputs->imaging, item, image, metadata, NULL, true, err);
         void *bytes = item->made.bytes;
         item->made.bytes = NULL;
-        if (!status && outputs->writer)
-            return gi_page_writer_add(outputs->writer, bytes, item->made.nbytes, err);
+        if (!status && outputs->joiner)
+            return gi_joiner_add(outputs->joiner, bytes, item->made.nbytes, &item->made.timing,
+                                 err);
         if (!status)
             status = gi_sink_write(outputs->sink, bytes, item->made.nbytes, err);
         free(bytes);
@@ -67,7 +68,7 @@ static enum gi_status process(struct outputs *outputs, struct gi_pages *pages, i
         gi_item_take_page(item, pages, i);
     if (gi_imaging_variants(outputs->imaging) > 1)
         return process_variants(outputs, pages ? gi_pages_number(pages, i) : 0, err);
-    item->source.together = pages && outputs->writer && gi_pages_are_all(pages);
+    item->source.together = pages && outputs->joiner && gi_pages_are_all(pages);
     enum gi_status status = gi_imaging_make(outputs->imaging, item, &image, &metadata, err);
     if (!status)
         status = put(outputs, &image, &metadata, pages ? gi_pages_number(pages, i) : 0, err);
@@ -76,15 +77,18 @@ static enum gi_status process(struct outputs *outputs, struct gi_pages *pages, i
     return status;
 }
 
-/* Returns whether the output is a TIFF, or one of PNM and PAM if `pnm` is true. */
-static bool goes_to(bool pnm, const struct gi_imaging *imaging, const struct gi_item *item)
+/* Returns the name of the output's format, or NULL if it is unknown. */
+static const char *format_of(const struct gi_imaging *imaging, const struct gi_item *item)
 {
     const char *wanted =
         item->source.format ? item->source.format : gi_imaging_options(imaging)->io->format;
     const char *output = item->line.output ? item->line.output : item->line.input;
-    const char *format = gi_save_format(output, wanted);
-    return format &&
-           gi_text_is_one_of(pnm ? "pbm pgm ppm pnm pam" : "tiff", format, strlen(format));
+    return gi_save_format(output, wanted);
+}
+
+static bool is_pnm(const char *format)
+{
+    return format && gi_text_is_one_of("pbm pgm ppm pnm pam", format, strlen(format));
 }
 
 static enum gi_status open_output(struct outputs *outputs, const struct gi_pages *pages,
@@ -98,8 +102,9 @@ static enum gi_status open_output(struct outputs *outputs, const struct gi_pages
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: has %d %s: want --out with {page} in it",
                        item->line.input, gi_pages_n(pages),
                        gi_pages_are_separate(pages) ? "images" : "pages");
-    bool tiff = goes_to(false, outputs->imaging, item);
-    if (!tiff && !goes_to(true, outputs->imaging, item))
+    const char *format = format_of(outputs->imaging, item);
+    const struct gi_joined_timing timing = gi_cli_timing(gi_imaging_options(outputs->imaging)->io);
+    if (!gi_joins(format) && !is_pnm(format))
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "%s: has %d %s, and %s holds one image: want a TIFF%s", item->line.input,
                        gi_pages_n(pages), gi_pages_are_separate(pages) ? "images" : "pages",
@@ -108,7 +113,9 @@ static enum gi_status open_output(struct outputs *outputs, const struct gi_pages
     status = into_memory ? gi_sink_open_memory(&outputs->sink, item->line.input, err)
                          : gi_sink_open(&outputs->sink, item->line.output,
                                         gi_imaging_options(outputs->imaging)->io->no_clobber, err);
-    return status || !tiff ? status : gi_page_writer_new(&outputs->writer, outputs->sink, 0, err);
+    return status || !gi_joins(format)
+               ? status
+               : gi_joiner_new(&outputs->joiner, outputs->sink, format, &timing, err);
 }
 
 static enum gi_status end_output(struct outputs *outputs, bool into_memory, struct gi_err *err)
@@ -116,7 +123,7 @@ static enum gi_status end_output(struct outputs *outputs, bool into_memory, stru
     struct gi_item *item = outputs->item;
     if (outputs->bundle)
         return gi_bundle_commit(&outputs->bundle, err);
-    enum gi_status status = outputs->writer ? gi_page_writer_end(outputs->writer, err) : GI_OK;
+    enum gi_status status = outputs->joiner ? gi_joiner_end(outputs->joiner, err) : GI_OK;
     if (!status && into_memory)
         status = gi_sink_take(&outputs->sink, &item->made.bytes, &item->made.nbytes, err);
     else if (!status)
@@ -146,6 +153,9 @@ enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item
     if (!item->source.pages)
         status = gi_cli_open_pages(&pages, item->line.input, item->source.bytes,
                                    item->source.nbytes, io, joined, err);
+    const char *format = format_of(imaging, item);
+    if (pages && gi_pages_are_frames(pages) && !per_page && !gi_joins(format) && !is_pnm(format))
+        gi_pages_close(&pages, NULL); /* the first frame */
     *taken = per_page || (pages && gi_pages_n(pages) > 1);
     if (!status && *taken)
         status = open_output(&outputs, pages, into_memory, err);
@@ -161,7 +171,7 @@ enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item
     }
     if (!status && *taken)
         status = end_output(&outputs, into_memory, err);
-    gi_page_writer_free(&outputs.writer);
+    gi_joiner_free(&outputs.joiner);
     gi_sink_abandon(&outputs.sink);
     gi_bundle_abandon(&outputs.bundle);
     gi_pages_close(&pages, NULL);

@@ -12,18 +12,20 @@
 #include "imgio/small.h"
 
 /* Returns whether the first `n` characters of the path end in the suffix of a known format of which
- * a file holds one image. If `joined` is false, a file of any format other than TIFF and ICO does.
- * Such files are not opened here, because their content is checked when they are read. */
+ * a file holds one image. If `joined` is false, a file of any format other than TIFF, ICO and
+ * animations does. Such files are not opened here, because their content is checked when they are
+ * read. */
 static bool has_other_suffix(const char *path, size_t n, bool joined)
 {
-    static const char single[] = "y4m pfm gif bmp hdr npy tga";
+    static const char single[] = "y4m pfm bmp hdr npy tga";
     const struct gi_format_info *format;
     const char *dot = memrchr(path, '.', n);
     size_t length = dot ? (size_t)(path + n - dot) - 1 : 0;
     for (int i = 0; length && (format = gi_format_at(i)); i++)
         if (gi_text_is_one_of(format->suffixes, dot + 1, length))
             return joined ? gi_text_is_one_of(single, format->name, strlen(format->name))
-                          : !gi_text_is_one_of("tiff ico", format->name, strlen(format->name));
+                          : !gi_text_is_one_of("tiff ico gif webp", format->name,
+                                               strlen(format->name));
     return false;
 }
 
@@ -32,7 +34,7 @@ static bool has_other_suffix(const char *path, size_t n, bool joined)
 static bool starts(const char *file, bool joined)
 {
     struct gi_reader *reader;
-    unsigned char bytes[16];
+    unsigned char bytes[64];
     uint64_t next = 0;
     size_t got;
     if (gi_reader_open(&reader, file, NULL))

@@ -16,7 +16,7 @@ void gi_stream_free(struct gi_stream **out)
     *out = NULL;
     if (!stream)
         return;
-    gi_page_writer_free(&stream->out.writer);
+    gi_joiner_free(&stream->out.joiner);
     gi_sink_abandon(&stream->out.sink);
     gi_page_cursor_close(&stream->cursor);
     gi_list_free(&stream->list);

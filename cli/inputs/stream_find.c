@@ -34,7 +34,7 @@ static enum target target_of(const char *output, const struct gi_io_params *io)
     for (size_t i = 0; i < sizeof coded / sizeof *coded; i++)
         if (strcmp(name, coded[i]) == 0 && strcmp(gi_output_file(output), "-") == 0)
             return PNM;
-    return strcmp(name, "y4m") == 0 ? Y4M : strcmp(name, "tiff") == 0 ? PAGES : ONE_IMAGE;
+    return strcmp(name, "y4m") == 0 ? Y4M : gi_joins(name) ? PAGES : ONE_IMAGE;
 }
 
 /* Takes the first image from a pipe, and sets *more to whether further images follow. Data that is
@@ -175,14 +175,16 @@ static enum gi_status check_pages(const struct gi_stream *stream, const char *ou
     const struct gi_pages *pages = stream->cursor.pages;
     const char *const outputs[] = {output, NULL}, *const inputs[] = {stream->input, NULL};
     const char *dot = output ? strrchr(output, '.') : NULL;
+    bool frames = gi_pages_are_frames(pages);
     if (target == ONE_IMAGE && gi_pages_n(pages) > 1)
-        return gi_fail(
-            err, GI_E_USAGE,
-            "%s: %s holds one image, and %s has %d pages: want {page} in its name, as in "
-            "%.*s-{page}%s, or one page, as %s[%d]",
-            output, gi_save_format(output, stream->io.format), stream->input, gi_pages_n(pages),
-            (int)(dot ? dot - output : (ptrdiff_t)strlen(output)), output, dot ? dot : "",
-            gi_pages_file(pages), gi_pages_number(pages, 0));
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: %s holds one image, and %s has %d %s: want {page} in its name, as in "
+                       "%.*s-{page}%s, or one %s, as %s[%d]",
+                       output, gi_save_format(output, stream->io.format), stream->input,
+                       gi_pages_n(pages), frames ? "frames" : "pages",
+                       (int)(dot ? dot - output : (ptrdiff_t)strlen(output)), output,
+                       dot ? dot : "", frames ? "frame" : "page", gi_pages_file(pages),
+                       gi_pages_number(pages, 0));
     return output && !gi_pages_are_all(pages) && target != FILES
                ? gi_output_check_inputs(outputs, inputs, err)
                : GI_OK;
@@ -215,9 +217,12 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
         gi_cli_warn("%s", warning.text);
     stream->is_paged = true;
     stream->expected = (uint64_t)n;
-    if (output && (target == PAGES || target == EITHER)) {
+    const char *format = output ? gi_save_format(output, stream->io.format) : NULL;
+    if (output && !format && target == EITHER) /* standard output in the format of the input */
+        format = gi_pages_are_frames(*pages) ? gi_pages_format(*pages) : "tiff";
+    if (output && target != FILES && gi_joins(format)) {
         stream->target = &gi_target_pages;
-        stream->io.format = "tiff";
+        stream->io.format = format;
     }
     return check_pages(stream, output, target, err);
 }
@@ -229,16 +234,19 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
     const unsigned char *bytes;
     size_t nbytes;
     *found = false;
+    enum { FLAGS_AT = 20 }; /* of a WebP that may be an animation */
     enum gi_status status = gi_reader_peek(stream->reader, &bytes, &nbytes, 10, err);
     if (!status && nbytes && bytes[0] == 'R')
         status = gi_image_stream_peek(stream->reader, &bytes, &nbytes, err);
+    if (!status && nbytes > 11 && memcmp(bytes + 8, "WEBP", 4) == 0)
+        status = gi_reader_peek(stream->reader, &bytes, &nbytes, FLAGS_AT + 1, err);
     if (status)
         return status;
     if (gi_y4m_starts(bytes, nbytes)) {
         stream->is_video = *found = target != ONE_IMAGE;
         stream->video.to_video = target == Y4M || target == EITHER;
         if (target == PAGES)
-            stream->io.format = "tiff";
+            stream->io.format = gi_save_format(output, stream->io.format);
         return stream->video.to_video || target == ONE_IMAGE
                    ? GI_OK
                    : gi_cli_check_way(input, output, &stream->io, NULL, err);
@@ -249,10 +257,12 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
                        gi_reader_name(stream->reader));
     if (output)
         status = gi_cli_check_way(input, output, &stream->io, NULL, err);
-    if (!status && paged)
-        return find_pages(stream, input, output, target, file, found, err);
     struct gi_selection selection;
     gi_path_file(input, &selection);
+    if (paged && target == ONE_IMAGE && !selection.given && gi_frames_start(bytes, nbytes))
+        return status; /* the first frame */
+    if (!status && paged)
+        return find_pages(stream, input, output, target, file, found, err);
     if (!status && file && selection.given && selection.last >= 0) /* one image is chosen */
         return GI_OK;
     if (!status && gi_image_stream_starts(bytes, nbytes))
@@ -305,7 +315,7 @@ static enum gi_status find_file(char **path, struct stat *st, bool *absent, cons
 static bool may_have_several(const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
-    unsigned char bytes[16];
+    unsigned char bytes[64];
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, standard ? lseek(fd, 0, SEEK_CUR) : 0);
     if (fd >= 0 && !standard)
@@ -338,13 +348,14 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
     *out = NULL;
     enum gi_status status = target == Y4M ? GI_OK : gi_cli_check_save(output, io, err);
     if (!status && target != PAGES && target != Y4M)
-        status = gi_fail(err, GI_E_USAGE, "%s: %s holds one image: want a TIFF or Y4M", output,
-                         gi_save_format(output, io->format));
+        status = gi_fail(err, GI_E_USAGE,
+                         "%s: %s holds one image: want a TIFF, an animation (GIF or WebP) or Y4M",
+                         output, gi_save_format(output, io->format));
     if (status)
         return status;
     struct gi_stream *stream = *out = gi_small_calloc(1, sizeof *stream);
     stream->io = *io;
-    stream->io.format = target == Y4M ? NULL : "tiff";
+    stream->io.format = target == Y4M ? NULL : gi_save_format(output, io->format);
     stream->out.path = output;
     stream->target = target == Y4M ? &gi_target_frames : &gi_target_pages;
     stream->out.rate = rate;

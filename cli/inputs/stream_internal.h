@@ -18,7 +18,7 @@
 
 /* Where the images go; `self` is a struct gi_stream. */
 extern const struct gi_target_kind gi_target_joined; /* one behind the other into one output */
-extern const struct gi_target_kind gi_target_pages;  /* into a TIFF of as many pages */
+extern const struct gi_target_kind gi_target_pages;  /* into a TIFF of pages, or an animation */
 /* Each into a separate file, because the output has {index} or {page} in it. */
 extern const struct gi_target_kind gi_target_files;
 extern const struct gi_target_kind gi_target_frames; /* frames of Y4M, which are made of RGB */
@@ -57,7 +57,7 @@ struct gi_stream_output {
     const char *path; /* operand; for tables "-" */
     const char *rate; /* frames per second of a new video; NULL: 25 */
     struct gi_sink *sink;
-    struct gi_page_writer *writer; /* of pages */
+    struct gi_joiner *joiner; /* of pages and frames */
 };
 
 struct gi_stream {

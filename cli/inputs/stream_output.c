@@ -1,5 +1,5 @@
-/* The output of a stream, which is one file, a TIFF of pages, or a file for each image.
- * SPDX-License-Identifier: MIT */
+/* The output of a stream, which is one file, a TIFF of pages, an animation, or a file for each
+ * image. SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +59,10 @@ static enum gi_status open_pages(void *self, struct gi_imaging *imaging, struct 
 {
     struct gi_stream *stream = self;
     enum gi_status status = gi_stream_open_sink(stream, imaging, err);
-    return status ? status : gi_page_writer_new(&stream->out.writer, stream->out.sink, 0, err);
+    const struct gi_joined_timing timing = gi_cli_timing(&stream->io);
+    const char *format = gi_save_format(stream->out.path, stream->io.format);
+    return status ? status
+                  : gi_joiner_new(&stream->out.joiner, stream->out.sink, format, &timing, err);
 }
 
 static enum gi_status put_page(void *self, struct gi_item *item, struct gi_err *err)
@@ -69,14 +72,14 @@ static enum gi_status put_page(void *self, struct gi_item *item, struct gi_err *
     if (item->line.status)
         return GI_OK;
     item->made.bytes = NULL;
-    return gi_page_writer_add(stream->out.writer, bytes, item->made.nbytes, err);
+    return gi_joiner_add(stream->out.joiner, bytes, item->made.nbytes, &item->made.timing, err);
 }
 
 static enum gi_status end_pages(void *self, enum gi_status status, struct gi_err *err)
 {
     struct gi_stream *stream = self;
     if (!status && !gi_stop_signal())
-        status = gi_page_writer_end(stream->out.writer, err);
+        status = gi_joiner_end(stream->out.joiner, err);
     return gi_stream_end_sink(stream, status, err);
 }
 

@@ -473,6 +473,7 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
     enum gi_status status =
         gi_cli_save_by(image, metadata, name, &io, &imaging->parallel,
                        into_memory ? &item->made.bytes : NULL, &item->made.nbytes, err);
+    item->made.timing = metadata ? metadata->timing : (struct gi_timing){0};
     gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
     if (!status)
         gi_item_note_output(item);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "cli/report/line.h"
+#include "imgio/imgio.h"
 
 struct gi_engine;
 struct gi_pages; /* imgio/pages.h */
@@ -53,6 +54,7 @@ struct gi_item {
         /* of --total (cli/args/reporter.h), or of compare's --html, malloc()ed and owned here, or
          * NULL */
         void *part;
+        struct gi_timing timing; /* of the image, if it is a frame */
         /* Set during the delivery: no later item is delivered, because this one is missing. */
         bool last;
     } made;

@@ -1,9 +1,10 @@
-/* Reads GIF through giflib ("Graphics Interchange Format", version 89a). The first frame is placed
- * on the logical screen that the file describes, and pixels outside the frame are transparent. If
- * all colours of the palette are gray, the image is gray. In a build without giflib, only an error
- * message is left.
+/* Reads GIF through giflib ("Graphics Interchange Format", version 89a). If no frame is asked for,
+ * the first one is placed on the logical screen that the file describes, and pixels outside the
+ * frame are transparent. If all colours of the palette are gray, the image is gray. In a build
+ * without giflib, only an error message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/gif/gif_frames.h"
 #include "imgio/gif/gif_parts.h"
 
 #include <stdlib.h>
@@ -246,12 +247,16 @@ static enum gi_status decode_gif(struct gi_decode *decode, struct gi_err *err)
 {
     struct reader r = {.decode = decode, .transparent = NO_TRANSPARENT_COLOR};
     int code = 0;
+    bool taken;
+    enum gi_status status = gi_frames_decode(decode, &gi_gif_animation, &taken, err);
+    if (taken)
+        return status;
     r.file = gif.DGifOpen(&r, read_bytes, &code);
     if (!r.file && code == D_GIF_ERR_NOT_ENOUGH_MEM)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     if (!r.file)
         return fail(&r, err);
-    enum gi_status status = read_head(&r, err);
+    status = read_head(&r, err);
     if (!status && !decode->options->header_only)
         status = read_frame(&r, err);
     gif.DGifCloseFile(r.file, &code);
@@ -268,7 +273,7 @@ static enum gi_status decode_gif(struct gi_decode *decode, struct gi_err *err)
 const struct gi_format gi_format_gif = {
     .info = {.name = "gif",
              .suffixes = "gif",
-             .summary = "Graphics Interchange Format (of an animation the first frame)",
+             .summary = "Graphics Interchange Format, also animated",
              .reads = HAVE_GIF,
              .writes = HAVE_GIF,
              .u8 = true,
@@ -278,6 +283,8 @@ const struct gi_format gi_format_gif = {
     .decode = decode_gif,
     .encode = ENCODE,
     .parts = gi_gif_parts,
+    .list = gi_gif_list,
+    .animation = &gi_gif_animation,
     .reads_by = LIBRARY,
     .writes_by = WRITER,
     .rgb = true,

@@ -114,7 +114,12 @@ static bool walk_extension(struct walk *walk)
     if (!skip_blocks(walk, &nbytes))
         return false;
     bool application = label == APPLICATION_LABEL && blocks[0] == 11;
-    if (label == COMMENT) {
+    bool loops =
+        application && nbytes == APPLICATION + 2 && (blocks[13] & 7) == 1 &&
+        (memcmp(blocks + 1, "NETSCAPE2.0", 11) == 0 || memcmp(blocks + 1, "ANIMEXTS1.0", 11) == 0);
+    if (loops) { /* how often the animation is played (imgio/gif/gif_frames.c) */
+        return true;
+    } else if (label == COMMENT) {
         read_comment(walk, blocks, nbytes);
     } else if (application && read_application(walk, blocks, nbytes)) {
         return true;
@@ -214,7 +219,8 @@ static bool walk_image(struct walk *walk)
     unsigned bits = blocks[-1];
     if (!skip_blocks(walk, &nbytes))
         return false;
-    if (walk->frames == 1 && !walk->decode->options->header_only && bits >= 1 && bits <= 8)
+    if (walk->frames == 1 && walk->decode->options->image <= 1 &&
+        !walk->decode->options->header_only && bits >= 1 && bits <= 8)
         check_codes(walk, blocks, nbytes, bits,
                     (uint64_t)gi_little16(frame + 4) * gi_little16(frame + 6));
     return true;
@@ -245,7 +251,8 @@ void gi_gif_parts(struct gi_decode *decode)
         else if (kind) /* a surplus end of blocks, which some writers add, says nothing */
             break;
     }
-    gi_decode_add_frames(decode, walk.frames ? walk.frames - 1 : 0, GI_MORE_FRAMES);
+    if (!decode->options->image)
+        gi_decode_add_frames(decode, walk.frames ? walk.frames - 1 : 0, GI_MORE_FRAMES);
     if (more)
         gi_decode_add_trailing(decode, (uint64_t)(walk.at - bytes));
 }

@@ -1,10 +1,11 @@
 /* Reads and writes WebP through libwebp, with alpha, ICC profile, EXIF and XMP. Output is lossy, or
- * lossless at quality 100. The first frame of an animation is read. In a build without libwebp,
- * only an error message is left.
+ * lossless at quality 100. If no frame of an animation is asked for, the first one is read. In a
+ * build without libwebp, only an error message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/webp/webp_frames.h"
 #include "imgio/webp/webp_parts.h"
 
 #include <stdlib.h>
@@ -180,6 +181,14 @@ static enum gi_status read_frame(struct gi_decode *decode, const struct frame *f
 static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
 {
     WebPBitstreamFeatures features;
+    bool taken = false;
+    if (gi_webp_animation.starts(decode->bytes, decode->nbytes)) {
+        enum gi_status result = gi_frames_decode(decode, &gi_webp_animation, &taken, err);
+        if (!result && taken)
+            read_metadata(decode);
+        if (taken)
+            return result;
+    }
     VP8StatusCode code = webp.WebPGetFeaturesInternal(decode->bytes, decode->nbytes, &features,
                                                       WEBP_DECODER_ABI_VERSION);
     if (code != VP8_STATUS_OK)
@@ -324,7 +333,7 @@ static enum gi_status encode_webp(struct gi_sink *sink, const struct gi_image *i
 const struct gi_format gi_format_webp = {
     .info = {.name = "webp",
              .suffixes = "webp",
-             .summary = "WebP (lossless at quality 100)",
+             .summary = "WebP (lossless at quality 100), also animated",
              .reads = HAVE_WEBP,
              .writes = HAVE_WEBP,
              .u8 = true,
@@ -333,6 +342,8 @@ const struct gi_format gi_format_webp = {
              .missing = HAVE_WEBP ? NULL : "libwebp"},
     .probe = gi_webp_probe,
     .parts = gi_webp_parts,
+    .list = gi_webp_list,
+    .animation = &gi_webp_animation,
     .holds = gi_webp_holds,
     .decode = decode_webp,
     .encode = encode_webp,

@@ -93,7 +93,8 @@ void gi_webp_parts(struct gi_decode *decode)
             seen[known] = true;
         at += gi_webp_chunk_nbytes(n);
     }
-    gi_decode_add_frames(decode, frames ? frames - 1 : 0, GI_MORE_FRAMES);
+    if (!decode->options->image)
+        gi_decode_add_frames(decode, frames ? frames - 1 : 0, GI_MORE_FRAMES);
     limit -= limit == end ? length % 2 : 0; /* the padding */
     if (at < limit)
         add_rest(decode, bytes + at, limit - at);

@@ -1,0 +1,114 @@
+/* Joins images into one file.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/joined_kinds.h"
+
+#include "imgio/pages.h"
+#include "imgio/sink.h"
+#include "imgio/small.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DELAY_MS = 100 };
+
+struct gi_joiner {
+    struct gi_sink *sink;
+    struct gi_page_writer *pages;      /* of a TIFF, or NULL */
+    const struct gi_joined_kind *kind; /* of an animation, or NULL */
+    struct gi_joined_timing timing;
+    struct gi_joined joined;
+};
+
+static const struct gi_joined_kind *find(const char *format)
+{
+    static const struct gi_joined_kind *const kinds[] = {&gi_joined_gif, &gi_joined_webp};
+    for (size_t i = 0; format && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i]->format, format) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+bool gi_joins_frames(const char *format)
+{
+    return find(format);
+}
+
+bool gi_joins(const char *format)
+{
+    return format && (strcmp(format, "tiff") == 0 || find(format));
+}
+
+enum gi_status gi_joiner_new(struct gi_joiner **out, struct gi_sink *sink, const char *format,
+                             const struct gi_joined_timing *timing, struct gi_err *err)
+{
+    struct gi_joiner *joiner = *out = gi_small_calloc(1, sizeof *joiner);
+    joiner->sink = sink;
+    joiner->kind = find(format);
+    joiner->timing = *timing;
+    return joiner->kind ? GI_OK : gi_page_writer_new(&joiner->pages, sink, 0, err);
+}
+
+static enum gi_status add_frame(struct gi_joiner *joiner, const unsigned char *bytes, size_t nbytes,
+                                const struct gi_timing *timing, struct gi_err *err)
+{
+    struct gi_joined *joined = &joiner->joined;
+    int delay_ms = joiner->timing.delay_ms >= 0 ? joiner->timing.delay_ms
+                   : timing->given              ? timing->delay_ms
+                                                : DELAY_MS;
+    int width, height;
+    joiner->kind->measure(&width, &height, bytes, nbytes);
+    if (!joined->n) {
+        joined->width = width;
+        joined->height = height;
+        joined->plays = joiner->timing.plays >= 0 ? joiner->timing.plays
+                        : timing->given           ? timing->plays
+                                                  : 0;
+    } else if (width != joined->width || height != joined->height) {
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: frame %d has %d x %d pixels, and the first %d x %d: want frames of one "
+                       "size (gpuimg resize --size %dx%d --pad)",
+                       joiner->sink->name, joined->n, width, height, joined->width, joined->height,
+                       joined->width, joined->height);
+    }
+    enum gi_status status = joiner->kind->add(joined, bytes, nbytes, delay_ms, err);
+    if (status)
+        return gi_err_prefix(err, "%s: frame %d", joiner->sink->name, joined->n);
+    joined->end_ms += delay_ms;
+    joined->n++;
+    return GI_OK;
+}
+
+enum gi_status gi_joiner_add(struct gi_joiner *joiner, void *bytes, size_t nbytes,
+                             const struct gi_timing *timing, struct gi_err *err)
+{
+    if (joiner->pages)
+        return gi_page_writer_add(joiner->pages, bytes, nbytes, err);
+    enum gi_status status = add_frame(joiner, bytes, nbytes, timing, err);
+    free(bytes);
+    return status;
+}
+
+enum gi_status gi_joiner_end(struct gi_joiner *joiner, struct gi_err *err)
+{
+    if (joiner->pages)
+        return gi_page_writer_end(joiner->pages, err);
+    struct gi_joined *joined = &joiner->joined;
+    if (!joined->n)
+        return GI_OK;
+    enum gi_status status = joiner->kind->end(joined, err);
+    if (status)
+        return gi_err_prefix(err, "%s", joiner->sink->name);
+    return gi_sink_write(joiner->sink, joined->file.at, joined->file.nbytes, err);
+}
+
+void gi_joiner_free(struct gi_joiner **out)
+{
+    struct gi_joiner *joiner = *out;
+    *out = NULL;
+    if (!joiner)
+        return;
+    gi_page_writer_free(&joiner->pages);
+    free(joiner->joined.file.at);
+    free(joiner->joined.after.at);
+    free(joiner);
+}

@@ -1,0 +1,30 @@
+/* How the formats of animations join frames (imgio/joined.c).
+ * SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "imgio/buffer.h"
+#include "imgio/joined.h"
+
+/* An animation in memory. */
+struct gi_joined {
+    struct gi_buffer file;  /* as far as it is known */
+    struct gi_buffer after; /* what follows the last frame */
+    int n;                  /* number of frames in `file` */
+    int width, height;      /* of the first frame */
+    int plays;              /* 0: without end */
+    int64_t end_ms;         /* of the last frame, if the first one begins at 0 */
+    size_t mark;            /* offset in `file` for the format's own use */
+    bool alpha;             /* a frame has transparent pixels */
+};
+
+struct gi_joined_kind {
+    const char *format;
+    /* Reads the size of an image that `encode` of the format made. */
+    void (*measure)(int *width, int *height, const unsigned char *bytes, size_t nbytes);
+    /* Appends a frame, of the size of the first one. Errors: GI_E_MEMORY, GI_E_UNSUPPORTED. */
+    enum gi_status (*add)(struct gi_joined *joined, const unsigned char *bytes, size_t nbytes,
+                          int delay_ms, struct gi_err *err);
+    /* Completes `file`. Errors: GI_E_MEMORY. */
+    enum gi_status (*end)(struct gi_joined *joined, struct gi_err *err);
+};
+extern const struct gi_joined_kind gi_joined_gif, gi_joined_webp, gi_joined_apng;

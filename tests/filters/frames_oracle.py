@@ -1,0 +1,203 @@
+"""Animated GIF and WebP as frames: composed frames, delays and loops as Pillow has them, read and written; chains on every
+frame; limits and damage.
+
+Sources: imgio/frames.* imgio/joined* imgio/gif/gif_frames.* imgio/gif/gif_join.c imgio/webp/webp_frames.* imgio/webp/webp_join.c
+"""
+import os
+import struct
+
+from _common import Checks, need, np, read, write
+
+(Image,) = need("PIL.Image")
+(features,) = need("PIL.features")
+c = Checks()
+listed = c.run("list")
+formats = [f for f in ("gif", "webp") if f.encode() + b" " in listed and (f == "gif" or features.check("webp_anim"))]
+if not formats:
+    c.skip("this build, this system or Pillow has no animations")
+    c.end()
+
+
+def frames_of(path):
+    """Composed frames as RGBA, with 0 where they are transparent, delays in ms, and loops as Pillow has them."""
+    frames, delays = [], []
+    with Image.open(path) as image:
+        for i in range(getattr(image, "n_frames", 1)):
+            image.seek(i)
+            frame = np.array(image.convert("RGBA"))
+            frame[frame[:, :, 3] == 0] = 0
+            frames.append(frame)
+            delays.append(image.info.get("duration"))
+        return frames, delays, image.info.get("loop")
+
+
+def ours(path, n):
+    """The frames as this program reads them, one by one."""
+    frames = []
+    for i in range(n):
+        c.run("convert", f"{path}[{i}]", c.path("frame.pam"))
+        frame = np.array(read(c.path("frame.pam")))
+        if frame.shape[2] == 3:
+            frame = np.dstack([frame, np.full(frame.shape[:2], 255, np.uint8)])
+        frame[frame[:, :, 3] == 0] = 0
+        frames.append(frame)
+    return frames
+
+
+def near(a, b, tolerance=0):
+    return len(a) == len(b) and all(x.shape == y.shape and np.abs(x.astype(int) - y).max() <= tolerance
+                                    for x, y in zip(a, b))
+
+
+def pictures(n, height, width, alphas):
+    """A shape of few colours that moves over a background; `alphas` are those of pixels."""
+    made = []
+    for i in range(n):
+        frame = np.zeros((height, width, 4), np.uint8)
+        frame[:] = (90, 40, 10 * (i // 3), 255)
+        y, x = c.rng.integers(0, height // 2), c.rng.integers(0, width // 2)
+        frame[y:y + height // 3, x:x + width // 3, :3] = c.rng.integers(0, 256, 3)
+        if len(alphas) > 1:
+            frame[c.rng.integers(0, 2, (height, width)) == 0, 3] = c.rng.choice(alphas)
+            frame[-1, -1, 3] = 0  # Pillow clears with a colour if a frame has none that is transparent
+        made.append(frame)
+    return made
+
+
+def save(path, frames, **options):
+    images = [Image.fromarray(f) for f in frames]
+    images[0].save(path, save_all=True, append_images=images[1:], **options)
+
+
+# Reading: what Pillow composes, with delays, loops and disposals; then the whole animation through a chain.
+cases = {"gif": [([255], {"disposal": 1}), ([255, 0], {"disposal": 2}), ([255, 0], {"disposal": 2, "loop": 3}),
+                 ([255], {"loop": 0})],
+         "webp": [([255], {"lossless": True, "loop": 2}), ([255, 0, 77], {"lossless": True, "exact": True}),
+                  ([255, 130], {"lossless": True, "kmin": 3, "kmax": 5, "minimize_size": True})]}
+for name in formats:
+    for alphas, options in cases[name]:
+        n = int(c.rng.integers(2, 9))
+        delays = [int(d) * 10 for d in c.rng.integers(2, 40, n)]
+        path, made = c.path(f"a.{name}"), c.path(f"made.{name}")
+        save(path, pictures(n, 31, 42, alphas), duration=delays, **options)
+        frames, delays, loop = frames_of(path)
+        what = f"{name}, {options}, alpha {alphas}"
+        mine = ours(path, len(frames))
+        c.check(f"{what}: frames that are read", near(mine, frames, 1), [np.abs(a.astype(int) - b).max((0, 1)) for a, b in zip(mine, frames)])
+        got = c.result("run", "flip --h | flip --v", path, made, "--quality", "100")
+        again, times, loops = frames_of(made)
+        c.check(f"{what}: frames of a chain", near([f[::-1, ::-1] for f in again], frames, 1), got.stderr)
+        c.check(f"{what}: delays and loops", times == delays and loops == loop, (times, delays, loops, loop))
+        c.check(f"{what}: no warning", got.returncode == 0 and got.stderr == "", got.stderr)
+        for threads in "1", "7":
+            c.run("run", "flip --h | flip --v", path, c.path(f"other.{name}"), "--quality", "100", "--threads", threads)
+            c.check(f"{what}: {threads} threads", open(made, "rb").read() == open(c.path(f"other.{name}"), "rb").read())
+        c.run("convert", path, c.path("pages.tif"))
+        c.run("convert", c.path("pages.tif"), c.path(f"back.{name}"), "--quality", "100", "--delay", "70", "--loop", "1")
+        back, times, loops = frames_of(c.path(f"back.{name}"))
+        c.check(f"{what}: by a TIFF, --delay, --loop", near(back, frames, 1) and times == [70] * len(frames)
+                and loops == (None if name == "gif" else 1), (times, loops))
+
+# Frames by hand: rectangles, every disposal, interlaced order of none; composed here in plain loops.
+def gif(width, height, frames, plays=b""):
+    """`frames` are (left, top, indices, disposal, transparent index or None, delay); indices are below 4."""
+    out = b"GIF89a" + struct.pack("<HHBBB", width, height, 0x81, 0, 0) + bytes([200, 0, 0, 0, 200, 0, 0, 0, 200, 9, 9, 9]) + plays
+    for left, top, indices, disposal, hidden, delay in frames:
+        out += b"!\xf9\4" + struct.pack("<BHBB", disposal << 2 | (hidden is not None), delay, hidden or 0, 0)
+        h, w = indices.shape
+        out += b"," + struct.pack("<HHHHB", left, top, w, h, 0) + b"\2"
+        bits = at = 0
+        for v in indices.ravel():  # a code to clear before each pixel, so that codes stay 3 bits long
+            bits |= (4 | int(v) << 3) << at
+            at += 6
+        bits |= 5 << at
+        data = bits.to_bytes((at + 10) // 8, "little")
+        out += b"".join(bytes([len(data[i:i + 255])]) + data[i:i + 255] for i in range(0, len(data), 255)) + b"\0"
+    return out + b";"
+
+
+def compose(width, height, frames):
+    colors = np.array([[200, 0, 0, 255], [0, 200, 0, 255], [0, 0, 200, 255], [9, 9, 9, 255]], np.uint8)
+    canvas, made = np.zeros((height, width, 4), np.uint8), []
+    for left, top, indices, disposal, hidden, _ in frames:
+        before = canvas.copy()
+        area = canvas[top:top + indices.shape[0], left:left + indices.shape[1]]
+        shown = indices != hidden if hidden is not None else np.ones(indices.shape, bool)
+        area[shown] = colors[indices][shown]
+        made.append(canvas.copy())
+        if disposal == 2:
+            area[:] = 0
+        if disposal == 3:
+            canvas = before
+    return made
+
+
+if "gif" in formats:
+    for i in range(12):
+        frames = []
+        for k in range(int(c.rng.integers(2, 12))):
+            whole = k == 0 or c.rng.random() < 0.3
+            left, top = (0, 0) if whole else c.rng.integers(0, 5, 2)
+            w, h = (9, 7) if whole else (c.rng.integers(1, 10 - left), c.rng.integers(1, 8 - top))
+            frames.append((int(left), int(top), c.rng.integers(0, 4, (h, w)), int(c.rng.integers(0, 4)),
+                           [None, 0, 2][c.rng.integers(0, 3)], int(c.rng.integers(0, 300))))
+        open(c.path("hand.gif"), "wb").write(gif(9, 7, frames))
+        want = compose(9, 7, frames)
+        c.check(f"GIF by hand {i}: one by one", near(ours(c.path("hand.gif"), len(frames)), want))
+        c.run("convert", c.path("hand.gif"), c.path("hand-{index:03}.pam"), "--threads", "8")
+        got = [np.array(read(c.path(f"hand-{k + 1:03}.pam"))) for k in range(len(frames))]
+        got = [g if g.shape[2] == 4 else np.dstack([g, np.full(g.shape[:2], 255, np.uint8)]) for g in got]
+        for g in got:
+            g[g[:, :, 3] == 0] = 0
+        c.check(f"GIF by hand {i}: by several threads", near(got, want))
+        c.run("convert", c.path("hand.gif"), c.path("again.gif"), "--force")
+        again, delays, _ = frames_of(c.path("again.gif"))
+        if len(again) == len(frames):  # Pillow reads equal frames, too
+            c.check(f"GIF by hand {i}: delays", [d or 0 for d in delays] == [10 * f[5] for f in frames], delays)
+        c.run("convert", c.path("again.gif"), c.path("again-{index:03}.pam"))
+        got = [np.array(read(c.path(f"again-{k + 1:03}.pam"))) for k in range(len(frames))]
+        got = [g if g.shape[2] == 4 else np.dstack([g, np.full(g.shape[:2], 255, np.uint8)]) for g in got]
+        c.check(f"GIF by hand {i}: written and read", near([g * (g[:, :, 3:] > 0) for g in got], want))
+
+    # limits and damage
+    data = gif(9, 7, [(0, 0, np.full((7, 9), k % 4), 0, None, 5) for k in range(6)])
+    for cut, text in (len(data) - 1, "it ends early"), (len(data) - 60, "it ends early"), (60, "ends early"):
+        open(c.path("cut.gif"), "wb").write(data[:cut])
+        got = c.result("convert", c.path("cut.gif"), c.path("cut.webp" if "webp" in formats else "cut.tif"))
+        c.check(f"the first {cut} bytes", got.returncode == 1 and text in got.stderr and
+                not os.path.exists(c.path("cut.webp")), got.stderr)
+        got = c.result("convert", c.path("cut.gif"), c.path("cut.tif"), "--allow-partial")
+        c.check(f"the first {cut} bytes: --allow-partial", got.returncode == 0 and "ends early" in got.stderr, got.stderr)
+    third = [i for i in range(len(data)) if data[i:i + 5] == b",\0\0\0\0"][2] + 12
+    open(c.path("bad.gif"), "wb").write(data[:third] + b"\xff" * 8 + data[third + 8:])
+    got = c.result("convert", c.path("bad.gif"), c.path("bad.tif"))
+    c.check("a damaged frame", got.returncode == 1 and "frame 2: is damaged" in got.stderr, got.stderr)
+    got = c.result("convert", c.path("bad.gif"), c.path("bad.tif"), "--allow-partial")
+    c.check("a damaged frame: --allow-partial", got.returncode == 0 and "frame 2: is damaged" in got.stderr, got.stderr)
+    many = gif(65000, 65000, [(0, 0, np.zeros((1, 1), int), 0, None, 0)] * 500)
+    open(c.path("many.gif"), "wb").write(many)
+    got = c.result("convert", c.path("many.gif"), c.path("many.tif"))
+    c.check("too many pixels", got.returncode == 1 and "--max-pixels" in got.stderr, got.stderr)
+    open(c.path("sizes.gif"), "wb").write(data)
+    got = c.result("convert", c.path("sizes.gif"), c.path("one.jpg"))
+    c.check("one image", got.returncode == 0 and "only the first is read" in got.stderr, got.stderr)
+    got = c.result("convert", c.path("sizes.gif[9]"), c.path("one.jpg"))
+    c.check("no such frame", got.returncode == 1 and "holds 6 frames: want [0] to [5]" in got.stderr, got.stderr)
+    write(c.path("small.ppm"), np.zeros((3, 4, 3), np.uint8))
+    got = c.result("pages", c.path("small.ppm"), c.path("sizes.gif"), "--out", c.path("joined.gif"))
+    c.check("frames of two sizes", got.returncode == 1 and "want frames of one size" in got.stderr, got.stderr)
+
+# Lossy WebP stays near; a batch and a pipe keep animations, too.
+if "webp" in formats and "gif" in formats:
+    save(c.path("p.gif"), pictures(5, 40, 50, [255]), duration=60, loop=0)
+    want, _, _ = frames_of(c.path("p.gif"))
+    c.run("convert", c.path("p.gif"), c.path("p.webp"))
+    back, delays, loop = frames_of(c.path("p.webp"))
+    c.check("lossy WebP", near([b.mean((0, 1), keepdims=True) for b in back], [w.mean((0, 1), keepdims=True) for w in want], 3)
+            and delays == [60] * len(want) and loop == 0)
+    got = c.result("flip", "--v", c.path("p.gif"), c.path("p.webp"), "--out-dir", c.path("batch"))
+    c.check("a batch", len(frames_of(c.path("batch/p.gif"))[0]) == len(want) and
+            len(frames_of(c.path("batch/p.webp"))[0]) == len(want), got.stderr)
+    got = c.result("flip", "--v", c.path("p.gif"), "--out-dir", c.path("batch"), "--suffix", ".png")
+    c.check("a batch of single images", "only the first is read" in got.stderr, got.stderr)
+c.end()
