@@ -25,9 +25,8 @@ jq -r '.synonyms[].means' list.json | sed 's/^help \([a-z]\)/\1/; s/[ ,].*//' | 
 check "words mean commands: $(tr "\n" " " <unknown)" test ! -s unknown
 
 # The command lines of the sentences run: IN and OUT are files.
-jq -r '.synonyms[].word' list.json | while read -r word; do
-    gpuimg "$word" IN OUT 2>&1 | grep -oE "gpuimg [a-z]+ ('[^']*'|[^',;]|'[^']*')* IN( OUT)?" | sed 's/.*gpuimg \([a-z]\)/gpuimg \1/'
-done | sort -u >lines
+jq -r '.synonyms[].word + " IN OUT"' list.json | gpuimg jobs - 2>/dev/null | jq -r '.error // empty' |
+    grep -oE "gpuimg [a-z]+ ('[^']*'|[^',;]|'[^']*')* IN( OUT)?" | sed 's/.*gpuimg \([a-z]\)/gpuimg \1/' | sort -u >lines
 check "command lines were found" test "$(wc -l <lines)" -gt 8
 while read -r line; do
     case $line in *MASK* | *IMAGE* | *MAP*) continue ;; esac
