@@ -29,12 +29,6 @@ def save(path, image):
             file.write(image.astype(">u2" if image.dtype == np.uint16 else "u1").tobytes())
 
 
-def planes(path):
-    c.run("convert", "--force", path, c.path("back.npy"), "-q")
-    array = np.load(c.path("back.npy"))
-    return array if array.ndim == 3 else array[:, :, None]
-
-
 def piped(bytes_in, *args):
     p = subprocess.run([c.program, *args], input=bytes_in, capture_output=True)
     c.check(" ".join(args), p.returncode == 0, p.stderr)
@@ -56,9 +50,9 @@ with tarfile.open(c.path("in.tar"), "w") as tar:
         if not name.endswith(".npy"):  # in tars that is data beside images
             tar.add(c.path("in/" + name), name)
 
-for bands, order in CHOICES.items():
+for k, (bands, order) in enumerate(CHOICES.items()):
     strict = [] if bands == "2-5" else ["--strict"]  # an array of four bands is read as RGBA
-    for name, image in images.items():
+    for name, image in list(images.items())[k % 5::5]:  # each image is in one or two of the choices
         path = c.path("in/" + name)
         c.run("flip", "--h", path, c.path("one.npy"), "--bands", bands, *strict)
         c.run("flip", "--h", f"{path}[bands={bands}]", c.path("two.npy"), *strict)
@@ -75,9 +69,9 @@ for bands, order in CHOICES.items():
     out_dir = c.path("out" + bands)
     c.run("invert", *(c.path("in/" + name) for name in images if name.endswith(SUFFIX)), "--out-dir", out_dir, "--bands", bands, "--suffix", ".npy", *strict)
     c.run("invert", "--tar", c.path("in.tar"), c.path("out.tar"), "--bands", bands)
-    if not os.path.exists(c.path("tar" + bands)):
-        with tarfile.open(c.path("out.tar")) as tar:
-            tar.extractall(c.path("tar" + bands))
+    with tarfile.open(c.path("out.tar")) as tar:
+        tar.extractall(c.path("tar" + bands))
+    c.run("convert", "--recursive", c.path("tar" + bands), "--out-dir", c.path("arrays" + bands), "--suffix", ".npy", "-q")
     for name, image in images.items():
         if not name.endswith(SUFFIX):
             continue
@@ -86,7 +80,7 @@ for bands, order in CHOICES.items():
         want[:, :, :len(order) - alpha] = (1 if want.dtype == np.float32 else np.iinfo(want.dtype).max) - want[:, :, :len(order) - alpha]
         got = np.atleast_3d(np.load(os.path.join(out_dir, name.replace(SUFFIX, ".npy"))))
         c.check(f"batch {bands} {name}", np.array_equal(got, want))
-        c.check(f"tar {bands} {name}", np.array_equal(planes(c.path(f"tar{bands}/{name}")), want))
+        c.check(f"tar {bands} {name}", np.array_equal(np.atleast_3d(np.load(c.path(f"arrays{bands}/{name.replace(SUFFIX, '.npy')}"))), want))
     for inputs in ([c.path("in/" + name) for name in images if name.endswith(SUFFIX)], ["--tar", c.path("in.tar")]):
         c.run("stats", *inputs, "--table", c.path("t.csv"), "--bands", bands)
         rows = list(csv.DictReader(open(c.path("t.csv"))))
