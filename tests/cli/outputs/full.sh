@@ -91,19 +91,20 @@ full() {
     if [[ $(state) == "$before" ]]; then pass; else fail "$what" "left: $(diff <(echo "$before") <(state) | head -c 400)"; rm -rf disk/made* disk/crops disk/.gpuimg*; fi
 }
 
-# every WHERE STATUS TEXT: runs all cases, without older files and over older files.
+# every WHERE STATUS TEXT AGE...: runs all cases; AGE is `new`, without older files, or `older`, over these.
 every() {
-    local words name
+    local words name age
     local -a argv
     while IFS= read -r words; do
         eval "argv=($words)"
-        fill
-        full "$1: $words" "$2" "$3" "${under[@]}" "$GPUIMG" "${argv[@]}"
-        empty
-        for name in $(grep -oE 'disk/[a-z0-9]+\.[a-z.]+' <<<"$words"); do echo old >"$name"; done
-        fill
-        full "$1, over older files: $words" "$2" "$3" "${under[@]}" "$GPUIMG" "${argv[@]}"
-        empty
+        for age in "${@:4}"; do
+            if [[ $age == older ]]; then
+                for name in $(grep -oE 'disk/[a-z0-9]+\.[a-z.]+' <<<"$words"); do echo old >"$name"; done
+            fi
+            fill
+            full "$1, $age: $words" "$2" "$3" "${under[@]}" "$GPUIMG" "${argv[@]}"
+            empty
+        done
     done < <(cases)
 }
 
@@ -118,20 +119,17 @@ empty() { rm -rf disk/made* disk/crops disk/filler disk/.gpuimg*; }
 mkdir disk
 pages=
 under=(bash -c 'ulimit -f 1; exec "$0" "$@"')
-every "a limit" 1 "File too large"
-
-under=()
 if mount -t tmpfs -o size=256k none disk 2>/dev/null; then
     trap 'cd /; umount "$work/disk"; rm -rf "$work"' EXIT
-    for pages in 0 1; do
-        every "$pages pages left" 75 "No space left on device"
-    done
+    every "a limit" 1 "File too large" new
+    under=()
+    pages=0
+    every "0 pages left" 75 "No space left on device" older
+    pages=1
+    every "1 page left" 75 "No space left on device" new older
 
     # Rates are not printed if they can't be stored.
     pages=0
-    fill
-    full "rates" 75 "No space left on device" env GPUIMG_RATES=disk/made.json "$GPUIMG" bench invert --size 16 --device cpu --threads 1 --save
-    empty
     echo old >disk/made.json
     fill
     full "rates, over older ones" 75 "No space left on device" env GPUIMG_RATES=disk/made.json "$GPUIMG" bench invert --size 16 --device cpu --threads 1 --save
@@ -174,6 +172,8 @@ if mount -t tmpfs -o size=256k none disk 2>/dev/null; then
     check "no file is left" test -z "$(compgen -G 'made*')" -a "$(state)" = "$before"
     empty
 else
+    every "a limit" 1 "File too large" new older
+    under=()
     skip "full disks: tmpfs can't be mounted here"
 fi
 
