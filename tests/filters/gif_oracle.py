@@ -25,7 +25,7 @@ def save(image, *args):
 
 
 for shape in (1, 1), (1, 300), (300, 1), (37, 53):
-    for n in 1, 2, 3, 16, 17, 255, 256:
+    for n in (1, 2, 3, 16, 17, 255, 256) if min(shape) > 1 else (1, 3, 256):
         colors = c.rng.choice(256 ** 3, n, replace=False, shuffle=False).astype(np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]
         image = colors[c.rng.integers(0, n, shape)]
         made, got = save(image, "--strict")
