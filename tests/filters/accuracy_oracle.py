@@ -23,7 +23,7 @@ ELSEWHERE = {"erode": "morphology", "dilate": "morphology", "open": "morphology"
          "tophat": "morphology", "blackhat": "morphology", "background": "morphology", "fill-holes": "choose",
          "clear-border": "choose", "remove-small": "choose", "median": "median", "rank": "median", "mode": "median",
          "nlmeans": "nlmeans", "threshold": "peers", "local-threshold": "local", "equalize": "tone", "clahe": "clahe", "match": "match",
-         "quantize": "palette", "colormap": "colormap", "lut": "lut", "crop": "layout", "pad": "layout", "flip": "layout", "transpose": "layout", "paste": "paste",
+         "quantize": "palette", "colormap": "colormap", "lut": "lut", "calc": "calc", "tonemap": "tonemap", "draw": "draw", "crop": "layout", "pad": "layout", "flip": "layout", "transpose": "layout", "paste": "paste",
          "channels": "layout", "warp-polar": "geometry", "undistort": "geometry", "perspective": "geometry", "split": "layers", "merge": "layers",
          "montage": "../cli/operations/layout.sh", "pages": "../cli/formats/pages.sh", "orient": "layout", "run": "linear", "convert": "npy", "stack": "stack", "stats": "stats",
          "histogram": "histogram", "integral": "integral", "cumulative": "integral", "palette": "palette", "hash": "hash", "duplicates": "duplicates", "extract": "extract", "compare": "compare"}

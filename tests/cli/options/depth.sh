@@ -22,6 +22,7 @@ open("map.pfm", "wb").write(b"PF\n40 30\n-1.0\n" + b"".join(struct.pack("<3f", *
 json.dump({"camera_matrix": [[40, 0, 20], [0, 40, 15], [0, 0, 1]], "dist_coeffs": [-0.2, 0, 0, 0]}, open("camera.json", "w"))
 END
 printf 'x,y\n3,4\n20,11\n' >points.csv
+printf 'LUT_1D_SIZE 2\n0.1 0.1 0.1\n0.8 0.8 0.8\n' >look.cube
 
 # Options that an operation requires.
 declare -A words=([convolve]="--kernel 3x3:1,2,1,2,4,2,1,2,1" [levels]="--black 500 --white 3500" [gamma]="--gamma 2.2" [match]="--reference other.pgm"
@@ -29,7 +30,7 @@ declare -A words=([convolve]="--kernel 3x3:1,2,1,2,4,2,1,2,1" [levels]="--black 
     [affine]="--matrix 1.1,0.1,0;0,0.9,2" [shift]="--offset 1.5,2.25" [perspective]="--matrix 1,0.1,0;0,1,0;0.001,0,1" [undistort]="--camera camera.json"
     [remap]="--map map.pfm" [add]="--with other.pgm" [subtract]="--value 100" [multiply]="--value 3" [divide]="--value 3" [absdiff]="--with other.pgm"
     [blend]="--with other.pgm --amount 0.3" [flat-field]="--flat other.pgm" [composite]="--with other.pgm --opacity 0.5" [mask]="--with labels.pgm"
-    [paste]="--points points.csv --color white" [remove-small]="--area 4" [orient]="--orientation 6")
+    [paste]="--points points.csv --color white" [remove-small]="--area 4" [lut]="--cube look.cube" [draw]="--box 3,3,9,8" [orient]="--orientation 6")
 operations=$(gpuimg list --json | "$python" -c '
 import json, sys
 for o in json.load(sys.stdin)["operations"]:
