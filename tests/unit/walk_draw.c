@@ -160,7 +160,8 @@ static void draw_color(FILE *out, const struct gi_image *shape, uint64_t *seed)
 
 /* Templates for options whose values are text. R becomes a small number, T a length up to the
  * image's side, P a very small number, I an integer up to the side, B 0 or 1, and C the letter of a
- * channel. H becomes the 256 counts of a histogram, with one count per row. */
+ * channel. H becomes the 256 counts of a histogram, with one count per row. Within a word such as
+ * LUT_3D_SIZE letters except C stay. */
 static const struct {
     const char *option, *text;
 } draw_texts[] = {
@@ -236,6 +237,11 @@ static void draw_letter(FILE *out, char letter, int side, uint64_t *seed)
     }
 }
 
+static bool is_of_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
 static void draw_text(FILE *out, const struct gi_option *row, const struct gi_image *shape,
                       uint64_t *seed)
 {
@@ -244,8 +250,11 @@ static void draw_text(FILE *out, const struct gi_option *row, const struct gi_im
     for (int i = 0; i < DRAW_TEXTS; i++)
         if (strcmp(draw_texts[i].option, row->name) == 0 && draw_one_of(seed, ++n))
             text = draw_texts[i].text;
-    for (; *text; text++)
-        draw_letter(out, *text, side, seed);
+    for (char before = 0; *text; before = *text++)
+        if (*text != 'C' && (is_of_word(before) || is_of_word(text[1])))
+            fputc(*text, out);
+        else
+            draw_letter(out, *text, side, seed);
 }
 
 /* ---- the text of a step ---- */
