@@ -193,8 +193,8 @@ struct bench_weights {
     uint16_t table16[65536];
     /* for BENCH_OPERATION, and for BENCH_RESIZE, whose tables are a struct gi_resample */
     struct gi_plan plan;
-    double params[64]; /* the operation's */
-    void *state;       /* the state that its looks fill */
+    double params[256]; /* the operation's */
+    void *state;        /* the state that its looks fill */
 };
 enum gi_status bench_weights_fill(struct bench_weights *weights,
                                   const struct bench_request *request, struct gi_err *err);
