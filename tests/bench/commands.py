@@ -16,7 +16,8 @@ FAST_MOST = 10  # n up to this
 
 # Programs that make the inputs, so that no file has features that only gpuimg writes, such as restart markers. rgb.jpg is
 # 4:2:0, as most programs write it, and camera.jpg has the layout of a camera's JPEG, 4:2:2 of high quality.
-MAKERS = {"rgb.jpg": "cjpeg -quality 90", "camera.jpg": "cjpeg -quality 95 -sample 2x1", "rgb.png": "pnmtopng", "small.png": "pnmtopng"}
+MAKERS = {"rgb.jpg": "cjpeg -quality 90", "camera.jpg": "cjpeg -quality 95 -sample 2x1", "rgb.png": "pnmtopng", "small.png": "pnmtopng",
+          "rgb.jxl": "cjxl -q 90 {i} {o}", "rgb.exr": "convert {i} {o}", "rgb.jp2": "opj_compress -r 12 -i {i} -o {o}"}
 
 
 def find(tool):
@@ -80,6 +81,11 @@ class Pictures:
             words = MAKERS[name].split()
             if not find(words[0]):
                 raise RuntimeError(f"{words[0]} is not installed, which makes {name}")
+            if "{o}" in words:
+                words = words_of(MAKERS[name], source, path)
+                if run([find(words[0]), *words[1:]], self.bench.folder)[1]:
+                    raise RuntimeError(f"{words[0]} here does not write {name}")
+                return path
             with open(path, "wb") as out:
                 subprocess.run([find(words[0]), *words[1:], source], stdout=out, stderr=subprocess.DEVNULL, check=True)
         return path
