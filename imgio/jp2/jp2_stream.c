@@ -19,6 +19,8 @@ enum {
     COD_TRANSFORM = 11, /* offset in the segment */
     SOT_NBYTES = 12,    /* with its marker */
     TILES_MAX = 65535,
+    SMALL_NBYTES = 16 << 20, /* a cut tile-part that is longer needs a sixteenth of its bytes */
+    ENOUGH = 16,
     BITS_MAX = 31, /* of OpenJPEG's samples */
 };
 
@@ -138,9 +140,11 @@ static enum gi_status walk_tiles(struct gi_jp2_stream *stream, unsigned char *se
         if (!length) /* the last one, up to the end */
             length = n - at >= SOT_NBYTES + 4 && gi_big16(stream->bytes + n - 2) == EOC ? n - at - 2
                                                                                         : n - at;
-        if (length > n - at) {
+        if (length > n - at) { /* OpenJPEG takes memory for the whole part before it reads it */
             stream->ends_early = true;
-            return GI_OK;
+            return length <= SMALL_NBYTES || length / ENOUGH <= n - at
+                       ? GI_OK
+                       : gi_fail(err, GI_E_FORMAT, "ends early");
         }
         at += (size_t)length;
     }

@@ -54,6 +54,23 @@ TEST(partial)
     }
 }
 
+/* A part that is said to have 4 GB is refused, also if a part of an image is allowed. */
+TEST(long_part)
+{
+    need_format("jp2");
+    struct gi_load_options options = strictly;
+    options.allow_partial = true;
+    struct bytes file = read_file(seeds[2]);
+    size_t at = 0;
+    while (memcmp(file.at + at, "\xff\x90\0\x0a", 4) != 0)
+        at++;
+    memcpy(file.at + at + 6, "\xff\xff\0\0", 4);
+    struct gi_image back;
+    struct gi_err warning, err;
+    assert_int_equal(load_bytes(&back, file.at, file.n, &options, &warning, &err), GI_E_FORMAT);
+    free(file.at);
+}
+
 /* Returns the offset of the marker SIZ. */
 static size_t size_at(struct bytes file)
 {
