@@ -301,7 +301,8 @@ static const char *const limits_paragraphs[] = {
     "32-bit floats (gpuimg help common).",
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
-    "NOT YET. gpuimg can't do these yet: reading DICOM, PSD, SVG and camera raws; animations of "
+    "NOT YET. gpuimg can't do these yet: reading DICOM, PSD, SVG and camera raws; writing "
+    "animations of "
     "PNG; writing PDF and MP4; "
     "{width} and {height} in the names of "
     "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
@@ -349,8 +350,8 @@ static const char *const common_paragraphs[] = {
     "NumPy arrays and TIFFs of 64-bit floats (float64, double precision) are computed and written "
     "as 32-bit floats. A warning names a file whose integers change by that, above 2^24, or whose "
     "floats lose more than a millionth of their range. With --strict any change is an error. A "
-    "frame of an animation is a page: an animated GIF or WebP becomes an animation in these "
-    "formats, with its delays and loops, and the pages of a TIFF; in a format that holds one "
+    "frame of an animation is a page: an animated GIF, WebP or PNG becomes an animation in GIF "
+    "and WebP, with its delays and loops, and the pages of a TIFF; in a format that holds one "
     "image, such as JPEG or PNG, its first frame is read, with a warning, or the frame that is "
     "named, as in a.gif[3], and --out 'f-{index:03}.png' writes all. Frames are composed as a "
     "viewer shows them, so each one is whole, in 8 bits of RGB, or RGBA if it may be transparent. "

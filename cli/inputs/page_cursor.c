@@ -24,7 +24,7 @@ static bool has_other_suffix(const char *path, size_t n, bool joined)
     for (int i = 0; length && (format = gi_format_at(i)); i++)
         if (gi_text_is_one_of(format->suffixes, dot + 1, length))
             return joined ? gi_text_is_one_of(single, format->name, strlen(format->name))
-                          : !gi_text_is_one_of("tiff ico gif webp", format->name,
+                          : !gi_text_is_one_of("tiff ico gif webp png", format->name,
                                                strlen(format->name));
     return false;
 }

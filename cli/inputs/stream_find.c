@@ -259,7 +259,9 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
         status = gi_cli_check_way(input, output, &stream->io, NULL, err);
     struct gi_selection selection;
     gi_path_file(input, &selection);
-    if (paged && target == ONE_IMAGE && !selection.given && gi_frames_start(bytes, nbytes))
+    /* Without another format an animated PNG on standard output is one image, too. */
+    bool one = target == ONE_IMAGE || (output && target == EITHER && bytes[0] == 0x89);
+    if (paged && one && !selection.given && gi_frames_start(bytes, nbytes))
         return status; /* the first frame */
     if (!status && paged)
         return find_pages(stream, input, output, target, file, found, err);

@@ -5,6 +5,7 @@
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/png/png_frames.h"
 #include "imgio/png/png_parts.h"
 #include "imgio/png/png_quick.h"
 
@@ -278,7 +279,7 @@ static enum gi_status report_fault(const struct reader *r, struct gi_err *err)
     return gi_decode_damaged_at(decode, err, r->row, "%s%s", damaged, fault);
 }
 
-static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
+static enum gi_status decode_one(struct gi_decode *decode, struct gi_err *err)
 {
     struct reader r = {.decode = decode};
     r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error, on_warning, &r,
@@ -304,6 +305,36 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     return report_fault(&r, err);
 }
 
+/* Reads the frame that is asked for, with the metadata that the first image has. */
+static enum gi_status decode_frame(struct gi_decode *decode, bool *taken, struct gi_err *err)
+{
+    struct gi_load_options header = *decode->options;
+    struct gi_decode head = *decode;
+    enum gi_status status = gi_frames_decode(decode, &gi_png_animation, taken, err);
+    if (status || !*taken)
+        return status;
+    struct gi_image shape;
+    header.header_only = true;
+    header.listener = NULL;
+    head.options = &header;
+    head.image = &shape;
+    status = decode_one(&head, err);
+    decode->info->bits = 8;
+    decode->info->maxval = 255;
+    if (status)
+        gi_image_free(decode->image);
+    return status;
+}
+
+static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
+{
+    bool taken = false;
+    enum gi_status status = GI_OK;
+    if (decode->options->image && gi_png_animation.starts(decode->bytes, decode->nbytes))
+        status = decode_frame(decode, &taken, err);
+    return taken ? status : decode_one(decode, err);
+}
+
 const struct gi_format gi_format_png = {
     .info = {.name = "png",
              .suffixes = "png",
@@ -320,6 +351,8 @@ const struct gi_format gi_format_png = {
     .texts = true,
     .color = true,
     .parts = gi_png_parts,
+    .list = gi_png_list,
+    .animation = &gi_png_animation,
     .holds = gi_png_holds,
     .ratio = true,
 };

@@ -205,7 +205,8 @@ void gi_png_parts(struct gi_decode *decode)
         account(&walk, type, data, n, sound);
         at += n + FRAME;
     }
-    add_frames(&walk);
+    if (!decode->options->image)
+        add_frames(&walk);
     gi_decode_add_rest(decode, at);
 }
 

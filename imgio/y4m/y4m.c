@@ -145,6 +145,10 @@ static void add_word(struct gi_metadata *metadata, const char *word, size_t n)
     for (size_t i = 0; i < sizeof used / sizeof *used; i++)
         if (strncmp(word, used[i], strlen(used[i])) == 0)
             return;
+    unsigned frames, seconds;
+    if (sscanf(word, "F%u:%u", &frames, &seconds) == 2 && frames && seconds)
+        metadata->timing =
+            (struct gi_timing){.given = true, .delay_ms = (int)(1000.0 * seconds / frames + 0.5)};
     bool unknown = strcspn(word + 1, "?0:") == 0; /* as in F0:0 and I? */
     bool plain = unknown || (*word == 'I' && word[1] == 'p');
     if (*word == 'X' || ((*word == 'F' || *word == 'I') && n > 1 && !plain))

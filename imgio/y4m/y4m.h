@@ -32,7 +32,8 @@ enum gi_status gi_y4m_read_head(struct gi_y4m *video, struct gi_reader *reader,
                                 const struct gi_limits *limits, struct gi_err *err);
 
 /* Adds to the metadata of a frame the parameters of the header that the frame's samples do not
- * show: the aspect ratio of pixels, the frame rate, interlacing, and those of other programs. */
+ * show: the aspect ratio of pixels, the frame rate, interlacing, and those of other programs. The
+ * rate is also the timing of an animation. */
 void gi_y4m_metadata(struct gi_metadata *metadata, const struct gi_y4m *video);
 /* Adds the parameters of a frame's line, which a single image does not hold. */
 void gi_y4m_frame_metadata(struct gi_metadata *metadata, const char *line);

@@ -1,7 +1,7 @@
-"""Animated GIF and WebP as frames: composed frames, delays and loops as Pillow has them, read and written; chains on every
+"""Animated GIF, WebP and PNG as frames: composed frames, delays and loops as Pillow has them, read and written; chains on every
 frame; limits and damage.
 
-Sources: imgio/frames.* imgio/joined* imgio/gif/gif_frames.* imgio/gif/gif_join.c imgio/webp/webp_frames.* imgio/webp/webp_join.c
+Sources: imgio/frames.* imgio/joined* imgio/gif/gif_frames.* imgio/gif/gif_join.c imgio/webp/webp_frames.* imgio/webp/webp_join.c imgio/png/png_frames.*
 """
 import os
 import struct
@@ -42,6 +42,13 @@ def ours(path, n):
         frame[frame[:, :, 3] == 0] = 0
         frames.append(frame)
     return frames
+
+
+def opaque(frame):
+    """A frame as RGBA, with 0 where it is transparent."""
+    if frame.shape[2] == 3:
+        return np.dstack([frame, np.full(frame.shape[:2], 255, np.uint8)])
+    return frame * (frame[:, :, 3:] > 0)
 
 
 def near(a, b, tolerance=0):
@@ -97,6 +104,24 @@ for name in formats:
         back, times, loops = frames_of(c.path(f"back.{name}"))
         c.check(f"{what}: by a TIFF, --delay, --loop", near(back, frames, 1) and times == [70] * len(frames)
                 and loops == (None if name == "gif" else 1), (times, loops))
+
+# Animated PNG, which is read only. Pillow draws partly transparent pixels over others by a formula of its own.
+for i, (alphas, options) in enumerate([([255], {"loop": 2}), ([255, 0], {"disposal": 1, "blend": 1}),
+                                       ([255, 0, 90], {"disposal": 2, "blend": 0}), ([255, 0], {"disposal": 0, "blend": 1})]):
+    made = pictures(6, 23, 30, alphas)
+    delays = [int(d) for d in c.rng.integers(20, 400, 6)]
+    save(c.path("a.png"), made, duration=delays, **options)
+    frames, delays, loop = frames_of(c.path("a.png"))
+    c.check(f"PNG, {options}: one by one", near(ours(c.path("a.png"), len(frames)), frames, 1))
+    c.run("convert", c.path("a.png"), c.path("png-{index}.pam"), "--threads", "5")
+    c.check(f"PNG, {options}: several threads", near([opaque(read(c.path(f"png-{k + 1}.pam"))) for k in range(len(frames))], frames, 1))
+    if "webp" in formats:
+        c.run("convert", c.path("a.png"), c.path(f"png{i}.webp"), "--quality", "100")
+        again, times, loops = frames_of(c.path(f"png{i}.webp"))
+        c.check(f"PNG, {options}: a WebP", near(again, frames, 1) and loops == loop and
+                all(abs(a - b) < 1 for a, b in zip(times, delays)), (times, delays, loops, loop))
+    got = c.result("convert", c.path("a.png"), c.path("one.png"), "--force")
+    c.check(f"PNG, {options}: one image", got.returncode == 0 and "only the first is read" in got.stderr, got.stderr)
 
 # Frames by hand: rectangles, every disposal, interlaced order of none; composed here in plain loops.
 def gif(width, height, frames, plays=b""):
@@ -186,6 +211,14 @@ if "gif" in formats:
     write(c.path("small.ppm"), np.zeros((3, 4, 3), np.uint8))
     got = c.result("pages", c.path("small.ppm"), c.path("sizes.gif"), "--out", c.path("joined.gif"))
     c.check("frames of two sizes", got.returncode == 1 and "want frames of one size" in got.stderr, got.stderr)
+
+# A video gives its rate.
+if "gif" in formats:
+    with open(c.path("v.y4m"), "wb") as f:
+        f.write(b"YUV4MPEG2 W4 H4 F50:2 Ip C420jpeg\n" + b"".join(b"FRAME\n" + bytes([40 * i] * 16 + [128] * 8) for i in range(5)))
+    c.run("convert", c.path("v.y4m"), c.path("v.gif"))
+    frames, delays, loop = frames_of(c.path("v.gif"))
+    c.check("a video", len(frames) == 5 and delays == [40] * 5 and loop == 0, (delays, loop))
 
 # Lossy WebP stays near; a batch and a pipe keep animations, too.
 if "webp" in formats and "gif" in formats:

@@ -1,0 +1,162 @@
+/* Finds the frames of an animated PNG ("Portable Network Graphics", third edition, 11.3.6).
+ * SPDX-License-Identifier: MIT */
+#include "imgio/png/png_frames.h"
+#include "imgio/codecs.h"
+#include "imgio/integer.h"
+
+#include <libdeflate.h>
+#include <string.h>
+
+enum {
+    SIGNATURE = 8,
+    AROUND = 12, /* bytes of a chunk besides its data: length, type and checksum */
+    IHDR_END = SIGNATURE + AROUND + 13,
+    CONTROL = 26, /* bytes of the data of fcTL */
+    SEQUENCE = 4, /* bytes of the data of fdAT before those of an IDAT */
+};
+
+struct chunk {
+    const unsigned char *type, *data;
+    size_t n; /* bytes of data */
+};
+
+static bool is(const struct chunk *chunk, const char *type)
+{
+    return memcmp(chunk->type, type, 4) == 0;
+}
+
+/* Reads the chunk at *at, and moves *at behind it. Returns false if the file has not all of it. */
+static bool next_chunk(struct chunk *chunk, const unsigned char *bytes, size_t nbytes, size_t *at)
+{
+    if (*at > nbytes || nbytes - *at < AROUND)
+        return false;
+    *chunk = (struct chunk){bytes + *at + 4, bytes + *at + 8, gi_big32(bytes + *at)};
+    if (chunk->n > nbytes - *at - AROUND)
+        return false;
+    *at += AROUND + chunk->n;
+    return true;
+}
+
+/* Returns whether acTL is among the chunks before the pixels. The chunk may end beyond the bytes.
+ */
+static bool starts(const unsigned char *bytes, size_t nbytes)
+{
+    if (!gi_format_png.probe(bytes, nbytes))
+        return false;
+    for (size_t at = SIGNATURE; at + 8 <= nbytes && memcmp(bytes + at + 4, "IDAT", 4) != 0;) {
+        if (memcmp(bytes + at + 4, "acTL", 4) == 0)
+            return true;
+        at += AROUND + (size_t)gi_big32(bytes + at);
+    }
+    return false;
+}
+
+/* Makes the frame that fcTL describes, whose pixels begin at `at`. */
+static struct gi_frame read_control(const unsigned char *d, size_t at, bool alpha)
+{
+    enum { CLEARS = 1, PREVIOUS = 2, OVER = 1 };
+    unsigned numerator = gi_big16(d + 20), denominator = gi_big16(d + 22);
+    denominator = denominator ? denominator : 100;
+    return (struct gi_frame){.at = at,
+                             .width = (int)gi_big32(d + 4),
+                             .height = (int)gi_big32(d + 8),
+                             .left = (int)gi_big32(d + 12),
+                             .top = (int)gi_big32(d + 16),
+                             .delay_ms = (int)((1000 * numerator + denominator / 2) / denominator),
+                             .disposal = d[24] == CLEARS     ? GI_DISPOSE_CLEAR
+                                         : d[24] == PREVIOUS ? GI_DISPOSE_PREVIOUS
+                                                             : GI_DISPOSE_KEEP,
+                             .alpha = alpha,
+                             .blends = alpha && d[25] == OVER};
+}
+
+static bool is_within(const unsigned char *d, const struct gi_animation *a)
+{
+    uint64_t width = gi_big32(d + 4), height = gi_big32(d + 8);
+    return width && height && width + gi_big32(d + 12) <= (uint64_t)a->width &&
+           height + gi_big32(d + 16) <= (uint64_t)a->height;
+}
+
+static enum gi_status scan(struct gi_animation *a, const unsigned char *bytes, size_t nbytes,
+                           struct gi_err *err)
+{
+    struct chunk chunk = {0};
+    size_t at = SIGNATURE;
+    enum gi_status status = GI_OK;
+    bool ended = false;
+    if (nbytes < IHDR_END || gi_big32(bytes + 16) > INT32_MAX || gi_big32(bytes + 20) > INT32_MAX)
+        return gi_fail(err, GI_E_FORMAT, "has a damaged header");
+    a->width = (int)gi_big32(bytes + 16);
+    a->height = (int)gi_big32(bytes + 20);
+    bool alpha = bytes[25] & 4, pixels = false;
+    while (!status && !a->damage && !ended && next_chunk(&chunk, bytes, nbytes, &at)) {
+        ended = is(&chunk, "IEND");
+        alpha = alpha || is(&chunk, "tRNS");
+        if (is(&chunk, "acTL") && chunk.n >= 8)
+            a->plays = gi_big32(chunk.data + 4) < 65536 ? (int)gi_big32(chunk.data + 4) : 65535;
+        bool control = is(&chunk, "fcTL");
+        if (a->n && pixels && (control || ended))
+            a->frames[a->n - 1].nbytes = (size_t)(chunk.type - 4 - bytes) - a->frames[a->n - 1].at;
+        if (control && (chunk.n < CONTROL || !is_within(chunk.data, a)))
+            a->damage = "a frame is outside the canvas";
+        else if (control) {
+            const struct gi_frame frame = read_control(chunk.data, at, alpha);
+            status = gi_animation_add(a, &frame, err);
+            pixels = true;
+        }
+    }
+    if (!ended && !a->damage)
+        a->damage = "it ends early";
+    if (!ended && a->n && !a->frames[a->n - 1].nbytes)
+        a->frames[a->n - 1].nbytes = (at < nbytes ? at : nbytes) - a->frames[a->n - 1].at;
+    return status;
+}
+
+static enum gi_status put(struct gi_buffer *file, const char *type, const unsigned char *data,
+                          size_t n, struct gi_err *err)
+{
+    unsigned char head[8], sum[4];
+    gi_put_big32(head, (uint32_t)n);
+    memcpy(head + 4, type, 4);
+    uint32_t crc = libdeflate_crc32(0, type, 4);
+    gi_put_big32(sum, n ? libdeflate_crc32(crc, data, n) : crc);
+    enum gi_status status = gi_buffer_append(file, head, sizeof head, err);
+    if (!status && n)
+        status = gi_buffer_append(file, data, n, err);
+    return status ? status : gi_buffer_append(file, sum, sizeof sum, err);
+}
+
+/* The file has the chunks before the pixels of the whole file, such as its palette. */
+static enum gi_status cut(struct gi_buffer *file, const unsigned char *bytes, size_t nbytes,
+                          const struct gi_frame *frame, struct gi_err *err)
+{
+    struct chunk chunk;
+    unsigned char header[13];
+    memcpy(header, bytes + 16, sizeof header);
+    gi_put_big32(header, (uint32_t)frame->width);
+    gi_put_big32(header + 4, (uint32_t)frame->height);
+    enum gi_status status = gi_buffer_append(file, bytes, SIGNATURE, err);
+    if (!status)
+        status = put(file, "IHDR", header, sizeof header, err);
+    size_t at = IHDR_END, end = frame->at + frame->nbytes;
+    while (!status && next_chunk(&chunk, bytes, nbytes, &at) && !is(&chunk, "IDAT"))
+        if (is(&chunk, "PLTE") || is(&chunk, "tRNS"))
+            status = gi_buffer_append(file, chunk.type - 4, chunk.n + AROUND, err);
+    at = frame->at;
+    while (!status && next_chunk(&chunk, bytes, end, &at)) {
+        if (is(&chunk, "IDAT"))
+            status = gi_buffer_append(file, chunk.type - 4, chunk.n + AROUND, err);
+        else if (is(&chunk, "fdAT") && chunk.n >= SEQUENCE)
+            status = put(file, "IDAT", chunk.data + SEQUENCE, chunk.n - SEQUENCE, err);
+    }
+    return status ? status : put(file, "IEND", NULL, 0, err);
+}
+
+const struct gi_animation_kind gi_png_animation = {
+    .starts = starts, .scan = scan, .cut = cut, .format = &gi_format_png};
+
+enum gi_status gi_png_list(struct gi_image_list *list, const unsigned char *bytes, size_t nbytes,
+                           struct gi_err *err)
+{
+    return gi_frames_list(list, &gi_png_animation, bytes, nbytes, err);
+}
