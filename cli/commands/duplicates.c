@@ -28,8 +28,9 @@ enum { SET_OWN, SET_INPUT, SET_DEVICE, SET_MANY };
 
 struct duplicates_params {
     struct gi_hash_params hash;
-    int distance;
+    int distance, thumbnails;
     bool json;
+    const char *html;
 };
 
 static const struct gi_option options[] = {
@@ -41,6 +42,13 @@ static const struct gi_option options[] = {
      .help = "The hash, as of gpuimg hash; a table already has one"},
     {GI_OPTION("json", FLAG, struct duplicates_params, json), .letter = 'j',
      .help = "Print one JSON object per group and line"},
+    {GI_OPTION("html", PATH, struct duplicates_params, html), .metavar = "FILE",
+     .help = "Write a page with the images of all groups to this file, the largest group first. "
+             "The page needs no other file and no network"},
+    {GI_OPTION("thumbnails", INT, struct duplicates_params, thumbnails), .default_text = "1000",
+     .min = 0, .max = 100000,
+     .help = "Maximum number of pictures on the page of --html, each of about 6 kB; images after "
+             "them are listed by their names"},
     {0},
 };
 
@@ -276,6 +284,22 @@ static enum gi_status write_groups(struct groups *groups, const char *table, str
     return status;
 }
 
+/* Writes the page of --html. */
+static enum gi_status write_page(const struct groups *groups, void *const *params,
+                                 struct gi_pool *pool, struct gi_err *err)
+{
+    const struct duplicates_params *own = params[SET_OWN];
+    const struct gi_duplicates_page page = {.path = own->html,
+                                            .hashed = groups->hashed,
+                                            .first = groups->first,
+                                            .order = groups->order,
+                                            .n = groups->n,
+                                            .thumbnails = own->thumbnails,
+                                            .io = params[SET_INPUT],
+                                            .pool = pool};
+    return gi_duplicates_write_page(&page, err);
+}
+
 static enum gi_status group(const struct gi_hashed *hashed, void *const *params,
                             enum gi_status found, struct gi_err *err)
 {
@@ -292,13 +316,36 @@ static enum gi_status group(const struct gi_hashed *hashed, void *const *params,
         status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu hashes", hashed->n);
     if (!status)
         status = gi_hash_groups(groups.first, hashed->hashes, hashed->n, own->distance, pool, err);
-    gi_pool_free(&pool);
     if (!status)
         status = sort_groups(&groups, err);
+    if (!status && own->html)
+        status = write_page(&groups, params, pool, err);
+    gi_pool_free(&pool);
     if (!status)
         status = write_groups(&groups, ((struct gi_batch_params *)params[SET_MANY])->table, err);
     free(groups.first);
     free(groups.order);
+    return status;
+}
+
+/* Checks the files that are written, NULL if they are not, before any work. */
+static enum gi_status check_outputs(const char *html, const char *table, char **operands,
+                                    int noperands, struct gi_err *err)
+{
+    const char *outputs[3] = {NULL}, **inputs;
+    int n = 0;
+    if (html)
+        outputs[n++] = html;
+    if (table)
+        outputs[n++] = table;
+    inputs = gi_small_calloc((size_t)noperands + 1, sizeof *inputs);
+    memcpy(inputs, operands, (size_t)noperands * sizeof *inputs);
+    enum gi_status status = n ? gi_output_check_inputs(outputs, inputs, err) : GI_OK;
+    free(inputs);
+    if (!status)
+        status = gi_output_check_plain("--html", html, err);
+    for (int i = 0; i < n && !status; i++)
+        status = gi_output_check(outputs[i], false, err);
     return status;
 }
 
@@ -316,16 +363,10 @@ static enum gi_status run_duplicates(const struct gi_command *self, void *const 
     if (gi_hash_is_placeholder(own->hash.method))
         return gi_fail(err, GI_E_USAGE, "--method %s: is a text, want a hash of bits",
                        gi_hash_methods[own->hash.method].name);
-    const char *const outputs[] = {many->table, NULL};
-    const char **inputs = gi_small_calloc((size_t)noperands + 1, sizeof *inputs);
-    memcpy(inputs, operands, (size_t)noperands * sizeof *inputs);
     enum gi_status found =
         many->table ? gi_table_writer_format_of(&format, many->table, err) : GI_OK;
-    if (!found && many->table)
-        found = gi_output_check_inputs(outputs, inputs, err);
-    free(inputs);
-    if (!found && many->table)
-        found = gi_output_check(many->table, false, err);
+    if (!found)
+        found = check_outputs(own->html, many->table, operands, noperands, err);
     if (!found)
         found = find_hashes(&hashed, self, params, operands, noperands, err);
     enum gi_status status = found && *err->text ? found : group(&hashed, params, found, err);
@@ -351,11 +392,17 @@ const struct gi_command gi_command_duplicates = {
         "So the images need to be read only once. No pair within the distance is missed; a "
         "million hashes take seconds at the default distance, and about two minutes at a distance "
         "of 10.\n\n"
+        "--html writes a page to look at, with a thumbnail of each image, its size and its "
+        "distance, for "
+        "the first images by --thumbnails. Members of tars have no thumbnail. With a table of "
+        "hashes "
+        "the images are read at the names in it.\n\n"
         "A distance of 0 finds images with the same hash. Above 10 unrelated images are often in "
         "one group.",
     .examples = "gpuimg duplicates *.jpg\n"
                 "gpuimg duplicates --recursive photos --distance 3 --table groups.csv\n"
-                "gpuimg duplicates hashes.csv --json",
+                "gpuimg duplicates hashes.csv --json\n"
+                "gpuimg duplicates --recursive photos --html similar.html",
     .min_operands = 0,
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct duplicates_params)},

@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "imgio/imgio.h"
+#include "cli/args/image_files.h"
+
+struct gi_pool;
 
 /* Images in the order of the inputs. */
 struct gi_hashed {
@@ -24,3 +26,20 @@ void gi_hashed_free(struct gi_hashed *hashed);
 bool gi_hashed_is_table(const char *path);
 /* Adds the images of a table that gpuimg hash --table wrote. Errors: GI_E_FORMAT, GI_E_IO. */
 enum gi_status gi_hashed_read(struct gi_hashed *hashed, const char *path, struct gi_err *err);
+
+/* What the page of --html shows. `order` has the `n` members of groups, group by group, as indexes
+ * of images; first[i] is the first image of the group of image i. */
+struct gi_duplicates_page {
+    const char *path;
+    const struct gi_hashed *hashed;
+    const uint32_t *first, *order;
+    size_t n;
+    int thumbnails; /* maximum number of pictures on the page */
+    const struct gi_io_params *io;
+    struct gi_pool *pool;
+};
+
+/* Writes the page, whole or not at all. It is not written if a signal has asked for the end. Images
+ * of tars, and those that can't be read, have no picture. Errors: GI_E_IO, GI_E_PIPE,
+ * GI_E_MEMORY. */
+enum gi_status gi_duplicates_write_page(const struct gi_duplicates_page *page, struct gi_err *err);

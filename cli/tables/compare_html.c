@@ -10,31 +10,17 @@
 
 #include "cli/log.h"
 #include "cli/stop.h"
+#include "cli/tables/html.h"
 #include "cli/text.h"
 #include "imgio/sink.h"
 #include "imgio/small.h"
 
-/* The page may not load anything, even if a name got through as markup. */
-static const char page_head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>gpuimg compare</title>\n"
-    "<style>\n"
-    ":root {color-scheme: light dark; --line: #8886; font: 16px/1.4 system-ui, sans-serif;\n"
-    " background: #fff; color: #1a1a1a}\n"
-    "@media (prefers-color-scheme: dark) {:root {background: #17181a; color: #e8e8e8}}\n"
-    "body {margin: 0 auto; max-width: 100rem; padding: 1rem}\n"
-    "section {border-top: 1px solid var(--line); padding: .5rem 0}\n"
-    "h2 {font-size: 1rem; overflow-wrap: anywhere; margin: .5rem 0}\n"
+static const char style[] =
     "h2 b {border-radius: .25rem; color: #fff; padding: .1rem .4rem}\n"
     ".failed b {background: #75408e} .differs b {background: #b3261e} .matches b {background: "
     "#1b6b35}\n"
-    "p {margin: .5rem 0; overflow-wrap: anywhere} pre {overflow-x: auto; margin: .5rem 0}\n"
+    "pre {overflow-x: auto; margin: .5rem 0}\n"
     "button {font: inherit; margin-right: .25rem}\n"
-    "figure {margin: 0; min-width: 0} figcaption {text-align: center}\n"
-    "img {display: block; max-width: 100%; height: auto; margin: 0 auto;\n"
-    " background: repeating-conic-gradient(#bbb 0 25%, #eee 0 50%) 0 0/16px 16px}\n"
     ".figures {display: grid; gap: .5rem}\n"
     ".side .figures {grid-template-columns: repeat(3, minmax(0, 1fr))}\n"
     ".slide .f, .slide .s {grid-area: 1/1} .slide .f {z-index: 1; clip-path: inset(0 calc(100% - "
@@ -44,8 +30,7 @@ static const char page_head[] =
     " margin-left: var(--x); background: #e0f}\n"
     ".slide .d, .slide figcaption, .only .f, .only .s {display: none}\n"
     "input {display: none; width: 100%; margin: 0; grid-area: 2/1} .slide input {display: block}\n"
-    "[aria-pressed=true] {font-weight: bold}\n"
-    "</style>\n<h1>Comparison</h1>\n";
+    "[aria-pressed=true] {font-weight: bold}\n";
 
 static const char page_end[] =
     "<script>\n"
@@ -99,52 +84,13 @@ void gi_page_new(struct gi_page **out, const char *path)
 
 /* ---- bodies ---- */
 
-static void put_base64(FILE *out, const unsigned char *bytes, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) { /* RFC 4648, 4 */
-        unsigned v = (unsigned)bytes[i] << 16;
-        v |= i + 1 < n ? (unsigned)bytes[i + 1] << 8 : 0;
-        v |= i + 2 < n ? bytes[i + 2] : 0;
-        char four[4] = {digits[v >> 18], digits[v >> 12 & 63],
-                        i + 1 < n ? digits[v >> 6 & 63] : '=', i + 2 < n ? digits[v & 63] : '='};
-        fwrite(four, 1, 4, out);
-    }
-}
-
-/* Prints text without markup, control characters, and characters that turn its direction. */
-static void put_text(FILE *out, const char *text)
-{
-    for (char plain[GI_ESCAPED]; *text;) {
-        text += gi_terminal_char(plain, text);
-        for (const char *p = plain; *p;) {
-            char escaped[GI_ESCAPED];
-            p += gi_xml_char(escaped, p);
-            fputs(escaped, out);
-        }
-    }
-}
-
 static enum gi_status put_picture(FILE *out, const struct gi_image *picture, const char *of,
                                   struct gi_err *err)
 {
-    static const struct gi_save_options options = {
-        .format = "png", .bits = 8, .compression = GI_DEFAULT_COMPRESSION};
-    struct gi_err warning = {0};
-    void *bytes;
-    size_t n;
-    enum gi_status status =
-        gi_save_memory(&bytes, &n, picture, NULL, "--html", &options, &warning, err);
-    if (status)
-        return status;
-    fprintf(out,
-            "<figure class=\"%c\"><img alt=\"%s\" width=\"%d\" height=\"%d\" "
-            "src=\"data:image/png;base64,",
-            *of, of, picture->width, picture->height);
-    put_base64(out, bytes, n);
-    fprintf(out, "\"><figcaption>%s</figcaption></figure>\n", of);
-    free(bytes);
-    return GI_OK;
+    fprintf(out, "<figure class=\"%c\">", *of);
+    enum gi_status status = gi_html_picture(out, picture, "png", of, err);
+    fprintf(out, "<figcaption>%s</figcaption></figure>\n", of);
+    return status;
 }
 
 enum gi_status gi_page_body(struct gi_page_body **body, const char *numbers, double difference,
@@ -192,13 +138,13 @@ static char *make_head(const char *a, const char *b, enum rank rank, const char 
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
     fprintf(out, "<section class=\"%s\">\n<h2><b>%s</b> <bdi>", words[rank], words[rank]);
-    put_text(out, a);
+    gi_html_text(out, a);
     fputs("</bdi> and <bdi>", out);
-    put_text(out, b);
+    gi_html_text(out, b);
     fputs("</bdi></h2>\n", out);
     if (rank != EQUAL) {
         fputs("<p>", out);
-        put_text(out, why);
+        gi_html_text(out, why);
         fputs("</p>\n", out);
     }
     return gi_text_close(out, &memory);
@@ -261,11 +207,16 @@ static enum gi_status write_page(const struct gi_page *page, struct gi_err *err)
     enum gi_status status = gi_sink_open(&sink, page->path, false, err);
     if (status)
         return status;
-    status =
-        gi_sink_printf(sink, err, "%s<p>%zu pair%s: %zu failed, %zu differ%s, %zu match%s</p>\n",
-                       page_head, page->n, page->n == 1 ? "" : "s", page->count[FAILED],
-                       page->count[DIFFERENT], page->count[DIFFERENT] == 1 ? "s" : "",
-                       page->count[EQUAL], page->count[EQUAL] == 1 ? "es" : "");
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    gi_html_begin(out, "gpuimg compare", "Comparison", style, true);
+    fprintf(out, "<p>%zu pair%s: %zu failed, %zu differ%s, %zu match%s</p>\n", page->n,
+            page->n == 1 ? "" : "s", page->count[FAILED], page->count[DIFFERENT],
+            page->count[DIFFERENT] == 1 ? "s" : "", page->count[EQUAL],
+            page->count[EQUAL] == 1 ? "es" : "");
+    char *head = gi_text_close(out, &memory);
+    status = gi_sink_write(sink, head, memory.nbytes, err);
+    free(head);
     for (size_t i = 0; i < page->n && !status; i++) {
         const struct entry *entry = &page->entries[i];
         status = gi_sink_write(sink, entry->head, strlen(entry->head), err);
