@@ -328,20 +328,22 @@ static enum gi_status group(const struct gi_hashed *hashed, void *const *params,
     return status;
 }
 
-/* Checks the files that are written, NULL if they are not, before any work. */
+/* Checks the files that are written, NULL if they are not, before any work. Without a table the
+ * groups go to standard output. */
 static enum gi_status check_outputs(const char *html, const char *table, char **operands,
                                     int noperands, struct gi_err *err)
 {
-    const char *outputs[3] = {NULL}, **inputs;
-    int n = 0;
-    if (html)
-        outputs[n++] = html;
-    if (table)
-        outputs[n++] = table;
+    const char *outputs[3] = {table ? table : "-", html}, **inputs;
+    int n = html ? 2 : table ? 1 : 0;
     inputs = gi_small_calloc((size_t)noperands + 1, sizeof *inputs);
     memcpy(inputs, operands, (size_t)noperands * sizeof *inputs);
     enum gi_status status = n ? gi_output_check_inputs(outputs, inputs, err) : GI_OK;
     free(inputs);
+    if (!status && html && gi_output_same(outputs[0], html))
+        status = gi_fail(err, GI_E_USAGE,
+                         "--html %s: the groups go to standard output: want a "
+                         "file, or --table",
+                         html);
     if (!status)
         status = gi_output_check_plain("--html", html, err);
     for (int i = 0; i < n && !status; i++)

@@ -96,6 +96,7 @@ expect_stdout '' "$python" page.py page.html
 # Whole or absent.
 rm -f page.html
 expect_error 2 'duplicates: in/a1.png: would be written over the input in/a1.png*' duplicates in/a1.png --html in/a1.png
+expect_error 2 'duplicates: *standard output*' duplicates in/a1.png in/other.png --html -
 expect 75 gpuimg duplicates in/a1.png in/other.png --html /dev/full
 expect_error 2 '*' duplicates --recursive in --html same.csv --table same.csv
 check "no page beside an error" test ! -e same.csv
