@@ -6,7 +6,7 @@
 #include "imgio/buffer.h"
 #include "imgio/format.h"
 
-/* What becomes of a frame's rectangle before the next frame is drawn. */
+/* How the rectangle of a frame is changed before the next frame is drawn. */
 enum gi_disposal {
     GI_DISPOSE_KEEP,     /* it stays */
     GI_DISPOSE_CLEAR,    /* it becomes transparent */

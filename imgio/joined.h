@@ -5,7 +5,7 @@
 
 #include "imgio/imgio.h"
 
-/* What is known of an animation besides its frames. */
+/* The properties of an animation besides its frames. */
 struct gi_joined_timing {
     int delay_ms; /* of each frame; -1: that of the input, 100 if it has none */
     int plays;    /* 0: without end; -1: that of the first input, 0 if it has none */

@@ -286,7 +286,8 @@ static enum gi_status run_pair(const struct gi_command *command, void *const *pa
     return status;
 }
 
-/* Adds the metrics that limits need to those of --metric, and leaves out what nobody would see. */
+/* Adds the metrics that limits need to those of --metric, and leaves out metrics that are not
+ * printed. */
 static void choose_metrics(void *const *params)
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];

@@ -6,7 +6,7 @@
 
 #include "filters/filter.h"
 
-/* What is computed, besides the numbers of samples and the largest difference. */
+/* The metrics that are computed besides the numbers of samples and the largest difference. */
 enum gi_compare_metric {
     GI_COMPARE_MSE = 1,
     GI_COMPARE_PSNR = 2,

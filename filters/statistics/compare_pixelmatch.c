@@ -116,7 +116,7 @@ static bool has_many_equal(const struct gi_image *image, int x, int y)
     return equal > 2;
 }
 
-/* Returns whether the pixel of images[k] lies on an antialiased edge: between a darkest and a
+/* Returns whether the pixel of images[k] is on an antialiased edge: between a darkest and a
  * brightest pixel, one of which has many equal ones around it in both images. */
 static bool is_antialiased(const struct pixels *pixels, int k, int x, int y)
 {

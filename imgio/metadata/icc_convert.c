@@ -1,8 +1,8 @@
 /* Converts pixels between ICC profiles, and makes the profiles that have names.
  *
- * Every pixel is converted by itself with lcms2's whole pipeline: without its optimizations, which
- * replace it by tables with interpolation, and without its cache of one pixel. So the result does
- * not depend on threads, and is as precise as lcms2 can be.
+ * Every pixel is converted independently of others with lcms2's whole pipeline: without its
+ * optimizations, which replace it by tables with interpolation, and without its cache of one pixel.
+ * So the result does not depend on threads, and is as precise as lcms2 can be.
  * SPDX-License-Identifier: MIT */
 #include "imgio/metadata/icc_convert.h"
 

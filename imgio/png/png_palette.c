@@ -159,7 +159,7 @@ static void count_grays(struct grays *grays, const struct gi_image *image)
     }
 }
 
-/* Returns whether all grays have so many bits. For an image with alpha there must be a gray that
+/* Returns whether all grays fit into `bits` bits. For an image with alpha there must be a gray that
  * is transparent, and no opaque pixel may have it. */
 static bool grays_fit(int *transparent, const struct grays *grays, int bits, bool alpha)
 {

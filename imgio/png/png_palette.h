@@ -10,7 +10,7 @@ enum { GI_PNG_COLORS_MAX = 256 };
 struct gi_png_coding {
     int depth;      /* bits of a sample or of a palette index: 1, 2, 4, 8 or 16 */
     int color_type; /* 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA */
-    /* Of colour type 3: the palette. The first `ntransparent` entries have an alpha, and the others
+    /* The palette of colour type 3. The first `ntransparent` entries have an alpha, and the others
      * are opaque. */
     uint8_t colors[GI_PNG_COLORS_MAX][4];
     int ncolors, ntransparent;

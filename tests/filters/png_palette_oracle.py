@@ -107,7 +107,7 @@ c.run("flip", "--h", "in.png", "made.png")
 c.check("4 bits with a transparent gray", kind("made.png") == (4, GRAY) and "tRNS" in chunks("made.png"), kind("made.png"))
 c.check("4 bits: transparent pixels", np.array_equal(pixels("made.png", "LA")[:, ::-1], shown))
 
-# what is not few colours any more
+# more colours than a palette holds
 indexed(200).save("in.png")
 c.run("gaussian", "in.png", "made.png", "--sigma", "3")
 c.check("a blurred palette is RGB", kind("made.png") == (8, RGB), kind("made.png"))

@@ -8,7 +8,7 @@
  *
  *   step s:  row 0 at pixel s, row 1 at pixel s - 2, row 2 at pixel s - 4, ...
  *
- * When row t processes pixel x, what it passes on to pixel x - 1 below is complete. In the next
+ * When row t processes pixel x, the error that pixel x - 1 below receives is complete. In the next
  * step row t + 1 processes pixel x - 1. The value goes to the next lane by a shuffle, to the next
  * warp through two buffers in shared memory (step s writes buffer s % 2 and reads the other one),
  * and from the last row of a group to the first row of the next group through a row in global

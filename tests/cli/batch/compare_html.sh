@@ -1,5 +1,5 @@
 #!/bin/bash
-# compare --html: what is on the page, in which order, whole or not at all, and nothing that a hostile name could add.
+# compare --html: the contents of the page, their order, whole or not at all, and nothing that a hostile name could add.
 # Usage: compare_html.sh GPUIMG
 # Sources: cli/tables/compare_html* cli/commands/compare_result*
 # shellcheck source=tests/cli/lib.sh
