@@ -412,14 +412,16 @@ enum gi_status gi_source_open_image(struct gi_source *source, struct gi_load_opt
 {
     struct gi_selection selection;
     char *file = gi_small_copy_n(path, gi_path_file(path, &selection));
-    if (!options->image && selection.given && selection.last >= 0) /* "[*]" may be a single image */
+    /* "[*]" may be a single image */
+    bool any = !selection.given || (selection.first == 0 && selection.last < 0);
+    if (!options->image && !any)
         options->image = 1 + selection.first;
     if (selection.bands.n)
         options->choose = selection.bands;
     enum gi_status status =
         options->ahead ? gi_source_continue(source, options->ahead, options, gi_format_way, err)
                        : gi_source_open(source, file, options, gi_format_way, err);
-    if (!status && selection.last >= 0 && selection.first != selection.last) {
+    if (!status && !any && selection.first != selection.last) {
         gi_source_close(source, NULL);
         status =
             gi_fail(err, GI_E_USAGE, "are several images, and one is wanted: [0] after the name");

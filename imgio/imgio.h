@@ -206,16 +206,22 @@ void gi_metadata_drop_color(struct gi_metadata *metadata);
 /* The images of a file that a path names in brackets. */
 struct gi_selection {
     bool given;                  /* there are brackets */
-    bool several;                /* "[0-7]" or "[*]", also if that is one image */
+    bool several;                /* "[0-7]", "[2-]" or "[*]", also if that is one image */
     int first, last;             /* from 0; a `last` of -1 is the last image of the file */
+    int step;                    /* every step-th of them, from the first on; 1 or more */
     struct gi_band_choice bands; /* from "[bands=3,2,1]", which may follow the other brackets */
 };
 
 /* Returns the number of bytes of `path` that name the file. "scan.tif[3]" is the fourth image of
- * scan.tif, "scan.tif[0-7]" is its first eight images and "scan.tif[*]" is all its images, unless
- * there is a file with that whole name. "scan.tif[bands=3,2,1]" and "scan.tif[3][bands=3,2,1]" are
- * bands of images. */
+ * scan.tif, "scan.tif[0-7]" is its first eight images, "scan.tif[2-]" is all from the third one on
+ * and "scan.tif[*]" is all its images, unless there is a file with that whole name. "[0-7..2]",
+ * "[2-..2]" and "[*..2]" are every second one of these, beginning with the first.
+ * "scan.tif[bands=3,2,1]" and "scan.tif[3][bands=3,2,1]" are bands of images. */
 size_t gi_path_file(const char *path, struct gi_selection *selection);
+/* Returns whether the selection leaves no image out. */
+bool gi_selection_is_all(const struct gi_selection *selection);
+/* Returns whether image `i` of a file without smaller versions is selected. */
+bool gi_selection_has(const struct gi_selection *selection, uint64_t i);
 /* Returns the end of the error for a path that names no file. If its brackets choose images of a
  * file in another form, as in "scan.tif[0:2]", it tells the form that is wanted; otherwise it is
  * "".

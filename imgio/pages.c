@@ -35,83 +35,6 @@ struct gi_pages {
     size_t ntrailing; /* otherwise: bytes behind the pages, after zeros */
 };
 
-/* Reads at most 9 digits, and moves *text past them. Returns -1 if there are no digits. */
-static int read_number(const char **text)
-{
-    int v = -1;
-    for (int i = 0; i < 9 && **text >= '0' && **text <= '9'; i++, (*text)++)
-        v = 10 * (v < 0 ? 0 : v) + **text - '0';
-    return v;
-}
-
-/* Returns the last bracket that opens in the first `length` characters of `path`, if they end in a
- * bracket that closes. Otherwise returns NULL. */
-static const char *last_bracket(const char *path, size_t length)
-{
-    const char *open = length && path[length - 1] == ']' ? memrchr(path, '[', length) : NULL;
-    return open == path ? NULL : open;
-}
-
-/* Reads the brackets that choose images, at the end of the first `length` characters of `path`.
- * Returns the number of characters before them. */
-static size_t read_images(const char *path, size_t length, struct gi_selection *selection)
-{
-    const char *open = last_bracket(path, length), *at = open ? open + 1 : NULL;
-    if (!open)
-        return length;
-    struct gi_selection s = {.given = true};
-    if (*at == '*') {
-        at++;
-        s.several = true;
-        s.last = -1;
-    } else {
-        s.first = s.last = read_number(&at);
-        if (s.first >= 0 && *at == '-') {
-            at++;
-            s.several = true;
-            s.last = read_number(&at);
-        }
-        if (s.first < 0 || s.last < s.first)
-            return length;
-    }
-    if (at != path + length - 1)
-        return length;
-    s.bands = selection->bands;
-    *selection = s;
-    return (size_t)(open - path);
-}
-
-size_t gi_path_file(const char *path, struct gi_selection *selection)
-{
-    static const char word[] = "[bands=";
-    size_t length = strlen(path);
-    *selection = (struct gi_selection){0};
-    const char *open = last_bracket(path, length);
-    if (!open || access(path, F_OK) == 0)
-        return length;
-    if (strncmp(open, word, sizeof word - 1) != 0)
-        return read_images(path, length, selection);
-    if (!gi_band_choice_read(&selection->bands, open + sizeof word - 1, path + length - 1)) {
-        *selection = (struct gi_selection){0};
-        return length;
-    }
-    return read_images(path, (size_t)(open - path), selection);
-}
-
-const char *gi_path_hint(const char *path)
-{
-    const char *open = strrchr(path, '[');
-    bool bands = open && strncmp(open, "[bands", 6) == 0;
-    size_t n = !open ? 0 : bands ? strcspn(open + 1, "]") : strspn(open + 1, "0123456789:,-* ");
-    char *file =
-        n && strcmp(open + 1 + n, "]") == 0 ? gi_small_copy_n(path, (size_t)(open - path)) : NULL;
-    bool exists = file && access(file, F_OK) == 0;
-    free(file);
-    return !exists ? ""
-           : bands ? "; bands are chosen as x.tif[bands=1], [bands=3,2,1] or [bands=1,2,3,a4]"
-                   : "; pages are chosen as x.tif[0-2]";
-}
-
 static const struct gi_format *format_of(const void *bytes, size_t nbytes)
 {
     for (int i = 0; gi_formats[i]; i++)
@@ -138,34 +61,38 @@ bool gi_frames_start(const void *bytes, size_t nbytes)
     return lists(format, bytes, nbytes) && format->animation;
 }
 
-static bool takes(const struct gi_pages *pages, const struct gi_selection *selection, int i)
+/* Returns whether image i is in the range. Without a last number, smaller versions and masks are
+ * left out. */
+static bool is_in_range(const struct gi_pages *pages, const struct gi_selection *selection, int i)
 {
     bool own = !pages->list.images || pages->list.images[i].own;
-    return selection->given && selection->last >= 0 ? i >= selection->first && i <= selection->last
-                                                    : own;
+    return i >= selection->first &&
+           (selection->given && selection->last >= 0 ? i <= selection->last : own);
 }
 
 static enum gi_status select_pages(struct gi_pages *pages, const struct gi_selection *selection,
                                    struct gi_err *err)
 {
-    int all = pages->list.images ? pages->list.all : 1;
+    int all = pages->list.images ? pages->list.all : 1, in_range = 0;
     pages->selected = malloc((size_t)(all ? all : 1) * sizeof *pages->selected);
     if (!pages->selected)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %d pages", all);
-    pages->all = !selection->given || selection->last < 0;
+    pages->all = gi_selection_is_all(selection);
     for (int i = 0; i < all; i++)
         pages->own += !pages->list.images || pages->list.images[i].own;
     for (int i = 0; i < all; i++)
-        if (takes(pages, selection, i))
+        if (is_in_range(pages, selection, i) &&
+            (!selection->given || in_range++ % selection->step == 0))
             pages->selected[pages->n++] = i;
     if (!all)
         return gi_fail(err, GI_E_FORMAT, "is damaged: no image in it");
-    return selection->last < all ? GI_OK
-                                 : gi_fail(err, GI_E_UNSUPPORTED,
-                                           all == 1        ? "holds one page: want [0]"
-                                           : pages->frames ? "holds %d frames: want [0] to [%d]"
-                                                           : "holds %d pages: want [0] to [%d]",
-                                           all, all - 1);
+    return selection->last < all && (pages->n || !selection->first)
+               ? GI_OK
+               : gi_fail(err, GI_E_UNSUPPORTED,
+                         all == 1        ? "holds one page: want [0]"
+                         : pages->frames ? "holds %d frames: want [0] to [%d]"
+                                         : "holds %d pages: want [0] to [%d]",
+                         all, all - 1);
 }
 
 static bool find_next_file(size_t *at, const struct gi_pages *pages)

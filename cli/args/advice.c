@@ -237,7 +237,7 @@ const struct gi_advice gi_option_advice_rows[] = {
     {NULL, "dry-run", no_dry_run},
     {NULL, "band", "bands are chosen as x.tif[bands=3,2,1]"},
     {NULL, "bands", "bands are chosen as x.tif[bands=3,2,1]"},
-    {NULL, "page", "pages are chosen as x.tif[0-2]"},
-    {NULL, "pages", "pages are chosen as x.tif[0-2]"},
+    {NULL, "page", "pages are chosen as x.tif[0-2] or x.tif[0-8..2]"},
+    {NULL, "pages", "pages are chosen as x.tif[0-2] or x.tif[0-8..2]"},
     {0},
 };

@@ -132,8 +132,12 @@ static const char *const batch_paragraphs[] = {
     "for the whole stream. With --report a single PNM image counts as a stream too.",
     "PAGES. A multi-page TIFF becomes a TIFF of as many pages: 'gpuimg gaussian stack.tif "
     "out.tif'. Pages may differ in size, depth and channels. Brackets select pages, counted from "
-    "0: stack.tif[3], 'stack.tif[0-7]' or 'stack.tif[*]' for all; a file whose name has these "
-    "brackets comes first. Smaller versions and masks of pages, as in a pyramid, are left out "
+    "0: stack.tif[3], 'stack.tif[0-7]', 'stack.tif[2-]' to the last one, or 'stack.tif[*]' for "
+    "all; "
+    "'stack.tif[0-7..2]' and '[*..2]' select every second one of these, beginning with the first. "
+    "A file whose name has these "
+    "brackets comes first. Images of a file one behind the other, and frames of a Y4M file, are "
+    "selected in the same way. Smaller versions and masks of pages, as in a pyramid, are left out "
     "with a warning unless their number is given. If the output has a format for one image, "
     "{page} in its name gives a file for each page: 'out-{page:03}.png'; in a batch {page} is a "
     "field of --out. PNM holds the pages one after the other. The output appears as a whole or "
@@ -331,7 +335,8 @@ static const char *const compatibility_paragraphs[] = {
 static const char *const common_paragraphs[] = {
     "In place of a file name, - means standard input or output, and png:- means standard output "
     "in the format PNG. scan.tif[3] is the fourth page of a TIFF, and 'scan.tif[0-7]' are its "
-    "first eight pages. gpuimg help batch describes how to process many images in one command.",
+    "first eight pages, of which 'scan.tif[0-7..2]' takes every second. gpuimg help batch "
+    "describes how to process many images in one command.",
     "Bands: a file may have more samples per pixel than gray or RGB and alpha, as TIFFs of "
     "satellites (multispectral), arrays and PAM files do. A sample of a TIFF is alpha only if the "
     "file says so, by ExtraSamples 1 or 2; near infrared beside RGB is a band. Brackets choose "

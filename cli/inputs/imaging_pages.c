@@ -149,7 +149,10 @@ enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item
     struct gi_pages *pages = NULL;
     enum gi_status status = GI_OK;
     bool per_page = item->line.in_parts && gi_naming_is_per_page(item->line.output);
-    joined = joined || per_page;
+    struct gi_selection selection = {0};
+    if (!item->source.bytes && !item->source.pages)
+        gi_path_file(item->line.input, &selection);
+    joined = joined || per_page || !gi_selection_is_all(&selection);
     if (!item->source.pages)
         status = gi_cli_open_pages(&pages, item->line.input, item->source.bytes,
                                    item->source.nbytes, io, joined, err);

@@ -242,12 +242,18 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
         status = gi_reader_peek(stream->reader, &bytes, &nbytes, FLAGS_AT + 1, err);
     if (status)
         return status;
+    struct gi_selection selection;
+    gi_path_file(input, &selection);
     if (gi_y4m_starts(bytes, nbytes)) {
-        stream->is_video = *found = target != ONE_IMAGE;
+        bool one = selection.given && !selection.several && target == ONE_IMAGE;
+        stream->video.frames = selection;
+        if (one)
+            stream->target = &gi_target_files;
+        stream->is_video = *found = one || target != ONE_IMAGE;
         stream->video.to_video = target == Y4M || target == EITHER;
         if (target == PAGES)
             stream->io.format = gi_save_format(output, stream->io.format);
-        return stream->video.to_video || target == ONE_IMAGE
+        return stream->video.to_video || !*found
                    ? GI_OK
                    : gi_cli_check_way(input, output, &stream->io, NULL, err);
     }
@@ -257,16 +263,16 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
                        gi_reader_name(stream->reader));
     if (output)
         status = gi_cli_check_way(input, output, &stream->io, NULL, err);
-    struct gi_selection selection;
-    gi_path_file(input, &selection);
     /* Without another format an animated PNG on standard output is one image, too. */
     bool one = target == ONE_IMAGE || (output && target == EITHER && bytes[0] == 0x89);
     if (paged && one && !selection.given && gi_frames_start(bytes, nbytes))
         return status; /* the first frame */
     if (!status && paged)
         return find_pages(stream, input, output, target, file, found, err);
-    if (!status && file && selection.given && selection.last >= 0) /* one image is chosen */
+    if (!status && file && selection.given && !selection.several)
         return GI_OK;
+    if (!status && file && !gi_selection_is_all(&selection))
+        return find_pages(stream, input, output, target, file, found, err);
     if (!status && gi_image_stream_starts(bytes, nbytes))
         return file ? find_in_file(stream, output, target, found, err)
                     : find_coded_in_pipe(stream, output, target, found, err);
@@ -313,8 +319,9 @@ static enum gi_status find_file(char **path, struct stat *st, bool *absent, cons
     return GI_OK;
 }
 
-/* Returns whether the regular file begins like one that may have several images. */
-static bool may_have_several(const char *path)
+/* Returns whether the regular file begins like one that may have several images. `input` is its
+ * path, with brackets perhaps, which a video needs here: only a stream reads its frames. */
+static bool may_have_several(const char *path, const char *input)
 {
     bool standard = strcmp(path, "-") == 0;
     unsigned char bytes[64];
@@ -322,7 +329,9 @@ static bool may_have_several(const char *path)
     ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, standard ? lseek(fd, 0, SEEK_CUR) : 0);
     if (fd >= 0 && !standard)
         close(fd);
-    return n > 0 && (gi_pages_starts(bytes, (size_t)n) || gi_image_follows(bytes, (size_t)n, NULL));
+    return n > 0 &&
+           (gi_pages_starts(bytes, (size_t)n) || gi_image_follows(bytes, (size_t)n, NULL) ||
+            (input[strlen(path)] == '[' && gi_y4m_starts(bytes, (size_t)n)));
 }
 
 static enum gi_status new_stream(struct gi_stream **out, const char *input, const char *output,
@@ -379,7 +388,7 @@ static enum gi_status find(struct gi_stream **out, const char *input, const char
     *out = NULL;
     enum gi_status status = find_file(&path, &st, &absent, input, err);
     bool file = !status && !absent && S_ISREG(st.st_mode);
-    if (status || absent || (file && target == ONE_IMAGE && !may_have_several(path))) {
+    if (status || absent || (file && target == ONE_IMAGE && !may_have_several(path, input))) {
         free(path);
         return status;
     }

@@ -41,8 +41,10 @@ struct gi_stream_video {
     uint64_t made_nbytes[GI_Y4M_PLANES]; /* bytes that the chain needs for each plane */
     bool to_video;                       /* a video or tables are made from it */
     bool by_frame;                       /* its frames are processed as RGB, not plane by plane */
-    bool luma_only; /* only its luma is processed, and chroma becomes neutral */
-    int plane;      /* next plane */
+    bool luma_only;             /* only its luma is processed, and chroma becomes neutral */
+    int plane;                  /* next plane */
+    struct gi_selection frames; /* those that the path names in brackets */
+    uint64_t skipped;           /* frames that were read and are not selected */
     const struct gi_allocator *allocator; /* of planes */
     /* An entry per step, the parameters for chroma, NULL if they are those of luma; or NULL */
     void **chroma_params;
@@ -112,6 +114,11 @@ enum gi_status gi_stream_close(void *self, enum gi_status status, struct gi_err 
 enum gi_status gi_stream_note_line(struct gi_stream *stream, const struct gi_line *line,
                                    struct gi_err *err);
 
+/* Goes to the next selected frame, and reads the line before it, as gi_y4m_read_frame() does. *end
+ * becomes true after the last one. Errors: those of reading, and GI_E_UNSUPPORTED if the video has
+ * fewer frames than the path names. */
+enum gi_status gi_video_next_frame(struct gi_stream *stream, char *line, bool *end,
+                                   struct gi_err *err);
 /* Reads the header of a video. Errors: GI_E_USAGE, and those of reading. */
 enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err);
 /* Reads the header of a video and makes the header of the output. The chain must accept all planes,

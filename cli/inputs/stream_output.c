@@ -11,7 +11,7 @@
 
 void gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int page)
 {
-    const uint64_t index = stream->taken - 1;
+    const uint64_t index = stream->taken - 1 - stream->video.skipped;
     const struct gi_naming naming = {
         .template = stream->out.path, .pages = true, .page = page, .index = &index};
     item->line.output = stream->target == &gi_target_files

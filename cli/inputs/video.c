@@ -224,10 +224,8 @@ static enum gi_status read_plane(struct gi_stream *stream, struct plane *plane,
     struct gi_image shape = gi_y4m_plane(&stream->video.head, stream->video.plane);
     enum gi_status status = GI_OK;
     *end = false;
-    if (stream->video.plane == 0) {
-        status = gi_y4m_read_frame(plane->line, end, stream->reader, err);
-        stream->taken += !status && !*end;
-    }
+    if (stream->video.plane == 0)
+        status = gi_video_next_frame(stream, plane->line, end, err);
     if (status || *end)
         return status;
     gi_engine_reserve(item,

@@ -67,15 +67,54 @@ void gi_video_choose(struct gi_stream *stream)
     stream->video.by_frame = !stream->video.to_video || (!luma && rgb);
 }
 
+/* Reads the planes of a frame that is not selected. */
+static enum gi_status skip_planes(struct gi_stream *stream, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    stream->video.skipped++;
+    for (int i = 0; i < stream->video.head.nplanes && !status; i++) {
+        struct gi_image shape = gi_y4m_plane(&stream->video.head, i), plane = {0};
+        status = gi_image_alloc(&plane, shape.width, shape.height, 1, shape.type, err);
+        if (!status)
+            status = gi_y4m_read_plane(&plane, stream->reader, err);
+        gi_image_free(&plane);
+    }
+    return status;
+}
+
+enum gi_status gi_video_next_frame(struct gi_stream *stream, char *line, bool *end,
+                                   struct gi_err *err)
+{
+    const struct gi_selection *frames = &stream->video.frames;
+    enum gi_status status = GI_OK;
+    for (*end = false; !status && !*end; status = skip_planes(stream, err)) {
+        uint64_t i = stream->taken;
+        bool over = frames->given && frames->last >= 0 && i > (uint64_t)frames->last;
+        *end = over;
+        if (!over)
+            status = gi_y4m_read_frame(line, end, stream->reader, err);
+        if (!status && !over && *end && frames->given &&
+            (frames->last >= 0 || i == stream->video.skipped))
+            status = gi_fail(err, GI_E_UNSUPPORTED, "%s: holds %llu frame%s: want [0] to [%llu]",
+                             stream->input, (unsigned long long)i, i == 1 ? "" : "s",
+                             (unsigned long long)(i ? i - 1 : 0));
+        if (status || *end)
+            break;
+        stream->taken++;
+        if (gi_selection_has(frames, i))
+            break;
+    }
+    return status;
+}
+
 /* Reads the next frame; *end becomes true if there is none. */
 static enum gi_status read_frame(struct gi_stream *stream, struct frame *frame,
                                  struct gi_item *item, bool *end, struct gi_err *err)
 {
     const struct gi_y4m *video = &stream->video.head;
-    enum gi_status status = gi_y4m_read_frame(frame->line, end, stream->reader, err);
+    enum gi_status status = gi_video_next_frame(stream, frame->line, end, err);
     if (status || *end)
         return status;
-    stream->taken++;
     struct gi_image luma = gi_y4m_plane(video, 0);
     gi_engine_reserve(item, 8 * gi_image_nbytes(&luma)); /* planes, RGB, and the result */
     for (int i = 0; i < video->nplanes && !status; i++) {

@@ -131,7 +131,15 @@ TEST(names)
         {"a[0-7]", 1, 0, 7},
         {"a[5-5]", 1, 5, 5},
         {"a[7-0]", 6, -1, -1},
-        {"a[7-]", 5, -1, -1},
+        {"a[7-]", 1, 7, -1},
+        {"a[0-7..2]", 1, 0, 7},
+        {"a[7-..3]", 1, 7, -1},
+        {"a[*..4]", 1, 0, -1},
+        {"a[0-7..0]", 9, -1, -1},
+        {"a[0-7..]", 8, -1, -1},
+        {"a[0-7.2]", 8, -1, -1},
+        {"a[3..2]", 7, -1, -1},
+        {"a[0-7..2..2]", 12, -1, -1},
         {"a[-7]", 5, -1, -1},
         {"a[1-2-3]", 8, -1, -1},
         {"a[*]", 1, 0, -1},
@@ -146,6 +154,8 @@ TEST(names)
         if (s.given) {
             assert_int_equal(s.first, cases[i].first);
             assert_int_equal(s.last, cases[i].last);
+            const char *step = strstr(cases[i].name, "..");
+            assert_int_equal(s.step, step ? atoi(step + 2) : 1);
             assert_int_equal(s.several, strpbrk(strrchr(cases[i].name, '['), "-*") != NULL);
         }
     }

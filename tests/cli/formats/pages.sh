@@ -1,6 +1,6 @@
 #!/bin/bash
 # A number in brackets after a TIFF's name selects one of its pages; where one image is wanted it has to be there.
-# Sources: imgio/tiff
+# Sources: imgio/tiff imgio/selection
 . "$(dirname "$0")/../lib.sh"
 if gpuimg list | grep -q 'tiff .*this build has no'; then
     skip "pages: this build has no libtiff"
@@ -38,6 +38,40 @@ cp first.pgm 'odd[2]'
 expect 0 gpuimg convert 'odd[2]' page.pgm
 check "a file whose name ends in brackets is read" cmp page.pgm first.pgm
 expect_stdout 'in.tif[1]: tiff, 4 x 2, gray, 8 bits, 3 images, 374 B' gpuimg info 'in.tif[1]'
+
+# Ranges select what Python's slices select, in a TIFF, in images one behind the other, and in a video.
+"$python" - <<'END'
+images = [b"P5\n4 2\n255\n" + bytes([25 * i] * 8) for i in range(10)]
+for i, image in enumerate(images):
+    open(f"n{i}.pgm", "wb").write(image)
+open("ten.pgm", "wb").write(b"".join(images))
+open("ten.y4m", "wb").write(b"YUV4MPEG2 W4 H2 Cmono XCOLORRANGE=FULL\n" + b"".join(b"FRAME\n" + image[-8:] for image in images))
+END
+expect 0 gpuimg pages n?.pgm --out ten.tif
+slice() { "$python" -c "print(*['s-%d-%d.pgm' % (n, 1 + i) for i, n in enumerate(list(range(10))[$1])])"; }
+# range, the slice, its first number
+for row in '1-8..3 1:9:3 1' '2- 2::1 2' '0-9..4 0:10:4 0' '*..3 ::3 0' '7-..2 7::2 7' '9-9..5 9:10:5 9' '4-5..9 4:6:9 4'; do
+    read -r range slice first <<<"$row"
+    for file in ten.tif ten.pgm ten.y4m; do
+        rm -f s-*.pgm
+        expect 0 gpuimg flip --horizontal -q "$file[$range]" 's-{page}-{index}.pgm'
+        check "$file[$range] selects [$slice]" test "$(echo s-*.pgm)" = "$(slice "$slice" | tr ' ' '\n' | sort | xargs)"
+        check "$file[$range]: its first image" cmp "s-$first-1.pgm" "n$first.pgm"
+    done
+done
+for row in ten.tif,pages ten.pgm,pages ten.y4m,frames; do
+    file=${row%,*}
+    for range in 0-10..2 10- 10-..2 3-12; do
+        expect_error 1 "invert: $file\\[${range}]: holds 10 ${row#*,}: want \\[0] to \\[9]" invert -q "$file[$range]" out.tif
+    done
+    expect 0 gpuimg invert "$file[1-8..3]" out.tif
+    check "$file: a TIFF of the selected pages" test "$(gpuimg info 'out.tif[*]' | wc -l)" = 3
+done
+expect 0 gpuimg invert -q 'ten.y4m[1-8..3]' out.y4m
+check "a video of the selected frames" test "$(grep -ac FRAME out.y4m)" = 3
+expect 0 gpuimg flip --horizontal -q 'ten.y4m[6]' frame.pgm
+check "one frame becomes an image" cmp frame.pgm n6.pgm
+expect_error 1 'flip: n0.pgm\[0-1]: holds one page: want \[0]' flip --horizontal 'n0.pgm[0-1]' out.tif
 
 # Integers with a sign are read as floats of the same value, and info says so.
 "$python" - <<'END'

@@ -297,7 +297,7 @@ expect 0 gpuimg invert shape1.tif out.tif
 described "the same pages keep tifffile's description" "$gray"
 expect 0 gpuimg invert shape3.tif out.tif
 described "so do pages in colour" '{"shape": [6, 12, 16, 3]}'
-for pages in 0-2 1-5 4 0; do
+for pages in 0-2 1-5 4 0 1- 0-5..5; do
     expect 0 gpuimg gaussian "shape1.tif[$pages]" out.tif
     described "pages $pages have no description of all" none
 done

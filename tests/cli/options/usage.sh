@@ -366,10 +366,10 @@ expect_error 2 'blur: made.xyz: no image format has this name*' blur in.pgm made
 expect_error 2 "blur: made.tar: can't be written: --tar is for tars of images, as in gpuimg blur --tar IN.tar OUT.tar" blur in.pgm made.tar
 # Pages chosen in the manner of other programs.
 cp in.pgm pages.pgm
-for pages in '[0:2]' '[0,2]' '[:2]' '[3-1]'; do
-    expect_error 1 "blur: pages.pgm\\$pages: No such file or directory; pages are chosen as x.tif\\[0-2]" blur "pages.pgm$pages" made.pgm
+for pages in '[0:2]' '[0,2]' '[:2]' '[3-1]' '[0-3..0]' '[3..2]' '[-2]'; do
+    expect_error 1 "blur: pages.pgm\\$pages: No such file or directory; pages are chosen as x.tif\\[3], \\[0-2], \\[2-], \\[\\*] or \\[0-8..2]" blur "pages.pgm$pages" made.pgm
 done
 expect_error 1 'blur: none.pgm\[0:2]: No such file or directory' blur 'none.pgm[0:2]' made.pgm
 expect_error 1 'blur: pages.pgm\[a]: No such file or directory' blur 'pages.pgm[a]' made.pgm
-expect_error 2 'blur: --pages: no such option, pages are chosen as x.tif\[0-2]' blur in.pgm made.pgm --pages 0-2
+expect_error 2 'blur: --pages: no such option, pages are chosen as x.tif\[0-2] or x.tif\[0-8..2]' blur in.pgm made.pgm --pages 0-2
 finish
