@@ -156,6 +156,7 @@ struct gi_metadata {
      * length in one byte, and the data. */
     void *color;
     size_t color_nbytes;
+    bool inks_read; /* the samples are sRGB, made of CMYK by the profile of the file */
     /* if not NULL, samples are linear light, which gi_save() encodes with this; if NULL, samples
      * are as in the file */
     struct gi_linear_light *light;

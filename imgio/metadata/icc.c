@@ -216,7 +216,7 @@ struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool in
         free(metadata->icc);
         metadata->icc = NULL;
         metadata->icc_nbytes = 0;
-        decode->profile_used = true;
+        decode->profile_used = metadata->inks_read = true;
     }
     return inks;
 }

@@ -12,6 +12,7 @@
 
 #include "imgio/codecs.h"
 #include "imgio/losses.h"
+#include "imgio/metadata/color_space.h"
 #include "imgio/metadata/icc.h"
 #include "imgio/metadata/lcms.h"
 #include "imgio/metadata/metadata.h"
@@ -37,35 +38,31 @@ enum {
 
 /* ---- profiles with names ---- */
 
-/* The curve of sRGB (IEC 61966-2-1) has type 4 and five parameters, a power has type 1 and one
- * (ICC.1:2022, 10.18). */
 static const struct named {
     const char *name, *title;
-    cmsCIExyYTRIPLE primaries;
-    int curve;
-    double parameters[5];
+    bool gray; /* only the curve of the space is used */
+    struct gi_color_space space;
 } names[] = {
     {.name = "srgb",
      .title = "sRGB",
-     .primaries = {{0.64, 0.33, 1}, {0.30, 0.60, 1}, {0.15, 0.06, 1}},
-     .curve = 4,
-     .parameters = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045}},
+     .space = {.white = GI_D65, .primaries = GI_SRGB_PRIMARIES, GI_SRGB_CURVE}},
     /* SMPTE EG 432-1's primaries with sRGB's white and curve */
     {.name = "display-p3",
      .title = "Display P3",
-     .primaries = {{0.68, 0.32, 1}, {0.265, 0.69, 1}, {0.15, 0.06, 1}},
-     .curve = 4,
-     .parameters = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045}},
+     .space = {.white = GI_D65,
+               .primaries = {{0.68, 0.32}, {0.265, 0.69}, {0.15, 0.06}},
+               GI_SRGB_CURVE}},
     /* Adobe RGB (1998) Color Image Encoding, 4.3 */
     {.name = "adobe-rgb",
      .title = "Compatible with Adobe RGB (1998)",
-     .primaries = {{0.64, 0.33, 1}, {0.21, 0.71, 1}, {0.15, 0.06, 1}},
-     .curve = 1,
-     .parameters = {563.0 / 256}},
+     .space = {.white = GI_D65,
+               .primaries = {{0.64, 0.33}, {0.21, 0.71}, {0.15, 0.06}},
+               .curve = 1,
+               .parameters = {563.0 / 256}}},
     {.name = "gray",
      .title = "Gray with the curve of sRGB",
-     .curve = 4,
-     .parameters = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045}},
+     .gray = true,
+     .space = {GI_SRGB_CURVE}},
 };
 
 static void write_text(cmsContext context, cmsHPROFILE profile, cmsTagSignature tag,
@@ -81,15 +78,18 @@ static void write_text(cmsContext context, cmsHPROFILE profile, cmsTagSignature 
 /* Returns the profile, or NULL if lcms2 can't make it. */
 static cmsHPROFILE make_named(cmsContext context, const struct named *named)
 {
-    static const cmsCIExyY d65 = {0.3127, 0.3290, 1}; /* IEC 61966-2-1 */
+    const struct gi_color_space *space = &named->space;
+    const double(*c)[2] = space->primaries;
+    const cmsCIExyY white = {space->white[0], space->white[1], 1};
+    const cmsCIExyYTRIPLE primaries = {
+        {c[0][0], c[0][1], 1}, {c[1][0], c[1][1], 1}, {c[2][0], c[2][1], 1}};
     cmsToneCurve *curve =
-        gi_lcms.cmsBuildParametricToneCurve(context, named->curve, named->parameters);
+        gi_lcms.cmsBuildParametricToneCurve(context, space->curve, space->parameters);
     cmsToneCurve *const curves[] = {curve, curve, curve};
-    bool gray = named->primaries.Red.Y == 0;
-    cmsHPROFILE made =
-        !curve ? NULL
-        : gray ? gi_lcms.cmsCreateGrayProfileTHR(context, gi_lcms.cmsD50_xyY(), curve)
-               : gi_lcms.cmsCreateRGBProfileTHR(context, &d65, &named->primaries, curves);
+    cmsHPROFILE made = !curve ? NULL
+                       : named->gray
+                           ? gi_lcms.cmsCreateGrayProfileTHR(context, gi_lcms.cmsD50_xyY(), curve)
+                           : gi_lcms.cmsCreateRGBProfileTHR(context, &white, &primaries, curves);
     if (made) {
         write_text(context, made, cmsSigProfileDescriptionTag, named->title);
         write_text(context, made, cmsSigCopyrightTag, "No copyright, use freely");
@@ -118,7 +118,9 @@ static enum gi_status save_named(struct profile *profile, const struct named *na
         gi_lcms.cmsCloseProfile(made);
     if (context)
         gi_lcms.cmsDeleteContext(context);
-    return ok ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory for the ICC profile");
+    return ok        ? GI_OK
+           : starved ? gi_fail(err, GI_E_MEMORY, "out of memory for the ICC profile")
+                     : gi_fail(err, GI_E_UNSUPPORTED, "no ICC profile has its primaries and white");
 }
 
 static enum gi_status read_file(struct profile *profile, const char *path, struct gi_err *err)
@@ -303,13 +305,12 @@ static enum gi_status own_profile(struct profile *from, const struct gi_image *i
         *from = (struct profile){gi_memory_copy(m->icc, m->icc_nbytes), m->icc_nbytes};
         return from->bytes ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory for its ICC profile");
     }
-    if (!gi_metadata_is_srgb(m))
-        return gi_fail(
-            err, GI_E_UNSUPPORTED,
-            "--profile: its colour is in PNG's chunks (gAMA, cHRM, cICP), which can't be "
-            "converted: want --assign PROFILE, too");
-    if (gi_metadata_color_chunk(m, "sRGB") || gi_metadata_color_chunk(m, "cICP"))
-        *missing = false; /* a PNG that declares sRGB */
+    *missing = !m->color && !m->inks_read;
+    if (!gi_metadata_is_srgb(m)) {
+        struct named made = {.title = "Colours of PNG's chunks", .gray = colors == 1};
+        enum gi_status status = gi_color_space_of_chunks(&made.space, m, err);
+        return status ? status : save_named(from, &made, err);
+    }
     return take_profile(from, colors == 1 ? "gray" : "srgb", "profile", err);
 }
 

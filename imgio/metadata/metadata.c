@@ -466,7 +466,7 @@ void gi_metadata_drop_color(struct gi_metadata *metadata)
     free(metadata->icc);
     free(metadata->color);
     metadata->icc = metadata->color = NULL;
-    metadata->icc_nbytes = metadata->color_nbytes = 0;
+    metadata->icc_nbytes = metadata->color_nbytes = metadata->inks_read = 0;
 }
 
 bool gi_metadata_color_chunk(const struct gi_metadata *metadata, const char *name)

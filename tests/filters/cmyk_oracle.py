@@ -72,6 +72,15 @@ for name, want in (("in8.tif", reference(picture)), ("in16.tif", reference(pictu
     check(f"{name}: {result.stderr}", result.returncode == 0 and result.stderr == "")
     strict = c.result("convert", "--force", "--strict", name, "out.ppm")
     check(f"{name}: --strict: {strict.stderr}", strict.returncode == 0)
+    wide = c.result("convert", "--force", "--strict", "--profile", "display-p3", name, "p3.png")
+    check(f"{name}: --profile takes it as sRGB: {wide.stderr}", wide.returncode == 0 and wide.stderr == "")
+    if name != "in16.tif":
+        p3 = image_module.open("p3.png")
+        to = cms.buildTransform(cms.createProfile("sRGB"), io.BytesIO(p3.info["icc_profile"]), "RGB", "RGB",
+                                cms.Intent.RELATIVE_COLORIMETRIC, flags=0x2140)
+        moved = np.asarray(cms.applyTransform(image_module.fromarray(want.astype("u1")), to)).astype(int)
+        differ = np.abs(np.asarray(p3).astype(int) - moved)
+        check(f"{name}: Display P3: {differ.max()} off", differ.max() <= 1)  # two profiles of sRGB
     differ = np.abs(read("out.ppm").astype(int) - want)
     most = 257 if name == "in16.tif" else 0  # Pillow has 8 bits only
     check(f"{name}: {differ.max()} off", differ.max() <= most)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # --profile, --intent, --no-black-point and --assign: the pixels of Pillow's ImageCms and of the definitions, refused profiles.
-# Sources: imgio/metadata/icc_convert imgio/metadata/lcms imgio/metadata/icc imgio/save.c
+# Sources: imgio/metadata/icc_convert imgio/metadata/color_space imgio/metadata/lcms imgio/metadata/icc imgio/save.c
 . "$(dirname "$0")/../lib.sh"
 if ! /usr/bin/python3 -c 'from PIL import ImageCms; import numpy' 2>/dev/null; then
     skip "no Pillow with ImageCms to compare with"
@@ -9,7 +9,7 @@ if ! /usr/bin/python3 -c 'from PIL import ImageCms; import numpy' 2>/dev/null; t
 fi
 cat >oracle.py <<'END'
 """Makes the inputs; or compares: 8 FROM TO INTENT FLAGS by ImageCms, 16 FROM TO by the definition of Display P3 and sRGB."""
-import io, sys
+import io, struct, sys, zlib
 import numpy as np
 from PIL import Image, ImageCms
 
@@ -38,8 +38,8 @@ def matrix(primaries):
     return xyz * np.linalg.solve(xyz, white)
 
 
-def to_srgb(v):
-    light = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+def to_srgb(v, power):
+    light = v**power if power else np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
     p3 = matrix([(0.68, 0.32), (0.265, 0.69), (0.15, 0.06)])
     srgb = matrix([(0.64, 0.33), (0.30, 0.60), (0.15, 0.06)])
     out = np.clip(light @ (np.linalg.inv(srgb) @ p3).T, 0, 1)
@@ -58,14 +58,37 @@ def make():
     np.save("p3_f.npy", muted.astype(np.float32))
 
 
+def chunk(path, name, data, to):
+    """Adds a chunk behind IHDR, which ends at byte 33."""
+    body = name.encode() + data
+    png = open(path, "rb").read()
+    open(to, "wb").write(png[:33] + struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body)) + png[33:])
+
+
+def chunks():
+    """P3 by its code, its primaries with a power of 1 / 0.5, and codes that are refused."""
+    code = lambda *v: bytes(v)
+    chunk("p3_16.png", "cICP", code(12, 13, 0, 1), "code.png")
+    numbers = [0.3127, 0.3290, 0.68, 0.32, 0.265, 0.69, 0.15, 0.06]
+    chunk("p3_16.png", "cHRM", struct.pack(">8I", *(round(1e5 * v) for v in numbers)), "c.png")
+    chunk("c.png", "gAMA", struct.pack(">I", 50000), "power.png")
+    chunk("p3_16.png", "cICP", code(9, 16, 0, 1), "pq.png")
+    chunk("p3_16.png", "cICP", code(9, 18, 0, 1), "hlg.png")
+    chunk("p3_16.png", "gAMA", struct.pack(">I", 1), "steep.png")
+    chunk("p3_16.png", "cHRM", bytes(32), "flat.png")
+
+
 if sys.argv[1] == "make":
     make()
+elif sys.argv[1] == "chunks":
+    chunks()
 elif sys.argv[1] == "8":
     compare8(*sys.argv[2:])
 else:
-    a, b = (np.load(p).astype(float) for p in sys.argv[2:])
+    a, b = (np.load(p).astype(float) for p in sys.argv[2:4])
+    power = float(sys.argv[4]) if len(sys.argv) > 4 else 0
     full = 65535 if a.max() > 1 else 1
-    error = np.abs(to_srgb(a / full) - b / full).max() * 65535
+    error = np.abs(to_srgb(a / full, power) - b / full).max() * 65535
     assert error < 8, error
 END
 oracle() { check "oracle $*" /usr/bin/python3 oracle.py "$@"; }
@@ -103,6 +126,21 @@ done
 expect 0 gpuimg convert adobe-rgb.png want.png --profile display-p3
 expect 0 gpuimg convert adobe-rgb.png o.png --profile p3.icc
 same "a profile from a file" want.png o.png
+
+# The chunks of a PNG: their colour space is converted as that of a profile is.
+expect 0 gpuimg convert p3_16.npy p3_16.png
+/usr/bin/python3 oracle.py chunks
+expect 0 gpuimg convert code.png o.npy --profile srgb --quiet
+oracle 16 p3_16.npy o.npy
+expect 0 gpuimg convert power.png o.npy --profile srgb --quiet
+oracle 16 p3_16.npy o.npy 2
+expect 0 gpuimg convert code.png o.png --profile display-p3
+expect 0 gpuimg compare o.png p3_16.png --max-diff 0
+expect 0 gpuimg convert code.png o.png --gray --profile srgb
+expect_error 1 'convert: made.png: --profile: its chunk cICP names primaries 9, curve 16 (PQ), matrix 0 and range 1, which*' convert pq.png made.png --profile srgb
+expect_error 1 'convert: made.png: --profile: its chunk cICP names primaries 9, curve 18 (HLG)*' convert hlg.png made.png --profile srgb
+expect_error 1 'convert: made.png: --profile: its chunk gAMA has impossible values: want --assign PROFILE, too' convert steep.png made.png --profile srgb
+expect_error 1 'convert: made.png: --profile: its chunk cHRM has impossible values: want --assign PROFILE, too' convert flat.png made.png --profile srgb
 
 # Threads, an operation, a batch and a second conversion change nothing.
 for threads in 1 2 5; do
