@@ -372,4 +372,9 @@ done
 expect_error 1 'blur: none.pgm\[0:2]: No such file or directory' blur 'none.pgm[0:2]' made.pgm
 expect_error 1 'blur: pages.pgm\[a]: No such file or directory' blur 'pages.pgm[a]' made.pgm
 expect_error 2 'blur: --pages: no such option, pages are chosen as x.tif\[0-2] or x.tif\[0-8..2]' blur in.pgm made.pgm --pages 0-2
+for words in 'convert' 'run flip'; do
+    # shellcheck disable=SC2086 # words
+    expect_error 2 "${words%% *}: --lossless: no such option, gpuimg flip, rotate, transpose, crop and orient have it for JPEG, without a chain; *" $words in.pgm made.jpg --lossless
+done
+expect_error 2 'blur: --rgb: no such option, --bands 1,2,3 takes the first three bands as red, green and blue' blur in.pgm made.pgm --rgb
 finish
