@@ -37,8 +37,8 @@ static struct frame *new_frame(struct gi_item *item)
 }
 
 /* Returns whether an option of the step needs the frame as RGB: --border border and resize's --pad
- * fill with a colour, which in a plane of chroma would be another one, and --trim would find
- * another rectangle in each plane. */
+ * fill with a colour, which in a plane of chroma would be another one, and --trim and --attention
+ * would find another rectangle in each plane. */
 static bool needs_frame(const struct gi_chain_step *step)
 {
     const char *params = step->args.params[GI_SET_STEP_FILTER];
@@ -48,7 +48,8 @@ static bool needs_frame(const struct gi_chain_step *step)
         if (strcmp(row->name, "border") == 0)
             needs = needs || *(const int *)value == GI_BORDER_VALUE;
         else if (row->type == GI_OPT_FLAG &&
-                 (!strcmp(row->name, "pad") || !strcmp(row->name, "trim")))
+                 (!strcmp(row->name, "pad") || !strcmp(row->name, "trim") ||
+                  !strcmp(row->name, "attention")))
             needs = needs || *(const bool *)value;
     }
     return needs;

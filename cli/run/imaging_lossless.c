@@ -36,8 +36,8 @@ static enum gi_status place_steps(struct gi_lossless_place *place, const struct 
             return status;
         if (plan.late || !plan.placement.known)
             status = gi_fail(err, GI_E_UNSUPPORTED, "--lossless: %s",
-                             plan.late ? "--trim looks at samples, which are not decoded: want "
-                                         "--size, or no --lossless"
+                             plan.late ? "--trim and --attention look at samples, which are not "
+                                         "decoded: want --size, or no --lossless"
                                        : "want a turn by 90, 180 or 270 degrees");
         all = gi_placement_join(&all, &plan.placement);
         made = plan.result;

@@ -18,7 +18,7 @@ ABOUT = ("gpuimg filters, measures and segments images from the shell. It comput
          "faster, and both give the same bytes.")
 # What the pictures of testdata/ show.
 ALTS = {"landscape.png": "A lake below mountains in the morning, with conifers on the shore", "scene.png": "Coins on dark cloth and a printed ticket",
-        "coins.png": "Gray coins on dark cloth", "scan.png": "A scanned page, skewed, with a shadow at the left and a stain of coffee",
+        "coins.png": "Gray coins on dark cloth", "coins16.png": "Gray coins on dark cloth, with 16 bits", "scan.png": "A scanned page, skewed, with a shadow at the left and a stain of coffee",
         "cells.png": "Cells in a fluorescence microscope: blue nuclei in green cells", "sky.png": "A spiral galaxy among stars",
         "frame-1.png": "A noisy exposure of stars and a galaxy, with the trail of a satellite",
         "frame-2.png": "The same stars with another trail", "frame-3.png": "The same stars with a third trail"}

@@ -129,7 +129,7 @@ expect_error 1 'flip: even.ppm: --lossless: is ppm, and only a JPEG can be turne
 expect_error 2 'flip: made.png: --lossless: writes JPEG, not png: want the suffix .jpg' flip --h even_2x2.jpg made.png --lossless
 expect_error 2 'flip: --lossless: samples are not decoded, want no --quality*' flip --h even_2x2.jpg made.jpg --lossless --quality 80
 expect_error 1 'rotate: even_2x2.jpg: --lossless: want a turn by 90, 180 or 270 degrees' rotate --angle 45 even_2x2.jpg made.jpg --lossless
-expect_error 1 'crop: even_2x2.jpg: --lossless: --trim looks at samples*' crop --trim even_2x2.jpg made.jpg --lossless
+expect_error 1 'crop: even_2x2.jpg: --lossless: --trim and --attention look at samples*' crop --trim even_2x2.jpg made.jpg --lossless
 head -c 900 even_2x2.jpg >cut.jpg
 expect_error 1 'flip: cut.jpg: is damaged: *' flip --h cut.jpg made.jpg --lossless
 expect 0 gpuimg flip --h cut.jpg got.jpg --lossless --allow-partial
