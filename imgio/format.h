@@ -30,6 +30,9 @@ struct gi_decode {
     int whole_width, whole_height; /* of the stored picture, if only the window is read */
 };
 
+/* Returns the orientation by which the picture is turned: 1 if it is kept. */
+int gi_decode_orientation(const struct gi_decode *decode);
+
 /* Returns the factor for decode->shrink for a picture of this size. Decoders that can reduce a
  * picture call it after reading the metadata. */
 int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t height);

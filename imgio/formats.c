@@ -122,7 +122,7 @@ int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t he
         width > INT_MAX || height > INT_MAX)
         return 1;
     struct gi_image picture = {.width = (int)width, .height = (int)height};
-    if (gi_metadata_orientation(decode->metadata) >= 5)
+    if (gi_decode_orientation(decode) >= 5)
         picture = (struct gi_image){.width = (int)height, .height = (int)width};
     return listener->shrink(listener->arg, &picture);
 }
@@ -255,13 +255,27 @@ static enum gi_status check_profile(struct gi_decode *decode, struct gi_err *err
                                     have, (unsigned)want);
 }
 
-/* Applies the orientation to the pixels and resets it in the metadata. */
+static int stored_orientation(const struct gi_decode *decode)
+{
+    return decode->orientation ? decode->orientation : gi_metadata_orientation(decode->metadata);
+}
+
+int gi_decode_orientation(const struct gi_decode *decode)
+{
+    return decode->options->keep_orientation ? 1 : stored_orientation(decode);
+}
+
+/* Applies the orientation to the pixels and resets it in the metadata, or keeps it there. */
 static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
 {
     struct gi_metadata *metadata = decode->metadata;
-    int orientation = decode->orientation ? decode->orientation : gi_metadata_orientation(metadata);
+    int orientation = stored_orientation(decode);
     decode->info->orientation = orientation;
     gi_metadata_settle(metadata);
+    if (decode->options->keep_orientation)
+        return orientation == 1
+                   ? GI_OK
+                   : gi_exif_orient(&metadata->exif, &metadata->exif_nbytes, orientation, err);
     struct gi_image whole = *decode->image;
     if (decode->window.width) { /* the operation that needs the window moves the position */
         whole.width = decode->whole_width;

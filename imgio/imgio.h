@@ -90,6 +90,9 @@ struct gi_load_options {
      * Damage in the scan is not noticed. Files that need more than that (linear light,
      * --allow-partial) and all other files are decoded. */
     bool coded;
+    /* Samples are not turned upright: the image is as it is stored, and EXIF keeps, or gets from
+     * the file, the orientation. */
+    bool keep_orientation;
 };
 
 /* The value of pixels without data. */
@@ -110,8 +113,9 @@ struct gi_file_info {
     /* Which axis of an array is taken for the channels, and why, if another reading of its shape is
      * usual or possible; constant text. NULL otherwise. */
     const char *axes;
-    const char *detail;    /* constant text such as "palette, interlaced" or "progressive", or "" */
-    int orientation;       /* EXIF orientation, 1 to 8, already applied to the image; 1 if none */
+    const char *detail; /* constant text such as "palette, interlaced" or "progressive", or "" */
+    /* EXIF orientation, 1 to 8, applied to the image unless it was kept; 1 if none */
+    int orientation;
     double dpi_x, dpi_y;   /* 0 if unknown */
     struct gi_bands bands; /* `n` is 0 unless gi_load_options.bands is set */
     /* Number of pages of a TIFF that are not smaller versions or masks of other pages, or of PNG,
@@ -143,7 +147,8 @@ struct gi_timing {
 struct gi_metadata {
     void *icc; /* ICC profile */
     size_t icc_nbytes;
-    void *exif; /* TIFF block without the leading "Exif\0\0", with the orientation reset to 1 */
+    void *exif; /* TIFF block without the leading "Exif\0\0", with the orientation reset to 1 unless
+                   it is kept */
     size_t exif_nbytes;
     double dpi_x, dpi_y; /* 0: unknown */
     bool no_unit;        /* dpi_x and dpi_y are pixels per an unknown unit, not per inch */

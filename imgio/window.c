@@ -16,12 +16,10 @@ void gi_decode_window(struct gi_decode *decode, uint64_t width, uint64_t height)
 {
     const struct gi_load_options *options = decode->options;
     const struct gi_shape_listener *listener = options->listener;
-    struct gi_metadata *metadata = decode->metadata;
     if (!listener || !listener->window || options->header_only || options->allow_partial ||
         !width || !height || width > INT_MAX || height > INT_MAX)
         return;
-    int orientation = decode->orientation ? decode->orientation : gi_metadata_orientation(metadata);
-    int layout = gi_orientation_layout(orientation);
+    int layout = gi_orientation_layout(gi_decode_orientation(decode));
     struct gi_image picture = {.width = (int)width, .height = (int)height};
     struct gi_window window;
     if (layout & GI_LAYOUT_TRANSPOSE)

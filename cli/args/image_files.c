@@ -132,6 +132,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .bands = loading->bands && (!io->gray || io->passed.header_only),
         .exact = io->strict,
         .channels_first = io->encoding.layout != 0,
+        .keep_orientation = io->encoding.keep_orientation,
         .ahead = gi_cli_ahead_of(io, path),
         .linear = io->linear,
         .hide_nodata = loading->hide_nodata || io->passed.hide_nodata,
@@ -144,8 +145,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
     options.coded =
         loading->coded && converted.type == rgb.type && converted.channels == rgb.channels;
     struct gi_err warning = {0};
-    struct gi_file_info own = {0};
-    info = info ? info : &own;
+    info = info ? info : &(struct gi_file_info){0};
     enum gi_status status = read_bands(&options.choose, io->bands, err);
     if (status)
         return status;

@@ -22,6 +22,7 @@ struct gi_io_encoding {
     double dpi;  /* resolution that is written; NAN: the resolution of the input */
     struct gi_save_color color;
     struct gi_io_timing timing;
+    bool keep_orientation; /* passed to gi_load_options */
 };
 
 /* What commands pass to gi_load_options and gi_save_options for one file. */

@@ -78,8 +78,13 @@ static const struct gi_choice strip_choices[] = {
         .help = "Sample type in which the operation computes: the input is converted to it first"
 
 #define IO_INPUT                                                                                   \
-    {GI_OPTION("allow-partial", FLAG, struct gi_io_params, allow_partial),                         \
-     .help = "Use the readable part of a damaged file, with a warning; missing samples are 0. "    \
+    {GI_OPTION("keep-orientation", FLAG, struct gi_io_params, encoding.keep_orientation),          \
+     .help = "Do not turn images upright: pixels are processed as they are stored, and the "       \
+             "output keeps the EXIF orientation, by which viewers turn it. Formats without EXIF "  \
+             "lose it, as do HEIC and AVIF"},                                                      \
+        {GI_OPTION("allow-partial", FLAG, struct gi_io_params, allow_partial),                     \
+         .help =                                                                                   \
+             "Use the readable part of a damaged file, with a warning; missing samples are 0. "    \
              "Without this option a damaged file is an error"},                                    \
         {GI_OPTION("gray", CHOICE, struct gi_io_params, gray),                                     \
          .also = "grey",                                                                           \

@@ -161,7 +161,8 @@ static void print_text(FILE *out, const char *path, const struct described *file
     if (info->images > 1)
         fprintf(out, ", %d images", info->images);
     if (info->orientation > 1)
-        fprintf(out, ", orientation %d (applied)", info->orientation);
+        fprintf(out, ", orientation %d (%s)", info->orientation,
+                input->encoding.keep_orientation ? "kept" : "applied");
     if (metadata->dpi_x > 0)
         fprintf(out,
                 metadata->no_unit ? ", resolution %.4g x %.4g without a unit" : ", %.4g x %.4g dpi",

@@ -38,6 +38,7 @@ enum gi_status gi_lossless_check(const struct gi_io_params *io, struct gi_err *e
                   {io->bands, "bands"},
                   {io->nodata, "nodata"},
                   {encoding->quality, "quality"},
+                  {encoding->keep_orientation, "keep-orientation"},
                   {encoding->max_file_size, "max-file-size"},
                   {encoding->jpeg.subsampling, "subsampling"},
                   {encoding->color.profile, "profile"},

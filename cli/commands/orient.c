@@ -31,6 +31,8 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     void *own[GI_OPTION_SETS_MAX];
     const struct tag_params *p = params[SET_TAG];
     io.passed.orientation = p->tag;
+    if (p->tag > 1 && io.encoding.keep_orientation)
+        return gi_fail(err, GI_E_USAGE, "--tag: want no --keep-orientation");
     if (p->lossless.way && p->tag > 1)
         return gi_fail(err, GI_E_USAGE, "--lossless: want no --tag");
     if (p->lossless.way && gi_lossless_check(&io, err))

@@ -30,7 +30,8 @@ const char *const gi_promises_paragraphs[] = {
     "HEIC and AVIF as heif-convert, JPEG XL as djxl, FITS as astropy, "
     "and BMP (27 good files) and TGA as Pillow, or as ffmpeg where Pillow misreads a file. "
     "Every command turns an image upright by its EXIF orientation first, as PIL's "
-    "ImageOps.exif_transpose() does; other programs may leave it as it is stored.",
+    "ImageOps.exif_transpose() does; other programs may leave it as it is stored, as "
+    "--keep-orientation does.",
     "COMPARISONS HAVE TESTS. Help compares gpuimg with other programs. tests/claims names a "
     "test for each of these comparisons, and gpuimg help compatibility names the versions "
     "of the other programs.",

@@ -309,10 +309,9 @@ static const char *const limits_paragraphs[] = {
     "animations of "
     "PNG; writing PDF and MP4; "
     "{width} and {height} in the names of "
-    "outputs; cropping to an aspect ratio such as 16:9; deskewing by the lines of a text; Canny "
+    "outputs; deskewing by the lines of a text; Canny "
     "edges; Fourier transforms; separating objects that are touching (watershed); TIFFs of 2 or 4 "
-    "bits per sample; "
-    "keeping an image as it is stored, without turning it upright by its EXIF orientation. The "
+    "bits per sample. The "
     "message about a file in one of these formats names another program for it.",
     NULL,
 };
@@ -422,7 +421,8 @@ static const char *const common_paragraphs[] = {
     "--reference or --crops differ from those of the input, a warning says so. A further image "
     "without them counts as one in the colours of the input. With --strict these warnings, and "
     "those about parts of a further image that are not read, are errors.",
-    "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none. "
+    "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none, "
+    "unless --keep-orientation is given. "
     "Inks of a CMYK JPEG are taken as Adobe's programs store them, with 0 for full ink.",
     NULL,
 };

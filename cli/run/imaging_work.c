@@ -71,7 +71,7 @@ static bool changes(const struct gi_io_params *io, const struct gi_file_info *in
                     const struct gi_image *loaded, const struct gi_image *made)
 {
     return info->bits != 8 * (int)gi_type_nbytes(loaded->type) || info->integers ||
-           info->orientation >= 5 || /* width and height were exchanged */
+           (info->orientation >= 5 && !io->encoding.keep_orientation) || /* sides exchanged */
            made->width != loaded->width || made->height != loaded->height ||
            made->channels != loaded->channels || made->type != loaded->type ||
            (io->depth && io->depth != GI_DEPTH_8 + (int)loaded->type) || io->gray ||

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/bits.h"
 #include "imgio/jxl/jxl.h"
+#include "imgio/metadata/exif.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static bool put_head(JxlEncoder *encoder, const struct gi_image *image,
         info.alpha_bits = info.bits_per_sample;
         info.alpha_exponent_bits = info.exponent_bits_per_sample;
     }
-    if (orientation > 1)
+    if (orientation > 1) /* readers ignore that of EXIF */
         info.orientation = (JxlOrientation)orientation;
     info.uses_original_profile = lossless;
     if (gi_jxl.JxlEncoderSetBasicInfo(encoder, &info) != JXL_ENC_SUCCESS)
@@ -162,12 +163,13 @@ static enum gi_status encode_jxl(struct gi_sink *sink, const struct gi_image *im
                                  const struct gi_save_options *options, struct gi_err *err)
 {
     int quality = options->quality == GI_QUALITY_KEEP ? GI_DEFAULT_QUALITY : options->quality;
+    int orientation = metadata ? gi_exif_orientation(metadata->exif, metadata->exif_nbytes) : 1;
     JxlEncoder *encoder = gi_jxl.JxlEncoderCreate(NULL);
     if (!encoder)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     if (options->parallel)
         gi_jxl.JxlEncoderSetParallelRunner(encoder, gi_jxl_run, (void *)options->parallel);
-    bool ok = put_head(encoder, image, metadata, options->orientation, quality == LOSSLESS);
+    bool ok = put_head(encoder, image, metadata, orientation, quality == LOSSLESS);
     int level = ok ? gi_jxl.JxlEncoderGetRequiredCodestreamLevel(encoder) : 0;
     if (level > 5) /* the level without a mark in the file */
         ok = gi_jxl.JxlEncoderSetCodestreamLevel(encoder, level) == JXL_ENC_SUCCESS;
@@ -178,7 +180,7 @@ static enum gi_status encode_jxl(struct gi_sink *sink, const struct gi_image *im
                                : gi_fail(err, GI_E_UNSUPPORTED, "can't be encoded by libjxl");
     gi_jxl.JxlEncoderDestroy(encoder);
     /* libjxl 0.7 changes gray floats in an image of one column. */
-    if (!status && quality == LOSSLESS && image->type == GI_F32 && options->orientation <= 1 &&
+    if (!status && quality == LOSSLESS && image->type == GI_F32 && orientation <= 1 &&
         !gi_bits_are_coded(bytes, nbytes, image, 0))
         status = gi_fail(err, GI_E_UNSUPPORTED,
                          "--quality 100: libjxl here does not code it without loss");

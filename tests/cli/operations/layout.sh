@@ -278,4 +278,36 @@ for ratio in '' 16 16: :9 0:1 1:0 16:9:1 -1:2 1.5:1 nan:1 1:2000000; do
     expect_error 2 "crop: --aspect $ratio: want two whole numbers*" crop ratio.pgm made.pgm --aspect "$ratio"
 done
 expect_error 2 'crop: --aspect: want no --size with it' crop ratio.pgm made.pgm --aspect 1:1 --size 5x5
+
+# --keep-orientation: pixels as Pillow reads them, which turns those of TIFF only, and the tag stays
+pgm upright.pgm 23 17
+for orientation in 3 6 8; do
+    for suffix in png jpg tif webp jxl; do
+        file=tagged.$suffix
+        if ! gpuimg orient upright.pgm "$file" --tag "$orientation" --quality 100 2>err; then
+            skip "--keep-orientation of $suffix: $(<err)"
+            continue
+        fi
+        expect 0 gpuimg convert "$file" kept.ppm --keep-orientation --quiet
+        expect 0 gpuimg gaussian "$file" kept.png --keep-orientation --sigma 0.5 --quiet
+        expect 0 gpuimg crop "$file" part.ppm --keep-orientation --size 5x4+2+9 --quiet
+        expect 0 gpuimg convert "$file" again."$suffix" --keep-orientation --quality 100 --quiet
+        check "info tells orientation $orientation of $suffix" grep -q ", orientation $orientation (kept)" <(gpuimg info again."$suffix" --keep-orientation)
+        if [[ $suffix != jxl && $suffix != tif ]] && /usr/bin/python3 -c 'import PIL' 2>/dev/null; then
+            check "$suffix with orientation $orientation as Pillow reads it" /usr/bin/python3 - "$file" "$orientation" "$suffix" <<'END'
+import sys
+from PIL import Image
+stored, kept, part = Image.open(sys.argv[1]), Image.open("kept.ppm"), Image.open("part.ppm")
+stored = stored.convert(kept.mode)
+assert stored.size == kept.size and stored.tobytes() == kept.tobytes()
+assert stored.crop((2, 9, 7, 13)).tobytes() == part.tobytes()
+assert Image.open("kept.png").getexif()[274] == int(sys.argv[2])
+assert Image.open("again." + sys.argv[3]).getexif()[274] == int(sys.argv[2])
+END
+        fi
+    done
+done
+/usr/bin/python3 -c 'import PIL' 2>/dev/null || skip 'no Pillow (package python3-pil)'
+expect_error 2 'orient: --tag: want no --keep-orientation' orient upright.pgm made.png --tag 6 --keep-orientation
+expect_error 2 'orient: --lossless: samples are not decoded, want no --keep-orientation*' orient tagged.jpg made.jpg --lossless --keep-orientation
 finish
