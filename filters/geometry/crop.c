@@ -4,6 +4,7 @@
 #include "filters/filter.h"
 #include "filters/geometry/attention.h"
 #include "filters/geometry/gravity.h"
+#include "filters/random.h"
 #include "kernels/geometry.h"
 #include "kernels/kernels.h"
 
@@ -14,7 +15,9 @@ enum like { LIKE_ITSELF, LIKE_TORCHVISION };
 struct crop_params {
     struct gi_rect size;
     int gravity, like;
-    bool clip, trim, attention;
+    bool clip, trim, attention, random;
+    int seed;
+    uint32_t drawn[2];  /* for `random`: position along x and y, as a fraction of 2^32 */
     double tolerance;   /* percent of full scale */
     const char *aspect; /* "16:9"; NULL: that of `size` */
 };
@@ -41,6 +44,10 @@ static const struct gi_option options[] = {
     {GI_OPTION("attention", FLAG, struct crop_params, attention), .also = "smart",
      .help = "Put the rectangle of --size or --aspect, in place of --gravity, around the part of "
              "the image that draws attention"},
+    {GI_OPTION("random", FLAG, struct crop_params, random),
+     .help = "For training data: let the name of the image decide by chance where the rectangle of "
+             "--size or --aspect is, in place of --gravity"},
+    GI_SEED_OPTION(struct crop_params, seed),
     {GI_OPTION("like", CHOICE, struct crop_params, like), .default_text = "itself",
      .choices = likes,
      .help = "With --gravity center: where the odd pixel is if the margins cannot be equal"},
@@ -100,6 +107,22 @@ static void fit_aspect(int *width, int *height, const char *aspect)
         *height = down < 1 ? 1 : down < *height ? (int)down : *height;
 }
 
+/* Checks the options of a rectangle whose place is chosen by --attention or --random. */
+static enum gi_status check_chosen(const struct crop_params *p, struct gi_err *err)
+{
+    const char *option = p->attention ? "attention" : "random";
+    if (p->attention && p->random)
+        return gi_fail(err, GI_E_USAGE, "--attention: want no --random with it");
+    if (p->trim || p->clip)
+        return gi_fail(err, GI_E_USAGE, "--%s: want no --%s with it", option,
+                       p->trim ? "trim" : "clip");
+    if (p->size.placed)
+        return gi_fail(err, GI_E_USAGE, "--%s: want a --size without an offset", option);
+    if (!p->aspect && !gi_extent_is_set(&p->size.extent))
+        return gi_fail(err, GI_E_USAGE, "--%s: want --size or --aspect with it", option);
+    return GI_OK;
+}
+
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct crop_params *p = params;
@@ -110,18 +133,30 @@ static enum gi_status check(void *params, struct gi_err *err)
         return gi_fail(err, GI_E_USAGE,
                        "--aspect %s: want two whole numbers from 1 to 1000000, as in 16:9",
                        p->aspect);
-    if (p->attention && (p->trim || p->clip))
-        return gi_fail(err, GI_E_USAGE, "--attention: want no --%s with it",
-                       p->trim ? "trim" : "clip");
-    if (p->attention && p->size.placed)
-        return gi_fail(err, GI_E_USAGE, "--attention: want a --size without an offset");
-    if (p->attention && !p->aspect && !gi_extent_is_set(&p->size.extent))
-        return gi_fail(err, GI_E_USAGE, "--attention: want --size or --aspect with it");
+    if (!p->random && p->seed)
+        return gi_fail(err, GI_E_USAGE, "--seed: want --random with it");
+    if (p->attention || p->random)
+        return check_chosen(p, err);
     if (p->aspect)
         return GI_OK;
     if (!gi_extent_is_set(&p->size.extent) && !p->trim)
         return gi_fail(err, GI_E_USAGE, "want --size WIDTHxHEIGHT[+X+Y] or --trim");
     return GI_OK;
+}
+
+static bool draw(void *params, uint64_t key)
+{
+    struct crop_params *p = params;
+    uint64_t bits = gi_random_bits(key, p->seed, "crop");
+    p->drawn[0] = (uint32_t)(bits >> 32);
+    p->drawn[1] = (uint32_t)bits;
+    return p->random;
+}
+
+/* Returns a place from 0 to `spare`, which is not negative. */
+static int drawn_place(uint32_t drawn, int spare)
+{
+    return (int)((uint64_t)drawn * ((uint64_t)spare + 1) >> 32);
 }
 
 /* Returns 1 if torchvision's position in the middle is greater by 1 than that of gravity, else 0.
@@ -163,8 +198,13 @@ static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *wit
     int y = gi_gravity_above(gravity, whole_height - height) +
             to_even(p, p->gravity / 3, whole_height - height) +
             gi_gravity_down_is(gravity) * gi_length_pixels(&p->size.y, whole_height);
-    if (found && width <= whole_width && height <= whole_height)
+    bool fits = width <= whole_width && height <= whole_height;
+    if (found && fits)
         gi_attention_find(&x, &y, &found->attention, &plan->sources[0], width, height);
+    if (p->random && fits) {
+        x = drawn_place(p->drawn[0], whole_width - width);
+        y = drawn_place(p->drawn[1], whole_height - height);
+    }
     bool out = x < 0 || y < 0 || width > whole_width - x || height > whole_height - y;
     if (out && !p->clip)
         return gi_fail(err, GI_E_USAGE,
@@ -196,7 +236,7 @@ static bool subsample(void *params, const struct gi_plan *luma, int dx, int dy)
                                gi_length_of(place->top / dy)};
     p->gravity = GI_NORTHWEST;
     p->aspect = NULL;
-    p->clip = false;
+    p->clip = p->random = false;
     return true;
 }
 
@@ -207,7 +247,7 @@ static bool window(const void *params, const struct gi_image *picture, struct gi
     const struct crop_params *p = params;
     struct gi_plan plan = {.params = params, .result = *picture};
     const struct gi_bounds all = {0, 0, picture->width, picture->height};
-    if (p->trim || p->attention)
+    if (p->trim || p->attention || p->random) /* nothing is drawn yet */
         return false;
     *window = (struct gi_window){0, 0, 1, 1};
     if (!place_in(&plan, &all, NULL, NULL)) {
@@ -357,32 +397,40 @@ const struct gi_filter gi_filter_crop = {
     .examples = "gpuimg crop photo.jpg part.png --size 400x300+120+80\n"
                 "gpuimg crop photo.jpg wide.jpg --aspect 16:9 --gravity center\n"
                 "gpuimg crop photo.jpg square.jpg --aspect 1:1 --attention\n"
+                "gpuimg crop photos/*.jpg --size 224x224 --random --seed 2 --out-dir crops\n"
                 "gpuimg crop photo.jpg middle.png --size 50% --gravity center\n"
                 "gpuimg crop scan.png text.png --trim --tolerance 25",
-    .manual = "--size 400x300+120+80 takes 400 x 300 pixels at an offset of 120 pixels from the "
-              "left and 80 from the top. Sizes such as 50%, 50%x and x300 are possible too, and "
-              "offsets may be percentages. With --gravity the rectangle is in another corner, at "
-              "a side or in the middle, and offsets count inwards from there: --size "
-              "100x50+10+10 --gravity southeast leaves out 10 pixels on the right and 10 at the "
-              "bottom of the image. Samples do not change.\n\n"
-              "--trim cuts off the border: it keeps the smallest rectangle that contains every "
-              "pixel with a sample that differs from the upper left pixel by more than "
-              "--tolerance. In an image with alpha, colours are multiplied by alpha before they "
-              "are compared, so that all fully transparent pixels are equal. An image of one "
-              "colour does not change. Paper that is lit unevenly differs from its corner: scans "
-              "need a --tolerance of 20 to 30. If nothing is trimmed, there is a warning.\n\n"
-              "--attention is a smart crop, as thumbnails need it (gpuimg run 'resize --size "
-              "256x256^ | crop --size 256x256 --attention'). The image is reduced to 32 x 32 "
-              "pixels, each of which gets a score: 5 times the magnitude of the Laplacian of CIE "
-              "Y, plus, unless it is dark, up to 100 for the colour of skin, plus a* of CIE "
-              "L*a*b*, which is high for saturated reds. The scores are blurred in proportion to "
-              "the rectangle, which is centred at the highest one, within the image. Transparent "
-              "pixels count as black. This is the definition of libvips' smartcrop with "
-              "interesting=attention; the reduced pixels can differ by a rounding.",
+    .manual =
+        "--size 400x300+120+80 takes 400 x 300 pixels at an offset of 120 pixels from the "
+        "left and 80 from the top. Sizes such as 50%, 50%x and x300 are possible too, and "
+        "offsets may be percentages. With --gravity the rectangle is in another corner, at "
+        "a side or in the middle, and offsets count inwards from there: --size "
+        "100x50+10+10 --gravity southeast leaves out 10 pixels on the right and 10 at the "
+        "bottom of the image. Samples do not change.\n\n"
+        "--trim cuts off the border: it keeps the smallest rectangle that contains every "
+        "pixel with a sample that differs from the upper left pixel by more than "
+        "--tolerance. In an image with alpha, colours are multiplied by alpha before they "
+        "are compared, so that all fully transparent pixels are equal. An image of one "
+        "colour does not change. Paper that is lit unevenly differs from its corner: scans "
+        "need a --tolerance of 20 to 30. If nothing is trimmed, there is a warning.\n\n"
+        "--attention is a smart crop, as thumbnails need it (gpuimg run 'resize --size "
+        "256x256^ | crop --size 256x256 --attention'). The image is reduced to 32 x 32 "
+        "pixels, each of which gets a score: 5 times the magnitude of the Laplacian of CIE "
+        "Y, plus, unless it is dark, up to 100 for the colour of skin, plus a* of CIE "
+        "L*a*b*, which is high for saturated reds. The scores are blurred in proportion to "
+        "the rectangle, which is centred at the highest one, within the image. Transparent "
+        "pixels count as black. This is the definition of libvips' smartcrop with "
+        "interesting=attention; the reduced pixels can differ by a rounding.\n\n"
+        "--random takes every place with the same probability. The name of the image and "
+        "--seed decide, as in gpuimg flip --random: a second run, another device and other "
+        "shards give the same places, and so do images/a.png, masks/a.png, the members a.png and "
+        "a.seg.png of a tar, and the pages or frames of a file, if they have the same size. "
+        "Each --seed gives others.",
     .options = options,
     .params_nbytes = sizeof(struct crop_params),
     .check = check,
     .sources.window = window,
+    .sources.draw = draw,
     .samples.subsample = subsample,
     .plan = plan,
     .sources.needs = needs,

@@ -110,4 +110,18 @@ expect_error 2 'crop: --attention: want no --trim with it' crop red.ppm made.ppm
 expect_error 2 'crop: --attention: want no --clip with it' crop red.ppm made.ppm --attention --clip --size 9x9
 expect_error 2 'crop: --attention: want a --size without an offset' crop red.ppm made.ppm --attention --size 9x9+1+1
 expect_error 2 'crop: --size 400x9*: extends past the image of 320 x 240 pixels*' crop red.ppm made.ppm --attention --size 400x9
+
+# The words of other programs.
+while IFS=: read -r word means; do
+    expect_error 2 "$word: no such command, did you mean $means*" "$word" red.ppm made.ppm
+done <<'END'
+smartcrop:crop --attention
+attention:crop --attention
+random-crop:crop --random
+flatten:convert --background
+remove-alpha:convert --background
+END
+expect_error 2 'crop: --smartcrop: no such option, did you mean --attention*' crop red.ppm made.ppm --smartcrop
+expect_error 2 'convert: --flatten: no such option, did you mean --background*' convert hidden.pam made.ppm --flatten
+expect_error 2 'convert: --no-rotate: no such option, did you mean --keep-orientation*' convert red.ppm made.ppm --no-rotate
 finish
