@@ -163,8 +163,9 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err);
 
-/* Returns whether the suffix or the prefix of the path names a format for several images: TIFF, or
- * one of animations (imgio/joined.h). */
+/* Returns whether the path names one file for several images: its suffix or prefix is that of TIFF
+ * or of an animation (imgio/joined.h), and it has no brace, because fields such as {stem} make it a
+ * template for a file per input. */
 bool gi_cli_writes_pages(const char *path);
 /* Returns the options of gi_joiner_new(). */
 struct gi_joined_timing gi_cli_timing(const struct gi_io_params *io);

@@ -71,7 +71,7 @@ static enum gi_status check_copy(char *const *inputs, int n, const char *output,
     return GI_OK;
 }
 
-/* Returns whether the options of batches are only --out with the name of a TIFF. */
+/* Returns whether the options of batches are only --out with the name of one file. */
 static bool out_is_pages(const struct gi_batch_params *p)
 {
     return p->out && !p->out_dir && !p->suffix && !p->files_from && !p->shard && !p->report &&
@@ -115,7 +115,9 @@ const struct gi_command gi_command_convert = {
               "composites transparent pixels over a colour. gpuimg help "
               "common describes these options.\n\n"
               "More than two operands of which the last is a TIFF are joined, as by gpuimg pages: "
-              "gpuimg convert a.png b.png doc.tif. The reverse is gpuimg convert doc.tif "
+              "gpuimg convert a.png b.png doc.tif. So are the inputs of --out doc.tif; "
+              "--out '{stem}.tif', a name with fields, makes a file per input. "
+              "The reverse is gpuimg convert doc.tif "
               "'page-{page}.png': {page} counts from 0, as the brackets in doc.tif[0] do, and "
               "{index} counts from 1.",
     .examples = "gpuimg convert photo.jpg photo.png\n"

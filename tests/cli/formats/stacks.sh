@@ -95,6 +95,23 @@ expect 0 gpuimg convert one0.tif p-001.png p-002.png joined.tif --depth 8
 same "convert with more than two operands joins them" joined.tif want.tif
 expect 0 gpuimg convert one0.tif p-001.png p-002.png --out joined2.tif --depth 8
 same "convert --out with a TIFF joins its operands" joined2.tif want.tif
+# A name with fields is one of a file for each input, whatever the format.
+for template in '{stem}.tif' '{name}.gif' '{index:03}.tif' '{width}-{index}.gif' '{date}-{stem}.tif'; do
+    rm -rf each
+    expect 0 gpuimg convert p-001.png p-002.png --out "each/$template" --depth 8
+    check "$template: two files" test "$(find each -type f ! -name '*{*' | wc -l)" = 2
+done
+if gpuimg list | grep -q 'webp  *read  write'; then
+    expect 0 gpuimg convert p-001.png p-002.png --out 'each/{stem}.webp' --depth 8
+    check "WebP: two files" test -s each/p-001.webp -a -s each/p-002.webp
+fi
+expect 0 gpuimg convert p-001.png p-002.png --out 'each/{stem}.tif'
+for page in p-001 p-002; do
+    expect 0 gpuimg convert $page.png want1.tif
+    same "$page: the file of its input" each/$page.tif want1.tif
+done
+expect_error 2 'convert: --out made{x}.tif: {x}.tif: want {dir}, *' convert p-001.png p-002.png --out 'made{x}.tif'
+expect_error 2 'convert: made-{stem}.tif: one operand too many*' convert p-001.png p-002.png 'made-{stem}.tif'
 expect 0 gpuimg convert p-001.png p-002.png joined.tif
 holds "a TIFF is replaced if no input is a TIFF" 'len(pages("joined.tif")) == 2'
 expect_error 2 'convert: joined2.tif: is an image already: want --force to replace it, or gpuimg pages --out FILE to join the images' convert one0.tif joined.tif joined2.tif --depth 8
