@@ -45,7 +45,9 @@ static const struct gi_format *by_suffix(const char *path)
     return find(dot + 1, strlen(dot + 1));
 }
 
-static enum gi_status fail_usage(struct gi_err *err, const char *format, const char *path)
+/* `found` is the format, which can't be written, or NULL. */
+static enum gi_status fail_usage(struct gi_err *err, const char *format, const char *path,
+                                 const struct gi_format *found)
 {
     char names[256] = "";
     const char *way = format ? NULL : gi_other_writer(path);
@@ -59,10 +61,11 @@ static enum gi_status fail_usage(struct gi_err *err, const char *format, const c
     }
     if (format)
         return gi_fail(err, GI_E_USAGE, "--format %s: want one of %s", format, names);
-    return gi_fail(err, GI_E_USAGE,
-                   "%s: no image format has this name; want a suffix, --format or a prefix "
-                   "\"png:\" of %s",
-                   path, names);
+    return gi_fail(err, GI_E_USAGE, "%s: %s; want a suffix, --format or a prefix \"png:\" of %s",
+                   path,
+                   found && found->info.video ? "is the name of a video, not of an image"
+                                              : "no image format has this name",
+                   names);
 }
 
 /* Finds the format, and moves *path past a prefix such as "png:". */
@@ -79,7 +82,7 @@ static enum gi_status choose(const struct gi_format **chosen, const char **path,
         return gi_fail(err, GI_E_USAGE, "%s: this build of gpuimg has no %s and can't write %s",
                        whole, (*chosen)->info.missing, (*chosen)->info.name);
     if (!*chosen || !(*chosen)->encode)
-        return fail_usage(err, format, whole);
+        return fail_usage(err, format, whole, *chosen);
     if (!**path)
         return gi_fail(err, GI_E_USAGE, "%s: want a file name or - after the prefix", whole);
     if ((*chosen)->writes_by && gi_library_load((*chosen)->writes_by, err))

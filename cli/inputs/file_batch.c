@@ -141,6 +141,61 @@ enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
     return gi_naming_folder(&files->out.naming, &files->in.list, item->source.place, *path, err);
 }
 
+/* Returns what gives the results suffixes of their own, if those of the inputs name their formats;
+ * otherwise NULL. */
+static const char *other_suffix(const struct gi_naming *naming)
+{
+    if (!naming->template || strstr(naming->template, "{ext}"))
+        return naming->suffix ? NULL : "--suffix, such as --suffix .png";
+    return strstr(naming->template, "{name}") ? "--out with {stem}.png in place of {name}" : NULL;
+}
+
+/* Checks that the output of input i, an image, has the name of a format that can be written. One
+ * that is named after a video passes, because its reader reports what can be done with it. */
+static enum gi_status check_format(const struct gi_batch_files *files, size_t i, const char *output,
+                                   const char *image_format, struct gi_err *err)
+{
+    char *const *input = &files->in.list.inputs[i].path;
+    const char *want = other_suffix(&files->out.naming), *format = gi_save_format(output, NULL);
+    if (want && !image_format && format && strcmp(format, "y4m") == 0)
+        return GI_OK;
+    enum gi_status status = gi_save_check(output, image_format, err);
+    status = gi_cli_missing_first(status, input, 1, err);
+    return !status || status == GI_E_IO || !want || image_format
+               ? status
+               : gi_err_prefix(err, "%s: want %s", *input, want);
+}
+
+/* Checks the formats of all outputs. If some of them can be written, the inputs of the others fail
+ * on their own. */
+static enum gi_status check_formats(struct gi_batch_files *files, const char *image_format,
+                                    struct gi_err *err)
+{
+    struct gi_err first = {0};
+    bool any = false;
+    for (size_t i = 0; i < files->in.list.n; i++) {
+        struct gi_input *input = &files->in.list.inputs[i];
+        if (input->why)
+            continue;
+        char *output = gi_naming_output(&files->out.naming, &files->in.list, i);
+        struct gi_err refused = {0};
+        input->unwritable = check_format(files, i, output, image_format, &refused);
+        any |= !input->unwritable;
+        first = first.status ? first : refused;
+        free(output);
+    }
+    return any || !first.status ? GI_OK : gi_fail(err, first.status, "%s", first.text);
+}
+
+/* Fails the item whose output check_formats() refused. */
+static void refuse_format(struct gi_item *item, const struct gi_batch_files *files, size_t i)
+{
+    if (!item->line.status)
+        item->line.status = check_format(files, i, item->line.output, NULL, &item->line.err);
+    if (item->line.status == GI_E_USAGE)
+        item->line.status = item->line.err.status = GI_E_UNSUPPORTED;
+}
+
 enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
                               struct gi_err *err)
 {
@@ -153,14 +208,8 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
     if (!files->params->out_dir && !files->params->out)
         return gi_fail(err, GI_E_USAGE, "want --out-dir or --out for the results");
     enum gi_status status = gi_naming_check(&files->out.naming, err);
-    for (size_t i = 0; i < files->in.list.n && !status && images; i++) {
-        if (files->in.list.inputs[i].why)
-            continue;
-        char *output = gi_naming_output(&files->out.naming, &files->in.list, i);
-        status = gi_save_check(output, image_format, err);
-        status = gi_cli_missing_first(status, &files->in.list.inputs[i].path, 1, err);
-        free(output);
-    }
+    if (!status && images)
+        status = check_formats(files, image_format, err);
     return status ? status : gi_batch_check(files, err);
 }
 
@@ -189,6 +238,8 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
                               files->out.a_file_a_size;
         item->line.input = gi_small_copy(input);
         gi_item_refuse(item, &files->in.list.inputs[i]);
+        if (files->in.list.inputs[i].unwritable)
+            refuse_format(item, files, i);
         *more = true;
     }
     return GI_OK;

@@ -19,7 +19,8 @@ struct gi_input {
     /* If this is not 0, the input fails with this errno without being opened. It is ENAMETOOLONG
      * for a path of PATH_MAX bytes or more, or the reason why a folder can't be read. */
     int why;
-    int rule; /* as gi_matcher_rule() returns it */
+    int rule;        /* as gi_matcher_rule() returns it */
+    bool unwritable; /* the input fails: its output has a name for which there is no format */
     /* the day of the image, found when a name needs it the first time; "": not yet */
     char date[GI_IMAGE_DATE_NBYTES];
 };

@@ -76,6 +76,27 @@ expect_error 2 'invert: in/b.png: the output of in/b.png would be written over t
 expect_error 2 'invert: in: is a folder, want --recursive or files' invert in --out-dir made
 expect_error 2 'invert: --out made/{x}: {x}: want {dir}, {tree}*' invert in/a.png --out 'made/{x}'
 expect_error 2 'invert: made/a.xyz: no image format has this name*' invert in/a.png --out-dir made --suffix xyz
+# A file whose format can only be read fails alone, and the message names it; if all are such, nothing is done.
+mkdir mix
+cp in/a.png mix/a.png
+: >mix/j.jp2
+printf 'YUV4MPEG2 W4 H4 F25:1 C420jpeg\nFRAME\n%24s' '' >mix/v.y4m
+expect 1 gpuimg invert --recursive mix --out-dir read --report read.jsonl
+check 'jp2: what helps' grep -q '^gpuimg: invert: mix/j.jp2: want --suffix, such as --suffix .png: read/j.jp2: can.t be written' err
+check 'y4m: what it is' grep -q "^gpuimg: invert: mix/v.y4m: is a Y4M video: .*'NAME-{index}.png'" err
+check 'the report has each' test "$(jq -r 'select(.input) | .input + .status' read.jsonl | sort | tr '\n' ' ')" = \
+    'mix/a.pngdone mix/j.jp2failed mix/v.y4mfailed '
+holds read 'a.png'
+expect 1 gpuimg invert mix/a.png mix/j.jp2 --out 'read2/{name}'
+check '{name}: what helps' grep -q '^gpuimg: invert: mix/j.jp2: want --out with {stem}.png in place of {name}: ' err
+holds read2 'a.png'
+expect 1 gpuimg invert in/b.png mix/j.jp2 mix/none.xyz --out-dir read3
+check 'a missing file is missing' grep -q '^gpuimg: invert: mix/none.xyz: No such file' err
+holds read3 'b.png'
+expect_error 2 'invert: mix/j.jp2: want --suffix, *' invert mix/j.jp2 --out-dir made
+cp in/a.png mix/v.y4m
+expect 1 gpuimg invert in/b.png mix/v.y4m --out-dir read4
+check 'an image with the name of a video' grep -q '^gpuimg: invert: read4/v.y4m: is the name of a video, not of an image; want a' err
 mkdir empty
 expect_error 2 'invert: no images among the inputs' invert --recursive empty --out-dir made
 expect_error 2 'invert: no images among the inputs' invert --files-from /dev/null --out-dir made
