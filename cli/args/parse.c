@@ -27,7 +27,8 @@ enum {
 /* The rows of all sets of a command, and the tables for getopt made from them. */
 struct table {
     const struct gi_option **rows;
-    int *sets; /* the set of each row */
+    int *sets;   /* the set of each row */
+    bool *given; /* the row has had a value */
     int nrows;
     int json; /* number of the row of --format if it has the choice json, otherwise -1 */
     struct option *longs; /* names and aliases of rows, help, json */
@@ -39,6 +40,7 @@ static void table_free(struct table *t)
 {
     free(t->rows);
     free(t->sets);
+    free(t->given);
     free(t->longs);
     free(t->shorts);
 }
@@ -62,6 +64,7 @@ static void table_make(struct table *t, const struct gi_command *command)
     size_t n = (size_t)count_rows(command);
     t->rows = gi_small_calloc(n + 1, sizeof *t->rows);
     t->sets = gi_small_calloc(n + 1, sizeof *t->sets);
+    t->given = gi_small_calloc(n + 1, sizeof *t->given);
     t->longs = gi_small_calloc(2 * n + 3, sizeof *t->longs);
     t->shorts = gi_small_calloc(2 * n + 8, 1);
     /* With '-' getopt returns operands too, at the positions where they occur. With ':' it returns
@@ -178,6 +181,20 @@ static const struct gi_option *row_unset(const struct gi_option *row, const void
     return row->named ? row : NULL;
 }
 
+/* Refuses a second value of an option that names files, because those of the first would be
+ * missing. Of other options the last value counts. */
+static enum gi_status check_once(const struct table *t, int index, const char *text,
+                                 struct gi_err *err)
+{
+    const struct gi_option *row = t->rows[index];
+    bool once = row->type == GI_OPT_PATH || strcmp(row->name, "suffix") == 0;
+    bool twice = once && !row->repeats && t->given[index];
+    t->given[index] = true;
+    return twice ? gi_fail(err, GI_E_USAGE, "--%s %s: --%s is given twice: want it once", row->name,
+                           text, row->name)
+                 : GI_OK;
+}
+
 /* `second` is the second argument of an option that has two; otherwise NULL. */
 static enum gi_status read_row(struct gi_args *args, const struct table *t, int index,
                                const char *text, const char *second, struct gi_err *err)
@@ -186,6 +203,8 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
     void *params = args->params[t->sets[index]];
     if (!text)
         text = row->bare;
+    if (check_once(t, index, text, err))
+        return err->status;
     if (row->named && !(row = row_unset(row, params)))
         return gi_fail(err, GI_E_USAGE, "--%s %s: is one image too many", t->rows[index]->name,
                        text);

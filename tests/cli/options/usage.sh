@@ -278,6 +278,21 @@ expect_error 2 'list: x: operations only go with --ways' list x
 expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh
 expect_error 2 'selftest: blurr: no such operation (try gpuimg list)' selftest blurr
 
+# An option that names files has one value, by whichever of its names; of other options the last one counts.
+expect_error 2 'invert: --out made2-{stem}.pgm: --out is given twice: want it once' \
+    invert in.pgm --out 'made1-{stem}.pgm' --out 'made2-{stem}.pgm'
+expect_error 2 'invert: --out-dir made2: --out-dir is given twice: want it once' invert in.pgm --out-dir=made1 --out-d made2
+expect_error 2 'invert: --suffix .png: --suffix is given twice: want it once' invert in.pgm --out-dir made --suffix .jpg --suffix .png
+expect_error 2 'pages: --out made2.tif: --out is given twice: want it once' pages in.pgm -o made1.tif --out made2.tif
+expect_error 2 'stats: --table made2.csv: --table is given twice: want it once' stats in.pgm --table made1.csv --table made2.csv
+expect_error 2 'extract: --overlay made2.png: --overlay is given twice: want it once' \
+    extract in.pgm --overlay made1.png --overlay made2.png
+expect_error 2 'run: step 1: stats: --to made2.csv: --to is given twice: want it once' \
+    run 'stats --to made1.csv --to made2.csv' in.pgm
+expect 0 gpuimg blur in.pgm want.pgm --k 5
+expect 0 gpuimg blur in.pgm out.pgm --k 3 --k 5
+check "the last --k counts" cmp out.pgm want.pgm
+
 # The format of the output is determined before the input is read: text.pgm is no image.
 echo text >text.pgm
 expect_error 2 'blur: *' blur text.pgm made.xyz
