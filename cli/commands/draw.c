@@ -4,6 +4,7 @@
 #include "cli/args/image_files.h"
 #include "cli/command.h"
 #include "cli/inputs/driver.h"
+#include "cli/log.h"
 #include "cli/paths/names.h"
 #include "cli/plot/cairo.h"
 #include "cli/run/imaging.h"
@@ -13,6 +14,7 @@
 #include "imgio/small.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +81,8 @@ struct draw {
     struct gi_shape *shapes; /* of the options */
     size_t nshapes;
     struct gi_ink color, fill;
-    double bar, pixel; /* --scale-bar and --pixel-size in metres; 0: not given */
+    double bar, pixel;        /* --scale-bar and --pixel-size in metres; 0: not given */
+    atomic_bool any, matched; /* an image was read; a row of the table was for one */
 };
 
 /* As in the overlays of gpuimg extract. */
@@ -239,7 +242,7 @@ static char *bar_label(const char *text)
 }
 
 /* Draws all shapes of the image. */
-static enum gi_status draw_shapes(struct gi_image *made, int *x, int *y, const struct draw *draw,
+static enum gi_status draw_shapes(struct gi_image *made, int *x, int *y, struct draw *draw,
                                   const struct gi_item *item, const struct gi_image *image,
                                   const struct gi_metadata *metadata, struct gi_err *err)
 {
@@ -256,6 +259,9 @@ static enum gi_status draw_shapes(struct gi_image *made, int *x, int *y, const s
     for (size_t i = 0; i < draw->table.n; i++)
         if (gi_shape_row_is_for(&draw->table.rows[i], item->line.input))
             add(&shapes, draw, &draw->table.rows[i].shape, draw->table.rows[i].kind);
+    atomic_store(&draw->any, true);
+    if (shapes.n)
+        atomic_store(&draw->matched, true);
     for (size_t i = 0; i < draw->nshapes; i++)
         add(&shapes, draw, &draw->shapes[i], 0);
     if (p->text && !(status = gi_list_add(&list, item->line.input, err))) {
@@ -302,11 +308,28 @@ static enum gi_status put_on(struct gi_image *made, struct gi_imaging *imaging,
     return status;
 }
 
+/* Warns of a table none of whose rows was for an image, which is an error with --strict. `input` is
+ * the only image, or NULL for a batch. */
+static enum gi_status check_matched(const struct draw *draw, const struct gi_io_params *io,
+                                    const char *input, struct gi_err *err)
+{
+    const char *first = gi_shapes_table_first(&draw->table), *table = draw->params->table;
+    const char *none = input ? input : "an image of the batch";
+    if (!first || !draw->any || draw->matched)
+        return GI_OK;
+    if (io->strict)
+        return gi_fail(err, GI_E_FORMAT, "--strict: %s: no row names %s; the first row names %s",
+                       table, none, first);
+    gi_cli_warn("%s: no row names %s; the first row names %s", table, none, first);
+    return GI_OK;
+}
+
 static enum gi_status draw_item(void *self, const struct gi_batch_files *files,
                                 struct gi_imaging *imaging, struct gi_item *item,
                                 struct gi_err *err)
 {
-    const struct draw *draw = self;
+    struct draw *draw = self;
+    const struct gi_io_params *io = gi_imaging_options(imaging)->io;
     struct gi_image image = {0}, drawing = {0}, made = {0};
     struct gi_metadata metadata = {0};
     struct gi_file_info info = {0};
@@ -315,6 +338,8 @@ static enum gi_status draw_item(void *self, const struct gi_batch_files *files,
     bool loaded = !status;
     if (!status)
         status = draw_shapes(&drawing, &x, &y, draw, item, &image, &metadata, err);
+    if (!status && !files && io->strict) /* before the image is saved */
+        status = check_matched(draw, io, item->line.input, err);
     if (!status)
         status = put_on(&made, imaging, item, &image, &drawing, x, y, err);
     if (status && loaded && files)
@@ -343,6 +368,8 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     status = gi_cli_missing_first(status, operands, 1, err);
     if (!status)
         status = gi_drive(&job, operands, noperands, err);
+    if (!status)
+        status = check_matched(&draw, io, many ? NULL : operands[0], err);
     for (size_t i = 0; i < draw.nshapes; i++)
         free(draw.shapes[i].v);
     free(draw.shapes);
@@ -366,8 +393,9 @@ const struct gi_command gi_command_draw = {
         "--table is a CSV table with a row per shape, whose columns are found by their names: x "
         "and y with w and h, xmin, ymin, xmax and ymax, x1, y1, x2 and y2, or bbox_x, bbox_y, "
         "bbox_width and bbox_height, as gpuimg extract and most detectors write them. Columns "
-        "that may be there: file (also filename, image), which chooses the rows of each image of "
-        "a batch; label (class, name, category) and score (confidence), which are written above "
+        "that may be there: file (also filename, image, image_path), which chooses the rows of "
+        "each image of a batch, or else image_id, a name that may lack its suffix; label (class, "
+        "name, category) and score (confidence), which are written above "
         "a box; shape (box, line, circle, polygon or text), radius, points (\"X,Y X,Y X,Y\"), "
         "color, fill, line_width and size. Each class has a colour of its own. Other columns are "
         "ignored.\n\n"

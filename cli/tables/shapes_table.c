@@ -19,6 +19,7 @@ enum { COLUMNS_MAX = 256, NUMBERS_MAX = 20000, PLACE_MAX = 1000000 };
 enum field {
     UNKNOWN,
     FILE_NAME,
+    IMAGE_ID, /* as FILE_NAME, for rows without one */
     KIND,
     X,
     Y,
@@ -45,8 +46,17 @@ static const struct {
     {"file", FILE_NAME},
     {"filename", FILE_NAME},
     {"file_name", FILE_NAME},
+    {"file_path", FILE_NAME},
+    {"filepath", FILE_NAME},
     {"image", FILE_NAME},
+    {"image_name", FILE_NAME},
+    {"image_path", FILE_NAME},
+    {"img", FILE_NAME},
+    {"img_path", FILE_NAME},
     {"path", FILE_NAME},
+    {"image_id", IMAGE_ID},
+    {"imageid", IMAGE_ID},
+    {"img_id", IMAGE_ID},
     {"shape", KIND},
     {"x", X},
     {"bbox_x", X},
@@ -256,8 +266,8 @@ static enum gi_status add_row(struct gi_shapes_table *table, const struct line *
         table->rows =
             gi_small_realloc(table->rows, table->n ? 2 * table->n : 1, sizeof *table->rows);
     struct gi_shape_row *row = &table->rows[table->n++];
-    *row = (struct gi_shape_row){.file = has(line, FILE_NAME) ? gi_small_copy(line->of[FILE_NAME])
-                                                              : NULL};
+    enum field file = has(line, FILE_NAME) ? FILE_NAME : IMAGE_ID;
+    *row = (struct gi_shape_row){.file = has(line, file) ? gi_small_copy(line->of[file]) : NULL};
     const char *label = has(line, LABEL) ? line->of[LABEL] : NULL;
     const char *score = has(line, SCORE) ? line->of[SCORE] : NULL;
     if (label || score)
@@ -366,11 +376,21 @@ bool gi_shape_row_is_for(const struct gi_shape_row *row, const char *input)
 {
     if (!row->file)
         return true;
-    const char *longer = input, *shorter = row->file;
-    if (strlen(longer) < strlen(shorter)) {
-        longer = row->file;
-        shorter = input;
-    }
-    const char *end = longer + strlen(longer) - strlen(shorter);
-    return strcmp(end, shorter) == 0 && (end == longer || end[-1] == '/');
+    const char *slash = strrchr(row->file, '/'), *dot = strrchr(input, '.');
+    size_t nrow = strlen(row->file), ninput = strlen(input);
+    if (!strchr(slash ? slash : row->file, '.') && dot && !strchr(dot, '/'))
+        ninput = (size_t)(dot - input); /* an identifier is a name without its suffix */
+    const char *longer = nrow > ninput ? row->file : input;
+    size_t nlonger = nrow > ninput ? nrow : ninput, n = nrow > ninput ? ninput : nrow;
+    const char *end = longer + nlonger - n;
+    return strncmp(end, longer == input ? row->file : input, n) == 0 &&
+           (end == longer || end[-1] == '/');
+}
+
+const char *gi_shapes_table_first(const struct gi_shapes_table *table)
+{
+    for (size_t i = 0; i < table->n; i++)
+        if (!table->rows[i].file)
+            return NULL;
+    return table->n ? table->rows[0].file : NULL;
 }

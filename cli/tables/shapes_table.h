@@ -26,8 +26,11 @@ enum gi_status gi_shapes_table_read(struct gi_shapes_table *table, const char *p
 void gi_shapes_table_free(struct gi_shapes_table *table);
 
 /* Returns whether the row is drawn on the image `input`: the row has no file, or one of the two
- * paths is the end of the other, from a slash on. */
+ * paths is the end of the other, from a slash on. If the row's file has no dot, the suffix of the
+ * input does not count. */
 bool gi_shape_row_is_for(const struct gi_shape_row *row, const char *input);
+/* Returns the file of the first row, or NULL if there is a row for every image, or none at all. */
+const char *gi_shapes_table_first(const struct gi_shapes_table *table);
 
 /* Reads the numbers of a shape, separated by commas or blanks, such as "10,20 30,40". shape->kind
  * is set; shape->v, which the caller frees, and shape->n become the numbers. `what` names the text

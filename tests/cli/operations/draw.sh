@@ -48,6 +48,43 @@ head -c 3000000 /dev/zero | tr '\0' 1 >table.csv
 expect_error 1 'draw: --table: table.csv: *' draw in.pgm made.png --table table.csv
 table 'line 1: more than 256 columns' "$(printf 'x,y%300s' '' | tr ' ' ,)"
 
+# A table whose rows are all for other images draws nothing, which causes a warning.
+for column in file filename file_name image image_name image_path img path image_id; do
+    printf '%s,x,y,w,h\n' $column >rows.csv
+    cp rows.csv other.csv
+    printf 'd/in.pgm,3,4,20,9\n' >>rows.csv
+    printf 'none.pgm,3,4,20,9\n' >>other.csv
+    expect 0 gpuimg draw in.pgm row.png --table rows.csv --color red
+    check "$column: no warning" test ! -s err
+    expect 0 gpuimg draw in.pgm box.png --box 3,4,20,9 --color red
+    same "$column: the row of the image" row.png box.png
+    expect 0 gpuimg draw in.pgm none.png --table other.csv
+    check "$column: a warning" test "$(<err)" = 'gpuimg: warning: draw: other.csv: no row names in.pgm; the first row names none.pgm'
+    expect 0 gpuimg convert none.png none.pgm --gray
+    same "$column: nothing is drawn" in.pgm none.pgm
+done
+expect_error 1 'draw: --strict: other.csv: no row names in.pgm; the first row names none.pgm' \
+    draw in.pgm made.png --table other.csv --strict
+cp in.pgm in2.pgm
+expect 0 gpuimg draw in.pgm in2.pgm --table other.csv --out-dir many --suffix .png
+check 'a batch: one warning' test "$(grep -c 'warning: draw: other.csv: no row names an image of the batch; the first' err)" = 1
+expect 1 gpuimg draw in.pgm in2.pgm --table other.csv --out-dir many --suffix .png --strict
+check 'a batch with --strict' grep -q 'draw: --strict: other.csv: no row names an image of the batch' err
+expect 0 gpuimg draw in.pgm in2.pgm --table rows.csv --out-dir many --suffix .png --strict
+check 'one row of one image is enough' test "$(grep -c warning err)" = 0
+# An identifier may lack the suffix; a name beside it wins; a row without a name is for every image.
+printf 'image_id,x,y,w,h\nin,3,4,20,9\n' >rows.csv
+expect 0 gpuimg draw in.pgm row.png --table rows.csv --color red
+same 'an identifier' row.png box.png
+expect 0 gpuimg draw in2.pgm none.png --table rows.csv
+check 'not that of a longer name' grep -q 'no row names in2.pgm' err
+printf 'file_name,image_id,x,y,w,h\nin.pgm,17,3,4,20,9\nin2.pgm,in,0,0,5,5\n' >rows.csv
+expect 0 gpuimg draw in.pgm row.png --table rows.csv --color red
+same 'a name wins over an identifier' row.png box.png
+printf 'image_id,x,y,w,h\n,3,4,20,9\n' >rows.csv
+expect 0 gpuimg draw in.pgm row.png --table rows.csv --color red
+same 'a row for every image' row.png box.png
+
 # depth, metadata and pipes
 expect 0 gpuimg convert in.pgm deep.tif --depth 16 --dpi 300
 expect 0 gpuimg draw deep.tif kept.tif --box 1,1,5,5
