@@ -11,7 +11,8 @@
 static const char *command_name;
 static bool is_quiet, is_verbose;
 static char conclusion[1024];
-static bool shows_line; /* protected by the lock of stderr */
+static char first_logged[1024]; /* protected by the lock of stderr */
+static bool shows_line;         /* protected by the lock of stderr */
 
 /* Warnings of a batch, without the name before their first ": ". A warning for which the array has
  * no room is printed each time that it occurs. The array is protected by the lock of stderr. */
@@ -173,10 +174,28 @@ static void write_line(const char *kind, const char *format, va_list args)
 
 void gi_cli_log(const char *format, ...)
 {
-    va_list args;
+    char text[sizeof first_logged];
+    va_list args, again;
     va_start(args, format);
+    va_copy(again, args);
+    vsnprintf(text, sizeof text, format, again);
+    va_end(again);
+    flockfile(stderr);
+    if (!*first_logged)
+        strcpy(first_logged, text);
     write_line("", format, args);
+    funlockfile(stderr);
     va_end(args);
+}
+
+void gi_cli_forget_logged(void)
+{
+    *first_logged = '\0';
+}
+
+const char *gi_cli_first_logged(void)
+{
+    return first_logged;
 }
 
 void gi_cli_tell(const char *format, ...)

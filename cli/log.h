@@ -9,6 +9,10 @@
 
 /* Prints one line to stderr: "gpuimg: COMMAND: text". */
 void gi_cli_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Returns the first text that gi_cli_log() printed since gi_cli_forget_logged(), without the
+ * program and the command, or "". Both are called while no other thread logs. */
+const char *gi_cli_first_logged(void);
+void gi_cli_forget_logged(void);
 /* Prints "gpuimg: warning: COMMAND: text", unless warnings are off. */
 void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for the text "NAME: WARNING". The name "-" is standard input. */

@@ -164,12 +164,13 @@ static enum gi_status write_result(struct jobs *jobs, const char *command, int c
                                    const char *output, const struct gi_err *line_err,
                                    struct gi_err *err)
 {
+    const char *why = *line_err->text ? line_err->text : gi_cli_first_logged();
     json_t *object = json_object();
     json_object_set_new(object, "line", json_integer((json_int_t)jobs->lines.number));
     json_object_set_new(object, "command", gi_json_text(command));
     json_object_set_new(object, "status", json_integer(code));
     json_object_set_new(object, "seconds", json_real(0.001 * (int)(1000 * seconds)));
-    json_object_set_new(object, "error", gi_json_text(code ? line_err->text : NULL));
+    json_object_set_new(object, "error", gi_json_text(code ? why : NULL));
     json_object_set_new(object, "output", gi_json_text(output));
     enum gi_status status = GI_OK;
     char *text = gi_json_dump(object, JSON_REAL_PRECISION(9));
@@ -188,6 +189,7 @@ static enum gi_status run_line(struct jobs *jobs, struct gi_err *err)
     int n = read_words(&words, &jobs->lines, &line_err);
     double start = gi_now_ms();
     int code = 0;
+    gi_cli_forget_logged();
     enum gi_status status = GI_OK;
     if (line_err.status) {
         gi_cli_log("line %zu: %s", jobs->lines.number, line_err.text);
@@ -291,8 +293,8 @@ const struct gi_command gi_command_jobs = {
         "number from 1, \"command\" its first word, \"status\" the exit status that the command "
         "would have had, \"seconds\" its time, \"error\" the message if it failed, and "
         "\"output\" the text that the command printed, null if there is none. Messages go to "
-        "standard error as well; \"error\" is \"\" if several were logged. A line can't print an "
-        "image, and reads nothing from standard input.\n\n"
+        "standard error as well; \"error\" is the first if several were logged. A line can't print "
+        "an image, and reads nothing from standard input.\n\n"
         "A line that fails does not end the others, except with --fail-fast. The exit status is 0 "
         "if all lines succeeded, 75 if one of them had 75 (the machine failed, so that another "
         "run may succeed), and otherwise 1. A line may not be jobs itself.",

@@ -198,9 +198,9 @@ static void decide(struct gi_session *devices, const struct gi_session_job *job)
     struct gi_estimate estimate = gi_session_estimate(job, images, devices->threads, NULL);
     bool worth = estimate.cuda_s < estimate.cpu_s;
     if (devices->verbose)
-        gi_cli_log("device auto: estimated %.3g s%s on cpu, at best %.3g s on cuda%s",
-                   estimate.cpu_s, estimate.with_coding ? " with coding" : "", estimate.cuda_s,
-                   worth ? ": opens it" : "");
+        gi_cli_tell("device auto: estimated %.3g s%s on cpu, at best %.3g s on cuda%s",
+                    estimate.cpu_s, estimate.with_coding ? " with coding" : "", estimate.cuda_s,
+                    worth ? ": opens it" : "");
     if (!worth)
         return;
     start_gpus(devices);

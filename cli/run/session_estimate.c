@@ -43,5 +43,5 @@ void gi_session_log(const char *cuda, int threads, bool open, const struct gi_es
     if (cuda || gi_cuda_is_likely())
         snprintf(priced, sizeof priced, ", %s%.3g s on cuda", open ? "" : "at best ",
                  estimate->cuda_s);
-    gi_cli_log("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate->cpu_s, priced);
+    gi_cli_tell("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate->cpu_s, priced);
 }

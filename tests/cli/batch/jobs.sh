@@ -66,6 +66,20 @@ check "an open quotation mark" test "$(field error 20)" = 'the quotation mark " 
 
 check "jobs is no line, with an option before it" test "$(field error 19)" = 'is a line of jobs, want another command'
 
+# The first message is the error also if it was logged before the end, and if several were.
+cat >logged <<'END'
+info missing.pgm
+info missing.pgm in.pgm missing2.pgm
+duplicates missing.pgm
+hash --table - missing.pgm
+resize missing.pgm --sizes 3,4 --out-dir many
+info in.pgm
+END
+gpuimg jobs logged >results 2>messages
+check "the statuses of logged errors" test "$(jq -r .status results | xargs)" = '1 1 1 1 1 0'
+check "the first logged message is the error" test "$(jq -r .error results | sort | uniq -c | sed 's/^ *//')" = \
+    $'5 missing.pgm: No such file or directory\n1 null'
+
 # From standard input; --fail-fast ends after the first failure.
 gpuimg jobs - --fail-fast <lines >out 2>err
 check "--fail-fast: the exit status" test $? = 1
