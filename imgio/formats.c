@@ -1,6 +1,7 @@
 /* The table of formats, and the part of loading that is the same for all formats.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/frames.h"
 #include "imgio/pages.h"
 #include "imgio/image_next.h"
 #include "imgio/integer.h"
@@ -336,6 +337,9 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
         status = format->decode(decode, err);
     if (!status && format->parts)
         format->parts(decode);
+    if (!status && format->animation && !decode->options->image)
+        status = gi_frames_describe(&decode->info->animation, format->animation, decode->bytes,
+                                    decode->nbytes, err);
     if (!status)
         status = gi_decode_settle_rest(decode, err);
     if (!status && decode->metadata->starved)

@@ -76,6 +76,31 @@ enum gi_status gi_frames_list(struct gi_image_list *list, const struct gi_animat
     return status;
 }
 
+enum gi_status gi_frames_describe(struct gi_animation_info *info,
+                                  const struct gi_animation_kind *kind, const unsigned char *bytes,
+                                  size_t nbytes, struct gi_err *err)
+{
+    struct gi_animation a = {0};
+    struct gi_err unread;
+    *info = (struct gi_animation_info){0};
+    if (!kind->starts(bytes, nbytes))
+        return GI_OK;
+    enum gi_status status = kind->scan(&a, bytes, nbytes, &unread);
+    if (!status && a.n > 1)
+        *info = (struct gi_animation_info){.frames = a.n,
+                                           .plays = a.plays,
+                                           .delay_ms_min = a.frames[0].delay_ms,
+                                           .delay_ms_max = a.frames[0].delay_ms};
+    for (int i = 0; i < info->frames; i++) {
+        int delay_ms = a.frames[i].delay_ms;
+        info->duration_ms += delay_ms;
+        info->delay_ms_min = delay_ms < info->delay_ms_min ? delay_ms : info->delay_ms_min;
+        info->delay_ms_max = delay_ms > info->delay_ms_max ? delay_ms : info->delay_ms_max;
+    }
+    free(a.frames);
+    return status == GI_E_MEMORY ? gi_fail(err, status, "%s", unread.text) : GI_OK;
+}
+
 /* Returns whether the frame has all pixels of the canvas. */
 static bool covers(const struct gi_animation *a, const struct gi_frame *frame)
 {

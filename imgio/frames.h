@@ -53,6 +53,12 @@ enum gi_status gi_animation_add(struct gi_animation *animation, const struct gi_
 enum gi_status gi_frames_list(struct gi_image_list *list, const struct gi_animation_kind *kind,
                               const unsigned char *bytes, size_t nbytes, struct gi_err *err);
 
+/* Describes the animation in the bytes; all 0 if there is none or it can't be read. Errors:
+ * GI_E_MEMORY. */
+enum gi_status gi_frames_describe(struct gi_animation_info *info,
+                                  const struct gi_animation_kind *kind, const unsigned char *bytes,
+                                  size_t nbytes, struct gi_err *err);
+
 /* An animation whose last composed canvas is kept, so that frames that are read one after the other
  * are each composed once. */
 struct gi_frames;

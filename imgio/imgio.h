@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "imgio/animation.h"
 #include "imgio/bands.h"
 #include "imgio/buffer.h"
 #include "imgio/coded.h"
@@ -122,8 +123,9 @@ struct gi_file_info {
      * JPEG, WebP and PNM images that are one behind the other; 1 in other formats. 0 if the number
      * is unknown because the TIFF is damaged. Set after an error too if that is its reason. */
     int images;
-    uint64_t nbytes;         /* of the file */
-    struct gi_nodata nodata; /* if gi_load_options.hide_nodata or find_nodata is set */
+    uint64_t nbytes;                    /* of the file */
+    struct gi_animation_info animation; /* unless one of several images was asked for */
+    struct gi_nodata nodata;            /* if gi_load_options.hide_nodata or find_nodata is set */
 };
 
 /* A text of the file (a title, a comment), in UTF-8. */
@@ -133,13 +135,6 @@ struct gi_text {
     char *keyword;
     const char *language, *translated; /* the keyword translated; "" for none */
     const char *text;
-};
-
-/* How long a frame of an animation is shown, and how often the animation is played. */
-struct gi_timing {
-    bool given; /* the image is a frame */
-    int delay_ms;
-    int plays; /* 0: without end */
 };
 
 /* Metadata that accompany an image. Each member is owned here, and is NULL if the file had no such

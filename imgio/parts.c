@@ -62,14 +62,22 @@ void gi_metadata_add_part(struct gi_metadata *metadata, const struct gi_part *pa
     parts->nbytes += part->nbytes;
 }
 
-void gi_decode_add_images(struct gi_decode *decode, const char *name, const char *warning)
+static void add_images(struct gi_decode *decode, uint32_t code, const char *name,
+                       const char *warning)
 {
     bool warns = !decode->warning->status && !decode->options->header_only;
     if (warns)
         gi_fail(decode->warning, GI_E_UNSUPPORTED, "%s", warning);
     gi_decode_add_part(
-        decode, &(struct gi_part){.kind = GI_PART_IMAGES, .fate = GI_PART_LOST, .warned = warns},
+        decode,
+        &(struct gi_part){
+            .kind = GI_PART_IMAGES, .fate = GI_PART_LOST, .code = code, .warned = warns},
         "%s", name);
+}
+
+void gi_decode_add_images(struct gi_decode *decode, const char *name, const char *warning)
+{
+    add_images(decode, 0, name, warning);
 }
 
 void gi_decode_add_frames(struct gi_decode *decode, unsigned further, const char *warning)
@@ -77,7 +85,7 @@ void gi_decode_add_frames(struct gi_decode *decode, unsigned further, const char
     char name[48];
     snprintf(name, sizeof name, "%u frame%s after the first", further, further == 1 ? "" : "s");
     if (further)
-        gi_decode_add_images(decode, name, warning);
+        add_images(decode, GI_FRAMES, name, warning);
 }
 
 void gi_decode_add_loss(struct gi_decode *decode, const char *name, const char *warning)

@@ -26,12 +26,13 @@ enum gi_part_kind {
     GI_PART_FITS_CARDS,    /* cards of 80 bytes of the header of a FITS; code: 0 or GI_FITS_SKY */
     GI_PART_FIELD,         /* any other field of a header */
     GI_PART_METADATA,      /* member of struct gi_metadata that was removed, such as a thumbnail */
-    GI_PART_IMAGES,        /* further frames, pages and images of the file */
+    GI_PART_IMAGES,        /* further images of the file; code: 0 or GI_FRAMES */
     GI_PART_TRAILING,      /* bytes after the end of the image */
     GI_PART_FURTHER,       /* parts beyond the limits below */
 };
 
 enum { GI_FITS_SKY = 1 }; /* cards that tell where in the sky the pixels are */
+enum { GI_FRAMES = 1 };   /* frames of an animation, not pages */
 
 enum gi_part_fate {
     GI_PART_CARRIED, /* its bytes are kept for a format that holds them */

@@ -47,6 +47,7 @@ struct described {
     struct gi_metadata metadata;
     struct gi_file_info info;
     struct gi_facts facts;
+    int images; /* pages, or frames of an animation */
     int maxval; /* -1: none, the samples are floats or large integers */
     bool is_float;
     const char *detail;
@@ -65,7 +66,7 @@ static const struct gi_column columns[] = {
     COLUMN("maxval", INT, maxval),
     COLUMN("float", BOOL, is_float),
     COLUMN("detail", TEXT, detail),
-    COLUMN("images", INT, info.images),
+    COLUMN("images", INT, images),
     COLUMN("orientation", INT, info.orientation),
     COLUMN("dpi_x", REAL, dpi[0]),
     COLUMN("dpi_y", REAL, dpi[1]),
@@ -128,6 +129,7 @@ static void describe(struct described *file, bool hashes)
     gi_facts_find(&file->facts, metadata);
     file->maxval = file->info.maxval ? (int)file->info.maxval : -1;
     file->is_float = !file->info.maxval && !file->info.integers;
+    file->images = file->info.animation.frames ? file->info.animation.frames : file->info.images;
     file->detail = file->info.detail;
     file->dpi[0] = dpi ? metadata->dpi_x : NAN;
     file->dpi[1] = dpi ? metadata->dpi_y : NAN;
@@ -144,6 +146,33 @@ static void free_described(struct described *file)
     gi_facts_free(&file->facts);
 }
 
+/* Prints such as ", 12 frames of 80 to 100 ms, 1.04 s in all, played 3 times". */
+static void print_animation(FILE *out, const struct gi_animation_info *a)
+{
+    fprintf(out, ", %d frames of %d", a->frames, a->delay_ms_min);
+    if (a->delay_ms_max > a->delay_ms_min)
+        fprintf(out, " to %d", a->delay_ms_max);
+    fprintf(out, " ms, %g s in all, ", (double)a->duration_ms / 1000);
+    if (a->plays == 0)
+        fputs("played without end", out);
+    else
+        fprintf(out, "played %d time%s", a->plays, a->plays == 1 ? "" : "s");
+}
+
+/* Returns the JSON of an animation, or null if there is none. */
+static json_t *animation_json(const struct gi_animation_info *a)
+{
+    if (!a->frames)
+        return json_null();
+    json_t *object = json_object();
+    json_object_set_new(object, "frames", json_integer(a->frames));
+    json_object_set_new(object, "delay_ms_min", json_integer(a->delay_ms_min));
+    json_object_set_new(object, "delay_ms_max", json_integer(a->delay_ms_max));
+    json_object_set_new(object, "duration_ms", json_integer((json_int_t)a->duration_ms));
+    json_object_set_new(object, "plays", json_integer(a->plays));
+    return object;
+}
+
 static void print_text(FILE *out, const char *path, const struct described *file,
                        const struct gi_io_params *input)
 {
@@ -158,7 +187,9 @@ static void print_text(FILE *out, const char *path, const struct described *file
     unsigned full = (unsigned)gi_type_full_scale(image->type);
     if (info->maxval && info->maxval != full && input->work_depth == GI_DEPTH_SAME)
         fprintf(out, ", 0 to %u read as 0 to %u", info->maxval, full);
-    if (info->images > 1)
+    if (info->animation.frames)
+        print_animation(out, &info->animation);
+    else if (info->images > 1)
         fprintf(out, ", %d images", info->images);
     if (info->orientation > 1)
         fprintf(out, ", orientation %d (%s)", info->orientation,
@@ -175,7 +206,7 @@ static void print_text(FILE *out, const char *path, const struct described *file
         fprintf(out, ", XMP of %zu bytes", metadata->xmp_nbytes);
     if (metadata->ntexts)
         fprintf(out, ", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
-    gi_info_parts(out, metadata);
+    gi_info_parts(out, metadata, info);
     if (*file->hash)
         fprintf(out, ", hash %s", file->hash);
     fprintf(out, ", %s", gi_text_nbytes((double)info->nbytes, bytes));
@@ -214,7 +245,8 @@ static json_t *to_json(const char *tar, const char *path, const struct described
     gi_cells_json(object, unitless, 2, file);
     gi_cells_json(object, all + ICC, TEXTS - ICC, file);
     json_object_set_new(object, "texts", gi_info_texts_json(&file->metadata));
-    json_object_set_new(object, "parts", gi_info_parts_json(&file->metadata));
+    json_object_set_new(object, "parts", gi_info_parts_json(&file->metadata, &file->info));
+    json_object_set_new(object, "animation", animation_json(&file->info.animation));
     gi_cells_json(object, all + FACTS, n - FACTS, file);
     return object;
 }
@@ -436,17 +468,21 @@ const struct gi_command gi_command_info = {
     .group = GI_GROUP_MEASUREMENT,
     .operands = "FILE...",
     .summary = "Print format, size, depth and metadata of image files",
-    .manual = "Prints format, size, channels, depth, resolution and profiles of each file. Only "
-              "the header is read, so that files of any size are accepted; --check decodes the "
-              "whole file too, and so detects damage, within --max-pixels and --max-bytes. Width "
-              "and height are those after the EXIF orientation has been applied. Further lines, "
-              "members and columns hold what is known about a photograph: camera, lens, date, "
-              "exposure, place (degrees; south and west are negative), title, caption, creator, "
-              "copyright and keywords, from EXIF, IPTC, XMP or texts. A TIFF with "
-              "several pages is described by its first page and by the number of its pages; "
-              "scan.tif[3] names the fourth page, and scan.tif[*] names all pages. Parts of the "
-              "file that gpuimg does not use are listed with their size: carried to outputs whose "
-              "format holds them, dropped because they do not apply to changed pixels, or lost.",
+    .manual =
+        "Prints format, size, channels, depth, resolution and profiles of each file. Only "
+        "the header is read, so that files of any size are accepted; --check decodes the "
+        "whole file too, and so detects damage, within --max-pixels and --max-bytes. Width "
+        "and height are those after the EXIF orientation has been applied. Further lines, "
+        "members and columns hold what is known about a photograph: camera, lens, date, "
+        "exposure, place (degrees; south and west are negative), title, caption, creator, "
+        "copyright and keywords, from EXIF, IPTC, XMP or texts. A TIFF with "
+        "several pages is described by its first page and by the number of its pages; "
+        "scan.tif[3] names the fourth page, and scan.tif[*] names all pages. An animated GIF, "
+        "WebP or PNG is described by its first frame, the number of frames, their shortest "
+        "and longest delay, the time of all frames, and how often it is played (in JSON 0 "
+        "if without end). Parts of the "
+        "file that gpuimg does not use are listed with their size: carried to outputs whose "
+        "format holds them, dropped because they do not apply to changed pixels, or lost.",
     .examples = "gpuimg info photo.jpg\n"
                 "gpuimg info --json *.png\n"
                 "gpuimg info --recursive photos --table photos.csv\n"

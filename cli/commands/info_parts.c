@@ -5,12 +5,24 @@
 
 #include <string.h>
 
+/* Returns whether the part is the frames of an animation, which a command that writes an animation
+ * reads. */
+static bool are_frames(const struct gi_part *part, const struct gi_file_info *info)
+{
+    return part->kind == GI_PART_IMAGES && part->code == GI_FRAMES && info->animation.frames > 0;
+}
+
+static const char *why(const struct gi_part *part, const struct gi_file_info *info)
+{
+    return are_frames(part, info) ? "to animated GIF, WebP and PNG" : part->why;
+}
+
 /* Returns the fate of a part as a word for users. */
-static const char *fate_word(const struct gi_part *part)
+static const char *fate_word(const struct gi_part *part, const struct gi_file_info *info)
 {
     static const char *const words[] = {
         [GI_PART_CARRIED] = "carried", [GI_PART_DROPPED] = "dropped", [GI_PART_LOST] = "lost"};
-    return words[part->fate];
+    return words[are_frames(part, info) ? GI_PART_CARRIED : part->fate];
 }
 
 static bool are_alike(const struct gi_part *a, const struct gi_part *b)
@@ -18,7 +30,7 @@ static bool are_alike(const struct gi_part *a, const struct gi_part *b)
     return a->kind == b->kind && a->fate == b->fate && strcmp(a->name, b->name) == 0;
 }
 
-void gi_info_parts(FILE *out, const struct gi_metadata *metadata)
+void gi_info_parts(FILE *out, const struct gi_metadata *metadata, const struct gi_file_info *info)
 {
     const struct gi_parts *parts = &metadata->parts;
     for (const unsigned char *at = NULL; (at = gi_metadata_next_color(metadata, at));)
@@ -41,8 +53,8 @@ void gi_info_parts(FILE *out, const struct gi_metadata *metadata)
             fprintf(out, ", %d times", n);
         if (nbytes && part->kind != GI_PART_TRAILING)
             fprintf(out, "%s of %zu byte%s", n > 1 ? "," : "", nbytes, nbytes == 1 ? "" : "s");
-        fprintf(out, " (%s%s%s)", fate_word(part), part->why ? ": " : "",
-                part->why ? part->why : "");
+        const char *reason = why(part, info);
+        fprintf(out, " (%s%s%s)", fate_word(part, info), reason ? ": " : "", reason ? reason : "");
     }
 }
 
@@ -57,7 +69,7 @@ static void add_part(json_t *parts, const char *name, size_t nbytes, const char 
     json_array_append_new(parts, object);
 }
 
-json_t *gi_info_parts_json(const struct gi_metadata *metadata)
+json_t *gi_info_parts_json(const struct gi_metadata *metadata, const struct gi_file_info *info)
 {
     json_t *parts = json_array();
     if (metadata->icc)
@@ -76,7 +88,7 @@ json_t *gi_info_parts_json(const struct gi_metadata *metadata)
     }
     for (int i = 0; i < metadata->parts.n; i++) {
         const struct gi_part *part = &metadata->parts.list[i];
-        add_part(parts, part->name, part->nbytes, fate_word(part), part->why);
+        add_part(parts, part->name, part->nbytes, fate_word(part, info), why(part, info));
     }
     return parts;
 }

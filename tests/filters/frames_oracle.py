@@ -1,8 +1,9 @@
 """Animated GIF, WebP and PNG as frames: composed frames, delays and loops as Pillow has them, read and written; chains on every
 frame; limits and damage.
 
-Sources: imgio/frames.* imgio/joined* imgio/gif/gif_frames.* imgio/gif/gif_join.c imgio/webp/webp_frames.* imgio/webp/webp_join.c imgio/png/png_frames.*
+Sources: imgio/frames.* imgio/animation.h imgio/joined* imgio/gif/gif_frames.* imgio/gif/gif_join.c imgio/webp/webp_frames.* imgio/webp/webp_join.c imgio/png/png_frames.*
 """
+import json
 import os
 import struct
 
@@ -71,6 +72,16 @@ def pictures(n, height, width, alphas):
     return made
 
 
+def check_info(what, path, delays, plays):
+    """Info reports what Pillow does, and that the frames are not lost."""
+    told = json.loads(c.run("info", "--json", path))
+    got, n = told["animation"], len(delays)
+    c.check(f"{what}: info's frames", (told["images"], got["frames"], got["plays"]) == (n, n, plays), told)
+    c.check(f"{what}: info's delays", np.allclose([got["delay_ms_min"], got["delay_ms_max"], got["duration_ms"]],
+                                                  [min(delays), max(delays), sum(delays)], rtol=0, atol=n), (got, delays))
+    c.check(f"{what}: the fate of the frames", [p["fate"] for p in told["parts"] if "frame" in p["name"]] == ["carried"], told)
+
+
 def save(path, frames, **options):
     images = [Image.fromarray(f) for f in frames]
     images[0].save(path, save_all=True, append_images=images[1:], **options)
@@ -89,6 +100,7 @@ for name in formats:
         save(path, pictures(n, 31, 42, alphas), duration=delays, **options)
         frames, delays, loop = frames_of(path)
         what = f"{name}, {options}, alpha {alphas}"
+        check_info(what, path, delays, 1 if loop is None else loop + (name == "gif" and loop > 0))  # GIF counts repetitions
         mine = ours(path, len(frames))
         c.check(f"{what}: frames that are read", near(mine, frames, 1), [np.abs(a.astype(int) - b).max((0, 1)) for a, b in zip(mine, frames)])
         got = c.result("run", "flip --h | flip --v", path, made, "--quality", "100")
@@ -112,6 +124,7 @@ for i, (alphas, options) in enumerate([([255], {"loop": 2}), ([255, 0], {"dispos
     delays = [int(d) for d in c.rng.integers(20, 400, 6)]
     save(c.path("a.png"), made, duration=delays, **options)
     frames, delays, loop = frames_of(c.path("a.png"))
+    check_info(f"PNG, {options}", c.path("a.png"), delays, loop)
     c.check(f"PNG, {options}: one by one", near(ours(c.path("a.png"), len(frames)), frames, 1))
     c.run("convert", c.path("a.png"), c.path("png-{index}.pam"), "--threads", "5")
     c.check(f"PNG, {options}: several threads", near([opaque(read(c.path(f"png-{k + 1}.pam"))) for k in range(len(frames))], frames, 1))
