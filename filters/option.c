@@ -116,7 +116,11 @@ static bool read_level(struct gi_level *level, const struct gi_option *row, cons
 }
 
 /* Powers of 1000, then of 1024, both in ascending order. */
-static const char *const size_suffixes[] = {"K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"};
+/* Returns whether the values of a SIZE are numbers of bytes. */
+static bool is_of_bytes(const struct gi_option *row)
+{
+    return row->unit && strcmp(row->unit, "bytes") == 0;
+}
 
 static bool read_size(uint64_t *value, const struct gi_option *row, const char *text)
 {
@@ -128,14 +132,16 @@ static bool read_size(uint64_t *value, const struct gi_option *row, const char *
             __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v))
             return false;
     if (*text) {
-        int i = 0;
-        text = strcmp(text, "k") == 0 ? "K" : text; /* as SI has it */
-        while (i < 8 && strcmp(size_suffixes[i], text) != 0)
-            i++;
-        if (i == 8)
+        static const char prefixes[] = "KMGT";
+        const char *prefix = strchr(prefixes, *text == 'k' ? 'K' : *text); /* SI has "k" */
+        text += prefix != NULL;
+        bool binary = prefix && *text == 'i';
+        text += binary;
+        text += *text == 'B' && is_of_bytes(row);
+        if (*text)
             return false;
-        for (int times = i % 4 + 1; times > 0; times--)
-            if (__builtin_mul_overflow(v, i < 4 ? 1000 : 1024, &v))
+        for (long times = prefix ? prefix - prefixes + 1 : 0; times > 0; times--)
+            if (__builtin_mul_overflow(v, binary ? 1024 : 1000, &v))
                 return false;
     }
     *value = v;
@@ -368,7 +374,8 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         break;
     case GI_OPT_SIZE:
         add_range(&line, row, "a whole number");
-        add(&line, ", also with K, M, G, T or Ki, Mi, Gi, Ti");
+        add(&line, ", also with K, M, G, T or Ki, Mi, Gi, Ti%s",
+            is_of_bytes(row) ? ", with B after them or without" : "");
         break;
     case GI_OPT_EXTENT:
         add(&line, "%s", row->form ? row->form : "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%");

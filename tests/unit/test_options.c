@@ -14,7 +14,7 @@ struct params {
     double real;
     struct gi_reals reals;
     struct gi_level level;
-    uint64_t size;
+    uint64_t size, nbytes;
     struct gi_extent extent;
     struct gi_rect rect;
     int gravity;
@@ -39,6 +39,7 @@ static const struct gi_option rows[] = {
     ROW(reals, GI_OPT_REALS, .help = "", .example = "4,5"),
     ROW(level, GI_OPT_LEVEL, .default_text = "50%"),
     ROW(size, GI_OPT_SIZE, .help = ""),
+    ROW(nbytes, GI_OPT_SIZE, .unit = "bytes"),
     ROW(extent, GI_OPT_EXTENT, .help = ""),
     ROW(rect, GI_OPT_RECT, .help = ""),
     GI_GRAVITY_OPTION(struct params, "center", ""),
@@ -150,6 +151,16 @@ TEST(test_size)
     assert_true(read_ok("size", "3T").size == UINT64_C(3000000000000));
     assert_true(read_ok("size", "16Ti").size == UINT64_C(17592186044416));
     assert_true(read_ok("size", "18446744073709551615").size == UINT64_MAX);
+    assert_true(read_ok("nbytes", "100kB").nbytes == 100000);
+    assert_true(read_ok("nbytes", "100KB").nbytes == 100000);
+    assert_true(read_ok("nbytes", "3MB").nbytes == 3000000);
+    assert_true(read_ok("nbytes", "3MiB").nbytes == 3 << 20);
+    assert_true(read_ok("nbytes", "5KiB").nbytes == 5120);
+    assert_true(read_ok("nbytes", "7B").nbytes == 7);
+    assert_true(read_ok("nbytes", "7G").nbytes == UINT64_C(7000000000));
+    static const char *const bad_bytes[] = {"B", "kB", "1mB", "1iB", "1kBB", "1kb", "1BK", "1kB "};
+    for (size_t i = 0; i < sizeof bad_bytes / sizeof *bad_bytes; i++)
+        refused("nbytes", bad_bytes[i], NULL);
     static const char *const bad[] = {"",     "-1",   "+1",  "1.5G",
                                       "1m",   "1KB",  "K",   "18446744073709551616",
                                       "1 Gi", "1GiB", "1G ", "99999999999T"};
