@@ -84,6 +84,7 @@ struct gi_option {
      * between them. */
     bool repeats;
     bool two;   /* TEXT: has two arguments, which are joined with GI_OPTION_WORD between them */
+    bool alone; /* the option is one of the command alone: a step of a chain does not have it */
     bool drawn; /* CONTENT: may also be an image of one channel. It is read as "WxH:", followed by 1
                    for each sample that is not 0 and by 0 for each other sample */
     const struct gi_choice *choices; /* GI_OPT_CHOICE */

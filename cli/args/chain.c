@@ -219,6 +219,21 @@ static void hint_common(const struct words *words, struct gi_err *err)
     }
 }
 
+/* Refuses options that only the command of the operation has. */
+static enum gi_status check_alone(const struct gi_chain_step *step, struct gi_err *err)
+{
+    const struct gi_filter *filter = step->filter;
+    void *unset = gi_small_calloc(1, filter->params_nbytes);
+    enum gi_status status = GI_OK;
+    gi_options_default(unset, filter->options);
+    for (const struct gi_option *row = filter->options; row->name && !status; row++)
+        if (row->alone && !gi_option_same(row, step->args.params[GI_SET_STEP_FILTER], unset))
+            status = gi_fail(err, GI_E_USAGE, "--%s: want the command %s, not a chain", row->name,
+                             filter->name);
+    free(unset);
+    return status;
+}
+
 static enum gi_status make_step(struct gi_chain_step *step, struct words *words, struct gi_err *err)
 {
     if (words->argc == 0)
@@ -232,6 +247,8 @@ static enum gi_status make_step(struct gi_chain_step *step, struct words *words,
     status = gi_args_read(&step->args, &step->command, words->argc, words->argv, err);
     if (status == GI_E_USAGE)
         hint_common(words, err);
+    if (!status || status == GI_E_USAGE) /* this message says more than that of another error */
+        status = check_alone(step, err) ? GI_E_USAGE : status;
     if (!status && step->args.help)
         status = gi_fail(err, GI_E_USAGE, "--help: want gpuimg help %s", step->filter->name);
     if (status || !step->reporter)

@@ -53,12 +53,17 @@ static enum gi_status add_size(struct sizes *sizes, const char *text, size_t n, 
     *step = (struct gi_chain_step){.filter = filter};
     step->args.params[GI_SET_STEP_FILTER] = own;
     sizes->chains[sizes->n++] = (struct gi_chain){.steps = step, .n = 1};
-    enum gi_status status = gi_option_set(own, filter->options, "size", size, err);
-    if (!status && !enlarge)
+    char want[160];
+    const struct gi_option *row = gi_option_find(filter->options, "size");
+    enum gi_status status = gi_option_read(own, row, size, NULL);
+    free(size);
+    if (status)
+        return gi_fail(err, status, "--sizes %.*s: want a width, %s", (int)n, text,
+                       gi_option_want(row, want, sizeof want));
+    if (!enlarge)
         status = gi_option_set(own, filter->options, "no-enlarge", NULL, err);
     if (!status)
         status = filter->check(own, err);
-    free(size);
     return status ? gi_err_prefix(err, "--sizes") : GI_OK;
 }
 

@@ -120,7 +120,8 @@ static const char *more(int i, char *line, size_t nbytes)
             for (int s = 0; s < GI_OPTION_SETS_MAX && step.sets[s].rows; s++)
                 for (const struct gi_option *row = step.sets[s].rows; row->name && n < nbytes;
                      row++)
-                    n += (size_t)snprintf(line + n, nbytes - n, " --%s", row->name);
+                    if (!row->alone)
+                        n += (size_t)snprintf(line + n, nbytes - n, " --%s", row->name);
             return line;
         }
     return NULL;

@@ -85,9 +85,9 @@ check 'without an operation' test -s in-60/in.pgm
 
 # errors before any work
 expect_error 2 'resize: --sizes: want {width} or {height} in the name of the output*' resize in.pgm made.pgm --sizes 10,20
-expect_error 2 'resize: --sizes: --size abc: want*' resize in.pgm 'made{width}.pgm' --sizes 10,abc
+expect_error 2 'resize: --sizes abc: want a width, WIDTHxHEIGHT, *' resize in.pgm 'made{width}.pgm' --sizes 10,abc
 for list in '' , 10, ,10 10,,20 10,0 10,-5; do
-    expect_error 2 'resize: --sizes: --size*' resize in.pgm 'made{width}.pgm' --sizes="$list"
+    expect_error 2 'resize: --sizes *: want a width, *' resize in.pgm 'made{width}.pgm' --sizes="$list"
 done
 expect_error 2 'resize: --sizes: want no --size with it' resize in.pgm 'made{width}.pgm' --sizes 10 --size 5
 expect_error 2 'resize: --sizes: want no --short with it' resize in.pgm 'made{width}.pgm' --sizes 10 --short 5
@@ -97,7 +97,10 @@ expect_error 2 'resize: --sizes: not of tars*' resize in.tar --tar --out 'made{w
 expect_error 2 'resize: --for: not of several sizes*' resize in.pgm --out 'made{width}.pgm' --sizes 10,20 --for '*' gaussian
 expect_error 2 '*in.pgm: made-30.pgm would be the name of 30 x 20 and of 30 x 5 pixels: want {width} and {height} in it' \
     resize in.pgm 'made-{width}.pgm' --sizes 30x20,30x5 --stretch
-expect_error 2 'run: *--sizes: want the command resize, not a chain' run 'resize --sizes 10' in.pgm made.pgm
+expect_error 2 'resize: --sizes 0: want a width, *' resize in.pgm 'made{width}.pgm' --sizes 10,0
+expect_error 2 'run: step 1: resize: --sizes: want the command resize, not a chain' run 'resize --sizes 10' in.pgm in.pgm --out-dir made
+expect_error 2 'run: step 1: resize: --enlarge: want the command resize, not a chain' run 'resize --size 10x --enlarge' in.pgm in.pgm --out-dir made
+check 'help run lists the options of a step' test "$(gpuimg help run | grep -cE '^  resize .*--(sizes|enlarge)')" = 0
 expect_error 2 'crop: --out {size}.pgm: {size}.pgm: want*{width}, {height}*' crop in.pgm --size 5x5 --out '{size}.pgm'
 expect_error 2 'stats: --out {width}.csv: *' stats in.pgm --out '{width}.csv'
 finish
