@@ -291,13 +291,14 @@ static enum gi_status check(void *self, struct gi_err *err)
     struct gi_table_writer_options *table = &pairs->table.table;
     enum gi_status status = gi_text_batch_check(&pairs->table, err);
     bool to_stdout = strcmp(table->path, "-") == 0;
-    if (to_stdout && pairs->io.quiet)
+    bool wanted = !pairs->io.quiet || pairs->files.params->table; /* by --quiet --table - too */
+    if (to_stdout && !wanted)
         table->path = "/dev/null";
     pairs->json = table->format == GI_TABLE_WRITER_JSONL ||
-                  (to_stdout && !pairs->io.quiet && pairs->wishes->format == 1);
+                  (to_stdout && wanted && pairs->wishes->format == 1);
     if (pairs->json)
         table->format = GI_TABLE_WRITER_JSONL;
-    pairs->reader = to_stdout && !pairs->io.quiet ? STDOUT_FILENO : -1;
+    pairs->reader = to_stdout && wanted ? STDOUT_FILENO : -1;
     return status;
 }
 

@@ -35,6 +35,11 @@ expect 0 gpuimg compare a b --min-ssim 0.5
 # -q prints nothing, --diff writes a picture per pair, --junit a test case per pair.
 expect 1 gpuimg compare a b -q
 check '-q prints nothing' test ! -s out -a ! -s err
+expect 1 gpuimg compare a b -q --table table.csv
+cp table.csv want.csv
+expect 1 gpuimg compare a b -q --table -
+check '-q --table - prints the table' cmp want.csv out
+check 'which has a row per pair' test "$(wc -l <out)" = 5
 expect 1 gpuimg compare a b --diff pictures --junit j.xml -q
 check '--diff keeps the tree' test "$(cd pictures && find . -type f | sort | tr '\n' ' ')" = './one.png ./sub/colour.png ./sub/three.png ./two.png '
 gpuimg compare a/two.png b/two.png --diff two.png -q
