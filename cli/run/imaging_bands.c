@@ -241,7 +241,14 @@ enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item
     if (status != GI_E_UNSUPPORTED && status != GI_E_USAGE)
         return status;
     const struct gi_err why = *err;
+    gi_bands_text(text, &info->bands);
+    if (chain->n == 1 && chain->steps[0].filter == gi_filter_find("calc"))
+        return gi_fail(err, status,
+                       "%s; it has %s, which are calculated one by one: name each as an image, as "
+                       "in gpuimg calc '(a - b) / (a + b)' 'x.tif[bands=4]' n.tif --with "
+                       "'x.tif[bands=1]' --depth float",
+                       why.text, text);
     return gi_fail(err, status,
                    "%s; it has %s: choose some, as in x.tif[bands=3,2,1] or by --bands 3,2,1",
-                   why.text, gi_bands_text(text, &info->bands));
+                   why.text, text);
 }

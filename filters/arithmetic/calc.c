@@ -206,6 +206,8 @@ const struct gi_filter gi_filter_calc = {
     .summary = "Calculate an expression of the samples of one or more images",
     .examples = "gpuimg calc 'a * 1.2 - 10' in.png out.png\n"
                 "gpuimg calc '(a - b) / (a + b)' nir.tif ndvi.tif --with red.tif --depth float\n"
+                "gpuimg calc '(a - b) / (a + b)' 'rgbn.tif[bands=4]' ndvi.tif --with "
+                "'rgbn.tif[bands=1]' --depth float\n"
                 "gpuimg calc 'a > 2 * dark ? full : 0' in.png mask.png --with dark=other.png\n"
                 "gpuimg calc 'a.b, a.g, a.r' in.png swapped.png\n"
                 "gpuimg run 'gaussian --sigma 2 | calc \"a ^ 0.45\" --normalized' in.png out.png",
@@ -219,6 +221,10 @@ const struct gi_filter gi_filter_calc = {
         "pixel 1 to the right and 2 above, up to 64 pixels away; outside the image it is the "
         "nearest "
         "pixel.\n\n"
+        "A TIFF with other bands than gray or RGB and alpha, as one of red, green, blue and near "
+        "infrared, is calculated part by part: a is its colours, then each further band as gray. "
+        "To combine bands, name each as an image: x.tif[bands=4] is the fourth band alone. So the "
+        "third example makes the vegetation index NDVI of one file of four bands.\n\n"
         "One expression makes all colours, or gray if all images in it have a channel: a.r - a.g "
         "is "
         "gray. Three expressions separated by commas make red, green and blue. The result has the "

@@ -5,6 +5,8 @@ Sources: imgio/bands cli/run/imaging_bands imgio/tiff
 """
 import json
 import os
+import re
+import shlex
 import struct
 import tarfile
 import zlib
@@ -255,6 +257,18 @@ c.run("run", f"invert | absdiff --with {c.path('other.tif')} | flip --v", c.path
 c.check("a chain with an image of bands",
         np.array_equal(planes(c.path("m.tif")), np.abs(65535 - image.astype(int) - other)[::-1]))
 os.remove(c.path("m.tif"))
+
+# An expression of several bands names each as an image. The error of one that names channels has such a command.
+tiff(c.path("gray.tif"), image[:, :, :4].copy(), 1)
+for name in ("nir.tif", "gray.tif"):  # RGB and near infrared, and four bands
+    result = c.result("calc", "(a[3] - a[0]) / (a[3] + a[0])", c.path(name), c.path("n.tif"), "--depth", "float")
+    said = re.search("as in gpuimg (calc .*)", result.stderr)
+    c.check(f"{name}: calc of channels is an error that has a command", result.returncode == 2 and said, result.stderr)
+    if said:
+        c.run(*[c.path("n.tif") if word == "n.tif" else word.replace("x.tif", c.path(name)) for word in shlex.split(said[1])])
+        red, nir = image[:, :, 0].astype(float), image[:, :, 3].astype(float)
+        c.check(f"{name}: NDVI", np.allclose(planes(c.path("n.tif")).squeeze(), (nir - red) / (nir + red), rtol=0, atol=1e-6))
+        os.remove(c.path("n.tif"))
 
 # All bands are compared.
 image = random_image(c.rng, (30, 21, 5), np.uint16)
