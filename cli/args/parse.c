@@ -182,7 +182,7 @@ static const struct gi_option *row_unset(const struct gi_option *row, const void
 }
 
 /* Refuses a second value of an option that names files, because those of the first would be
- * missing. Of other options the last value counts. */
+ * missing. The last value of any other option counts. */
 static enum gi_status check_once(const struct table *t, int index, const char *text,
                                  struct gi_err *err)
 {

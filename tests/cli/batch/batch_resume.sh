@@ -34,7 +34,7 @@ assert head["chain"].startswith("gaussian --sigma 2"), head'
 mkdir few
 gpuimg resize in/001.png few/a.png --size 40x30
 gpuimg flip few/a.png few/b.png --h
-gpuimg list --json | jq -r '.operations[] | select(.operands == "INPUT OUTPUT" and (.name | IN("orient", "integral", "cumulative") | not) and any(.options[]; .name == "out-dir") and all(.options[]; .type != "image")) |
+gpuimg list --json | jq -r '.operations[] | select(.operands == "INPUT OUTPUT" and (.name | IN("orient", "integral", "cumulative", "draw") | not) and any(.options[]; .name == "out-dir") and all(.options[]; .type != "image")) |
     [.name, (.options[] | select(.example) | if .type == "flag" then "--\(.name)" else "--\(.name)=\(.example)" end)] | join("\t")' >operations
 check 'list has at least 20 operations' test "$(wc -l <operations)" -ge 20
 while IFS=$'\t' read -ra words; do
