@@ -55,8 +55,8 @@ enum {
     P(AT_MOST, a <= b ? 1.0f : 0.0f)                                                               \
     P(EQUAL, a == b ? 1.0f : 0.0f)                                                                 \
     P(UNEQUAL, a != b ? 1.0f : 0.0f)                                                               \
-    P(AND, (a != 0) & (b != 0) ? 1.0f : 0.0f)                                                      \
-    P(OR, (a != 0) | (b != 0) ? 1.0f : 0.0f)                                                       \
+    P(AND, ((a != 0) & (b != 0)) ? 1.0f : 0.0f)                                                    \
+    P(OR, ((a != 0) | (b != 0)) ? 1.0f : 0.0f)                                                     \
     P(SELECT, a != 0 ? b : c)
 
 enum gi_calc_op {

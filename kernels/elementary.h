@@ -152,9 +152,9 @@ GI_ELEMENTARY float gi_pow(float x, float y)
     double size = fabs((double)x), to = (double)y;
     float power = (float)gi_exp2_double(to * gi_log_double(size, GI_LOG2_E, 1.0));
     bool whole = floorf(y) == y, odd = whole & (floorf(y * 0.5f) != y * 0.5f);
-    power = (size == 1.0) | (y == 0) ? 1.0f : power;
+    power = ((size == 1.0) | (y == 0)) ? 1.0f : power;
     float signed_power = odd ? copysignf(power, x) : power;
-    float result = (x < 0) & !whole & (size < (double)INFINITY) ? (float)NAN : signed_power;
+    float result = ((x < 0) & !whole & (size < (double)INFINITY)) ? (float)NAN : signed_power;
     bool nan = (x != x) & (y != 0);
     nan = nan | ((y != y) & (x != 1));
     return nan ? (float)NAN : result;
@@ -267,7 +267,7 @@ GI_ELEMENTARY float gi_atan2(float y, float x)
     angle = ay > ax ? GI_PI / 2 - angle : angle;
     angle = copysignf(1.0f, x) < 0 ? GI_PI - angle : angle;
     float result = copysignf((float)angle, y);
-    return (x != x) | (y != y) ? (float)NAN : result;
+    return ((x != x) | (y != y)) ? (float)NAN : result;
 }
 
 /* The square root of x^2 + y^2, without overflow of the squares. */

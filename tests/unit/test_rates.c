@@ -20,13 +20,13 @@ static enum gi_status jpeg_decode_once(struct gi_queue *queue, struct gi_image *
     return gi_kernels_cpu()->jpeg_decode(queue, dst, src, spec, err);
 }
 
-static enum gi_status jpeg_encode_once(struct gi_queue *queue, struct gi_image *dst,
+static enum gi_status jpeg_encode_once(struct gi_queue *queue, struct gi_jpeg_scan *scan,
                                        const struct gi_image *src,
                                        const struct gi_jpeg_encode *spec, struct gi_err *err)
 {
     if (__atomic_fetch_add(&encodes, 1, __ATOMIC_RELAXED))
         return GI_OK;
-    return gi_kernels_cpu()->jpeg_encode(queue, dst, src, spec, err);
+    return gi_kernels_cpu()->jpeg_encode(queue, scan, src, spec, err);
 }
 
 static enum gi_status png_encode(struct gi_queue *queue, struct gi_png_strips *strips,
