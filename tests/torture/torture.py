@@ -196,7 +196,9 @@ class Torture:
             for path in [folder / re.sub(r"\[.*\]$", "", w) for w in word.split() + [word]]:
                 if path.name.startswith("-") or "/" in word or path.exists():
                     continue
-                if path.suffix[1:] in self.suffixes:
+                if "[bands=4]" in word:
+                    subprocess.run([self.program, "channels", self.base, path, "--order", "rgbo"], check=True)
+                elif path.suffix[1:] in self.suffixes:
                     self.picture(path, " ".join(words))
                 elif path.suffix in TABLES:
                     path.write_bytes(b"old\n")
