@@ -1,5 +1,5 @@
 /* Contract of the primitive calc, of the family arithmetic: an expression of the samples of several
- * images, as a program of steps for a small register machine. filters/arithmetic/calc_compile.c
+ * images, as a program of steps for a small register machine. filters/arithmetic/formula.c
  * makes such programs.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CALC_H

@@ -43,7 +43,7 @@ static const struct gi_choice depths[] = {
 
 static const struct gi_option options[] = {
     {GI_OPTION("method", CHOICE, struct tonemap_params, method), .letter = 'm', .also = "operator",
-     .default_text = "reinhard", .choices = methods, .help = "The curve"},
+     .default_text = "reinhard", .choices = methods, .help = "Curve from radiance to display"},
     {GI_OPTION("exposure", REAL, struct tonemap_params, exposure), .letter = 'e',
      .default_text = "0", .min = -30, .max = 30, .unit = "stops",
      .help = "Multiply samples by 2^N first: 1 is twice as bright"},

@@ -218,7 +218,7 @@ table = [dict(zip([n for n, _ in described["descr"]], row)) for row in layout.it
 assert len(alone) == described["shape"][0] == 5
 for want, row, item in zip(alone, rows, table, strict=True):
     want["texts"] = len(want["texts"])
-    for key in "names", "parts", "unitless_x", "unitless_y":  # lists, and what few files have, are not in tables
+    for key in "names", "parts", "animation", "unitless_x", "unitless_y":  # lists, and what few files have, are not in tables
         del want[key]
     assert set(want) == set(row) == set(item), (want, row, item)
     for key, value in want.items():
