@@ -68,9 +68,10 @@ static const struct gi_option options[] = {
      .help = "Length of the shorter side; the longer one is rounded down, as torchvision's "
              "Resize does"},
     {GI_OPTION("sizes", TEXT, struct resize_params, sizes), .metavar = "LIST", .alone = true,
-     .help = "Several results of each image, from one decoding: widths, or sizes as in --size, "
-             "separated by commas, as in 320,640,1280 or 320x240,640x480. {width} and {height} in "
-             "the name of the output tell them apart. Images are not enlarged."},
+     .help =
+         "Several results of each image, from one decoding: widths, or sizes as in --size, "
+         "separated by commas, as in 320,640,1280 or 320x240,640x480, not enlarged; {width} and "
+         "{height} in the name of the output tell them apart"},
     {GI_OPTION("enlarge", FLAG, struct resize_params, enlarge), .alone = true,
      .help = "With --sizes, make small images larger too"},
     {GI_OPTION("fit", FLAG, struct resize_params, fit),
