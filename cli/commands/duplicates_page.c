@@ -142,7 +142,8 @@ static void find_groups(struct page *page)
         }
         page->groups[page->ngroups - 1].n++;
     }
-    qsort(page->groups, page->ngroups, sizeof *page->groups, by_size);
+    if (page->ngroups)
+        qsort(page->groups, page->ngroups, sizeof *page->groups, by_size);
 }
 
 static void put_member(FILE *out, const struct page *page, const struct group *group, size_t i)

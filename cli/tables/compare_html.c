@@ -242,7 +242,8 @@ enum gi_status gi_page_end(struct gi_page **out, enum gi_status status, struct g
         return status;
     }
     struct gi_err fault = page->fault;
-    qsort(page->entries, page->n, sizeof *page->entries, by_rank);
+    if (page->n)
+        qsort(page->entries, page->n, sizeof *page->entries, by_rank);
     if (!fault.status)
         write_page(page, &fault);
     gi_page_free(out);
