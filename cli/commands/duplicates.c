@@ -318,7 +318,7 @@ static enum gi_status group(const struct gi_hashed *hashed, void *const *params,
         status = gi_hash_groups(groups.first, hashed->hashes, hashed->n, own->distance, pool, err);
     if (!status)
         status = sort_groups(&groups, err);
-    if (!status && own->html)
+    if (!status && own->html && found != GI_E_AGAIN) /* the machine failed: no page, no table */
         status = write_page(&groups, params, pool, err);
     gi_pool_free(&pool);
     if (!status)
