@@ -216,8 +216,7 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
                                              : gi_content_read(&content, row, text, err);
         if (status)
             return status;
-        args->contents[args->ncontents++] = (struct gi_content){
-            .text = content, .row = row, .file = content && !row->repeats ? text : NULL};
+        args->contents[args->ncontents++] = content;
         text = content ? content : text;
     }
     return gi_option_read(params, row, text, err);
@@ -435,23 +434,6 @@ static enum gi_status take_operand(struct gi_args *args, const struct gi_command
     return status;
 }
 
-/* If the error, which begins with the name of an option, is in the file that the option names, adds
- * the name of the file, and makes it an error of an input. Returns the status. */
-static enum gi_status blame_file(const struct gi_args *args, struct gi_err *err)
-{
-    for (int i = 0; i < args->ncontents; i++) {
-        const struct gi_content *content = &args->contents[i];
-        char option[64];
-        size_t n = (size_t)snprintf(option, sizeof option, "--%s: ", content->row->name);
-        if (!content->file || strncmp(err->text, option, n) != 0)
-            continue;
-        struct gi_err why = *err;
-        return gi_fail(err, GI_E_FORMAT, "--%s %s: %s", content->row->name, content->file,
-                       why.text + n);
-    }
-    return GI_E_USAGE;
-}
-
 enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *command, int argc,
                             char **argv, struct gi_err *err)
 {
@@ -474,8 +456,7 @@ enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *comma
     if (status || !command->filter || !command->filter->check)
         return status;
     int set = gi_command_set(command, command->filter->options);
-    status = set < 0 ? GI_OK : command->filter->check(args->params[set], err);
-    return status == GI_E_USAGE ? blame_file(args, err) : status;
+    return set < 0 ? GI_OK : command->filter->check(args->params[set], err);
 }
 
 void gi_args_free(struct gi_args *args)
@@ -483,7 +464,7 @@ void gi_args_free(struct gi_args *args)
     for (int s = 0; s < GI_OPTION_SETS_MAX; s++)
         free(args->params[s]);
     for (int i = 0; i < args->ncontents; i++)
-        free(args->contents[i].text);
+        free(args->contents[i]);
     free(args->contents);
     free(args->operands);
     *args = (struct gi_args){0};
