@@ -187,7 +187,7 @@ static enum gi_status check_once(const struct table *t, int index, const char *t
                                  struct gi_err *err)
 {
     const struct gi_option *row = t->rows[index];
-    bool once = row->type == GI_OPT_PATH || strcmp(row->name, "suffix") == 0;
+    bool once = row->type == GI_OPT_PATH;
     bool twice = once && !row->repeats && t->given[index];
     t->given[index] = true;
     return twice ? gi_fail(err, GI_E_USAGE, "--%s %s: --%s is given twice: want it once", row->name,

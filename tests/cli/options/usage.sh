@@ -282,7 +282,6 @@ expect_error 2 'selftest: blurr: no such operation (try gpuimg list)' selftest b
 expect_error 2 'invert: --out made2-{stem}.pgm: --out is given twice: want it once' \
     invert in.pgm --out 'made1-{stem}.pgm' --out 'made2-{stem}.pgm'
 expect_error 2 'invert: --out-dir made2: --out-dir is given twice: want it once' invert in.pgm --out-dir=made1 --out-d made2
-expect_error 2 'invert: --suffix .png: --suffix is given twice: want it once' invert in.pgm --out-dir made --suffix .jpg --suffix .png
 expect_error 2 'pages: --out made2.tif: --out is given twice: want it once' pages in.pgm -o made1.tif --out made2.tif
 expect_error 2 'stats: --table made2.csv: --table is given twice: want it once' stats in.pgm --table made1.csv --table made2.csv
 expect_error 2 'extract: --overlay made2.png: --overlay is given twice: want it once' \
