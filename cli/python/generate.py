@@ -283,7 +283,7 @@ def define(program, operation, names, *, function=None, call="call", returns="im
            before=(), result="Array"):
     """The source of a function."""
     function = function or function_name(operation)
-    rows = {option["name"]: option for option in program.rows[operation]["options"]}
+    rows = {option["name"]: option for option in reversed(program.rows[operation]["options"])}
     options = [rows[name] for name in names if name in rows]
     changed = {"ignore": "image", **dict.fromkeys(FILES, "path")}
     options = [{**option, "type": changed.get(option["name"], option["type"])} for option in options]
@@ -309,7 +309,7 @@ def operations(program):
         if name in ("stack", "run"):
             continue
         returns = name if name == "histogram" else "table" if name in TABLES else "sums" if name in ("integral", "cumulative") else "image"
-        rows = {o["name"]: o for o in program.rows[name]["options"]}
+        rows = {o["name"]: o for o in reversed(program.rows[name]["options"])}
         left_out = ("to", "format", "no-clobber", "compression", "force", "log", "bars", "total", "crop-margin", "crop-format")
         if name not in TABLES + ("integral", "cumulative"):
             left_out = ()

@@ -65,16 +65,17 @@ const struct gi_filter gi_filter_flip = {
                 "gpuimg flip texture.png texture-gl.png --v\n"
                 "gpuimg flip photo.jpg upside-down.jpg --h --v\n"
                 "gpuimg flip photos/*.jpg --random --seed 2 --out-dir flipped",
-    .manual = "--h moves column x to width - 1 - x, and --v moves row y to height - 1 - y. Both "
-              "together turn the image by 180 degrees. Samples do not change. At least one of "
-              "the two, or --random, is required.\n\n"
-              "--random is for the augmentation of training data. The name of the image and --seed "
-              "decide what is done, so that a second run, another device and other shards give the "
-              "same images, and each --seed gives others. The name counts without its folder and "
-              "from its first point on: images/a.png, masks/a.png and the members a.png and "
-              "a.seg.png of a tar, which WebDataset joins to one sample, are flipped in the same "
-              "way, and so are all pages or frames of a file. With --random --h half of all names "
-              "are mirrored, and with --random alone a quarter is left as it is.",
+    .manual =
+        "--h moves column x to width - 1 - x, and --v moves row y to height - 1 - y. Both "
+        "together turn the image by 180 degrees. Samples do not change. At least one of "
+        "the two, or --random, is required.\n\n"
+        "--random is for the augmentation of training data. The name of the image and --seed "
+        "decide what is done, so that a second run, another device and other shards give the "
+        "same images, and each --seed gives others. The name counts without its folder and "
+        "from its first point on: images/a.png, masks/a.png and the members a.png and "
+        "a.seg.png of a tar, which WebDataset joins to one sample, are flipped in the same "
+        "way, and so are all pages or frames of a file. With --random and --h half of all names "
+        "are mirrored, and with --random alone a quarter is left as it is.",
     .options = options,
     .params_nbytes = sizeof(struct flip_params),
     .check = check,
