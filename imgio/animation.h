@@ -1,4 +1,4 @@
-/* What is known of an animation besides its frames.
+/* The timing of an animation and the number of its frames.
  * SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,60 +1,27 @@
 /* Walks the boxes of a HEIF (ISO/IEC 14496-12 and 23008-12) for what libheif does not tell before
  * it decodes: whether the image is gray, and which parts of the file are not read.
  * SPDX-License-Identifier: MIT */
+#include "imgio/boxes.h"
 #include "imgio/heif/heif.h"
 #include "imgio/integer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { BOX_HEAD = 8, LARGE_HEAD = 16, FULL_HEAD = 4, DEPTH_MAX = 4 };
+enum { FULL_HEAD = 4, DEPTH_MAX = 4 };
 
-struct box {
-    uint32_t type;
-    const unsigned char *data;
-    uint64_t n; /* bytes of the data in the file */
-    bool whole; /* the bytes contain the whole box */
-};
-
-#define TYPE(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (d))
-
-/* Reads the box at *at, and moves *at behind it. Returns false if there is no head of a box. */
-static bool next_box(struct box *box, const unsigned char *bytes, uint64_t nbytes, uint64_t *at)
+static bool find_box(struct gi_box *box, const struct gi_box *in, uint64_t skip, uint32_t type)
 {
-    if (*at > nbytes || nbytes - *at < BOX_HEAD)
-        return false;
-    const unsigned char *head = bytes + *at;
-    uint64_t rest = nbytes - *at, length = gi_big32(head), used = BOX_HEAD;
-    box->type = gi_big32(head + 4);
-    if (length == 1) { /* a length of 64 bits follows */
-        if (rest < LARGE_HEAD)
-            return false;
-        length = (uint64_t)gi_big32(head + 8) << 32 | gi_big32(head + 12);
-        used = LARGE_HEAD;
-    } else if (length == 0) {
-        length = rest; /* up to the end of the file */
-    }
-    if (length < used)
-        return false;
-    box->whole = length <= rest;
-    box->data = head + used;
-    box->n = (box->whole ? length : rest) - used;
-    *at += box->whole ? length : rest;
-    return true;
-}
-
-static bool find_box(struct box *box, const struct box *in, uint64_t skip, uint32_t type)
-{
-    for (uint64_t at = skip; next_box(box, in->data, in->n, &at);)
+    for (uint64_t at = skip; gi_box_next(box, in->data, in->n, &at);)
         if (box->type == type)
             return true;
-    *box = (struct box){0};
+    *box = (struct gi_box){0};
     return false;
 }
 
 /* Returns the number of `nbytes` bytes at *at, and moves *at behind it. Beyond the end of the box
  * the number is 0. */
-static uint32_t take(const struct box *box, uint64_t *at, unsigned nbytes)
+static uint32_t take(const struct gi_box *box, uint64_t *at, unsigned nbytes)
 {
     uint32_t v = 0;
     for (unsigned i = 0; i < nbytes; i++)
@@ -106,32 +73,32 @@ bool gi_avif_probe(const unsigned char *bytes, size_t nbytes)
 
 /* The boxes in the box meta that tell of items. */
 struct items {
-    struct box infos, refs, properties, associations;
+    struct gi_box infos, refs, properties, associations;
     uint32_t primary;
 };
 
 static bool find_items(struct items *items, const unsigned char *bytes, size_t nbytes)
 {
     *items = (struct items){0};
-    struct box whole = {.data = bytes, .n = nbytes}, meta, box;
-    if (!find_box(&meta, &whole, 0, TYPE('m', 'e', 't', 'a')))
+    struct gi_box whole = {.data = bytes, .n = nbytes}, meta, box;
+    if (!find_box(&meta, &whole, 0, GI_BOX_TYPE('m', 'e', 't', 'a')))
         return false;
-    find_box(&items->infos, &meta, FULL_HEAD, TYPE('i', 'i', 'n', 'f'));
-    find_box(&items->refs, &meta, FULL_HEAD, TYPE('i', 'r', 'e', 'f'));
-    if (!find_box(&box, &meta, FULL_HEAD, TYPE('p', 'i', 't', 'm')))
+    find_box(&items->infos, &meta, FULL_HEAD, GI_BOX_TYPE('i', 'i', 'n', 'f'));
+    find_box(&items->refs, &meta, FULL_HEAD, GI_BOX_TYPE('i', 'r', 'e', 'f'));
+    if (!find_box(&box, &meta, FULL_HEAD, GI_BOX_TYPE('p', 'i', 't', 'm')))
         return false;
     uint64_t at = 0;
     unsigned version = take(&box, &at, 4) >> 24;
     items->primary = take(&box, &at, version ? 4 : 2);
-    return find_box(&box, &meta, FULL_HEAD, TYPE('i', 'p', 'r', 'p')) &&
-           find_box(&items->properties, &box, 0, TYPE('i', 'p', 'c', 'o')) &&
-           find_box(&items->associations, &box, 0, TYPE('i', 'p', 'm', 'a'));
+    return find_box(&box, &meta, FULL_HEAD, GI_BOX_TYPE('i', 'p', 'r', 'p')) &&
+           find_box(&items->properties, &box, 0, GI_BOX_TYPE('i', 'p', 'c', 'o')) &&
+           find_box(&items->associations, &box, 0, GI_BOX_TYPE('i', 'p', 'm', 'a'));
 }
 
 /* Sets *box to the n-th property of the file, from 1. */
-static bool property_at(struct box *box, const struct items *items, uint32_t n)
+static bool property_at(struct gi_box *box, const struct items *items, uint32_t n)
 {
-    for (uint64_t at = 0; n && next_box(box, items->properties.data, items->properties.n, &at);)
+    for (uint64_t at = 0; n && gi_box_next(box, items->properties.data, items->properties.n, &at);)
         if (--n == 0)
             return true;
     return false;
@@ -146,7 +113,7 @@ struct numbers {
 
 static struct numbers numbers_of(const struct items *items, uint32_t item)
 {
-    const struct box *list = &items->associations;
+    const struct gi_box *list = &items->associations;
     uint64_t at = 0;
     uint32_t head = take(list, &at, 4), n = take(list, &at, 4);
     unsigned id_nbytes = head >> 24 ? 4 : 2, nbytes = head & 1 ? 2 : 1;
@@ -160,7 +127,7 @@ static struct numbers numbers_of(const struct items *items, uint32_t item)
 }
 
 /* Sets *box to the next property. Returns false if there is none. */
-static bool next_property(struct box *box, const struct items *items, struct numbers *numbers)
+static bool next_property(struct gi_box *box, const struct items *items, struct numbers *numbers)
 {
     if (!numbers->left)
         return false;
@@ -174,10 +141,10 @@ static uint32_t source_of(const struct items *items, uint32_t item)
 {
     uint64_t at = 0;
     unsigned nbytes = take(&items->refs, &at, 4) >> 24 ? 4 : 2;
-    struct box box;
-    while (next_box(&box, items->refs.data, items->refs.n, &at)) {
+    struct gi_box box;
+    while (gi_box_next(&box, items->refs.data, items->refs.n, &at)) {
         uint64_t in = 0;
-        if (box.type == TYPE('d', 'i', 'm', 'g') && take(&box, &in, nbytes) == item &&
+        if (box.type == GI_BOX_TYPE('d', 'i', 'm', 'g') && take(&box, &in, nbytes) == item &&
             take(&box, &in, 2))
             return take(&box, &in, nbytes);
     }
@@ -187,16 +154,16 @@ static uint32_t source_of(const struct items *items, uint32_t item)
 bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes)
 {
     struct items items;
-    struct box box;
+    struct gi_box box;
     if (!find_items(&items, bytes, nbytes))
         return false;
     uint32_t item = items.primary;
     for (int depth = 0; depth < DEPTH_MAX; depth++, item = source_of(&items, item)) {
         struct numbers numbers = numbers_of(&items, item);
         while (next_property(&box, &items, &numbers)) {
-            if (box.type == TYPE('h', 'v', 'c', 'C')) /* ISO/IEC 14496-15, 8.3.3.1.2 */
+            if (box.type == GI_BOX_TYPE('h', 'v', 'c', 'C')) /* ISO/IEC 14496-15, 8.3.3.1.2 */
                 return box.n > 16 && (box.data[16] & 3) == 0;
-            if (box.type == TYPE('a', 'v', '1', 'C')) /* AV1 in ISOBMFF, 2.3.3 */
+            if (box.type == GI_BOX_TYPE('a', 'v', '1', 'C')) /* AV1 in ISOBMFF, 2.3.3 */
                 return box.n > 2 && (box.data[2] >> 4 & 1);
         }
     }
@@ -214,10 +181,8 @@ static bool is_one_of(uint32_t type, const char *types)
 
 static void add(struct gi_decode *decode, const char *kind, uint32_t type, uint64_t nbytes)
 {
-    char name[5] = "";
-    gi_put_big32((unsigned char *)name, type);
-    for (int i = 0; i < 4; i++)
-        name[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
+    char name[5];
+    gi_box_name(name, type);
     const struct gi_part part = {
         .kind = GI_PART_FIELD, .fate = GI_PART_LOST, .code = type, .nbytes = (size_t)nbytes};
     gi_decode_add_part(decode, &part, "%s %s", kind, name);
@@ -228,8 +193,8 @@ static void list_items(struct gi_decode *decode, const struct items *items)
 {
     uint64_t at = 0;
     take(&items->infos, &at, take(&items->infos, &at, 4) >> 24 ? 4 : 2);
-    struct box box;
-    while (next_box(&box, items->infos.data, items->infos.n, &at)) {
+    struct gi_box box;
+    while (gi_box_next(&box, items->infos.data, items->infos.n, &at)) {
         uint64_t in = 0;
         unsigned version = take(&box, &in, 4) >> 24;
         in += version >= 3 ? 6 : 4; /* the item's number and protection */
@@ -241,10 +206,10 @@ static void list_items(struct gi_decode *decode, const struct items *items)
 
 static void list_properties(struct gi_decode *decode, const struct items *items)
 {
-    struct box box;
+    struct gi_box box;
     struct numbers numbers = numbers_of(items, items->primary);
     while (next_property(&box, items, &numbers)) {
-        bool square = box.type == TYPE('p', 'a', 's', 'p') && box.n >= 8 &&
+        bool square = box.type == GI_BOX_TYPE('p', 'a', 's', 'p') && box.n >= 8 &&
                       memcmp(box.data, box.data + 4, 4) == 0;
         if (!square && !is_one_of(box.type, "ispepixihvcCav1CcolrirotimirclapauxClselfreeskip"))
             add(decode, "property", box.type, box.n);
@@ -254,12 +219,12 @@ static void list_properties(struct gi_decode *decode, const struct items *items)
 enum gi_status gi_heif_parts(struct gi_decode *decode, struct gi_err *err)
 {
     struct items items;
-    struct box box;
+    struct gi_box box;
     uint64_t at = 0;
-    while (next_box(&box, decode->bytes, decode->nbytes, &at)) {
+    while (gi_box_next(&box, decode->bytes, decode->nbytes, &at)) {
         if (!box.whole)
             return gi_decode_damaged_beside(decode, err, "ends early: %zu bytes", decode->nbytes);
-        if (box.type == TYPE('m', 'o', 'o', 'v'))
+        if (box.type == GI_BOX_TYPE('m', 'o', 'o', 'v'))
             gi_decode_add_images(decode, "the frames of its sequence", GI_MORE_FRAMES);
         else if (!is_one_of(box.type, "ftypmetamdatidatfreeskipwide"))
             add(decode, "box", box.type, box.n);

@@ -1,5 +1,6 @@
 /* The boxes of a JP2 (ISO/IEC 15444-1, annex I): colour space, palette, meaning of the channels,
  * resolution, EXIF and XMP. SPDX-License-Identifier: MIT */
+#include "imgio/boxes.h"
 #include "imgio/integer.h"
 #include "imgio/jp2/jp2.h"
 #include "imgio/metadata/metadata.h"
@@ -8,73 +9,35 @@
 #include <math.h>
 #include <string.h>
 
-enum { BOX_HEAD = 8, LARGE_HEAD = 16, UUID = 16, CDEF_ENTRY = 6, CMAP_ENTRY = 4 };
-
-#define TYPE(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (d))
-
-struct box {
-    uint32_t type;
-    const unsigned char *at; /* its content */
-    size_t n;                /* bytes of the content in the file */
-    bool whole;
-};
+enum { UUID = 16, CDEF_ENTRY = 6, CMAP_ENTRY = 4 };
 
 static enum gi_status damaged(struct gi_err *err, const char *what)
 {
     return gi_fail(err, GI_E_FORMAT, "is damaged: %s", what);
 }
 
-/* Reads the box at *at, and moves *at behind it. Returns false if there is no head of a box. */
-static bool next_box(struct box *box, const unsigned char *bytes, size_t nbytes, size_t *at)
-{
-    if (nbytes - *at < BOX_HEAD)
-        return false;
-    const unsigned char *head = bytes + *at;
-    uint64_t rest = nbytes - *at, length = gi_big32(head), used = BOX_HEAD;
-    if (length == 1) { /* a length of 64 bits follows */
-        if (rest < LARGE_HEAD)
-            return false;
-        length = (uint64_t)gi_big32(head + 8) << 32 | gi_big32(head + 12);
-        used = LARGE_HEAD;
-    } else if (length == 0) {
-        length = rest; /* up to the end of the file */
-    }
-    if (length < used)
-        return false;
-    uint64_t there = length < rest ? length : rest;
-    *box = (struct box){.type = gi_big32(head + 4),
-                        .at = head + used,
-                        .n = (size_t)(there - used),
-                        .whole = length <= rest};
-    *at += (size_t)there;
-    return true;
-}
-
-static void list_box(struct gi_decode *decode, const struct box *box, enum gi_part_fate fate,
+static void list_box(struct gi_decode *decode, const struct gi_box *box, enum gi_part_fate fate,
                      const char *why)
 {
     const struct gi_part part = {.kind = GI_PART_FIELD, .fate = fate, .why = why, .nbytes = box->n};
-    char name[5] = "";
-    for (int i = 0; i < 4; i++) {
-        unsigned char c = (unsigned char)(box->type >> (24 - 8 * i));
-        name[i] = (char)(c >= ' ' && c <= '~' ? c : '?');
-    }
+    char name[5];
+    gi_box_name(name, box->type);
     gi_decode_add_part(decode, &part, "box %s", name);
 }
 
 /* Keeps EXIF or XMP. */
-static void read_uuid(struct gi_decode *decode, const struct box *box)
+static void read_uuid(struct gi_decode *decode, const struct gi_box *box)
 {
     static const unsigned char xmp[UUID] = {0xbe, 0x7a, 0xcf, 0xcb, 0x97, 0xa9, 0x42, 0xe8,
                                             0x9c, 0x71, 0x99, 0x94, 0x91, 0xe3, 0xaf, 0xac};
     struct gi_metadata *metadata = decode->metadata;
-    const unsigned char *content = box->at + UUID;
+    const unsigned char *content = box->data + UUID;
     size_t n = box->n > UUID ? box->n - UUID : 0;
-    if (n && memcmp(box->at, "JpgTiffExif->JP2", UUID) == 0 && !metadata->exif) {
+    if (n && memcmp(box->data, "JpgTiffExif->JP2", UUID) == 0 && !metadata->exif) {
         size_t skip = n > 6 && memcmp(content, "Exif\0", 6) == 0 ? 6 : 0;
         gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, content + skip,
                          n - skip);
-    } else if (n && memcmp(box->at, xmp, UUID) == 0 && !metadata->xmp) {
+    } else if (n && memcmp(box->data, xmp, UUID) == 0 && !metadata->xmp) {
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, content, n);
     } else {
         list_box(decode, box, GI_PART_LOST, NULL);
@@ -86,7 +49,7 @@ static void read_uuid(struct gi_decode *decode, const struct box *box)
 /* Reads the first colour space; a further one describes the same colours. OpenJPEG writes 0 if it
  * does not know the space. */
 static enum gi_status read_color(struct gi_jp2_boxes *boxes, struct gi_decode *decode,
-                                 const struct box *box, bool *found, struct gi_err *err)
+                                 const struct gi_box *box, bool *found, struct gi_err *err)
 {
     enum {
         ENUMERATED = 1,
@@ -99,11 +62,11 @@ static enum gi_status read_color(struct gi_jp2_boxes *boxes, struct gi_decode *d
         SPACE = 16
     };
     struct gi_metadata *metadata = decode->metadata;
-    unsigned method = box->n >= 3 ? box->at[0] : 0;
+    unsigned method = box->n >= 3 ? box->data[0] : 0;
     if (*found) {
         list_box(decode, box, GI_PART_DROPPED, "describes the colours a second time");
     } else if (method == ENUMERATED && box->n >= 7) {
-        uint32_t space = gi_big32(box->at + 3);
+        uint32_t space = gi_big32(box->data + 3);
         if (space != UNKNOWN && space != SRGB && space != GRAY && space != SYCC)
             return gi_fail(err, GI_E_UNSUPPORTED,
                            "has colour space %u: want 16 (sRGB), 17 (gray) or 18 (sYCC)",
@@ -111,7 +74,7 @@ static enum gi_status read_color(struct gi_jp2_boxes *boxes, struct gi_decode *d
         boxes->ycc = space == SYCC;
         *found = true;
     } else if ((method == ICC || method == ANY_ICC) && box->n > 3 + SPACE + 4) {
-        const unsigned char *profile = box->at + 3;
+        const unsigned char *profile = box->data + 3;
         if (memcmp(profile + SPACE, "RGB ", 4) != 0 && memcmp(profile + SPACE, "GRAY", 4) != 0)
             return gi_fail(err, GI_E_UNSUPPORTED, "has a profile that is not for gray or RGB");
         gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, profile, box->n - 3);
@@ -122,17 +85,17 @@ static enum gi_status read_color(struct gi_jp2_boxes *boxes, struct gi_decode *d
     return GI_OK;
 }
 
-static enum gi_status read_palette(struct gi_jp2_boxes *boxes, const struct box *box,
+static enum gi_status read_palette(struct gi_jp2_boxes *boxes, const struct gi_box *box,
                                    struct gi_err *err)
 {
     enum { HEAD = 3, ENTRIES_MAX = 1024 };
-    unsigned entries = box->n >= HEAD ? gi_big16(box->at) : 0;
-    unsigned columns = entries ? box->at[2] : 0;
+    unsigned entries = box->n >= HEAD ? gi_big16(box->data) : 0;
+    unsigned columns = entries ? box->data[2] : 0;
     if (!entries || entries > ENTRIES_MAX || !columns || box->n < HEAD + columns)
         return damaged(err, "its palette");
     boxes->widths = 0;
     for (unsigned i = 0; i < columns; i++) {
-        unsigned depth = box->at[HEAD + i];
+        unsigned depth = box->data[HEAD + i];
         if (columns > GI_JP2_CHANNELS || depth > 15) /* signed, or above 16 bits */
             return gi_fail(err, GI_E_UNSUPPORTED,
                            "has a palette of %u columns, with %u bits%s: want up to %d of up to 16",
@@ -143,14 +106,14 @@ static enum gi_status read_palette(struct gi_jp2_boxes *boxes, const struct box 
     }
     if (box->n - HEAD - columns < (size_t)entries * boxes->widths)
         return damaged(err, "its palette");
-    boxes->palette = box->at + HEAD + columns;
+    boxes->palette = box->data + HEAD + columns;
     boxes->entries = entries;
     boxes->columns = columns;
     return GI_OK;
 }
 
 /* Reads which components and columns of the palette become channels. */
-static enum gi_status read_mapping(struct gi_jp2_boxes *boxes, const struct box *box,
+static enum gi_status read_mapping(struct gi_jp2_boxes *boxes, const struct gi_box *box,
                                    struct gi_err *err)
 {
     size_t n = box->n / CMAP_ENTRY;
@@ -158,7 +121,7 @@ static enum gi_status read_mapping(struct gi_jp2_boxes *boxes, const struct box 
         return gi_fail(err, GI_E_UNSUPPORTED, "has %zu channels: want 1 to %d", n, GI_JP2_CHANNELS);
     boxes->channels = (int)n;
     for (size_t i = 0; i < n; i++) {
-        const unsigned char *in = box->at + i * CMAP_ENTRY;
+        const unsigned char *in = box->data + i * CMAP_ENTRY;
         boxes->channel[i] = (struct gi_jp2_channel){
             .component = (int)gi_big16(in), .column = in[2] == 1 ? in[3] : -1, .color = (int)i};
         if (in[2] > 1)
@@ -168,14 +131,14 @@ static enum gi_status read_mapping(struct gi_jp2_boxes *boxes, const struct box 
 }
 
 /* Sets what the channels mean, of which there are `n`. */
-static enum gi_status read_meanings(struct gi_jp2_boxes *boxes, const struct box *box, int n,
+static enum gi_status read_meanings(struct gi_jp2_boxes *boxes, const struct gi_box *box, int n,
                                     struct gi_err *err)
 {
-    size_t entries = box->n >= 2 ? gi_big16(box->at) : 0;
+    size_t entries = box->n >= 2 ? gi_big16(box->data) : 0;
     if (!entries || (box->n - 2) / CDEF_ENTRY < entries)
         return damaged(err, "its channels");
     for (size_t i = 0; i < entries; i++) {
-        const unsigned char *in = box->at + 2 + i * CDEF_ENTRY;
+        const unsigned char *in = box->data + 2 + i * CDEF_ENTRY;
         unsigned index = gi_big16(in), type = gi_big16(in + 2), of = gi_big16(in + 4);
         if ((int)index >= n)
             return damaged(err, "its channels");
@@ -192,18 +155,19 @@ static enum gi_status read_meanings(struct gi_jp2_boxes *boxes, const struct box
 
 /* Reads the resolution at which the image was scanned, or else at which it is to be shown, in
  * pixels per metre: numerators, denominators and powers of ten. */
-static void read_resolution(struct gi_metadata *metadata, const struct box *res)
+static void read_resolution(struct gi_metadata *metadata, const struct gi_box *res)
 {
-    struct box box;
+    struct gi_box box;
     for (int shown = 0; shown < 2 && metadata->dpi_x == 0; shown++)
-        for (size_t at = 0; next_box(&box, res->at, res->n, &at);) {
-            if (box.type != (shown ? TYPE('r', 'e', 's', 'd') : TYPE('r', 'e', 's', 'c')) ||
-                box.n < 10 || !gi_big16(box.at + 2) || !gi_big16(box.at + 6))
+        for (uint64_t at = 0; gi_box_next(&box, res->data, res->n, &at);) {
+            if (box.type !=
+                    (shown ? GI_BOX_TYPE('r', 'e', 's', 'd') : GI_BOX_TYPE('r', 'e', 's', 'c')) ||
+                box.n < 10 || !gi_big16(box.data + 2) || !gi_big16(box.data + 6))
                 continue;
-            double y = gi_big16(box.at) / (double)gi_big16(box.at + 2);
-            double x = gi_big16(box.at + 4) / (double)gi_big16(box.at + 6);
-            y *= pow(10, (signed char)box.at[8]);
-            x *= pow(10, (signed char)box.at[9]);
+            double y = gi_big16(box.data) / (double)gi_big16(box.data + 2);
+            double x = gi_big16(box.data + 4) / (double)gi_big16(box.data + 6);
+            y *= pow(10, (signed char)box.data[8]);
+            x *= pow(10, (signed char)box.data[9]);
             bool sane = x * 0.0254 >= 1e-3 && x < 1e9 && y * 0.0254 >= 1e-3 && y < 1e9;
             metadata->dpi_x = sane ? x * 0.0254 : 0;
             metadata->dpi_y = sane ? y * 0.0254 : 0;
@@ -223,33 +187,33 @@ void gi_jp2_name_channels(struct gi_jp2_boxes *boxes, int n)
 }
 
 static enum gi_status read_header(struct gi_jp2_boxes *boxes, struct gi_decode *decode,
-                                  const struct box *header, struct gi_err *err)
+                                  const struct gi_box *header, struct gi_err *err)
 {
-    struct box box, meanings = {0};
+    struct gi_box box, meanings = {0};
     bool colors = false, mapped = false;
     int components = 0;
     enum gi_status status = GI_OK;
-    for (size_t at = 0; !status && next_box(&box, header->at, header->n, &at);) {
+    for (uint64_t at = 0; !status && gi_box_next(&box, header->data, header->n, &at);) {
         switch (box.type) {
-        case TYPE('i', 'h', 'd', 'r'):
-            components = box.n >= 10 ? (int)gi_big16(box.at + 8) : 0;
+        case GI_BOX_TYPE('i', 'h', 'd', 'r'):
+            components = box.n >= 10 ? (int)gi_big16(box.data + 8) : 0;
             break;
-        case TYPE('b', 'p', 'c', 'c'): /* the codestream tells */
+        case GI_BOX_TYPE('b', 'p', 'c', 'c'): /* the codestream tells */
             break;
-        case TYPE('c', 'o', 'l', 'r'):
+        case GI_BOX_TYPE('c', 'o', 'l', 'r'):
             status = read_color(boxes, decode, &box, &colors, err);
             break;
-        case TYPE('p', 'c', 'l', 'r'):
+        case GI_BOX_TYPE('p', 'c', 'l', 'r'):
             status = boxes->palette ? damaged(err, "two palettes") : read_palette(boxes, &box, err);
             break;
-        case TYPE('c', 'm', 'a', 'p'):
+        case GI_BOX_TYPE('c', 'm', 'a', 'p'):
             status = mapped ? damaged(err, "its channels") : read_mapping(boxes, &box, err);
             mapped = true;
             break;
-        case TYPE('c', 'd', 'e', 'f'):
+        case GI_BOX_TYPE('c', 'd', 'e', 'f'):
             meanings = box;
             break;
-        case TYPE('r', 'e', 's', ' '):
+        case GI_BOX_TYPE('r', 'e', 's', ' '):
             read_resolution(decode->metadata, &box);
             break;
         default:
@@ -265,37 +229,37 @@ static enum gi_status read_header(struct gi_jp2_boxes *boxes, struct gi_decode *
         return gi_fail(err, GI_E_UNSUPPORTED, "has %d components: want 1 to %d", n,
                        GI_JP2_CHANNELS);
     gi_jp2_name_channels(boxes, n);
-    return meanings.at ? read_meanings(boxes, &meanings, n, err) : GI_OK;
+    return meanings.data ? read_meanings(boxes, &meanings, n, err) : GI_OK;
 }
 
 enum gi_status gi_jp2_walk_boxes(struct gi_jp2_boxes *boxes, struct gi_decode *decode,
                                  struct gi_err *err)
 {
-    struct box box;
+    struct gi_box box;
     unsigned further = 0;
     bool header = false;
     enum gi_status status = GI_OK;
-    size_t at = 0;
-    while (!status && next_box(&box, decode->bytes, decode->nbytes, &at)) {
+    uint64_t at = 0;
+    while (!status && gi_box_next(&box, decode->bytes, decode->nbytes, &at)) {
         boxes->ends_early = boxes->ends_early || !box.whole;
         switch (box.type) {
-        case TYPE('j', 'P', ' ', ' '):
-        case TYPE('f', 't', 'y', 'p'):
-        case TYPE('r', 'r', 'e', 'q'): /* what a reader of a JPX must know */
-        case TYPE('f', 'r', 'e', 'e'):
+        case GI_BOX_TYPE('j', 'P', ' ', ' '):
+        case GI_BOX_TYPE('f', 't', 'y', 'p'):
+        case GI_BOX_TYPE('r', 'r', 'e', 'q'): /* what a reader of a JPX must know */
+        case GI_BOX_TYPE('f', 'r', 'e', 'e'):
             break;
-        case TYPE('j', 'p', '2', 'h'):
+        case GI_BOX_TYPE('j', 'p', '2', 'h'):
             status = header ? GI_OK : read_header(boxes, decode, &box, err);
             header = true;
             break;
-        case TYPE('j', 'p', '2', 'c'):
+        case GI_BOX_TYPE('j', 'p', '2', 'c'):
             further += boxes->codestream != NULL;
             if (!boxes->codestream) {
-                boxes->codestream = box.at;
+                boxes->codestream = box.data;
                 boxes->nbytes = box.n;
             }
             break;
-        case TYPE('u', 'u', 'i', 'd'):
+        case GI_BOX_TYPE('u', 'u', 'i', 'd'):
             read_uuid(decode, &box);
             break;
         default:

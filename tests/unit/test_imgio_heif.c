@@ -1,5 +1,5 @@
 /* HEIC and AVIF that are written without loss are read back unchanged, avifdec and heif-convert
- * read our files, and we read theirs. Sources: imgio/heif imgio/bits* imgio/library*
+ * read our files, and we read theirs. Sources: imgio/heif imgio/bits* imgio/boxes* imgio/library*
  * SPDX-License-Identifier: MIT */
 #include "imgio/bits.h"
 #include "imgio_folder.h"

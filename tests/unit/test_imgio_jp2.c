@@ -1,5 +1,5 @@
 /* JPEG 2000 that is cut off, damaged or huge is an error, and takes no memory for what its header
- * says. Sources: imgio/jp2
+ * says. Sources: imgio/jp2 imgio/boxes*
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 
