@@ -78,7 +78,7 @@ static void on_shape(void *arg, const struct gi_image *shape)
 
 /* Refuses names of outputs that are not those of a JPEG. */
 static enum gi_status check_output(const struct gi_item *item, const struct gi_io_params *io,
-                                   struct gi_err *err)
+                                   bool into_memory, struct gi_err *err)
 {
     const char *name = item->line.output ? item->line.output : item->line.input;
     const char *format = item->source.format ? item->source.format : io->format;
@@ -86,7 +86,7 @@ static enum gi_status check_output(const struct gi_item *item, const struct gi_i
     bool any = !format && strcmp(gi_output_file(name), "-") == 0;
     if (item->line.output && gi_naming_is_many(item->line.output))
         return gi_fail(err, GI_E_USAGE, "%s: --lossless: a JPEG has one page", name);
-    if (io->no_clobber && item->line.output && gi_output_exists(item->line.output))
+    if (!into_memory && io->no_clobber && item->line.output && gi_output_exists(item->line.output))
         return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", name);
     if (any || (found && strcmp(found, "jpeg") == 0))
         return GI_OK;
@@ -154,7 +154,7 @@ enum gi_status gi_imaging_lossless(struct gi_imaging *imaging, struct gi_item *i
                                .progressive = io->encoding.jpeg.progressive,
                                .optimize = io->encoding.jpeg.optimize,
                                .bare = io->encoding.strip};
-    enum gi_status status = check_output(item, io, err);
+    enum gi_status status = check_output(item, io, into_memory, err);
     if (status)
         return status;
     if (!item->source.bytes && !load.ahead && strcmp(input, "-") == 0 && isatty(STDIN_FILENO))

@@ -94,6 +94,9 @@ END
     mkdir out.d
     tar xf upright.tar -C out.d
     same "a tar has the bytes of one command" out.d/many/a.jpg upright.jpg
+    # The names of members are no files: --no-clobber is about the tar.
+    expect 0 gpuimg orient --lossless --tar many.tar again.tar --no-clobber
+    same "a file named as a member does not matter to a tar" again.tar upright.tar
     gpuimg orient --lossless - - <turned.jpg >piped.jpg
     same "a pipe makes the bytes of one command" piped.jpg upright.jpg
     expect 0 gpuimg orient --lossless --strip turned.jpg bare.jpg
