@@ -40,9 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     struct gi_command command;
     struct gi_err err = {0};
     int set;
-    if (nbytes < 2 || !gi_command_at(&command, bytes[0] % 32))
+    if (nbytes < 2 || !gi_command_at(&command, bytes[0] % 128))
         return 0;
-    const struct gi_option *row = option_at(&command, bytes[1] % 32, &set);
+    const struct gi_option *row = option_at(&command, bytes[1] % 128, &set);
     char *text = row ? small_text(bytes + 2, nbytes - 2) : NULL;
     if (!text)
         return 0;
