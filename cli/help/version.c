@@ -46,9 +46,13 @@ void gi_version_print(FILE *out)
     fprintf(out, "libraries: libpng %s, %s, libdeflate %s, zlib %s, jansson %s, libyaml %s",
             png_get_libpng_ver(NULL), JPEG, LIBDEFLATE_VERSION_STRING, zlibVersion(),
             JANSSON_VERSION, yaml_get_version_string());
-    for (int i = 0; library_at(i); i++)
-        if (gi_library_version(library_at(i), version, sizeof version))
-            fprintf(out, ", %s%s%s", library_at(i)->name, *version ? " " : "", version);
+    const char *last = "";
+    for (int i = 0; library_at(i); i++) {
+        const char *name = library_at(i)->name; /* giflib is there to read and to write */
+        if (strcmp(name, last) != 0 && gi_library_version(library_at(i), version, sizeof version))
+            fprintf(out, ", %s%s%s", name, *version ? " " : "", version);
+        last = name;
+    }
     fprintf(out, "\n");
 }
 

@@ -49,9 +49,8 @@ const struct gi_filter gi_filter_orient = {
     .manual =
         "A camera stores in EXIF how a picture must be turned to be upright. All commands "
         "of gpuimg turn an image in this way when they read it, and write upright images. So "
-        "gpuimg orient without options writes an upright copy. No option turns this off yet: "
-        "to keep an image as it is stored, delete its orientation first (exiftool "
-        "-Orientation= photo.jpg). With --lossless a JPEG is turned without decoding its "
+        "gpuimg orient without options writes an upright copy. --keep-orientation leaves an "
+        "image as it is stored. With --lossless a JPEG is turned without decoding its "
         "samples, as jpegtran and exiftran do: all metadata are kept, but the orientation and "
         "the size in EXIF and XMP become those of the upright picture, and thumbnails in EXIF "
         "are dropped.\n\n"

@@ -481,8 +481,7 @@ const struct gi_filter gi_filter_resize = {
               "The last example has the bytes of torchvision's Resize(256) and CenterCrop(224) of "
               "a PIL image in RGB. All commands turn a photograph upright by its EXIF orientation "
               "first, as PIL's ImageOps.exif_transpose() does; Image.open() alone leaves it as it "
-              "is stored. There is no option for that yet: for the bytes of the stored image, "
-              "delete the orientation first (exiftool -Orientation= photo.jpg).",
+              "is stored, and so does --keep-orientation.",
     .options = options,
     .params_nbytes = sizeof(struct resize_params),
     .samples.averages = true,
