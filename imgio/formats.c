@@ -302,9 +302,10 @@ static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
 static enum gi_status find_format(const struct gi_format **out, struct gi_decode *decode,
                                   struct gi_err *err)
 {
-    bool separate = gi_image_follows(decode->bytes, decode->nbytes, NULL) &&
+    bool separate = decode->options->image &&
+                    gi_image_follows(decode->bytes, decode->nbytes, NULL) &&
                     !gi_pages_starts(decode->bytes, decode->nbytes);
-    if (separate && decode->options->image) {
+    if (separate) {
         enum gi_status status =
             gi_image_choose(&decode->bytes, &decode->nbytes, decode->options->image, err);
         if (status)

@@ -28,11 +28,6 @@ static const struct gi_joined_kind *find(const char *format)
     return NULL;
 }
 
-bool gi_joins_frames(const char *format)
-{
-    return find(format);
-}
-
 bool gi_joins(const char *format)
 {
     return format && (strcmp(format, "tiff") == 0 || find(format));

@@ -1,4 +1,4 @@
-/* Files of several images: pages of a TIFF, or frames of an animated GIF, WebP or PNG. Each image
+/* Files of several images: pages of a TIFF, or frames of an animated GIF or WebP. Each image
  * arrives as a file of its own in that format, made by gi_save_memory().
  * SPDX-License-Identifier: MIT */
 #pragma once
@@ -16,8 +16,6 @@ struct gi_joiner;
 
 /* Returns whether gi_joiner_new() takes the format, a name as "tiff". */
 bool gi_joins(const char *format);
-/* Returns whether the format, of gi_joins(), is one of animations. */
-bool gi_joins_frames(const char *format);
 
 /* Makes a writer into the sink, which must outlive it. The frames of an animation are in memory
  * until its end. Errors: GI_E_MEMORY. */
@@ -25,7 +23,7 @@ enum gi_status gi_joiner_new(struct gi_joiner **joiner, struct gi_sink *sink, co
                              const struct gi_joined_timing *timing, struct gi_err *err);
 /* Adds an image, and takes ownership of `bytes`, also after an error. `timing` is that of the
  * image. Errors: the sink's, GI_E_MEMORY, GI_E_UNSUPPORTED for a frame of another size than the
- * first one, or of other channels in a PNG. */
+ * first one. */
 enum gi_status gi_joiner_add(struct gi_joiner *joiner, void *bytes, size_t nbytes,
                              const struct gi_timing *timing, struct gi_err *err);
 /* Writes what is not written yet. The caller must commit the sink. Errors: the sink's. */

@@ -27,4 +27,4 @@ struct gi_joined_kind {
     /* Completes `file`. Errors: GI_E_MEMORY. */
     enum gi_status (*end)(struct gi_joined *joined, struct gi_err *err);
 };
-extern const struct gi_joined_kind gi_joined_gif, gi_joined_webp, gi_joined_apng;
+extern const struct gi_joined_kind gi_joined_gif, gi_joined_webp;

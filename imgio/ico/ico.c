@@ -153,18 +153,19 @@ static enum gi_status read_bitmap(struct gi_decode *decode, const unsigned char 
                                   struct gi_err *err)
 {
     struct bitmap b = {0};
-    if (n < INFO_HEAD || gi_little32(bytes) < INFO_HEAD || gi_little32(bytes) > n)
+    uint32_t head = n < INFO_HEAD ? 0 : gi_little32(bytes);
+    if (head < INFO_HEAD || head > n)
         return gi_fail(err, GI_E_FORMAT, n < INFO_HEAD ? "ends early" : "has a damaged header");
-    uint32_t head = gi_little32(bytes), width = gi_little32(bytes + 4);
-    uint32_t height = gi_little32(bytes + 8) / 2, used = gi_little32(bytes + 32);
+    uint32_t width = gi_little32(bytes + 4), height = gi_little32(bytes + 8) / 2;
+    uint32_t compression = gi_little32(bytes + 16), used = gi_little32(bytes + 32);
     b.bits = gi_little16(bytes + 14);
     bool known = b.bits == 1 || b.bits == 4 || b.bits == 8 || b.bits == 24 || b.bits == 32;
-    if (!known || gi_little32(bytes + 16))
+    if (!known || compression)
         return gi_fail(
             err, GI_E_UNSUPPORTED,
             "its bitmap has %d bits per pixel and compression %u: want 1, 4, 8, 24 or 32 "
             "bits without compression",
-            b.bits, (unsigned)gi_little32(bytes + 16));
+            b.bits, (unsigned)compression);
     if (!width || !height || width > 32767 || height > 32767)
         return gi_fail(err, GI_E_FORMAT, "is damaged: its bitmap has %u x %u pixels",
                        (unsigned)width, (unsigned)height);

@@ -157,7 +157,6 @@ static enum gi_status choose_type(struct picture *picture, struct gi_decode *dec
     }
     if (picture->ycc && picture->floats)
         return gi_fail(err, GI_E_UNSUPPORTED, "has YCC with a sign or above 16 bits");
-    decode->metadata->few_colors = picture->boxes.palette != NULL;
     decode->info->bits = picture->bits > 16 ? 32 : picture->bits;
     decode->info->integers = picture->floats;
     decode->info->maxval = picture->floats ? 0 : (1u << picture->bits) - 1;

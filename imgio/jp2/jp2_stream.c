@@ -66,7 +66,7 @@ static enum gi_status read_size(struct gi_jp2_stream *stream, const unsigned cha
         const unsigned char *in = at + SIZ_NBYTES + 3 * i;
         stream->component[i] = (struct gi_jp2_component){
             .bits = (in[0] & 127) + 1, .is_signed = in[0] >> 7, .dx = in[1], .dy = in[2]};
-        if (!in[1] || !in[2])
+        if (!stream->component[i].dx || !stream->component[i].dy)
             return damaged(err, "its components");
         if (stream->component[i].bits > BITS_MAX)
             return gi_fail(err, GI_E_UNSUPPORTED, "has %d bits per sample: want 1 to %d",

@@ -4,6 +4,7 @@
 
 #if GI_HAVE_JXL
 #include "imgio/bits.h"
+#include "imgio/boxes.h"
 #include "imgio/integer.h"
 #include "imgio/metadata/metadata.h"
 
@@ -87,9 +88,8 @@ static void begin_box(struct gi_decode *decode, JxlDecoder *decoder, struct box 
     } else if (memcmp(type, "jbrd", 4) == 0) {
         lose(decode, GI_PART_DROPPED, "is for the old JPEG", "data to rebuild a JPEG");
     } else {
-        char name[16] = "box ";
-        for (int i = 0; i < 4; i++)
-            name[4 + i] = type[i] >= ' ' && type[i] <= '~' ? type[i] : '?';
+        char name[9] = "box ";
+        gi_box_name(name + 4, gi_big32((const unsigned char *)type));
         lose(decode, GI_PART_LOST, NULL, name);
     }
 }

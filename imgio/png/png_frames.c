@@ -70,11 +70,11 @@ static struct gi_frame read_control(const unsigned char *d, size_t at, bool alph
                              .blends = alpha && d[25] == OVER};
 }
 
-static bool is_within(const unsigned char *d, const struct gi_animation *a)
+static bool is_within(const struct gi_frame *frame, const struct gi_animation *a)
 {
-    uint64_t width = gi_big32(d + 4), height = gi_big32(d + 8);
-    return width && height && width + gi_big32(d + 12) <= (uint64_t)a->width &&
-           height + gi_big32(d + 16) <= (uint64_t)a->height;
+    return frame->width > 0 && frame->height > 0 && frame->left >= 0 && frame->top >= 0 &&
+           (int64_t)frame->left + frame->width <= a->width &&
+           (int64_t)frame->top + frame->height <= a->height;
 }
 
 static enum gi_status scan(struct gi_animation *a, const unsigned char *bytes, size_t nbytes,
@@ -84,25 +84,32 @@ static enum gi_status scan(struct gi_animation *a, const unsigned char *bytes, s
     size_t at = SIGNATURE;
     enum gi_status status = GI_OK;
     bool ended = false;
-    if (nbytes < IHDR_END || gi_big32(bytes + 16) > INT32_MAX || gi_big32(bytes + 20) > INT32_MAX)
+    if (nbytes < IHDR_END)
         return gi_fail(err, GI_E_FORMAT, "has a damaged header");
-    a->width = (int)gi_big32(bytes + 16);
-    a->height = (int)gi_big32(bytes + 20);
-    bool alpha = bytes[25] & 4, pixels = false;
+    uint32_t width = gi_big32(bytes + 16), height = gi_big32(bytes + 20);
+    if (width > INT32_MAX || height > INT32_MAX)
+        return gi_fail(err, GI_E_FORMAT, "has a damaged header");
+    a->width = (int)width;
+    a->height = (int)height;
+    bool alpha = bytes[25] & 4;
     while (!status && !a->damage && !ended && next_chunk(&chunk, bytes, nbytes, &at)) {
         ended = is(&chunk, "IEND");
         alpha = alpha || is(&chunk, "tRNS");
-        if (is(&chunk, "acTL") && chunk.n >= 8)
-            a->plays = gi_big32(chunk.data + 4) < 65536 ? (int)gi_big32(chunk.data + 4) : 65535;
+        if (is(&chunk, "acTL") && chunk.n >= 8) {
+            uint32_t plays = gi_big32(chunk.data + 4);
+            a->plays = plays < 65536 ? (int)plays : 65535;
+        }
         bool control = is(&chunk, "fcTL");
-        if (a->n && pixels && (control || ended))
+        if (a->n && (control || ended))
             a->frames[a->n - 1].nbytes = (size_t)(chunk.type - 4 - bytes) - a->frames[a->n - 1].at;
-        if (control && (chunk.n < CONTROL || !is_within(chunk.data, a)))
-            a->damage = "a frame is outside the canvas";
-        else if (control) {
-            const struct gi_frame frame = read_control(chunk.data, at, alpha);
-            status = gi_animation_add(a, &frame, err);
-            pixels = true;
+        if (control) {
+            struct gi_frame frame = {0};
+            if (chunk.n >= CONTROL)
+                frame = read_control(chunk.data, at, alpha);
+            if (is_within(&frame, a))
+                status = gi_animation_add(a, &frame, err);
+            else
+                a->damage = "a frame is outside the canvas";
         }
     }
     if (!ended && !a->damage)

@@ -199,7 +199,8 @@ void gi_png_parts(struct gi_decode *decode)
         if (n > decode->nbytes - at - FRAME)
             break;
         const unsigned char *type = bytes + at + 4, *data = bytes + at + HEAD;
-        bool pixels = memcmp(type, "IDAT", 4) == 0; /* checked by the decoder */
+        /* checked by the decoder */
+        bool pixels = memcmp(type, "IDAT", 4) == 0 || memcmp(type, "fdAT", 4) == 0;
         bool sound = pixels || libdeflate_crc32(0, type, n + 4) == gi_big32(data + n);
         ended = memcmp(type, "IEND", 4) == 0;
         account(&walk, type, data, n, sound);
