@@ -115,7 +115,6 @@ static bool read_level(struct gi_level *level, const struct gi_option *row, cons
     return *end == '\0' && in_range(row, v);
 }
 
-/* Powers of 1000, then of 1024, both in ascending order. */
 /* Returns whether the values of a SIZE are numbers of bytes. */
 static bool is_of_bytes(const struct gi_option *row)
 {

@@ -146,6 +146,7 @@ void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err)
 {
     if (check_limits(plan, NULL))
         return NULL;
+    free(plan->tables);
     plan->tables = calloc(1, nbytes);
     plan->tables_nbytes = nbytes;
     if (!plan->tables)

@@ -137,7 +137,8 @@ enum gi_status gi_plan_run(const struct gi_plan *plan, struct gi_queue *queue,
 enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *plan,
                               const void *state, struct gi_err *err);
 
-/* Called by the filter's `plan`. Sets plan->tables to `nbytes` of zeroed memory. If that size
+/* Called by the filter's `plan` and `settle`. Sets plan->tables to `nbytes` of zeroed memory, in
+ * place of tables that were made before, which are freed. If that size
  * depends on the result, the shape of the result must be set before. Returns NULL and sets `err` if
  * memory runs out or if the result is over the plan's limits. Then `plan` returns GI_E_MEMORY,
  * which gi_plan_make_within() replaces by GI_E_LIMIT if the limits are the cause. */

@@ -109,18 +109,18 @@ static enum gi_status read_rows(const struct gi_cube *cube, float *entries, cons
                                        line, row, cube->rows);
 }
 
-enum gi_status gi_cube_read(struct gi_cube *cube, float *entries, const char *text,
-                            struct gi_err *err)
+enum gi_status gi_cube_read_head(struct gi_cube *cube, const char **text, int *line,
+                                 struct gi_err *err)
 {
-    int line = 1;
     enum gi_status status = GI_OK;
+    *line = 1;
     *cube = (struct gi_cube){.hi = {1, 1, 1}};
-    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* byte order mark of UTF-8 */
-        text += 3;
-    text = skip(text, &line);
-    while (!status && isalpha((unsigned char)*text)) {
-        status = read_key(cube, &text, line, err);
-        text = skip(text, &line);
+    if (strncmp(*text, "\xef\xbb\xbf", 3) == 0) /* byte order mark of UTF-8 */
+        *text += 3;
+    *text = skip(*text, line);
+    while (!status && isalpha((unsigned char)**text)) {
+        status = read_key(cube, text, *line, err);
+        *text = skip(*text, line);
     }
     if (status)
         return status;
@@ -128,12 +128,20 @@ enum gi_status gi_cube_read(struct gi_cube *cube, float *entries, const char *te
         return gi_fail(err, GI_E_USAGE,
                        "line %d: no size before the rows: want LUT_1D_SIZE or "
                        "LUT_3D_SIZE",
-                       line);
+                       *line);
     for (int c = 0; c < 3; c++)
         if (!(cube->lo[c] < cube->hi[c]))
             return gi_fail(err, GI_E_USAGE,
                            "line %d: a domain from %.9g to %.9g: want MIN below "
                            "MAX",
-                           line, cube->lo[c], cube->hi[c]);
-    return read_rows(cube, entries, text, line, err);
+                           *line, cube->lo[c], cube->hi[c]);
+    return GI_OK;
+}
+
+enum gi_status gi_cube_read(struct gi_cube *cube, float *entries, const char *text,
+                            struct gi_err *err)
+{
+    int line;
+    enum gi_status status = gi_cube_read_head(cube, &text, &line, err);
+    return status ? status : read_rows(cube, entries, text, line, err);
 }

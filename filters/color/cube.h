@@ -19,6 +19,11 @@ struct gi_cube {
     double hi[3]; /* that of the last entry; above `lo` */
 };
 
+/* Reads the lines before the rows of a .cube file, which tell the shape of the table. *text becomes
+ * the first row and *line its number. Errors: as gi_cube_read(). */
+enum gi_status gi_cube_read_head(struct gi_cube *cube, const char **text, int *line,
+                                 struct gi_err *err);
+
 /* Reads the text of a .cube file: comments, TITLE, LUT_1D_SIZE or LUT_3D_SIZE, DOMAIN_MIN,
  * DOMAIN_MAX, LUT_1D_INPUT_RANGE, LUT_3D_INPUT_RANGE, and the rows, which must be complete and
  * finite. The entries are written to `entries`, 3 * cube->rows floats; NULL: they are only checked.

@@ -99,7 +99,9 @@ static bool is_same(const struct gi_cube *cube, const float *entries)
 static enum gi_status read_cube(struct gi_cube *cube, struct gi_plan *plan, const char *text,
                                 struct gi_err *err)
 {
-    enum gi_status status = gi_cube_read(cube, NULL, text, err);
+    const char *rows = text;
+    int line;
+    enum gi_status status = gi_cube_read_head(cube, &rows, &line, err);
     if (status)
         return status;
     struct lut_tables *tables =

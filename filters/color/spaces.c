@@ -205,11 +205,16 @@ static struct gi_matrix4 to_lab(enum gi_type type)
     return type == GI_F32 ? lab : product(&hold, &lab);
 }
 
+double gi_srgb_light(double v)
+{
+    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+}
+
 void gi_lab_of_srgb(double lab[3], const double rgb[3])
 {
     double light[3], f[3];
-    for (int i = 0; i < 3; i++) /* IEC 61966-2-1, 5.2 */
-        light[i] = rgb[i] <= 0.04045 ? rgb[i] / 12.92 : pow((rgb[i] + 0.055) / 1.055, 2.4);
+    for (int i = 0; i < 3; i++)
+        light[i] = gi_srgb_light(rgb[i]);
     for (int i = 0; i < 3; i++) {
         const double *m = to_xyz.m[i];
         double t = (m[0] * light[0] + m[1] * light[1] + m[2] * light[2]) / white[i];

@@ -43,6 +43,10 @@ void gi_color_steps_from_rgb(struct gi_color_steps *steps, enum gi_space to, boo
  * tables that the transform looks up. */
 void gi_color_steps_end(struct gi_color_steps *steps);
 
+/* Returns the linear light, 0 to 1, of a sample of sRGB from 0 to 1 (IEC 61966-2-1, 5.2), in double
+ * precision on the host. */
+double gi_srgb_light(double v);
+
 /* Sets the CIE 1976 L*, a* and b* of a colour in sRGB, whose red, green and blue are 0 to 1, in
  * double precision on the host, by the matrix, white point and constants of GI_SPACE_LAB. */
 void gi_lab_of_srgb(double lab[3], const double rgb[3]);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/color/spaces.h"
 #include "filters/geometry/resample_weights.h"
 #include "imgio/small.h"
 #include "kernels/kernels.h"
@@ -90,14 +91,12 @@ enum gi_status gi_attention_measure(const struct gi_plan *plan, struct gi_queue 
     return GI_OK;
 }
 
-/* Returns the sample, 0 to 1, rounded to the levels of the type, with that of sRGB's curve undone
- * (IEC 61966-2-1). */
+/* Returns the linear light of the sample, which is rounded to the levels of the type. */
 static double linear_of(double sum, enum gi_type type)
 {
     const double full = gi_type_full_scale(type), levels = type == GI_U8 ? 255 : 65535;
     double v = floor(sum / full * levels + 0.5) / levels;
-    v = v > 0 ? v < 1 ? v : 1 : 0;
-    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+    return gi_srgb_light(v > 0 ? v < 1 ? v : 1 : 0);
 }
 
 /* Computes CIE XYZ (D65), whose Y is 0 to 100. */

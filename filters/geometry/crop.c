@@ -185,7 +185,6 @@ static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *wit
 {
     const struct crop_params *p = plan->params;
     enum gi_gravity gravity = (enum gi_gravity)p->gravity;
-    free(plan->tables); /* the weights of gi_attention_plan(), which have been used */
     struct place *place = gi_plan_tables(plan, sizeof *place, err);
     int whole_width = within->right - within->left, whole_height = within->bottom - within->top;
     int width = gi_side_pixels(&p->size.extent.width, whole_width);

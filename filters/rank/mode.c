@@ -2,7 +2,6 @@
  * cannot be averaged.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank_plan.h"
-#include "filters/tone/curve.h"
 #include "kernels/kernels.h"
 
 static const struct gi_option options[] = {GI_FOOTPRINT_SHAPE_OPTIONS, GI_RANK_OPTIONS};

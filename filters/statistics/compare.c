@@ -5,11 +5,6 @@
 
 #include "filters/statistics/compare_work.h"
 
-static const char *type_name(enum gi_type type)
-{
-    return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
-}
-
 static enum gi_status check_shapes(const struct gi_image *x, const struct gi_image *y,
                                    struct gi_err *err)
 {
@@ -19,8 +14,8 @@ static enum gi_status check_shapes(const struct gi_image *x, const struct gi_ima
     return gi_fail(err, GI_E_UNSUPPORTED,
                    "%d x %d, %d channel%s, %s against %d x %d, %d channel%s, %s: want the same %s",
                    x->width, x->height, x->channels, x->channels == 1 ? "" : "s",
-                   type_name(x->type), y->width, y->height, y->channels,
-                   y->channels == 1 ? "" : "s", type_name(y->type),
+                   gi_type_word(x->type), y->width, y->height, y->channels,
+                   y->channels == 1 ? "" : "s", gi_type_word(y->type),
                    size ? "channels: --visible ignores those that say nothing, and --gray compares "
                           "in gray"
                         : "size, as gpuimg crop or gpuimg resize makes it");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/color/spaces.h"
 #include "imgio/small.h"
 
 static const double PI = 3.14159265358979323846;
@@ -29,12 +30,6 @@ static double limit(double v, double low, double high)
 }
 
 /* ---- BlurHash ---- */
-
-static double linear_of(int sample)
-{
-    double v = sample / 255.0;
-    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
-}
 
 static int sample_of(double linear)
 {
@@ -87,11 +82,14 @@ void gi_blurhash(char text[GI_PLACEHOLDER_TEXT], const struct gi_image *image, i
     double sums[MOST][3], largest = 0;
     double *pixels =
         gi_small_calloc(3 * (size_t)image->width * (size_t)image->height, sizeof *pixels);
+    double light[256];
+    for (int v = 0; v < 256; v++)
+        light[v] = gi_srgb_light(v / 255.0);
     for (int y = 0, at = 0; y < image->height; y++)
         for (int x = 0, rgba[4]; x < image->width; x++) {
             read_pixel(rgba, image, x, y);
             for (int c = 0; c < 3; c++)
-                pixels[at++] = linear_of(rgba[c]);
+                pixels[at++] = light[rgba[c]];
         }
     for (int i = 0; i < nx * ny; i++) {
         find_component(sums[i], pixels, image->width, image->height, i % nx, i / nx);
