@@ -422,11 +422,7 @@ static enum gi_status take_operand(struct gi_args *args, const struct gi_command
                                    struct gi_err *err)
 {
     const struct gi_option *row = gi_command_operand(command);
-    const char *value;
-    if (!row || args->noperands == 0)
-        return GI_OK;
-    memcpy(&value, (const char *)args->params[0] + row->offset, sizeof value);
-    if (value)
+    if (!row || args->noperands == 0 || gi_option_path(row, args->params[0]))
         return GI_OK;
     enum gi_status status = gi_option_read(args->params[0], row, args->operands[0], err);
     args->noperands--;

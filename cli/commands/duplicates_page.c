@@ -58,17 +58,12 @@ static void ignore(void *arg, const struct gi_image *shape)
 static enum gi_status reduce(struct gi_image *made, const struct gi_image *image,
                              const struct page *page, struct gi_err *err)
 {
-    const struct gi_step step = {.filter = &gi_filter_resize, .params = page->resize};
     const struct gi_open_options open = {.threads = 1};
-    struct gi_pipeline *pipeline = NULL;
     struct gi_queue *queue = NULL;
-    enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, image, NULL, err);
+    enum gi_status status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &open, err);
     if (!status)
-        status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &open, err);
-    if (!status)
-        status = gi_pipeline_run(pipeline, queue, made, image, NULL, NULL, err);
+        status = gi_run_one(queue, made, NULL, image, &gi_filter_resize, page->resize, err);
     gi_queue_close_alone(&queue);
-    gi_pipeline_free(&pipeline);
     return status;
 }
 
@@ -198,9 +193,7 @@ static enum gi_status write_page(const struct page *page, struct gi_err *err)
             "<p>%zu group%s with %zu of %zu images. Each image has the number of bits in "
             "which its hash differs from that of the first one.</p>\n",
             page->ngroups, page->ngroups == 1 ? "" : "s", page->asked->n, page->asked->hashed->n);
-    char *head = gi_text_close(out, &memory);
-    status = gi_sink_write(sink, head, memory.nbytes, err);
-    free(head);
+    status = gi_text_write(out, &memory, GI_OK, sink, err);
     for (size_t g = 0; g < page->ngroups && !status; g++)
         status = write_group(sink, page, &page->groups[g], err);
     if (!status)

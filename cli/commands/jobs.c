@@ -113,13 +113,10 @@ static enum gi_status take_output(char **output, int fd, struct gi_err *err)
         free(text);
         return gi_scratch_file_fail(err);
     }
-    bool is_text = strlen(text) == (size_t)n;
-    for (const char *at = text; *at && is_text;) {
-        size_t step = gi_utf8_nbytes(at);
-        is_text = step > 0;
-        at += step;
-    }
-    if (!is_text) {
+    const char *at = text;
+    for (size_t step; *at && (step = gi_utf8_nbytes(at)); at += step)
+        ;
+    if (at != text + n) {
         free(text);
         return gi_fail(err, GI_E_USAGE,
                        "what the line prints is no text: want a file as its output");

@@ -301,10 +301,10 @@ static char *start_of(const struct gi_naming *naming, const struct gi_list *list
     return output;
 }
 
-enum gi_status gi_naming_size_folder(const char *output, const char *path, struct gi_err *err)
+/* Makes the folders of `path` that are not in `start`, which is freed. */
+static enum gi_status make_below(char *start, const char *path, struct gi_err *err)
 {
-    char *start = gi_small_copy(output), *copy = gi_small_copy(path);
-    gi_naming_cut_size(start);
+    char *copy = gi_small_copy(path);
     const char *slash = strrchr(start, '/');
     enum gi_status status = make_folder(copy, slash ? (size_t)(slash - start) + 1 : 0, err);
     free(start);
@@ -312,15 +312,17 @@ enum gi_status gi_naming_size_folder(const char *output, const char *path, struc
     return status;
 }
 
+enum gi_status gi_naming_size_folder(const char *output, const char *path, struct gi_err *err)
+{
+    char *start = gi_small_copy(output);
+    gi_naming_cut_size(start);
+    return make_below(start, path, err);
+}
+
 enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_list *list,
                                 size_t index, const char *path, struct gi_err *err)
 {
-    char *start = start_of(naming, list, index), *copy = gi_small_copy(path);
-    const char *slash = strrchr(start, '/');
-    enum gi_status status = make_folder(copy, slash ? (size_t)(slash - start) + 1 : 0, err);
-    free(start);
-    free(copy);
-    return status;
+    return make_below(start_of(naming, list, index), path, err);
 }
 
 /* Returns output number `index`, for outputs per channel. It belongs to input index / n and channel

@@ -214,9 +214,7 @@ static enum gi_status write_page(const struct gi_page *page, struct gi_err *err)
             page->n == 1 ? "" : "s", page->count[FAILED], page->count[DIFFERENT],
             page->count[DIFFERENT] == 1 ? "s" : "", page->count[EQUAL],
             page->count[EQUAL] == 1 ? "es" : "");
-    char *head = gi_text_close(out, &memory);
-    status = gi_sink_write(sink, head, memory.nbytes, err);
-    free(head);
+    status = gi_text_write(out, &memory, GI_OK, sink, err);
     for (size_t i = 0; i < page->n && !status; i++) {
         const struct entry *entry = &page->entries[i];
         status = gi_sink_write(sink, entry->head, strlen(entry->head), err);
