@@ -103,6 +103,8 @@ void gi_joiner_free(struct gi_joiner **out)
     if (!joiner)
         return;
     gi_page_writer_free(&joiner->pages);
+    if (joiner->joined.state)
+        joiner->kind->release(joiner->joined.state);
     free(joiner->joined.file.at);
     free(joiner->joined.after.at);
     free(joiner);

@@ -15,6 +15,7 @@ struct gi_joined {
     int64_t end_ms;         /* of the last frame, if the first one begins at 0 */
     size_t mark;            /* offset in `file` for the format's own use */
     bool alpha;             /* a frame has transparent pixels */
+    void *state;            /* of the format, which its `release` frees; NULL at first */
 };
 
 struct gi_joined_kind {
@@ -26,5 +27,6 @@ struct gi_joined_kind {
                           int delay_ms, struct gi_err *err);
     /* Completes `file`. Errors: GI_E_MEMORY. */
     enum gi_status (*end)(struct gi_joined *joined, struct gi_err *err);
+    void (*release)(void *state); /* NULL: the format has no state */
 };
 extern const struct gi_joined_kind gi_joined_gif, gi_joined_webp;

@@ -356,8 +356,9 @@ static const char *const common_paragraphs[] = {
     "image, such as JPEG or PNG, its first frame is read, with a warning, or the frame that is "
     "named, as in a.gif[3], and --out 'f-{index:03}.png' writes all. Frames are composed as a "
     "viewer shows them, so each one is whole, in 8 bits of RGB, or RGBA if it may be transparent. "
-    "Animations are written as whole frames, a GIF with a palette for each frame, so they can be "
-    "longer than the input. --delay and --loop change how they are played. gpuimg pages joins "
+    "A frame of a GIF is written with a palette of its own, and with only the rectangle that "
+    "differs from the frame before; frames of a WebP are whole, so it can be longer than the "
+    "input. --delay and --loop change how they are played. gpuimg pages joins "
     "images into one.",
     "HEIC and AVIF are read and written by libheif (package libheif1), and their bytes depend on "
     "the versions of its encoders, x265 and libaom. The primary image is read, turned as the file "

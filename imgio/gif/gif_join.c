@@ -1,10 +1,12 @@
-/* Writes animated GIFs of whole frames, each with its own palette ("Graphics Interchange Format",
- * version 89a). Pixel codes are those of the frames' files.
+/* Writes animated GIFs ("Graphics Interchange Format", version 89a). A frame has its own palette,
+ * and only the rectangle that differs from the frame before, if it becomes smaller by this.
  * SPDX-License-Identifier: MIT */
-#include "imgio/gif/gif_frames.h"
+#include "imgio/gif/gif_changes.h"
 #include "imgio/integer.h"
 #include "imgio/joined_kinds.h"
+#include "imgio/small.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { SCREEN = 13, DESCRIPTOR = 10, EXTENSION = 0x21, KEEP = 1 << 2, CLEAR = 2 << 2 };
@@ -39,40 +41,160 @@ static int delay_of(const struct gi_joined *joined, int delay_ms)
     return delay < 65535 ? (int)delay : 65535;
 }
 
-static enum gi_status add(struct gi_joined *joined, const unsigned char *bytes, size_t nbytes,
-                          int delay_ms, struct gi_err *err)
+/* ---- frames ---- */
+
+/* The last frame that was added. It is written when the next one is known, whose transparent pixels
+ * decide how this one is disposed of. */
+struct state {
+    struct gi_image canvas; /* RGBA: what the frame is drawn on */
+    struct gi_image frame;  /* RGBA: what is shown */
+    struct gi_buffer whole; /* the file of the whole frame */
+    struct gi_gif_rect changed;
+    int delay; /* 1/100 s */
+};
+
+/* Returns whether the file of a frame has a transparent colour. */
+static bool has_transparency(const struct gi_buffer *file)
 {
+    size_t at = SCREEN + ((size_t)3 << ((file->at[10] & 7) + 1));
+    return file->at[at] == EXTENSION;
+}
+
+/* Appends the file of a frame, which has its palette in the place of the global one. */
+static enum gi_status put(struct gi_joined *joined, const struct gi_buffer *file,
+                          struct gi_gif_rect rect, int disposal, int delay, struct gi_err *err)
+{
+    const unsigned char *bytes = file->at;
     size_t palette = (size_t)3 << ((bytes[10] & 7) + 1), at = SCREEN + palette;
-    unsigned char control[] = {EXTENSION, 0xf9, 4, KEEP, 0, 0, 0, 0};
+    unsigned char control[] = {EXTENSION, 0xf9, 4, (unsigned char)disposal, 0, 0, 0, 0};
     unsigned char descriptor[DESCRIPTOR] = {0x2c};
-    int delay = delay_of(joined, delay_ms);
+    const int places[] = {rect.left, rect.top, rect.width, rect.height};
     for (; bytes[at] == EXTENSION; at += 8) { /* the transparent colour is all that there is */
         control[3] |= bytes[at + 3] & 1;
         control[6] = bytes[at + 6];
     }
     control[4] = (unsigned char)delay;
     control[5] = (unsigned char)(delay >> 8);
-    memcpy(descriptor + 5, bytes + 6, 4);
+    for (int i = 0; i < 4; i++) {
+        descriptor[1 + 2 * i] = (unsigned char)places[i];
+        descriptor[2 + 2 * i] = (unsigned char)(places[i] >> 8);
+    }
     descriptor[9] = 0x80 | (bytes[10] & 7); /* its own palette */
-    /* Where this frame is transparent, nothing of the frame before may show. */
-    if (joined->n && control[3] & 1)
-        joined->file.at[joined->mark] = (joined->file.at[joined->mark] & 1) | CLEAR;
-    enum gi_status status = joined->n ? GI_OK : begin(joined, bytes, err);
-    joined->mark = joined->file.nbytes + 3;
-    if (!status)
-        status = gi_buffer_append(&joined->file, control, sizeof control, err);
+    at += DESCRIPTOR;
+    enum gi_status status = gi_buffer_append(&joined->file, control, sizeof control, err);
     if (!status)
         status = gi_buffer_append(&joined->file, descriptor, sizeof descriptor, err);
     if (!status)
         status = gi_buffer_append(&joined->file, bytes + SCREEN, palette, err);
-    at += DESCRIPTOR;
-    return status ? status : gi_buffer_append(&joined->file, bytes + at, nbytes - 1 - at, err);
+    return status ? status
+                  : gi_buffer_append(&joined->file, bytes + at, file->nbytes - 1 - at, err);
+}
+
+/* Writes the frame as the smallest of: the whole frame; the rectangle that changes, with pixels
+ * that it must clear; this rectangle, in which pixels that do not change are transparent. Sets
+ * *rect to the rectangle that was written. Some programs clear a rectangle to a colour if its frame
+ * has no transparent one, so that such a frame remains whole. */
+static enum gi_status put_frame(struct gi_joined *joined, struct gi_gif_rect *rect,
+                                struct gi_gif_rect cleared, struct gi_err *err)
+{
+    struct state *s = joined->state;
+    struct gi_gif_rect part = gi_gif_union(s->changed, cleared);
+    struct gi_buffer best = {0};
+    enum gi_status status = GI_OK;
+    *rect = (struct gi_gif_rect){0, 0, joined->width, joined->height};
+    part = part.width ? part : (struct gi_gif_rect){0, 0, 1, 1};
+    bool is_whole = part.width == joined->width && part.height == joined->height;
+    for (int reveals = is_whole; !status && reveals < 2; reveals++) {
+        struct gi_buffer made = {0};
+        status = gi_gif_write_part(&made, &s->canvas, &s->frame, part, reveals, err);
+        bool usable = !status && made.at && (!cleared.width || has_transparency(&made));
+        if (usable && made.nbytes < (best.at ? best.nbytes : s->whole.nbytes)) {
+            struct gi_buffer worse = best;
+            best = made;
+            made = worse;
+            *rect = part;
+        }
+        free(made.at);
+    }
+    if (!status)
+        status = put(joined, best.at ? &best : &s->whole, *rect, cleared.width ? CLEAR : KEEP,
+                     s->delay, err);
+    free(best.at);
+    return status;
+}
+
+static void clear(const struct gi_image *canvas, struct gi_gif_rect rect)
+{
+    for (int y = 0; y < rect.height; y++)
+        memset((uint8_t *)gi_row(canvas, rect.top + y) + (ptrdiff_t)4 * rect.left, 0,
+               (size_t)4 * (size_t)rect.width);
+}
+
+/* Begins the file. The first frame is whole. */
+static enum gi_status begin_state(struct gi_joined *joined, const unsigned char *bytes,
+                                  struct gi_err *err)
+{
+    struct state *s = joined->state = gi_small_calloc(1, sizeof *s);
+    const struct gi_gif_rect all = {0, 0, joined->width, joined->height};
+    enum gi_status status = gi_image_alloc(&s->canvas, all.width, all.height, 4, GI_U8, err);
+    if (status)
+        return status;
+    clear(&s->canvas, all);
+    s->changed = all;
+    return begin(joined, bytes, err);
+}
+
+/* Writes the last frame, and makes the canvas on which `next` is drawn. */
+static enum gi_status advance(struct gi_joined *joined, const struct gi_image *next,
+                              struct gi_err *err)
+{
+    struct state *s = joined->state;
+    struct gi_gif_rect cleared = gi_gif_changes(&s->frame, next, true), rect;
+    enum gi_status status = put_frame(joined, &rect, cleared, err);
+    if (status)
+        return status;
+    gi_image_free(&s->canvas);
+    s->canvas = s->frame;
+    s->frame = (struct gi_image){0};
+    if (cleared.width)
+        clear(&s->canvas, rect);
+    s->changed = gi_gif_changes(&s->canvas, next, false);
+    return GI_OK;
+}
+
+static enum gi_status add(struct gi_joined *joined, const unsigned char *bytes, size_t nbytes,
+                          int delay_ms, struct gi_err *err)
+{
+    struct gi_image next;
+    enum gi_status status = gi_gif_read_frame(&next, bytes, nbytes, err);
+    if (!status)
+        status = joined->n ? advance(joined, &next, err) : begin_state(joined, bytes, err);
+    if (status) {
+        gi_image_free(&next);
+        return status;
+    }
+    struct state *s = joined->state;
+    s->frame = next;
+    s->delay = delay_of(joined, delay_ms);
+    s->whole.nbytes = 0;
+    return gi_buffer_append(&s->whole, bytes, nbytes, err);
 }
 
 static enum gi_status end(struct gi_joined *joined, struct gi_err *err)
 {
-    return gi_buffer_append(&joined->file, ";", 1, err);
+    struct gi_gif_rect rect;
+    enum gi_status status = put_frame(joined, &rect, (struct gi_gif_rect){0}, err);
+    return status ? status : gi_buffer_append(&joined->file, ";", 1, err);
+}
+
+static void release(void *state)
+{
+    struct state *s = state;
+    gi_image_free(&s->canvas);
+    gi_image_free(&s->frame);
+    free(s->whole.at);
+    free(s);
 }
 
 const struct gi_joined_kind gi_joined_gif = {
-    .format = "gif", .measure = measure, .add = add, .end = end};
+    .format = "gif", .measure = measure, .add = add, .end = end, .release = release};

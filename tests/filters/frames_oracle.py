@@ -1,7 +1,7 @@
 """Animated GIF, WebP and PNG as frames: composed frames, delays and loops as Pillow has them, read and written; chains on every
 frame; limits and damage.
 
-Sources: imgio/frames.* imgio/animation.h imgio/joined* imgio/gif/gif_frames.* imgio/gif/gif_join.c imgio/webp/webp_frames.* imgio/webp/webp_join.c imgio/png/png_frames.*
+Sources: imgio/frames.* imgio/animation.h imgio/joined* imgio/gif/gif_frames.* imgio/gif/gif_join.c imgio/gif/gif_changes.* imgio/webp/webp_frames.* imgio/webp/webp_join.c imgio/png/png_frames.*
 """
 import json
 import os
@@ -196,6 +196,37 @@ if "gif" in formats:
         got = [np.array(read(c.path(f"again-{k + 1:03}.pam"))) for k in range(len(frames))]
         got = [g if g.shape[2] == 4 else np.dstack([g, np.full(g.shape[:2], 255, np.uint8)]) for g in got]
         c.check(f"GIF by hand {i}: written and read", near([g * (g[:, :, 3:] > 0) for g in got], want))
+
+    # A frame has only the rectangle that changes: sizes near those of Pillow's optimised files, and below whole frames.
+    def blocks(alpha, boxes):
+        """Frames of one colour, or transparent ones, each with opaque boxes of (top, left, side, gray)."""
+        made = []
+        for few in boxes:
+            frame = np.zeros((60, 80, 4), np.uint8)
+            frame[:] = (30, 60, 90, alpha)
+            for top, left, side, gray in few:
+                frame[top:top + side, left:left + side] = (gray, gray, gray, 255)
+            made.append(frame)
+        return made
+
+    for what, alpha, boxes in [
+            ("a box moves", 255, [[(5, 3 * k, 9, 200)] for k in range(20)]),
+            ("a box moves over nothing", 0, [[(5, 3 * k, 9, 200)] for k in range(20)]),
+            ("boxes stay and go", 0, [[(9, 9, 20, 80)], [(9, 9, 30, 80), (15, 15, 4, 250)], [(50, 70, 3, 9)], [], [(0, 0, 60, 7)]]),
+            ("nothing changes", 255, [[(5, 5, 9, 200)]] * 3),
+            ("two corners change", 255, [[(0, 0, 2 + k, 9), (50, 70, 9 - k, 250)] for k in range(6)])]:
+        made = blocks(alpha, boxes)
+        for k, frame in enumerate(made):
+            write(c.path(f"block-{k:02}.pam"), frame)
+        c.run("pages", *[c.path(f"block-{k:02}.pam") for k in range(len(made))], "--out", c.path("blocks.gif"))
+        c.check(f"{what}: read", near(ours(c.path("blocks.gif"), len(made)), [opaque(f) for f in made]))
+        frames, _, _ = frames_of(c.path("blocks.gif"))
+        c.check(f"{what}: Pillow", near(frames, [opaque(f) for f in made]))
+        save(c.path("pillow.gif"), made, duration=100, loop=0, disposal=1 if alpha else 2)
+        sizes = [os.path.getsize(c.path(name)) for name in ("blocks.gif", "pillow.gif")]
+        c.check(f"{what}: size", sizes[0] <= 1.05 * sizes[1] + 60, sizes)  # Pillow leaves equal frames out
+        c.run("flip", "--h", c.path("blocks.gif"), c.path("flipped.gif"))
+        c.check(f"{what}: size if flipped", os.path.getsize(c.path("flipped.gif")) <= 1.1 * sizes[0], sizes)
 
     # limits and damage
     data = gif(9, 7, [(0, 0, np.full((7, 9), k % 4), 0, None, 5) for k in range(6)])
