@@ -75,17 +75,16 @@ static struct member *add(struct gi_bundle *bundle)
     return &bundle->members[bundle->n++];
 }
 
-/* Returns the member whose folder contains `path`, and sets *file to the name in that folder.
- * Returns NULL if `path` is in no member's folder. */
+/* Returns the member whose folder contains `path`, also in a folder below it, and sets *file to the
+ * path from that folder on. Returns NULL if `path` is in no member's folder. */
 static const struct member *folder_of(const struct gi_bundle *bundle, const char *path,
                                       const char **file)
 {
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) : 0;
-    for (size_t i = 0; slash && i < bundle->n; i++) {
+    for (size_t i = 0; i < bundle->n; i++) {
         const struct member *m = &bundle->members[i];
-        if (!m->sink && strlen(m->name) == n && memcmp(m->name, path, n) == 0) {
-            *file = slash + 1;
+        size_t n = m->sink ? 0 : strlen(m->name);
+        if (n && strncmp(m->name, path, n) == 0 && path[n] == '/') {
+            *file = path + n + 1;
             return m;
         }
     }
@@ -217,6 +216,17 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
     return GI_OK;
 }
 
+enum gi_status gi_bundle_subfolder(const struct gi_bundle *bundle, const char *path,
+                                   struct gi_err *err)
+{
+    const char *below;
+    const struct member *folder = folder_of(bundle, path, &below);
+    char *staged = gi_small_format("%s/%s", folder->temporary, below);
+    int why = mkdir(staged, 0777) && errno != EEXIST ? errno : 0;
+    free(staged);
+    return why ? gi_fail(err, gi_sink_status_of(why), "%s: %s", path, strerror(why)) : GI_OK;
+}
+
 bool gi_bundle_replaces(int folder, const char *name, bool (*ours)(const char *name))
 {
     struct stat st;
@@ -291,8 +301,10 @@ static void drop_older(struct gi_bundle *bundle)
             continue;
         if (m->older)
             gi_temporary_empty(dirfd(m->older));
-        if (m->exchanged)
-            gi_temporary_remove(*temporary);
+        if (m->exchanged && m->sink)
+            unlink(*temporary);
+        else if (m->exchanged)
+            rmdir(*temporary);
         if (m->durable)
             gi_path_sync(m->sink->target);
         gi_temporary_forget(temporary);

@@ -284,7 +284,8 @@ enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err
 /* Discards the output and sets *sink to NULL. Does nothing if *sink is NULL already. */
 void gi_sink_abandon(struct gi_sink **sink);
 /* A bundle of outputs, which gi_bundle_commit() moves to their targets all together or not at all.
- * Only one thread may use a bundle at a time. */
+ * Only one thread may use a bundle at a time, except that several may write files into its folders
+ * by gi_bundle_open() and gi_bundle_keep(). */
 struct gi_bundle;
 
 /* Makes a bundle. With `clears`, the bundle also removes what killed processes left in the folders
@@ -302,6 +303,10 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
  * (may be NULL) returns true. Those files are removed. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
                                 bool (*ours)(const char *name), struct gi_err *err);
+/* Creates the folder `path`, which is below a folder of the bundle, unless it exists. Its own folder
+ * exists. Errors: GI_E_IO, GI_E_AGAIN. */
+enum gi_status gi_bundle_subfolder(const struct gi_bundle *bundle, const char *path,
+                                   struct gi_err *err);
 /* Returns whether `path`, which need not exist yet, is in a folder of the bundle. Returns false if
  * `bundle` is NULL. */
 bool gi_bundle_holds(const struct gi_bundle *bundle, const char *path);

@@ -55,39 +55,57 @@ static void replace_name(const char *from, const char *to)
     }
 }
 
-/* Removes files of the folder at `fd` in one pass, and returns how many were removed. opendir() is
- * not used, because a signal handler must not allocate memory. */
-static int remove_files(int fd)
+static void empty(int fd, bool deep);
+
+/* Removes the folder `name` of the folder at `fd`, with all that it holds. Returns whether it is
+ * gone. */
+static bool remove_folder(int fd, const char *name)
+{
+    int folder = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        return false;
+    empty(folder, true);
+    close(folder);
+    return unlinkat(fd, name, AT_REMOVEDIR) == 0;
+}
+
+/* Removes files of the folder at `fd` in one pass, `deep` with its folders, and returns how many
+ * were removed. opendir() is not used, because a signal handler must not allocate memory. */
+static int remove_files(int fd, bool deep)
 {
     _Alignas(struct dirent64) char entries[4096];
     int removed = 0;
     for (long n; (n = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;)
         for (long at = 0; at < n;) {
             const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
-            removed += unlinkat(fd, entry->d_name, 0) == 0; /* "." and ".." are folders */
+            const char *name = entry->d_name;
+            bool own = strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
             at += entry->d_reclen;
+            if (own && unlinkat(fd, name, 0) == 0)
+                removed++;
+            else if (own && deep && errno == EISDIR)
+                removed += remove_folder(fd, name);
         }
     return removed;
 }
 
-void gi_temporary_empty(int fd)
+static void empty(int fd, bool deep)
 {
     /* Repeats the pass, because a pass may skip some files while it removes others. */
     do
         lseek(fd, 0, SEEK_SET);
-    while (remove_files(fd) > 0);
+    while (remove_files(fd, deep) > 0);
+}
+
+void gi_temporary_empty(int fd)
+{
+    empty(fd, false);
 }
 
 void gi_temporary_remove(const char *name)
 {
-    if (unlink(name) == 0 || errno != EISDIR)
-        return;
-    int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0) {
-        gi_temporary_empty(fd);
-        close(fd);
-    }
-    rmdir(name);
+    if (unlink(name) && errno == EISDIR)
+        remove_folder(AT_FDCWD, name);
 }
 
 void gi_sink_signal_cleanup(void)
@@ -118,7 +136,7 @@ static void remove_unlocked(int at, const char *name)
         return;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
         if (is_folder)
-            gi_temporary_empty(fd);
+            empty(fd, true);
         unlinkat(at, name, is_folder ? AT_REMOVEDIR : 0);
     }
     close(fd);

@@ -35,9 +35,9 @@ void gi_temporary_unlock(void);
  * They can make no more temporary files, and the thread must end the process at once. */
 void gi_temporary_end(void);
 
-/* Removes the files in the open folder `fd`. Safe in a signal handler. */
+/* Removes the files in the open folder `fd`, but no folders. Safe in a signal handler. */
 void gi_temporary_empty(int fd);
-/* Removes a file, or a folder with its files. Safe in a signal handler. */
+/* Removes a file, or a folder with all that it holds. Safe in a signal handler. */
 void gi_temporary_remove(const char *name);
 
 /* Returns the path to which `path` leads through all symbolic links, even if the last link is

@@ -336,6 +336,8 @@ static enum gi_status background_for(struct gi_color *color, const struct gi_ima
     if (!status && gi_has_alpha(image) && !io->gray)
         status = gi_color_check(&warning, color, "background", image, err);
     const char *name = is_stdout(path) ? "standard output" : gi_output_file(path);
+    if (io->passed.again)
+        warning = (struct gi_err){0};
     return status ? status : gi_cli_warn_or_fail(&warning, name, io, err);
 }
 
@@ -373,7 +375,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     }
     status = bytes ? gi_save_memory(bytes, nbytes, image, &own, path, &options, &warning, err)
                    : gi_save(image, &own, path, &options, &warning, err);
-    if (!status && *warning.text)
+    if (!status && *warning.text && !io->passed.again)
         gi_cli_warn("%s", warning.text);
     return bytes ? status : blame_folder(status, path, io, err);
 }

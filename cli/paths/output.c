@@ -198,14 +198,16 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
         const char *name = entry->d_name;
         if (gi_bundle_replaces(dirfd(folder), name, ours))
             continue;
-        status = ours ? gi_fail(err, GI_E_IO,
-                                "%s %s: holds %s, which is none of the %s, and --force replaces "
-                                "only %s",
-                                option, path, name, what, what)
-                      : gi_fail(err, GI_E_IO,
-                                "%s %s: holds %s: want a new or an empty folder, or --force "
-                                "to replace %s",
-                                option, path, name, what);
+        status = !what  ? gi_fail(err, GI_E_IO, "%s %s: holds %s: want a new or an empty folder",
+                                  option, path, name)
+                 : ours ? gi_fail(err, GI_E_IO,
+                                  "%s %s: holds %s, which is none of the %s, and --force replaces "
+                                  "only %s",
+                                  option, path, name, what, what)
+                        : gi_fail(err, GI_E_IO,
+                                  "%s %s: holds %s: want a new or an empty folder, or --force "
+                                  "to replace %s",
+                                  option, path, name, what);
     }
     if (!status && errno) /* from readdir() */
         status =

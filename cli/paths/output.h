@@ -39,7 +39,8 @@ enum gi_status gi_output_check_plain(const char *option, const char *path, struc
 /* Checks that a folder of files can be created at `path`, the value of `option` ("--crops"), as
  * gi_bundle_folder() does. The folder must be new, and its parent must exist. Or it may replace an
  * empty folder, or if `ours` is not NULL, a folder in which ours() accepts all names. `what`
- * ("crops") is the word for these files in messages. Errors: GI_E_IO. */
+ * ("crops") is the word for these files in messages; NULL: the command has no --force. Errors:
+ * GI_E_IO. */
 enum gi_status gi_output_check_folder(const char *option, const char *path, const char *what,
                                       bool (*ours)(const char *name), struct gi_err *err);
 
