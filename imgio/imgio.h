@@ -303,8 +303,8 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
  * (may be NULL) returns true. Those files are removed. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
                                 bool (*ours)(const char *name), struct gi_err *err);
-/* Creates the folder `path`, which is below a folder of the bundle, unless it exists. Its own folder
- * exists. Errors: GI_E_IO, GI_E_AGAIN. */
+/* Creates the folder `path`, which is below a folder of the bundle, unless it exists. Its own
+ * folder exists. Errors: GI_E_IO, GI_E_AGAIN. */
 enum gi_status gi_bundle_subfolder(const struct gi_bundle *bundle, const char *path,
                                    struct gi_err *err);
 /* Returns whether `path`, which need not exist yet, is in a folder of the bundle. Returns false if
