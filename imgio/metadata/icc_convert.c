@@ -2,7 +2,8 @@
  *
  * Every pixel is converted independently of others with lcms2's whole pipeline: without its
  * optimizations, which replace it by tables with interpolation, and without its cache of one pixel.
- * So the result does not depend on threads, and is as precise as lcms2 can be.
+ * So the result does not depend on threads, and is as precise as lcms2 can be. Large images of 8
+ * bits are converted by tables with the same bytes.
  * SPDX-License-Identifier: MIT */
 #include "imgio/metadata/icc_convert.h"
 
@@ -14,6 +15,7 @@
 #include "imgio/losses.h"
 #include "imgio/metadata/color_space.h"
 #include "imgio/metadata/icc.h"
+#include "imgio/metadata/icc_matrix.h"
 #include "imgio/metadata/lcms.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/source.h"
@@ -32,7 +34,7 @@ enum {
     ICC_NBYTES_MAX = 16 << 20,
     ROWS = 16, /* of a job */
     MEMO_BITS = 18,
-    MEMO_PIXELS = 1 << 16, /* minimum of an image for which the table is made */
+    TABLES_PIXELS = 1 << 16, /* minimum of an image for which tables are made */
 };
 #define FOUND (UINT64_C(1) << 24)
 
@@ -172,7 +174,8 @@ static enum gi_status take_profile(struct profile *profile, const char *name, co
 struct work {
     cmsHTRANSFORM transform;
     const struct gi_image *dst, *src;
-    /* For samples of 8 bits: a table of 1 << MEMO_BITS colours that were converted, which all
+    struct gi_icc_matrix *matrix; /* for 8-bit RGB by profiles of curves and a matrix, or NULL */
+    /* For other samples of 8 bits: a table of 1 << MEMO_BITS colours that were converted, which all
      * threads share. An entry is FOUND, the colour and its result, of 24 bits each; a colour
      * replaces another one with the same place. Because each entry is read and written at once, and
      * the result depends on the colour alone, the order of threads does not matter. A photograph of
@@ -211,18 +214,28 @@ static void convert_rows(void *arg, int job, void *scratch)
 {
     const struct work *w = arg;
     for (int y = job * ROWS; y < (job + 1) * ROWS && y < w->src->height; y++)
-        if (w->memo)
+        if (w->matrix)
+            gi_icc_matrix_convert(w->matrix, gi_row(w->dst, y), gi_row(w->src, y), w->src->width,
+                                  w->src->channels);
+        else if (w->memo)
             convert_row_by_memo(w, gi_row(w->src, y), gi_row(w->dst, y));
         else
             gi_lcms.cmsDoTransform(w->transform, gi_row(w->src, y), gi_row(w->dst, y),
                                    (cmsUInt32Number)w->src->width);
 }
 
-/* Makes the table for an image that is worth it. */
-static _Atomic uint64_t *new_memo(const struct gi_image *src)
+/* Makes the tables for an image that is worth it. `shapers` tells whether both profiles may be of
+ * curves and a matrix. */
+static void make_tables(struct work *work, bool shapers)
 {
-    bool worth = src->type == GI_U8 && (int64_t)src->width * src->height >= MEMO_PIXELS;
-    return worth ? calloc((size_t)1 << MEMO_BITS, sizeof(uint64_t)) : NULL;
+    const struct gi_image *src = work->src;
+    bool colors = gi_color_channels(src) == 3 && gi_color_channels(work->dst) == 3;
+    if (src->type != GI_U8 || (int64_t)src->width * src->height < TABLES_PIXELS)
+        return;
+    if (colors && shapers)
+        work->matrix = gi_icc_matrix_new(work->transform);
+    if (!work->matrix)
+        work->memo = calloc((size_t)1 << MEMO_BITS, sizeof(uint64_t));
 }
 
 /* Returns lcms2's number for samples as those of the image. */
@@ -236,9 +249,10 @@ static cmsUInt32Number pixels_of(const struct gi_image *image)
                              FLOAT_SH((unsigned)(image->type == GI_F32)));
 }
 
+/* *shapers becomes whether both profiles have curves and a matrix. */
 static cmsHTRANSFORM make_transform(cmsContext context, const struct profile *from,
                                     const struct profile *to, const struct work *work,
-                                    const struct gi_save_color *color, bool *starved)
+                                    const struct gi_save_color *color, bool *shapers, bool *starved)
 {
     cmsUInt32Number flags = cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE | cmsFLAGS_COPY_ALPHA;
     cmsHPROFILE source = gi_lcms_profile(context, from->bytes, from->nbytes, starved);
@@ -250,6 +264,7 @@ static cmsHTRANSFORM make_transform(cmsContext context, const struct profile *fr
                                                              target, pixels_of(work->dst),
                                                              (cmsUInt32Number)color->intent, flags)
                              : NULL;
+    *shapers = made && gi_lcms.cmsIsMatrixShaper(source) && gi_lcms.cmsIsMatrixShaper(target);
     if (source)
         gi_lcms.cmsCloseProfile(source);
     if (target)
@@ -262,11 +277,12 @@ static enum gi_status convert_pixels(struct gi_image *dst, const struct gi_image
                                      const struct profile *from, const struct profile *to,
                                      const struct gi_save_options *options, struct gi_err *err)
 {
-    bool starved;
+    bool starved, shapers = false;
     cmsContext context = gi_lcms_open(&starved);
     struct work work = {.dst = dst, .src = src};
     if (context)
-        work.transform = make_transform(context, from, to, &work, &options->color, &starved);
+        work.transform =
+            make_transform(context, from, to, &work, &options->color, &shapers, &starved);
     enum gi_status status =
         starved          ? gi_fail(err, GI_E_MEMORY, "out of memory for the ICC profile")
         : work.transform ? GI_OK
@@ -275,13 +291,15 @@ static enum gi_status convert_pixels(struct gi_image *dst, const struct gi_image
                                    "tables for this conversion");
     if (!status)
         status = gi_image_alloc(dst, dst->width, dst->height, dst->channels, dst->type, err);
-    work.memo = status ? NULL : new_memo(src);
+    if (!status)
+        make_tables(&work, shapers);
     int jobs = 1 + (src->height - 1) / ROWS;
     const struct gi_parallel *parallel = options->parallel;
     if (!status && parallel)
         status = parallel->run(parallel->self, jobs, convert_rows, &work, 0, err);
     for (int i = 0; i < jobs && !status && !parallel; i++)
         convert_rows(&work, i, NULL);
+    free(work.matrix);
     free((void *)work.memo);
     if (status)
         gi_image_free(dst);

@@ -36,7 +36,15 @@
     X(cmsMLUsetASCII)                                                                              \
     X(cmsMLUfree)                                                                                  \
     X(cmsWriteTag)                                                                                 \
-    X(cmsSaveProfileToMem)
+    X(cmsSaveProfileToMem)                                                                         \
+    X(cmsIsMatrixShaper)                                                                           \
+    X(cmsTransform2DeviceLink)                                                                     \
+    X(cmsPipelineGetPtrToFirstStage)                                                               \
+    X(cmsStageNext)                                                                                \
+    X(cmsStageType)                                                                                \
+    X(cmsStageData)                                                                                \
+    X(cmsStageInputChannels)                                                                       \
+    X(cmsStageOutputChannels)
 GI_LIBRARY_TABLE(gi_lcms_table, GI_LCMS_FUNCTIONS);
 extern struct gi_lcms_table gi_lcms;
 

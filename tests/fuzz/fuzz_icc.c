@@ -43,16 +43,21 @@ static void convert(struct gi_metadata *metadata, enum gi_type type, bool invert
     gi_inks_free(&made);
 }
 
-/* Converts an image whose profile is `metadata`. The lower bits of `how` choose its shape. */
+/* Converts an image whose profile is `metadata`. The lower bits of `how` choose its shape. A large
+ * one repeats its row, and is converted by tables. */
 static void convert_image(const struct gi_metadata *metadata, unsigned how)
 {
     const struct gi_save_options options = {
         .color = {.profile = "display-p3", .intent = (int)(how >> 4 & 3)}};
-    float samples[4 * WIDTH] = {0.5F, 0, 1, 0.25F};
+    enum { SIDE = 256 };
+    static float samples[4 * SIDE];
+    const int large = how & 8 ? SIDE : 0;
+    for (int i = 0; i < 4 * SIDE; i++)
+        samples[i] = (float)(i % 97) / 96;
     const struct gi_image image = {.data = samples,
-                                   .stride = sizeof samples,
-                                   .width = WIDTH,
-                                   .height = 1,
+                                   .stride = large ? 0 : sizeof samples,
+                                   .width = large ? large : WIDTH,
+                                   .height = large ? large : 1,
                                    .channels = 1 + (int)(how & 3),
                                    .type = how & 4 ? GI_F32 : GI_U8};
     const struct gi_image *made = &image;
@@ -63,7 +68,7 @@ static void convert_image(const struct gi_metadata *metadata, unsigned how)
             abort();
         return;
     }
-    if (made->width != WIDTH || gi_color_channels(made) != 3)
+    if (made->width != image.width || gi_color_channels(made) != 3)
         abort();
     gi_color_free(&converted);
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # --profile, --intent, --no-black-point and --assign: the pixels of Pillow's ImageCms and of the definitions, refused profiles.
-# Sources: imgio/metadata/icc_convert imgio/metadata/color_space imgio/metadata/lcms imgio/metadata/icc imgio/save.c
+# Sources: imgio/metadata/icc_convert imgio/metadata/icc_matrix imgio/metadata/color_space imgio/metadata/lcms imgio/metadata/icc imgio/save.c
 . "$(dirname "$0")/../lib.sh"
 if ! /usr/bin/python3 -c 'from PIL import ImageCms; import numpy' 2>/dev/null; then
     skip "no Pillow with ImageCms to compare with"
@@ -53,6 +53,10 @@ def make():
     Image.fromarray(rgb[..., :3]).save("rgb.png")
     Image.fromarray(rgb).save("rgba.png")
     Image.fromarray(rgb[..., 0]).save("gray.png")
+    # Colours of Display P3 whose sRGB is nearly halfway between two bytes, which rounding errors could change.
+    colors = rng.integers(0, 256, (1500000, 3)).astype(np.uint8)
+    near = np.abs(to_srgb(colors / 255, 0) * 255 % 1 - 0.5).min(1)
+    Image.fromarray(colors[np.argpartition(near, 69632)[:69632]].reshape(136, 512, 3)).save("near.png")
     muted = np.clip(rng.random((37, 61, 1)) * 0.5 + rng.random((37, 61, 3)) * 0.1 + 0.2, 0, 1)
     np.save("p3_16.npy", np.rint(muted * 65535).astype(np.uint16))
     np.save("p3_f.npy", muted.astype(np.float32))
@@ -78,8 +82,23 @@ def chunks():
     chunk("p3_16.png", "cHRM", bytes(32), "flat.png")
 
 
+def curves():
+    """Copies of p3.icc whose three curves are a table of 256 numbers that rises, or that falls at its end."""
+    old = open("p3.icc", "rb").read()
+    table = [round(65535 * (i / 255) ** 1.8) for i in range(256)]
+    for name, values in ("table", table), ("falling", table[:250] + table[249:243:-1]):
+        tags = bytearray(old[:132] + old[132 : 132 + 12 * struct.unpack_from(">I", old, 128)[0]])
+        for at in range(132, len(tags), 12):
+            if tags[at + 1 : at + 4] == b"TRC":
+                struct.pack_into(">II", tags, at + 4, len(old), 12 + 2 * 256)
+        new = bytes(tags) + old[len(tags) :] + struct.pack(">4s2I256H", b"curv", 0, 256, *values)
+        open(name + ".icc", "wb").write(struct.pack(">I", len(new)) + new[4:])
+
+
 if sys.argv[1] == "make":
     make()
+elif sys.argv[1] == "curves":
+    curves()
 elif sys.argv[1] == "chunks":
     chunks()
 elif sys.argv[1] == "8":
@@ -107,6 +126,9 @@ for intent in perceptual relative saturation absolute; do
     oracle 8 display-p3.png o.png $i 8192
     ((++i))
 done
+expect 0 gpuimg convert near.png n.png --assign display-p3
+expect 0 gpuimg convert n.png o.png --profile srgb
+oracle 8 n.png o.png 1 8192
 expect 0 gpuimg convert adobe-rgb.png o.png --profile display-p3 --no-black-point
 oracle 8 adobe-rgb.png o.png 1 0
 expect 0 gpuimg convert a_adobe-rgb.png o.png --profile srgb
@@ -123,6 +145,15 @@ for type in 16 f; do
     oracle 16 p3_$type.npy o.npy
 done
 /usr/bin/python3 -c 'from PIL import Image; open("p3.icc", "wb").write(Image.open("display-p3.png").info["icc_profile"])'
+# Curves that are tables; one that falls is not converted by the tables for profiles of curves and a matrix.
+/usr/bin/python3 oracle.py curves
+for name in table falling; do
+    expect 0 gpuimg convert rgb.png $name.png --assign $name.icc
+    expect 0 gpuimg convert $name.png o.png --profile adobe-rgb
+    oracle 8 $name.png o.png 1 8192
+    expect 0 gpuimg convert display-p3.png o.png --profile $name.icc
+    oracle 8 display-p3.png o.png 1 8192
+done
 expect 0 gpuimg convert adobe-rgb.png want.png --profile display-p3
 expect 0 gpuimg convert adobe-rgb.png o.png --profile p3.icc
 same "a profile from a file" want.png o.png
