@@ -21,16 +21,18 @@ struct gi_joiner {
 
 static const struct gi_joined_kind *find(const char *format)
 {
-    static const struct gi_joined_kind *const kinds[] = {&gi_joined_gif, &gi_joined_webp};
+    static const struct gi_joined_kind *const kinds[] = {&gi_joined_gif, &gi_joined_webp,
+                                                         &gi_joined_png};
     for (size_t i = 0; format && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i]->format, format) == 0)
             return kinds[i];
     return NULL;
 }
 
-bool gi_joins(const char *format)
+bool gi_joins(const char *format, bool frames)
 {
-    return format && (strcmp(format, "tiff") == 0 || find(format));
+    return format && (strcmp(format, "tiff") == 0 || find(format)) &&
+           (frames || strcmp(format, "png") != 0);
 }
 
 enum gi_status gi_joiner_new(struct gi_joiner **out, struct gi_sink *sink, const char *format,

@@ -1,4 +1,4 @@
-/* Files of several images: pages of a TIFF, or frames of an animated GIF or WebP. Each image
+/* Files of several images: pages of a TIFF, or frames of an animated GIF, WebP or PNG. Each image
  * arrives as a file of its own in that format, made by gi_save_memory().
  * SPDX-License-Identifier: MIT */
 #pragma once
@@ -14,8 +14,10 @@ struct gi_joined_timing {
 /* A writer of such a file. */
 struct gi_joiner;
 
-/* Returns whether gi_joiner_new() takes the format, a name as "tiff". */
-bool gi_joins(const char *format);
+/* Returns whether several images become one file of the format, a name as "tiff". A PNG is an
+ * animation only if `frames` says that the images are frames, or that the user asks for one file.
+ */
+bool gi_joins(const char *format, bool frames);
 
 /* Makes a writer into the sink, which must outlive it. The frames of an animation are in memory
  * until its end. Errors: GI_E_MEMORY. */

@@ -29,4 +29,4 @@ struct gi_joined_kind {
     enum gi_status (*end)(struct gi_joined *joined, struct gi_err *err);
     void (*release)(void *state); /* NULL: the format has no state */
 };
-extern const struct gi_joined_kind gi_joined_gif, gi_joined_webp;
+extern const struct gi_joined_kind gi_joined_gif, gi_joined_webp, gi_joined_png;

@@ -176,7 +176,7 @@ const struct gi_option gi_io_options[] = {
              "input"},
     {GI_OPTION("delay", REAL, struct gi_io_params, encoding.timing.delay_ms), .max = 655350,
      .unit = "ms",
-     .help = "How long each frame of an animated GIF or WebP is shown. By default the delays of "
+     .help = "How long a frame of an animated GIF, WebP or PNG is shown. By default the delays of "
              "the input stay, and frames made of other images get 100"},
     {GI_OPTION("loop", REAL, struct gi_io_params, encoding.timing.plays), .max = 65535,
      .help = "How often an animation is played; 0 is without end. By default as the input, and 0 "

@@ -14,7 +14,7 @@ static bool are_frames(const struct gi_part *part, const struct gi_file_info *in
 
 static const char *why(const struct gi_part *part, const struct gi_file_info *info)
 {
-    return are_frames(part, info) ? "to animated GIF and WebP" : part->why;
+    return are_frames(part, info) ? "to animated GIF, WebP and PNG" : part->why;
 }
 
 /* Returns the fate of a part as a word for users. */

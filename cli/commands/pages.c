@@ -21,9 +21,9 @@ struct pages_params {
 
 static const struct gi_option options[] = {
     {GI_OPTION("out", PATH, struct pages_params, batch.out), .letter = 'o', .metavar = "FILE",
-     .help =
-         "The TIFF that gets the pages, or the animated GIF or WebP, or Y4M video, that gets the "
-         "frames"},
+     .help = "The TIFF that gets the pages, or the animated GIF, WebP or PNG, or Y4M video, that "
+             "gets the "
+             "frames"},
     {GI_OPTION("fps", TEXT, struct pages_params, rate), .metavar = "RATE", .default_text = "25",
      .help = "Frames per second of a video: 25, 29.97 or 30000/1001"},
     {GI_OPTION("files-from", PATH, struct pages_params, batch.files_from), .metavar = "LIST",
@@ -114,7 +114,7 @@ const struct gi_command gi_command_pages = {
         "If --out is a Y4M video, each image becomes a frame of 4:2:0 in 8 bits, and all must have "
         "the same size; gray images give a video of luma alone. Red, green and blue become luma "
         "and chroma by BT.601, or by BT.709 if the video has 720 or more rows.\n\n"
-        "If --out is a GIF or WebP, each image becomes a frame of an animation, which is shown for "
+        "If --out is a GIF, WebP or PNG, each image becomes a frame of an animation, shown for "
         "--delay milliseconds and played --loop times. All must have the same size. Frames of "
         "animated inputs keep their delays.\n\n"
         "gpuimg convert doc.tif 'page-{page:03}.png' does the reverse, and so does gpuimg convert "

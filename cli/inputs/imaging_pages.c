@@ -103,8 +103,9 @@ static enum gi_status open_output(struct outputs *outputs, const struct gi_pages
                        item->line.input, gi_pages_n(pages),
                        gi_pages_are_separate(pages) ? "images" : "pages");
     const char *format = format_of(outputs->imaging, item);
+    bool joins = gi_joins(format, gi_pages_are_frames(pages));
     const struct gi_joined_timing timing = gi_cli_timing(gi_imaging_options(outputs->imaging)->io);
-    if (!gi_joins(format) && !is_pnm(format))
+    if (!joins && !is_pnm(format))
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "%s: has %d %s, and %s holds one image: want a TIFF%s", item->line.input,
                        gi_pages_n(pages), gi_pages_are_separate(pages) ? "images" : "pages",
@@ -113,9 +114,8 @@ static enum gi_status open_output(struct outputs *outputs, const struct gi_pages
     status = into_memory ? gi_sink_open_memory(&outputs->sink, item->line.input, err)
                          : gi_sink_open(&outputs->sink, item->line.output,
                                         gi_imaging_options(outputs->imaging)->io->no_clobber, err);
-    return status || !gi_joins(format)
-               ? status
-               : gi_joiner_new(&outputs->joiner, outputs->sink, format, &timing, err);
+    return status || !joins ? status
+                            : gi_joiner_new(&outputs->joiner, outputs->sink, format, &timing, err);
 }
 
 static enum gi_status end_output(struct outputs *outputs, bool into_memory, struct gi_err *err)
@@ -157,7 +157,8 @@ enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item
         status = gi_cli_open_pages(&pages, item->line.input, item->source.bytes,
                                    item->source.nbytes, io, joined, err);
     const char *format = format_of(imaging, item);
-    if (pages && gi_pages_are_frames(pages) && !per_page && !gi_joins(format) && !is_pnm(format))
+    if (pages && gi_pages_are_frames(pages) && !per_page && !gi_joins(format, true) &&
+        !is_pnm(format))
         gi_pages_close(&pages, NULL); /* the first frame */
     *taken = per_page || (pages && gi_pages_n(pages) > 1);
     if (!status && *taken)

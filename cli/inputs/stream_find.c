@@ -17,7 +17,8 @@
 /* The kind of stream that the output can hold, judged by its name. */
 enum target { ONE_IMAGE, PNM, Y4M, EITHER, PAGES, FILES };
 
-static enum target target_of(const char *output, const struct gi_io_params *io)
+/* `frames`: the images are frames of an animation, or the user asks for one file. */
+static enum target target_of(const char *output, const struct gi_io_params *io, bool frames)
 {
     static const char *const names[] = {"pbm", "pgm", "ppm", "pnm", "pam"};
     static const char *const coded[] = {"png", "jpeg", "webp"}; /* through pipes */
@@ -34,7 +35,7 @@ static enum target target_of(const char *output, const struct gi_io_params *io)
     for (size_t i = 0; i < sizeof coded / sizeof *coded; i++)
         if (strcmp(name, coded[i]) == 0 && strcmp(gi_output_file(output), "-") == 0)
             return PNM;
-    return strcmp(name, "y4m") == 0 ? Y4M : gi_joins(name) ? PAGES : ONE_IMAGE;
+    return strcmp(name, "y4m") == 0 ? Y4M : gi_joins(name, frames) ? PAGES : ONE_IMAGE;
 }
 
 /* Takes the first image from a pipe, and sets *more to whether further images follow. Data that is
@@ -220,7 +221,7 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
     const char *format = output ? gi_save_format(output, stream->io.format) : NULL;
     if (output && !format && target == EITHER) /* standard output in the format of the input */
         format = gi_pages_are_frames(*pages) ? gi_pages_format(*pages) : "tiff";
-    if (output && target != FILES && gi_joins(format)) {
+    if (output && target != FILES && gi_joins(format, gi_pages_are_frames(*pages))) {
         stream->target = &gi_target_pages;
         stream->io.format = format;
     }
@@ -263,9 +264,10 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
                        gi_reader_name(stream->reader));
     if (output)
         status = gi_cli_check_way(input, output, &stream->io, NULL, err);
-    /* Without another format an animated PNG on standard output is one image, too. */
-    bool one = target == ONE_IMAGE || (output && target == EITHER && bytes[0] == 0x89);
-    if (paged && one && !selection.given && gi_frames_start(bytes, nbytes))
+    bool one = selection.given && !selection.several;
+    if (paged && target == ONE_IMAGE && !one && gi_frames_start(bytes, nbytes))
+        target = target_of(output, &stream->io, true);
+    if (paged && target == ONE_IMAGE && !selection.given && gi_frames_start(bytes, nbytes))
         return status; /* the first frame */
     if (!status && paged)
         return find_pages(stream, input, output, target, file, found, err);
@@ -355,13 +357,14 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
                                   const char *rate, const struct gi_io_params *io,
                                   struct gi_err *err)
 {
-    enum target target = target_of(output, io);
+    enum target target = target_of(output, io, true);
     *out = NULL;
     enum gi_status status = target == Y4M ? GI_OK : gi_cli_check_save(output, io, err);
     if (!status && target != PAGES && target != Y4M)
-        status = gi_fail(err, GI_E_USAGE,
-                         "%s: %s holds one image: want a TIFF, an animation (GIF or WebP) or Y4M",
-                         output, gi_save_format(output, io->format));
+        status =
+            gi_fail(err, GI_E_USAGE,
+                    "%s: %s holds one image: want a TIFF, an animation (GIF, WebP or PNG) or Y4M",
+                    output, gi_save_format(output, io->format));
     if (status)
         return status;
     struct gi_stream *stream = *out = gi_small_calloc(1, sizeof *stream);
@@ -381,7 +384,7 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
 static enum gi_status find(struct gi_stream **out, const char *input, const char *output,
                            struct gi_io_params *io, bool single, struct gi_err *err)
 {
-    enum target target = target_of(output, io);
+    enum target target = target_of(output, io, false);
     bool found = false, absent;
     struct stat st;
     char *path;

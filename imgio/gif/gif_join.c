@@ -1,7 +1,7 @@
 /* Writes animated GIFs ("Graphics Interchange Format", version 89a). A frame has its own palette,
  * and only the rectangle that differs from the frame before, if it becomes smaller by this.
  * SPDX-License-Identifier: MIT */
-#include "imgio/gif/gif_changes.h"
+#include "imgio/gif/gif_part.h"
 #include "imgio/integer.h"
 #include "imgio/joined_kinds.h"
 #include "imgio/small.h"
@@ -49,7 +49,7 @@ struct state {
     struct gi_image canvas; /* RGBA: what the frame is drawn on */
     struct gi_image frame;  /* RGBA: what is shown */
     struct gi_buffer whole; /* the file of the whole frame */
-    struct gi_gif_rect changed;
+    struct gi_rect changed;
     int delay; /* 1/100 s */
 };
 
@@ -62,7 +62,7 @@ static bool has_transparency(const struct gi_buffer *file)
 
 /* Appends the file of a frame, which has its palette in the place of the global one. */
 static enum gi_status put(struct gi_joined *joined, const struct gi_buffer *file,
-                          struct gi_gif_rect rect, int disposal, int delay, struct gi_err *err)
+                          struct gi_rect rect, int disposal, int delay, struct gi_err *err)
 {
     const unsigned char *bytes = file->at;
     size_t palette = (size_t)3 << ((bytes[10] & 7) + 1), at = SCREEN + palette;
@@ -94,15 +94,15 @@ static enum gi_status put(struct gi_joined *joined, const struct gi_buffer *file
  * that it must clear; this rectangle, in which pixels that do not change are transparent. Sets
  * *rect to the rectangle that was written. Some programs clear a rectangle to a colour if its frame
  * has no transparent one, so that such a frame remains whole. */
-static enum gi_status put_frame(struct gi_joined *joined, struct gi_gif_rect *rect,
-                                struct gi_gif_rect cleared, struct gi_err *err)
+static enum gi_status put_frame(struct gi_joined *joined, struct gi_rect *rect,
+                                struct gi_rect cleared, struct gi_err *err)
 {
     struct state *s = joined->state;
-    struct gi_gif_rect part = gi_gif_union(s->changed, cleared);
+    struct gi_rect part = gi_rect_union(s->changed, cleared);
     struct gi_buffer best = {0};
     enum gi_status status = GI_OK;
-    *rect = (struct gi_gif_rect){0, 0, joined->width, joined->height};
-    part = part.width ? part : (struct gi_gif_rect){0, 0, 1, 1};
+    *rect = (struct gi_rect){0, 0, joined->width, joined->height};
+    part = part.width ? part : (struct gi_rect){0, 0, 1, 1};
     bool is_whole = part.width == joined->width && part.height == joined->height;
     for (int reveals = is_whole; !status && reveals < 2; reveals++) {
         struct gi_buffer made = {0};
@@ -123,7 +123,7 @@ static enum gi_status put_frame(struct gi_joined *joined, struct gi_gif_rect *re
     return status;
 }
 
-static void clear(const struct gi_image *canvas, struct gi_gif_rect rect)
+static void clear(const struct gi_image *canvas, struct gi_rect rect)
 {
     for (int y = 0; y < rect.height; y++)
         memset((uint8_t *)gi_row(canvas, rect.top + y) + (ptrdiff_t)4 * rect.left, 0,
@@ -135,7 +135,7 @@ static enum gi_status begin_state(struct gi_joined *joined, const unsigned char 
                                   struct gi_err *err)
 {
     struct state *s = joined->state = gi_small_calloc(1, sizeof *s);
-    const struct gi_gif_rect all = {0, 0, joined->width, joined->height};
+    const struct gi_rect all = {0, 0, joined->width, joined->height};
     enum gi_status status = gi_image_alloc(&s->canvas, all.width, all.height, 4, GI_U8, err);
     if (status)
         return status;
@@ -149,7 +149,7 @@ static enum gi_status advance(struct gi_joined *joined, const struct gi_image *n
                               struct gi_err *err)
 {
     struct state *s = joined->state;
-    struct gi_gif_rect cleared = gi_gif_changes(&s->frame, next, true), rect;
+    struct gi_rect cleared = gi_changes(&s->frame, next, true), rect;
     enum gi_status status = put_frame(joined, &rect, cleared, err);
     if (status)
         return status;
@@ -158,7 +158,7 @@ static enum gi_status advance(struct gi_joined *joined, const struct gi_image *n
     s->frame = (struct gi_image){0};
     if (cleared.width)
         clear(&s->canvas, rect);
-    s->changed = gi_gif_changes(&s->canvas, next, false);
+    s->changed = gi_changes(&s->canvas, next, false);
     return GI_OK;
 }
 
@@ -182,8 +182,8 @@ static enum gi_status add(struct gi_joined *joined, const unsigned char *bytes, 
 
 static enum gi_status end(struct gi_joined *joined, struct gi_err *err)
 {
-    struct gi_gif_rect rect;
-    enum gi_status status = put_frame(joined, &rect, (struct gi_gif_rect){0}, err);
+    struct gi_rect rect;
+    enum gi_status status = put_frame(joined, &rect, (struct gi_rect){0}, err);
     return status ? status : gi_buffer_append(&joined->file, ";", 1, err);
 }
 

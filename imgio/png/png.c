@@ -337,8 +337,8 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
 
 const struct gi_format gi_format_png = {
     .info = {.name = "png",
-             .suffixes = "png",
-             .summary = "Portable Network Graphics",
+             .suffixes = "png apng",
+             .summary = "Portable Network Graphics, also animated",
              GI_READS_AND_WRITES,
              GI_HOLDS_INTEGERS,
              .alpha = true},

@@ -8,29 +8,24 @@
 #include <string.h>
 
 enum {
-    SIGNATURE = 8,
-    AROUND = 12, /* bytes of a chunk besides its data: length, type and checksum */
+    SIGNATURE = GI_PNG_SIGNATURE,
+    AROUND = GI_PNG_AROUND,
     IHDR_END = SIGNATURE + AROUND + 13,
-    CONTROL = 26, /* bytes of the data of fcTL */
-    SEQUENCE = 4, /* bytes of the data of fdAT before those of an IDAT */
+    CONTROL = GI_PNG_CONTROL,
+    SEQUENCE = GI_PNG_SEQUENCE,
 };
 
-struct chunk {
-    const unsigned char *type, *data;
-    size_t n; /* bytes of data */
-};
-
-static bool is(const struct chunk *chunk, const char *type)
+bool gi_png_chunk_is(const struct gi_png_chunk *chunk, const char *type)
 {
     return memcmp(chunk->type, type, 4) == 0;
 }
 
-/* Reads the chunk at *at, and moves *at behind it. Returns false if the file has not all of it. */
-static bool next_chunk(struct chunk *chunk, const unsigned char *bytes, size_t nbytes, size_t *at)
+bool gi_png_next_chunk(struct gi_png_chunk *chunk, const unsigned char *bytes, size_t nbytes,
+                       size_t *at)
 {
     if (*at > nbytes || nbytes - *at < AROUND)
         return false;
-    *chunk = (struct chunk){bytes + *at + 4, bytes + *at + 8, gi_big32(bytes + *at)};
+    *chunk = (struct gi_png_chunk){bytes + *at + 4, bytes + *at + 8, gi_big32(bytes + *at)};
     if (chunk->n > nbytes - *at - AROUND)
         return false;
     *at += AROUND + chunk->n;
@@ -80,7 +75,7 @@ static bool is_within(const struct gi_frame *frame, const struct gi_animation *a
 static enum gi_status scan(struct gi_animation *a, const unsigned char *bytes, size_t nbytes,
                            struct gi_err *err)
 {
-    struct chunk chunk = {0};
+    struct gi_png_chunk chunk = {0};
     size_t at = SIGNATURE;
     enum gi_status status = GI_OK;
     bool ended = false;
@@ -92,14 +87,14 @@ static enum gi_status scan(struct gi_animation *a, const unsigned char *bytes, s
     a->width = (int)width;
     a->height = (int)height;
     bool alpha = bytes[25] & 4;
-    while (!status && !a->damage && !ended && next_chunk(&chunk, bytes, nbytes, &at)) {
-        ended = is(&chunk, "IEND");
-        alpha = alpha || is(&chunk, "tRNS");
-        if (is(&chunk, "acTL") && chunk.n >= 8) {
+    while (!status && !a->damage && !ended && gi_png_next_chunk(&chunk, bytes, nbytes, &at)) {
+        ended = gi_png_chunk_is(&chunk, "IEND");
+        alpha = alpha || gi_png_chunk_is(&chunk, "tRNS");
+        if (gi_png_chunk_is(&chunk, "acTL") && chunk.n >= 8) {
             uint32_t plays = gi_big32(chunk.data + 4);
             a->plays = plays < 65536 ? (int)plays : 65535;
         }
-        bool control = is(&chunk, "fcTL");
+        bool control = gi_png_chunk_is(&chunk, "fcTL");
         if (a->n && (control || ended))
             a->frames[a->n - 1].nbytes = (size_t)(chunk.type - 4 - bytes) - a->frames[a->n - 1].at;
         if (control) {
@@ -119,8 +114,8 @@ static enum gi_status scan(struct gi_animation *a, const unsigned char *bytes, s
     return status;
 }
 
-static enum gi_status put(struct gi_buffer *file, const char *type, const unsigned char *data,
-                          size_t n, struct gi_err *err)
+enum gi_status gi_png_append_chunk(struct gi_buffer *file, const char *type,
+                                   const unsigned char *data, size_t n, struct gi_err *err)
 {
     unsigned char head[8], sum[4];
     gi_put_big32(head, (uint32_t)n);
@@ -137,26 +132,28 @@ static enum gi_status put(struct gi_buffer *file, const char *type, const unsign
 static enum gi_status cut(struct gi_buffer *file, const unsigned char *bytes, size_t nbytes,
                           const struct gi_frame *frame, struct gi_err *err)
 {
-    struct chunk chunk;
+    struct gi_png_chunk chunk;
     unsigned char header[13];
     memcpy(header, bytes + 16, sizeof header);
     gi_put_big32(header, (uint32_t)frame->width);
     gi_put_big32(header + 4, (uint32_t)frame->height);
     enum gi_status status = gi_buffer_append(file, bytes, SIGNATURE, err);
     if (!status)
-        status = put(file, "IHDR", header, sizeof header, err);
+        status = gi_png_append_chunk(file, "IHDR", header, sizeof header, err);
     size_t at = IHDR_END, end = frame->at + frame->nbytes;
-    while (!status && next_chunk(&chunk, bytes, nbytes, &at) && !is(&chunk, "IDAT"))
-        if (is(&chunk, "PLTE") || is(&chunk, "tRNS"))
+    while (!status && gi_png_next_chunk(&chunk, bytes, nbytes, &at) &&
+           !gi_png_chunk_is(&chunk, "IDAT"))
+        if (gi_png_chunk_is(&chunk, "PLTE") || gi_png_chunk_is(&chunk, "tRNS"))
             status = gi_buffer_append(file, chunk.type - 4, chunk.n + AROUND, err);
     at = frame->at;
-    while (!status && next_chunk(&chunk, bytes, end, &at)) {
-        if (is(&chunk, "IDAT"))
+    while (!status && gi_png_next_chunk(&chunk, bytes, end, &at)) {
+        if (gi_png_chunk_is(&chunk, "IDAT"))
             status = gi_buffer_append(file, chunk.type - 4, chunk.n + AROUND, err);
-        else if (is(&chunk, "fdAT") && chunk.n >= SEQUENCE)
-            status = put(file, "IDAT", chunk.data + SEQUENCE, chunk.n - SEQUENCE, err);
+        else if (gi_png_chunk_is(&chunk, "fdAT") && chunk.n >= SEQUENCE)
+            status =
+                gi_png_append_chunk(file, "IDAT", chunk.data + SEQUENCE, chunk.n - SEQUENCE, err);
     }
-    return status ? status : put(file, "IEND", NULL, 0, err);
+    return status ? status : gi_png_append_chunk(file, "IEND", NULL, 0, err);
 }
 
 const struct gi_animation_kind gi_png_animation = {

@@ -1,11 +1,13 @@
 """Animated GIF, WebP and PNG as frames: composed frames, delays and loops as Pillow has them, read and written; chains on every
 frame; limits and damage.
 
-Sources: imgio/frames.* imgio/animation.h imgio/joined* imgio/gif/gif_frames.* imgio/gif/gif_join.c imgio/gif/gif_changes.* imgio/webp/webp_frames.* imgio/webp/webp_join.c imgio/png/png_frames.*
+Sources: imgio/frames.* imgio/animation.h imgio/joined* imgio/gif/gif_frames.* imgio/gif/gif_join.c imgio/gif/gif_part.* imgio/changes.* imgio/webp/webp_frames.* imgio/webp/webp_join.c imgio/png/png_frames.* imgio/png/png_join.c
 """
 import json
 import os
+import shutil
 import struct
+import subprocess
 
 from _common import Checks, need, np, read, write
 
@@ -117,7 +119,7 @@ for name in formats:
         c.check(f"{what}: by a TIFF, --delay, --loop", near(back, frames, 1) and times == [70] * len(frames)
                 and loops == (None if name == "gif" else 1), (times, loops))
 
-# Animated PNG, which is read only. Pillow draws partly transparent pixels over others by a formula of its own.
+# Animated PNG. Pillow draws partly transparent pixels over others by a formula of its own.
 for i, (alphas, options) in enumerate([([255], {"loop": 2}), ([255, 0], {"disposal": 1, "blend": 1}),
                                        ([255, 0, 90], {"disposal": 2, "blend": 0}), ([255, 0], {"disposal": 0, "blend": 1})]):
     made = pictures(6, 23, 30, alphas)
@@ -133,8 +135,47 @@ for i, (alphas, options) in enumerate([([255], {"loop": 2}), ([255, 0], {"dispos
         again, times, loops = frames_of(c.path(f"png{i}.webp"))
         c.check(f"PNG, {options}: a WebP", near(again, frames, 1) and loops == loop and
                 all(abs(a - b) < 1 for a, b in zip(times, delays)), (times, delays, loops, loop))
-    got = c.result("convert", c.path("a.png"), c.path("one.png"), "--force")
-    c.check(f"PNG, {options}: one image", got.returncode == 0 and "only the first is read" in got.stderr, got.stderr)
+    got = c.result("run", "flip --h | flip --v", c.path("a.png"), c.path(f"made{i}.apng"))
+    again, times, loops = frames_of(c.path(f"made{i}.apng"))
+    c.check(f"PNG, {options}: a PNG", near([f[::-1, ::-1] for f in again], frames, 1) and loops == loop and times == delays
+            and got.stderr == "", (times, delays, loops, loop, got.stderr))
+    with Image.open(c.path(f"made{i}.apng")) as image:
+        c.check(f"PNG, {options}: the default image is the first frame", not image.default_image)
+    c.run("convert", c.path("a.png[2]"), c.path(f"one{i}.png"))
+    c.check(f"PNG, {options}: one frame", near(frames_of(c.path(f"one{i}.png"))[0], frames[2:3], 1)
+            and b"acTL" not in open(c.path(f"one{i}.png"), "rb").read())
+
+# Frames of several depths and channels in one PNG, with all samples, by ffmpeg; delays beyond 65 s; metadata of the first.
+mixed = [c.rng.integers(0, 256, (9, 14)).astype(np.uint8), c.rng.integers(0, 2, (9, 14)).astype(np.uint8) * 255,
+         c.rng.integers(0, 65536, (9, 14)).astype(np.uint16), c.rng.integers(0, 256, (9, 14, 3)).astype(np.uint8),
+         np.dstack([c.rng.integers(0, 256, (9, 14, 3)), c.rng.integers(0, 2, (9, 14)) * 255]).astype(np.uint8)]
+for kinds in (0, 1), (1, 0, 1), (0, 2), (3, 4, 3), (0, 3), (2, 4, 1), (4, 4):
+    for k, kind in enumerate(kinds):
+        write(c.path(f"mixed-{k}.pam"), mixed[kind])
+        c.run("convert", c.path(f"mixed-{k}.pam"), c.path(f"mixed-{k}.png"))
+    c.run("pages", *[c.path(f"mixed-{k}.png") for k in range(len(kinds))], "--out", c.path("mixed.png"), "--delay", "70000", "--loop", "3")
+    wide = []
+    for kind in kinds:
+        frame = mixed[kind].astype(np.uint16) * (1 if mixed[kind].dtype == np.uint16 else 257)
+        frame = frame if frame.ndim == 3 else np.dstack([frame] * 3)
+        wide.append(frame if frame.shape[2] == 4 else np.dstack([frame, np.full(frame.shape[:2], 65535, np.uint16)]))
+    _, times, loops = frames_of(c.path("mixed.png"))
+    c.check(f"frames {kinds}: delay and loops", times == [70000] * len(kinds) and loops == 3, (times, loops))
+    if shutil.which("ffmpeg"):
+        deep = 2 in kinds
+        raw = subprocess.run(["ffmpeg", "-v", "error", "-i", c.path("mixed.png"), "-vsync", "passthrough", "-f", "rawvideo",
+                              "-pix_fmt", "rgba64le" if deep else "rgba", "-"], capture_output=True, check=True).stdout
+        got = np.frombuffer(raw, np.uint16 if deep else np.uint8).reshape(-1, 9, 14, 4)
+        wide = wide if deep else [f >> 8 for f in wide]
+        c.check(f"frames {kinds}: samples by ffmpeg", len(got) == len(wide) and (got == np.array(wide)).all(),
+                [np.abs(a.astype(int) - b).max((0, 1)) for a, b in zip(got, wide)])
+    else:
+        c.skip("ffmpeg is missing")
+for mode in "L", "RGB":
+    Image.fromarray(mixed[0]).convert(mode).save(c.path(f"dpi-{mode}.png"), dpi=(300, 300))
+c.run("pages", c.path("dpi-L.png"), c.path("dpi-RGB.png"), "--out", c.path("dpi.png"))
+with Image.open(c.path("dpi.png")) as image:
+    c.check("resolution", np.allclose(image.info["dpi"], 300, rtol=1e-3) and image.n_frames == 2, image.info)
 
 # Frames by hand: rectangles, every disposal, interlaced order of none; composed here in plain loops.
 def gif(width, height, frames, plays=b""):
@@ -276,5 +317,8 @@ if "webp" in formats and "gif" in formats:
     c.check("a batch", len(frames_of(c.path("batch/p.gif"))[0]) == len(want) and
             len(frames_of(c.path("batch/p.webp"))[0]) == len(want), got.stderr)
     got = c.result("flip", "--v", c.path("p.gif"), "--out-dir", c.path("batch"), "--suffix", ".png")
+    c.check("a batch of PNGs", len(frames_of(c.path("batch/p.png"))[0]) == len(want) and
+            "only the first" not in got.stderr, got.stderr)
+    got = c.result("flip", "--v", c.path("p.gif"), "--out-dir", c.path("batch"), "--suffix", ".jpg")
     c.check("a batch of single images", "only the first is read" in got.stderr, got.stderr)
 c.end()

@@ -1,6 +1,6 @@
-/* Finds and encodes the part of a GIF's frame that differs from the frame before it.
+/* Reads a whole frame of a GIF, and writes a part of it.
  * SPDX-License-Identifier: MIT */
-#include "imgio/gif/gif_changes.h"
+#include "imgio/gif/gif_part.h"
 #include "imgio/codecs.h"
 #include "imgio/png/png_palette.h"
 
@@ -44,51 +44,10 @@ static uint32_t pixel_at(const struct gi_image *image, int x, int y)
     return pixel;
 }
 
-static bool differs(const struct gi_image *from, const struct gi_image *to, int x, int y,
-                    bool cleared)
-{
-    uint32_t a = pixel_at(from, x, y), b = pixel_at(to, x, y);
-    return a != b && !(cleared && b);
-}
-
-struct gi_gif_rect gi_gif_changes(const struct gi_image *from, const struct gi_image *to,
-                                  bool cleared)
-{
-    int left = from->width, top = from->height, right = 0, bottom = 0; /* both exclusive */
-    for (int y = 0; y < from->height; y++) {
-        if (memcmp(gi_row(from, y), gi_row(to, y), gi_row_nbytes(from)) == 0)
-            continue;
-        int first = 0, end = from->width;
-        while (first < end && !differs(from, to, first, y, cleared))
-            first++;
-        while (end > first && !differs(from, to, end - 1, y, cleared))
-            end--;
-        if (first == end)
-            continue;
-        left = first < left ? first : left;
-        right = end > right ? end : right;
-        top = y < top ? y : top;
-        bottom = y + 1;
-    }
-    return bottom ? (struct gi_gif_rect){left, top, right - left, bottom - top}
-                  : (struct gi_gif_rect){0};
-}
-
-struct gi_gif_rect gi_gif_union(struct gi_gif_rect a, struct gi_gif_rect b)
-{
-    if (!a.width || !b.width)
-        return a.width ? a : b;
-    int right = a.left + a.width, bottom = a.top + a.height;
-    right = b.left + b.width > right ? b.left + b.width : right;
-    bottom = b.top + b.height > bottom ? b.top + b.height : bottom;
-    int left = a.left < b.left ? a.left : b.left, top = a.top < b.top ? a.top : b.top;
-    return (struct gi_gif_rect){left, top, right - left, bottom - top};
-}
-
 /* Copies the rectangle of the frame. With `reveals`, makes pixels that equal the canvas
  * transparent. Returns whether there is such a pixel that was opaque. */
 static bool copy_part(const struct gi_image *part, const struct gi_image *canvas,
-                      const struct gi_image *frame, struct gi_gif_rect rect, bool reveals)
+                      const struct gi_image *frame, struct gi_rect rect, bool reveals)
 {
     bool revealed = false;
     for (int y = 0; y < rect.height; y++) {
@@ -106,8 +65,8 @@ static bool copy_part(const struct gi_image *part, const struct gi_image *canvas
 }
 
 enum gi_status gi_gif_write_part(struct gi_buffer *file, const struct gi_image *canvas,
-                                 const struct gi_image *frame, struct gi_gif_rect rect,
-                                 bool reveals, struct gi_err *err)
+                                 const struct gi_image *frame, struct gi_rect rect, bool reveals,
+                                 struct gi_err *err)
 {
     const struct gi_save_options options = {.format = "gif"};
     struct gi_png_coding coding;
