@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/tone/auto_threshold.h"
+
 bool gi_number_read(double *value, const char *text, const char **end)
 {
     /* strtod() also reads blanks, hexadecimal numbers, "inf" and "nan". The text is a decimal
@@ -101,10 +103,11 @@ static bool read_level(struct gi_level *level, const struct gi_option *row, cons
 {
     const char *end;
     double v;
-    if (strcmp(text, "otsu") == 0 && !row->amount) {
-        *level = (struct gi_level){.kind = GI_LEVEL_OTSU};
-        return true;
-    }
+    for (int i = 0; i < GI_THRESHOLD_METHODS && !row->amount; i++)
+        if (strcmp(text, gi_threshold_methods[i].name) == 0) {
+            *level = (struct gi_level){.kind = GI_LEVEL_AUTO, .method = i};
+            return true;
+        }
     if (!gi_number_read(&v, text, &end))
         return false;
     if (strcmp(end, "%") == 0) {
@@ -368,8 +371,10 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         break;
     case GI_OPT_LEVEL:
         add_range(&line, row, "a sample value");
-        add(&line, row->amount ? " or 0%% to 100%% of full scale"
-                               : ", 0%% to 100%% of full scale, or otsu");
+        add(&line, row->amount ? " or 0%% to 100%% of full scale" : ", 0%% to 100%% of full scale");
+        for (int i = 0; i < GI_THRESHOLD_METHODS && !row->amount; i++)
+            add(&line, "%s%s", i + 1 < GI_THRESHOLD_METHODS ? ", " : " or ",
+                gi_threshold_methods[i].name);
         break;
     case GI_OPT_SIZE:
         add_range(&line, row, "a whole number");

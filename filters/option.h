@@ -18,8 +18,8 @@ enum gi_option_type {
     GI_OPT_REAL,    /* double; unset: NAN */
     GI_OPT_REALS,   /* struct gi_reals: numbers separated by commas; unset: n = 0 */
     GI_OPT_CHOICE,  /* int: index in `choices`; an alias has the index of its original */
-    GI_OPT_LEVEL,   /* struct gi_level: a number, a percentage "50%", or "otsu"; unset:
-                    GI_LEVEL_UNSET */
+    GI_OPT_LEVEL,   /* struct gi_level: a number, a percentage "50%", or a method such as "otsu";
+                       unset: GI_LEVEL_UNSET */
     GI_OPT_SIZE,    /* uint64_t: a whole number with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti
                        (powers of 1024); unset: 0 */
     GI_OPT_EXTENT,  /* struct gi_extent: a size in pixels or percent, "800x600"; unset: open */
@@ -44,11 +44,12 @@ struct gi_reals {
     int n;
 };
 
-enum gi_level_kind { GI_LEVEL_UNSET, GI_LEVEL_VALUE, GI_LEVEL_PERCENT, GI_LEVEL_OTSU };
+enum gi_level_kind { GI_LEVEL_UNSET, GI_LEVEL_VALUE, GI_LEVEL_PERCENT, GI_LEVEL_AUTO };
 
 struct gi_level {
     enum gi_level_kind kind;
     double value; /* sample units, or percent of full scale */
+    int method;   /* GI_LEVEL_AUTO: enum gi_threshold_method (filters/tone/auto_threshold.h) */
 };
 
 struct gi_choice {
@@ -72,7 +73,7 @@ struct gi_option {
     int least, most;  /* REALS: minimum and maximum count; `most` 0: GI_REALS_MAX */
     const char *unit; /* "px", "samples", NULL: none; with "%..." a REAL may end in "%" */
     bool picture;     /* IMAGE: --gray and --linear apply to it as to the input */
-    bool amount;      /* LEVEL: an amount, not a level, so that "otsu" is not allowed */
+    bool amount;      /* LEVEL: an amount, not a level, so that no method is allowed */
     const char *form; /* EXTENT: the forms that are allowed; NULL: all forms. TEXT: an example */
     bool at_least;    /* EXTENT: "^" may follow two sides */
     bool labels;      /* IMAGE: may be GI_U32 */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "filters/option.h"
+#include "filters/tone/auto_threshold.h"
 
 /* Compares bits, so that unset (NAN) values are equal. */
 static bool same_bits(const void *a, const void *b, size_t nbytes)
@@ -41,7 +42,8 @@ static bool same_color(const struct gi_color *a, const struct gi_color *b)
 
 static bool same_level(const struct gi_level *a, const struct gi_level *b)
 {
-    return a->kind == b->kind && same_bits(&a->value, &b->value, sizeof a->value);
+    return a->kind == b->kind && a->method == b->method &&
+           same_bits(&a->value, &b->value, sizeof a->value);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -128,8 +130,8 @@ static void print_color(FILE *out, const struct gi_color *color)
 
 static void print_level(FILE *out, const struct gi_level *level)
 {
-    if (level->kind == GI_LEVEL_OTSU)
-        fputs("otsu", out);
+    if (level->kind == GI_LEVEL_AUTO)
+        fputs(gi_threshold_methods[level->method].name, out);
     else
         fprintf(out, "%.17g%s", level->value, level->kind == GI_LEVEL_PERCENT ? "%" : "");
 }

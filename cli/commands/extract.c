@@ -13,6 +13,7 @@
 #include "cli/tables/columns.h"
 #include "cli/tables/extract_outputs.h"
 #include "cli/text.h"
+#include "filters/tone/auto_threshold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -202,10 +203,12 @@ static enum gi_status write_all(struct sinks *sinks, const struct gi_extract_vie
 /* Tells a person at a terminal what was found: "21 regions above 85 (otsu)". */
 static void tell(const struct gi_extract *extract, const struct gi_extract_params *asked)
 {
-    char level[64] = " in the mask", of[32] = "";
+    char level[64] = " in the mask", of[32] = "", method[24] = "";
+    if (asked->at.kind == GI_LEVEL_AUTO)
+        snprintf(method, sizeof method, " (%s)", gi_threshold_methods[asked->at.method].name);
     if (!asked->mask_image)
         snprintf(level, sizeof level, " %s %.6g%s", asked->invert ? "not above" : "above",
-                 extract->threshold, asked->at.kind == GI_LEVEL_OTSU ? " (otsu)" : "");
+                 extract->threshold, method);
     if (extract->n != extract->found)
         snprintf(of, sizeof of, " of %lu", (unsigned long)extract->found);
     gi_cli_note("%lu%s region%s%s", (unsigned long)extract->n, of,

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/help/help.h"
+#include "filters/tone/auto_threshold.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -134,8 +135,9 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
             offer_words(typed, row->zero);
         break;
     case GI_OPT_LEVEL:
-        if (!row->amount)
-            offer_words(typed, "otsu");
+        for (int i = 0; i < GI_THRESHOLD_METHODS && !row->amount; i++)
+            offer(typed, gi_threshold_methods[i].name, strlen(gi_threshold_methods[i].name),
+                  gi_threshold_methods[i].help);
         break;
     case GI_OPT_TEXT:
         if (row == gi_io_options) /* --format is the first row of this set */

@@ -7,7 +7,7 @@
 
 #include "filters/alpha.h"
 #include "filters/filter.h"
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 #include "kernels/denoise.h"
 #include "kernels/kernels.h"
 
@@ -110,7 +110,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     t->spec.k = 2 * half + 1;
     t->spec.border = gi_border_spec_from(&p->border, src);
     double unit = (double)gi_type_full_scale(judge->type) / (double)gi_type_full_scale(src->type);
-    fill_range(t, judge, gi_level_number(&p->range, src->type, 0) * unit);
+    fill_range(t, judge, gi_level_number(&p->range, src->type) * unit);
     plan->cost.other = 14.0 * fill_space(t, p->sigma);
     plan->alpha_apart = true;
     plan->halo = half;

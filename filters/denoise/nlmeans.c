@@ -6,7 +6,7 @@
 
 #include "filters/alpha.h"
 #include "filters/filter.h"
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 #include "kernels/denoise.h"
 #include "kernels/kernels.h"
 
@@ -68,7 +68,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct nlmeans_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    double h = gi_level_number(&p->strength, src->type, 0);
+    double h = gi_level_number(&p->strength, src->type);
     struct nlmeans_tables *t = gi_plan_tables(plan, sizeof *t, err);
     if (!t)
         return GI_E_MEMORY;

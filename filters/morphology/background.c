@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "filters/filter.h"
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 #include "kernels/kernels.h"
 #include "kernels/morphology.h"
 
@@ -51,7 +51,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!tables)
         return GI_E_MEMORY;
     if (p->height.kind != GI_LEVEL_UNSET)
-        height = gi_level_number(&p->height, type, 0);
+        height = gi_level_number(&p->height, type);
     tables->rolling_ball =
         (struct gi_rolling_ball){.radius = reach,
                                  .heights = tables->heights,

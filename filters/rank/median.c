@@ -2,7 +2,7 @@
  * differ from the median by more than a threshold.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank_plan.h"
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 #include "kernels/arithmetic.h"
 #include "kernels/kernels.h"
 
@@ -39,7 +39,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
         return status;
     struct gi_arithmetic outlier = {
         .op = GI_ARITHMETIC_OUTLIER, .plain = true, .other = work->dst, .alpha_too = p->alpha};
-    outlier.t = (float)gi_level_number(&p->threshold, work->dst->type, 0);
+    outlier.t = (float)gi_level_number(&p->threshold, work->dst->type);
     return queue->k->arithmetic(queue, work->dst, work->srcs, &outlier, err);
 }
 

@@ -6,7 +6,7 @@
 
 #include "filters/regions/extract.h"
 #include "filters/tone/luma.h"
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 #include "kernels/kernels.h"
 
 const struct gi_choice gi_connectivity_choices[] = {
@@ -86,17 +86,17 @@ enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
                              struct gi_err *err)
 {
     const struct gi_choose_params *p = plan->params;
-    bool by_luma = gi_luma_decides(work->srcs, false), finds = p->at.kind == GI_LEVEL_OTSU;
+    bool by_luma = gi_luma_decides(work->srcs, false);
     struct gi_image judge;
     struct gi_labels labels = {.n = 0};
-    double otsu = 0;
+    double level = gi_level_number(&p->at, work->srcs->type);
     float lo, hi;
     enum gi_status status = gi_judge_make(queue, &judge, work->srcs, by_luma, err);
     if (status)
         return status;
-    if (finds)
-        status = gi_level_find(queue, &otsu, &lo, &hi, &judge, err);
-    struct gi_predicate foreground = {&judge, gi_level_value(&p->at, judge.type, otsu), holes};
+    if (p->at.kind == GI_LEVEL_AUTO)
+        status = gi_level_find(queue, &level, &p->at, &lo, &hi, &judge, err);
+    struct gi_predicate foreground = {&judge, gi_level_value(level, judge.type), holes};
     struct gi_label parts = {foreground.above, holes, p->connectivity ? 8 : 4};
     struct gi_flood by_side = {&foreground, parts.connectivity, holes, paint_of(work, holes)};
     bool floods = !choose && queue->k->flood;

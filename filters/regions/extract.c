@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "filters/tone/luma.h"
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 #include "kernels/arithmetic.h"
 #include "kernels/color.h"
 #include "kernels/kernels.h"
@@ -18,7 +18,7 @@
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct gi_extract_params *p = params;
-    if (p->mask_image && p->at.kind != GI_LEVEL_OTSU)
+    if (p->mask_image && (p->at.kind != GI_LEVEL_AUTO || p->at.method != GI_THRESHOLD_OTSU))
         return gi_fail(err, GI_E_USAGE, "--mask-image %s and --threshold: want one of them",
                        p->mask_image);
     if (p->max_area && p->max_area < p->min_area)
@@ -71,12 +71,11 @@ static enum gi_status find_levels(struct gi_queue *queue, struct gi_extract *ext
                                   const struct gi_image *gray, const struct gi_extract_params *p,
                                   bool masked, struct gi_err *err)
 {
-    double otsu = 0;
-    bool wanted = !masked && p->at.kind == GI_LEVEL_OTSU;
+    double level = 0;
     enum gi_status status =
-        gi_level_find(queue, wanted ? &otsu : NULL, &extract->lo, &extract->hi, gray, err);
+        gi_level_find(queue, &level, masked ? NULL : &p->at, &extract->lo, &extract->hi, gray, err);
     if (!masked)
-        extract->threshold = gi_level_value(&p->at, gray->type, otsu);
+        extract->threshold = gi_level_value(level, gray->type);
     return status;
 }
 

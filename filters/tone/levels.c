@@ -6,7 +6,7 @@
 
 #include "filters/arithmetic/formula.h"
 #include "filters/tone/curve.h"
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 #include "imgio/small.h"
 #include "kernels/kernels.h"
 
@@ -35,12 +35,17 @@ struct levels_ends {
     double black, white, out_black, out_white, power;
 };
 
-static struct levels_ends ends_of(const struct levels_params *p, enum gi_type type, double otsu)
+static enum gi_status find_ends(struct levels_ends *e, const struct gi_plan *plan,
+                                const struct gi_level_state *state, struct gi_err *err)
 {
-    return (struct levels_ends){gi_level_number(&p->black, type, otsu),
-                                gi_level_number(&p->white, type, otsu),
-                                gi_level_number(&p->out_black, type, otsu),
-                                gi_level_number(&p->out_white, type, otsu), 1 / p->gamma};
+    const struct levels_params *p = plan->params;
+    const struct gi_level *levels[] = {&p->black, &p->white, &p->out_black, &p->out_white};
+    double *ends[] = {&e->black, &e->white, &e->out_black, &e->out_white};
+    enum gi_status status = GI_OK;
+    e->power = 1 / p->gamma;
+    for (int i = 0; i < 4 && !status; i++)
+        status = gi_level_resolve(ends[i], levels[i], plan->sources[0].type, state, err);
+    return status;
 }
 
 static void fill_curve(double *to, int n, const struct levels_ends *e)
@@ -54,19 +59,15 @@ static void fill_curve(double *to, int n, const struct levels_ends *e)
     }
 }
 
-static bool is_otsu(const struct gi_level *level)
-{
-    return level->kind == GI_LEVEL_OTSU;
-}
-
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct levels_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     plan->cost.other = 1;
-    if (is_otsu(&p->black) || is_otsu(&p->white) || is_otsu(&p->out_black) ||
-        is_otsu(&p->out_white))
-        gi_otsu_plan(plan);
+    gi_level_plan(plan, &p->black);
+    gi_level_plan(plan, &p->white);
+    gi_level_plan(plan, &p->out_black);
+    gi_level_plan(plan, &p->out_white);
     if (src->type == GI_F32 && p->gamma != 1)
         plan->cost.fmas = 20;
     return GI_OK;
@@ -102,8 +103,10 @@ static bool fits_floats(const struct levels_ends *e)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    double otsu = work->state ? gi_level_otsu(work->state) : 0;
-    struct levels_ends ends = ends_of(plan->params, plan->sources[0].type, otsu);
+    struct levels_ends ends;
+    enum gi_status status = find_ends(&ends, plan, work->state, err);
+    if (status)
+        return status;
     if (plan->sources[0].type == GI_F32 && ends.power != 1 && fits_floats(&ends))
         return run_gamma(queue, work, &ends, err);
     if (plan->sources[0].type == GI_F32) {
@@ -116,7 +119,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     int n = gi_curve_values(plan->sources[0].type);
     double *to = gi_small_alloc((size_t)n * sizeof *to);
     fill_curve(to, n, &ends);
-    enum gi_status status = gi_curve_run(queue, work, &(struct gi_curve){.to = to}, err);
+    status = gi_curve_run(queue, work, &(struct gi_curve){.to = to}, err);
     free(to);
     return status;
 }
@@ -133,8 +136,9 @@ const struct gi_filter gi_filter_levels = {
                 "photo.jpg vivid.jpg",
     .manual = "Samples at --black become black and samples at --white become white; the samples "
               "between these two levels are stretched, and --gamma makes them brighter or darker. "
-              "Each level is a sample value, a percentage of full scale (50%), or \"otsu\", which "
-              "is the threshold that Otsu's method finds between dark and bright pixels. The last "
+              "Each level is a sample value, a percentage of full scale (50%), or a method such as "
+              "\"otsu\", which finds a threshold between dark and bright pixels (see threshold "
+              "--method). The last "
               "example makes a photograph brighter, with more contrast and more saturation (gpuimg "
               "help color). gpuimg normalize takes the levels from the image itself, and gpuimg "
               "add --value adds the same to all samples.\n\n"
@@ -150,5 +154,5 @@ const struct gi_filter gi_filter_levels = {
     .params_nbytes = sizeof(struct levels_params),
     .plan = plan,
     .run = run,
-    .measure = gi_otsu_measure,
+    .measure = gi_level_measure,
 };

@@ -6,7 +6,7 @@
 #include "filters/convolution/weights.h"
 #include "filters/filter.h"
 #include "filters/tone/luma.h"
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 #include "kernels/kernels.h"
 #include "kernels/morphology.h"
 #include "kernels/tone.h"
@@ -280,7 +280,7 @@ static enum gi_status run_bernsen(const struct local_threshold_params *p, struct
                               .more = -2 * p->offset,
                               .invert = p->invert};
     if (p->contrast.kind != GI_LEVEL_UNSET)
-        spec.contrast = gi_level_number(&p->contrast, judge->type, 0);
+        spec.contrast = gi_level_number(&p->contrast, judge->type);
     enum gi_status status = GI_OK;
     for (int i = 0; i < 2 && !status; i++) {
         status = queue->k->alloc(queue, &ends[i], judge->width, judge->height, judge->channels,

@@ -1,6 +1,6 @@
 """extract (connected components) against scipy.ndimage.label and scikit-image's regionprops and threshold_otsu.
 
-Sources: filters/regions/extract* filters/tone/otsu*
+Sources: filters/regions/extract* filters/tone/threshold_level*
 """
 import csv
 import io

@@ -1,6 +1,6 @@
 """Pixels without data: each type and number of channels, chains, analyses and linear light, against masked arrays.
 
-Sources: imgio/nodata* filters/statistics/opaque* filters/masked* filters/tone/normalize* filters/tone/equalize* filters/tone/otsu* imgio/metadata/linear_light*
+Sources: imgio/nodata* filters/statistics/opaque* filters/masked* filters/tone/normalize* filters/tone/equalize* filters/tone/threshold_level* imgio/metadata/linear_light*
 """
 import json
 import os

@@ -136,7 +136,7 @@ TEST(test_level)
     assert_true(p.level.kind == GI_LEVEL_PERCENT && p.level.value == 12.5);
     p = read_ok("level", "-3");
     assert_true(p.level.kind == GI_LEVEL_VALUE && p.level.value == -3);
-    assert_true(read_ok("level", "otsu").level.kind == GI_LEVEL_OTSU);
+    assert_true(read_ok("level", "otsu").level.kind == GI_LEVEL_AUTO);
     static const char *const bad[] = {"", "%", "101%", "-1%", "5%%", "5 %", "Otsu", "nan"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused("level", bad[i], NULL);
@@ -345,6 +345,7 @@ TEST(test_printed)
         {"level", "12", "12"},
         {"level", "12.5%", "12.5%"},
         {"level", "otsu", "otsu"},
+        {"level", "triangle", "triangle"},
         {"size", "2Ki", "2048"},
         {"extent", "50%", "50%x50%"},
         {"extent", "800x", "800x"},

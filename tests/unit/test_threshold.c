@@ -1,24 +1,80 @@
-/* The operation threshold, by a level or by Otsu's method, on floats, and on colour by its luma or
- * by channel. Sources: filters/tone/threshold.c filters/tone/otsu* filters/tone/luma*
- * SPDX-License-Identifier: MIT */
+/* The operation threshold, by a level or an automatic one, on floats, and on colour by its luma or
+ * by channel. Sources: filters/tone/threshold.c filters/tone/threshold_level*
+ * filters/tone/auto_threshold* filters/tone/luma* SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 #include "definitions.h"
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 #include "kernels/kernels.h"
 
 /* OpenCV and scikit-image give the same thresholds for these counts. */
 TEST(test_otsu)
 {
     uint64_t counts[256] = {0};
-    assert_int_equal(gi_otsu(counts, 256), 0);
+    const struct gi_bins bins = {counts, 256, 0, 1, 0};
+    assert_true(gi_auto_threshold(GI_THRESHOLD_OTSU, &bins) == 0);
     counts[40] = 9;
-    assert_int_equal(gi_otsu(counts, 256), 40);
+    assert_true(gi_auto_threshold(GI_THRESHOLD_OTSU, &bins) == 40);
     /* All levels between both groups are equally good, and the lowest level is taken. */
     counts[200] = 9;
-    assert_int_equal(gi_otsu(counts, 256), 40);
+    assert_true(gi_auto_threshold(GI_THRESHOLD_OTSU, &bins) == 40);
     counts[45] = 3;
     counts[190] = 1;
-    assert_int_equal(gi_otsu(counts, 256), 45);
+    assert_true(gi_auto_threshold(GI_THRESHOLD_OTSU, &bins) == 45);
+}
+
+/* No counts, one value, and fewer values than classes. tests/filters/threshold_oracle.py compares
+ * all methods with scikit-image. */
+TEST(test_few_values)
+{
+    uint64_t counts[256] = {0};
+    const struct gi_bins bins = {counts, 256, -1, 0.5, 0.25};
+    double levels[GI_THRESHOLD_CLASSES_MAX];
+    for (int n = 0; n < 3; n++) {
+        if (n)
+            counts[10 * n] = (uint64_t)n;
+        for (int m = 0; m < GI_THRESHOLD_METHODS && n < 2; m++)
+            assert_true(gi_auto_threshold((enum gi_threshold_method)m, &bins) == (n ? 4 : 0));
+        gi_multi_otsu(levels, 4, &bins);
+        assert_true(levels[0] == (n ? 4 : 0));
+        assert_true(levels[1] == (n == 2 ? 9 : levels[0]) && levels[2] == levels[1]);
+    }
+    /* One peak: the method minimum finds nothing. */
+    for (int i = 0; i < 256; i++)
+        counts[i] = (uint64_t)(i < 128 ? i + 1 : 256 - i);
+    assert_true(isnan(gi_auto_threshold(GI_THRESHOLD_MINIMUM, &bins)));
+}
+
+/* Several levels against all divisions of a short histogram into four classes. */
+TEST(test_multi_otsu)
+{
+    uint64_t counts[24];
+    uint32_t seed = 11;
+    const struct gi_bins bins = {counts, 24, 0, 1, 0};
+    for (int round = 0; round < 20; round++) {
+        double best = -1, want[3] = {0}, got[3];
+        for (int i = 0; i < 24; i++)
+            counts[i] = (seed = seed * 1664525 + 1013904223) >> 28;
+        for (int t = 0; t < 24 * 24 * 24; t++) {
+            const int ends[5] = {-1, t / 576, t / 24 % 24, t % 24, 23};
+            double sum = 0;
+            for (int c = 0; c < 4; c++) {
+                double n = 0, v = 0;
+                for (int i = ends[c] + 1; i <= ends[c + 1]; i++) {
+                    n += (double)counts[i];
+                    v += (double)counts[i] * i;
+                }
+                sum += n > 0 ? v * v / n : -1e9;
+            }
+            if (sum > best * (1 + 1e-12)) {
+                best = sum;
+                for (int i = 0; i < 3; i++)
+                    want[i] = ends[i + 1];
+            }
+        }
+        gi_multi_otsu(got, 4, &bins);
+        for (int i = 0; i < 3; i++)
+            assert_true(got[i] == want[i]);
+    }
 }
 
 TEST(test_threshold)
@@ -45,9 +101,10 @@ TEST(test_threshold)
     }
     /* Otsu's method over the range -1 to 2. NaN and infinity don't count. */
     void *params = case_params(filter, NULL);
+    const struct gi_level level = {.kind = GI_LEVEL_AUTO};
     double otsu;
     float lo, hi;
-    assert_int_equal(gi_level_find(queue, &otsu, &lo, &hi, &src, NULL), GI_OK);
+    assert_int_equal(gi_level_find(queue, &otsu, &level, &lo, &hi, &src, NULL), GI_OK);
     assert_true(otsu > 0.5 && otsu < 2 && lo == -1 && hi == 2);
     assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
     assert_true(exact_sample(&got, 0, 3, 0) == 0 && exact_sample(&got, 0, 7, 0) == 1);

@@ -1,6 +1,7 @@
 /* Random samples and options for the walk over operations.
  * SPDX-License-Identifier: MIT */
 #include "walk_draw.h"
+#include "filters/tone/auto_threshold.h"
 
 #include <ctype.h>
 
@@ -113,7 +114,7 @@ static void draw_level(FILE *out, const struct gi_option *row, const struct gi_i
     const double at[] = {0, full, full / 2, 1, draw_between(seed, 0, full)};
     int how = case_between(seed, 0, 9);
     if (how < 2 && !row->amount)
-        fprintf(out, "otsu");
+        fputs(gi_threshold_methods[case_between(seed, 0, GI_THRESHOLD_METHODS - 1)].name, out);
     else if (how < 5)
         fprintf(out, "%.17g%%", draw_real(seed, 0, 100));
     else

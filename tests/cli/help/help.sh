@@ -277,7 +277,7 @@ asks '--border=wrap ' blur --border=w
 asks 'bt709 bt601 ' blur --gray = b
 asks ':files ' blur -- --bor
 asks ':files ' convolve --kernel ''
-asks 'otsu ' threshold --at ''
+asks 'otsu li yen triangle isodata minimum mean ' threshold --at ''
 asks '' blur --k ''
 asks 'auto cpu cuda ' blur --device ''
 asks 'png pnm ' blur --format pn

@@ -85,7 +85,7 @@ done <rows
 check "completion: the name" test "$(gpuimg __complete pad --mar | cut -f1)" = --margins
 check "completion: no alias if a name matches" test -z "$(gpuimg __complete threshold --t | cut -f1 | grep -x -- --at)"
 check "completion: an alias" test "$(gpuimg __complete pad --by | cut -f1)" = --by
-check "completion: the value of an alias" test "$(gpuimg __complete threshold --at '' | cut -f1)" = otsu
-check "completion: the value of the name" test "$(gpuimg __complete threshold --threshold '' | cut -f1)" = otsu
+check "completion: the value of an alias" test "$(gpuimg __complete threshold --at '' | cut -f1 | head -1)" = otsu
+check "completion: the value of the name" test "$(gpuimg __complete threshold --threshold '' | cut -f1 | head -1)" = otsu
 
 finish

@@ -1,7 +1,7 @@
-/* Otsu's threshold (N. Otsu, 1979) for images of any type, and conversion of levels to sample
+/* Histograms of images of any type for automatic thresholds, and conversion of levels to sample
  * values.
  * SPDX-License-Identifier: MIT */
-#include "filters/tone/otsu.h"
+#include "filters/tone/threshold_level.h"
 
 #include "filters/statistics/opaque.h"
 #include "filters/tone/luma.h"
@@ -22,63 +22,35 @@ enum gi_status gi_level_check_positive(const struct gi_level *level, const char 
     return GI_OK;
 }
 
-double gi_level_number(const struct gi_level *level, enum gi_type type, double otsu)
+double gi_level_number(const struct gi_level *level, enum gi_type type)
 {
     switch (level->kind) {
     case GI_LEVEL_VALUE:
         return level->value;
     case GI_LEVEL_PERCENT:
         return level->value * (double)gi_type_full_scale(type) / 100;
-    case GI_LEVEL_OTSU:
-        return otsu;
     default:
         return 0;
     }
 }
 
-float gi_level_value(const struct gi_level *level, enum gi_type type, double otsu)
+float gi_level_value(double level, enum gi_type type)
 {
-    double value = gi_level_number(level, type, otsu);
     if (type != GI_F32) /* integers are compared with an integer, limited to a range that float
                            holds exactly */
-        return (float)fmin(fmax(floor(value), -1), (double)gi_type_full_scale(type));
-    float below = (float)value;
-    return (double)below > value ? nextafterf(below, -INFINITY) : below;
-}
-
-int gi_otsu(const uint64_t *counts, int nbins)
-{
-    double all_n = 0, all_sum = 0;
-    for (int i = 0; i < nbins; i++) {
-        all_n += (double)counts[i];
-        all_sum += (double)counts[i] * i;
-    }
-    int best = 0;
-    double best_variance = -1, low_n = 0, low_sum = 0;
-    for (int i = 0; i < nbins; i++) {
-        low_n += (double)counts[i];
-        low_sum += (double)counts[i] * i;
-        double high_n = all_n - low_n;
-        if (counts[i] ==
-            0) /* an empty bin has the split of the previous bin, except for rounding */
-            continue;
-        if (high_n == 0) /* i is the last bin with counts: the answer if no other has any */
-            return best_variance < 0 ? i : best;
-        double gap = low_sum / low_n - (all_sum - low_sum) / high_n;
-        double variance = low_n * high_n * gap * gap;
-        if (variance > best_variance) {
-            best_variance = variance;
-            best = i;
-        }
-    }
-    return best;
+        return (float)fmin(fmax(floor(level), -1), (double)gi_type_full_scale(type));
+    float below = (float)level;
+    return (double)below > level ? nextafterf(below, -INFINITY) : below;
 }
 
 /* Integers are counted value by value, in one pass. Floats take three passes: the first two find
- * the smallest and the largest finite value, and the third counts in bins between these values. */
-static int passes_of(enum gi_type type)
+ * the smallest and the largest finite value, and the third counts in bins between these values. A
+ * fourth pass finds their sum for the mean. */
+static int passes_of(const struct gi_level *level, enum gi_type type)
 {
-    return type == GI_F32 ? 3 : 1;
+    if (level->kind != GI_LEVEL_AUTO)
+        return 0;
+    return type != GI_F32 ? 1 : level->method == GI_THRESHOLD_MEAN ? 4 : 3;
 }
 
 /* Ends a pass. Keeps its answers, and clears the counts for the next pass. */
@@ -88,10 +60,11 @@ static void next_pass(struct gi_level_state *state)
         struct gi_float_totals totals = gi_float_totals(state->counts[0]);
         gi_ranks_of_ends(state->ends, 0, &totals);
         gi_ranks_find(state->ends, 2, state->counts[0]);
-    } else {
+    } else if (state->pass == 1) {
         gi_ranks_answer(state->ends, 2, state->counts[0]);
     }
-    memset(state->counts, 0, sizeof state->counts);
+    if (state->pass < 2)
+        memset(state->counts, 0, sizeof state->counts);
     state->pass++;
 }
 
@@ -105,6 +78,8 @@ static enum gi_status count(struct gi_queue *queue, struct gi_level_state *state
         return gi_ranks_count(queue, state->counts[0], state->ends, 2, gray, err);
     if (!(lo < hi))
         return GI_OK; /* no pass is needed if no sample is finite, or all are equal */
+    if (state->pass == 3)
+        return queue->k->sums(queue, &state->sums, gray, &(struct gi_sums_range){&lo, &hi}, err);
     struct gi_histogram_spec spec = {
         .key = GI_KEY_RANGE, .nbins = FLOAT_BINS, .lo = (double)lo, .hi = (double)hi};
     return queue->k->histogram(queue, state->counts[0], gray, &spec, err);
@@ -127,15 +102,18 @@ static enum gi_status measure(struct gi_queue *queue, struct gi_level_state *sta
     return status;
 }
 
-void gi_otsu_plan(struct gi_plan *plan)
+void gi_level_plan(struct gi_plan *plan, const struct gi_level *level)
 {
-    plan->passes = passes_of(plan->sources[0].type);
+    int passes = passes_of(level, plan->sources[0].type);
+    if (passes <= plan->passes)
+        return;
+    plan->cost.other += 8 * (passes - plan->passes);
+    plan->passes = passes;
     plan->state_nbytes = sizeof(struct gi_level_state);
-    plan->cost.other += 8 * plan->passes;
 }
 
-enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                               const struct gi_look *look, struct gi_err *err)
+enum gi_status gi_level_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                                const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *band = look->srcs;
     struct gi_level_state *level = state;
@@ -153,23 +131,63 @@ enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queu
                : gi_left_out(queue, &left_out, level->counts[0], 1, band, err);
 }
 
-double gi_level_otsu(const struct gi_level_state *state)
+static struct gi_bins bins_of(const struct gi_level_state *state)
 {
     if (state->type != GI_F32)
-        return gi_otsu(state->counts[0], gi_counts_n(state->type));
+        return (struct gi_bins){state->counts[0], gi_counts_n(state->type), 0, 1, 0};
     double lo = (double)state->ends[0].value, hi = (double)state->ends[1].value;
-    if (!(lo < hi)) /* one value, or none */
-        return isnan(lo) ? 0 : lo;
-    return lo + (gi_otsu(state->counts[0], FLOAT_BINS) + 0.5) * ((hi - lo) / FLOAT_BINS);
+    double width = (hi - lo) / FLOAT_BINS;
+    return (struct gi_bins){state->counts[0], FLOAT_BINS, lo + 0.5 * width, width, 0.5 * width};
 }
 
-enum gi_status gi_level_find(struct gi_queue *queue, double *otsu, float *lo, float *hi,
-                             const struct gi_image *src, struct gi_err *err)
+/* Returns whether all finite samples are equal, and *value is that sample, or 0 if there are
+ * none. */
+static bool is_flat(double *value, const struct gi_level_state *state)
+{
+    double lo = (double)state->ends[0].value, hi = (double)state->ends[1].value;
+    *value = isnan(lo) ? 0 : lo;
+    return state->type == GI_F32 && !(lo < hi);
+}
+
+enum gi_status gi_level_resolve(double *value, const struct gi_level *level, enum gi_type type,
+                                const struct gi_level_state *state, struct gi_err *err)
+{
+    *value = gi_level_number(level, type);
+    if (level->kind != GI_LEVEL_AUTO || is_flat(value, state))
+        return GI_OK;
+    struct gi_bins bins = bins_of(state);
+    double deviation;
+    if (type == GI_F32 && level->method == GI_THRESHOLD_MEAN)
+        gi_sums_stats(value, &deviation, &state->sums, type, state->ends[0].value,
+                      state->ends[1].value);
+    else
+        *value = gi_auto_threshold((enum gi_threshold_method)level->method, &bins);
+    return !isnan(*value) ? GI_OK
+                          : gi_fail(err, GI_E_UNSUPPORTED,
+                                    "the method %s finds no threshold: want a histogram that has "
+                                    "two peaks when it is smoothed",
+                                    gi_threshold_methods[level->method].name);
+}
+
+void gi_level_multi_otsu(double *levels, int classes, const struct gi_level_state *state)
+{
+    struct gi_bins bins = bins_of(state);
+    double value;
+    if (!is_flat(&value, state)) {
+        gi_multi_otsu(levels, classes, &bins);
+        return;
+    }
+    for (int i = 0; i < classes - 1; i++)
+        levels[i] = value;
+}
+
+enum gi_status gi_level_find(struct gi_queue *queue, double *value, const struct gi_level *level,
+                             float *lo, float *hi, const struct gi_image *src, struct gi_err *err)
 {
     struct gi_level_state *state = gi_small_calloc(1, sizeof *state);
     enum gi_status status = GI_OK;
-    int passes = otsu ? passes_of(src->type) : src->type == GI_F32 ? 2 : 0;
-    for (int pass = 0; pass < passes && !status; pass++)
+    int passes = level ? passes_of(level, src->type) : 0, least = src->type == GI_F32 ? 2 : 0;
+    for (int pass = 0; pass < (passes > least ? passes : least) && !status; pass++)
         status = measure(queue, state, pass, src, err);
     *lo = *hi = 0;
     if (!status && src->type == GI_F32) {
@@ -178,8 +196,8 @@ enum gi_status gi_level_find(struct gi_queue *queue, double *otsu, float *lo, fl
         *lo = isnan(state->ends[0].value) ? 0 : state->ends[0].value;
         *hi = isnan(state->ends[1].value) ? 0 : state->ends[1].value;
     }
-    if (!status && otsu)
-        *otsu = gi_level_otsu(state);
+    if (!status && level)
+        status = gi_level_resolve(value, level, src->type, state, err);
     free(state);
     return status;
 }
