@@ -22,17 +22,18 @@ struct gi_joiner {
 static const struct gi_joined_kind *find(const char *format)
 {
     static const struct gi_joined_kind *const kinds[] = {&gi_joined_gif, &gi_joined_webp,
-                                                         &gi_joined_png};
+                                                         &gi_joined_png, &gi_joined_ico};
     for (size_t i = 0; format && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i]->format, format) == 0)
             return kinds[i];
     return NULL;
 }
 
-bool gi_joins(const char *format, bool frames)
+bool gi_joins(const char *format, enum gi_joining why)
 {
-    return format && (strcmp(format, "tiff") == 0 || find(format)) &&
-           (frames || strcmp(format, "png") != 0);
+    const struct gi_joined_kind *kind = find(format);
+    return kind ? kind->reasons >> why & 1
+                : format && strcmp(format, "tiff") == 0 && why != GI_JOIN_SIZES;
 }
 
 enum gi_status gi_joiner_new(struct gi_joiner **out, struct gi_sink *sink, const char *format,
@@ -60,7 +61,7 @@ static enum gi_status add_frame(struct gi_joiner *joiner, const unsigned char *b
         joined->plays = joiner->timing.plays >= 0 ? joiner->timing.plays
                         : timing->given           ? timing->plays
                                                   : 0;
-    } else if (width != joined->width || height != joined->height) {
+    } else if (!joiner->kind->any_size && (width != joined->width || height != joined->height)) {
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "%s: frame %d has %d x %d pixels, and the first %d x %d: want frames of one "
                        "size (gpuimg resize --size %dx%d --pad)",

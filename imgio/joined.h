@@ -1,5 +1,5 @@
-/* Files of several images: pages of a TIFF, or frames of an animated GIF, WebP or PNG. Each image
- * arrives as a file of its own in that format, made by gi_save_memory().
+/* Files of several images: pages of a TIFF, frames of an animated GIF, WebP or PNG, or sizes of an
+ * icon. Each image arrives as a file of its own in that format, made by gi_save_memory().
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,10 +14,17 @@ struct gi_joined_timing {
 /* A writer of such a file. */
 struct gi_joiner;
 
-/* Returns whether several images become one file of the format, a name as "tiff". A PNG is an
- * animation only if `frames` says that the images are frames, or that the user asks for one file.
- */
-bool gi_joins(const char *format, bool frames);
+/* Why several images are to be written into one file. */
+enum gi_joining {
+    GI_JOIN_PAGES,  /* the input has several */
+    GI_JOIN_FRAMES, /* the input is an animation */
+    GI_JOIN_SIZES,  /* they are sizes of one image */
+    GI_JOIN_ASKED,  /* the user asks for it (gpuimg pages) */
+};
+
+/* Returns whether the images become one file of the format, a name as "tiff". A PNG holds several
+ * only as an animation, and is one image for pages. */
+bool gi_joins(const char *format, enum gi_joining why);
 
 /* Makes a writer into the sink, which must outlive it. The frames of an animation are in memory
  * until its end. Errors: GI_E_MEMORY. */

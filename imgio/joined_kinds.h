@@ -1,11 +1,11 @@
-/* How the formats of animations join frames (imgio/joined.c).
+/* How formats join images (imgio/joined.c).
  * SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "imgio/buffer.h"
 #include "imgio/joined.h"
 
-/* An animation in memory. */
+/* A file in memory, whose images are called frames here. */
 struct gi_joined {
     struct gi_buffer file;  /* as far as it is known */
     struct gi_buffer after; /* what follows the last frame */
@@ -20,13 +20,16 @@ struct gi_joined {
 
 struct gi_joined_kind {
     const char *format;
+    unsigned reasons; /* bits 1 << enum gi_joining */
+    bool any_size;    /* images may differ in size */
     /* Reads the size of an image that `encode` of the format made. */
     void (*measure)(int *width, int *height, const unsigned char *bytes, size_t nbytes);
-    /* Appends a frame, of the size of the first one. Errors: GI_E_MEMORY, GI_E_UNSUPPORTED. */
+    /* Appends a frame, of the size of the first one unless `any_size` is set. Errors: GI_E_MEMORY,
+     * GI_E_UNSUPPORTED. */
     enum gi_status (*add)(struct gi_joined *joined, const unsigned char *bytes, size_t nbytes,
                           int delay_ms, struct gi_err *err);
     /* Completes `file`. Errors: GI_E_MEMORY. */
     enum gi_status (*end)(struct gi_joined *joined, struct gi_err *err);
     void (*release)(void *state); /* NULL: the format has no state */
 };
-extern const struct gi_joined_kind gi_joined_gif, gi_joined_webp, gi_joined_png;
+extern const struct gi_joined_kind gi_joined_gif, gi_joined_webp, gi_joined_png, gi_joined_ico;

@@ -70,7 +70,7 @@ enum gi_status gi_cli_missing_first(enum gi_status status, char *const *inputs, 
 bool gi_cli_writes_pages(const char *path)
 {
     const char *name = gi_save_format(path, NULL);
-    return !strchr(path, '{') && gi_joins(name, false);
+    return !strchr(path, '{') && gi_joins(name, GI_JOIN_PAGES);
 }
 
 struct gi_joined_timing gi_cli_timing(const struct gi_io_params *io)

@@ -116,7 +116,8 @@ const struct gi_command gi_command_pages = {
         "and chroma by BT.601, or by BT.709 if the video has 720 or more rows.\n\n"
         "If --out is a GIF, WebP or PNG, each image becomes a frame of an animation, shown for "
         "--delay milliseconds and played --loop times. All must have the same size. Frames of "
-        "animated inputs keep their delays.\n\n"
+        "animated inputs keep their delays. If --out is an ICO, each image becomes one of the "
+        "icon's, at most 256 x 256 pixels; gpuimg resize --sizes makes them from one.\n\n"
         "gpuimg convert doc.tif 'page-{page:03}.png' does the reverse, and so does gpuimg convert "
         "in.y4m 'frame-{index:05}.png'.",
     .examples = "gpuimg pages a.png b.png --out doc.tif\n"

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/inputs/driver.h"
 #include "cli/paths/names.h"
+#include "imgio/joined.h"
 #include "imgio/small.h"
 
 #include <stdlib.h>
@@ -82,8 +83,8 @@ static enum gi_status read_sizes(struct sizes *sizes, const char *text, const vo
 }
 
 /* Checks that the name of the output tells the sizes apart, and chooses one if there is none. */
-static enum gi_status check_output(struct gi_batch_params *batch, char *const *operands,
-                                   int noperands, struct gi_err *err)
+static enum gi_status check_output(struct gi_batch_params *batch, const struct gi_io_params *io,
+                                   char *const *operands, int noperands, struct gi_err *err)
 {
     bool many = gi_batch_is_wanted(batch);
     if (batch->tar)
@@ -91,11 +92,12 @@ static enum gi_status check_output(struct gi_batch_params *batch, char *const *o
     if (many && !batch->out)
         batch->out = "{tree}/{stem}-{width}.{ext}";
     const char *output = many ? batch->out : noperands > 1 ? operands[1] : NULL;
-    if (gi_naming_is_per_size(output))
+    if (gi_naming_is_per_size(output) ||
+        (output && gi_joins(gi_save_format(output, io->format), GI_JOIN_SIZES)))
         return GI_OK;
     return gi_fail(err, GI_E_USAGE,
                    "--sizes: want {width} or {height} in the name of the output, as in --out "
-                   "'{stem}-{width}.webp'");
+                   "'{stem}-{width}.webp', or an ICO, which holds all sizes");
 }
 
 static enum gi_status run_sizes(const struct gi_command *command, void *const *params,
@@ -109,7 +111,7 @@ static enum gi_status run_sizes(const struct gi_command *command, void *const *p
     enum gi_status status =
         read_sizes(sizes, *sizes_of(params[SET_FILTER]), params[SET_FILTER], err);
     if (!status)
-        status = check_output(&batch, operands, noperands, err);
+        status = check_output(&batch, params[SET_IO], operands, noperands, err);
     const struct gi_batch_job job = {
         .command = command, .params = own, .chain = sizes->chains, .nchains = sizes->n};
     if (!status)

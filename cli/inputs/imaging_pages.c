@@ -98,12 +98,12 @@ static enum gi_status open_output(struct outputs *outputs, const struct gi_pages
     enum gi_status status;
     if (gi_naming_is_per_page(item->line.output))
         return gi_bundle_new(&outputs->bundle, false, err);
-    if (item->line.in_parts)
+    if (item->line.in_parts || gi_imaging_variants(outputs->imaging) > 1)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: has %d %s: want --out with {page} in it",
                        item->line.input, gi_pages_n(pages),
                        gi_pages_are_separate(pages) ? "images" : "pages");
     const char *format = format_of(outputs->imaging, item);
-    bool joins = gi_joins(format, gi_pages_are_frames(pages));
+    bool joins = gi_joins(format, gi_pages_are_frames(pages) ? GI_JOIN_FRAMES : GI_JOIN_PAGES);
     const struct gi_joined_timing timing = gi_cli_timing(gi_imaging_options(outputs->imaging)->io);
     if (!joins && !is_pnm(format))
         return gi_fail(err, GI_E_UNSUPPORTED,
@@ -157,7 +157,7 @@ enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item
         status = gi_cli_open_pages(&pages, item->line.input, item->source.bytes,
                                    item->source.nbytes, io, joined, err);
     const char *format = format_of(imaging, item);
-    if (pages && gi_pages_are_frames(pages) && !per_page && !gi_joins(format, true) &&
+    if (pages && gi_pages_are_frames(pages) && !per_page && !gi_joins(format, GI_JOIN_FRAMES) &&
         !is_pnm(format))
         gi_pages_close(&pages, NULL); /* the first frame */
     *taken = per_page || (pages && gi_pages_n(pages) > 1);

@@ -17,8 +17,7 @@
 /* The kind of stream that the output can hold, judged by its name. */
 enum target { ONE_IMAGE, PNM, Y4M, EITHER, PAGES, FILES };
 
-/* `frames`: the images are frames of an animation, or the user asks for one file. */
-static enum target target_of(const char *output, const struct gi_io_params *io, bool frames)
+static enum target target_of(const char *output, const struct gi_io_params *io, enum gi_joining why)
 {
     static const char *const names[] = {"pbm", "pgm", "ppm", "pnm", "pam"};
     static const char *const coded[] = {"png", "jpeg", "webp"}; /* through pipes */
@@ -35,7 +34,7 @@ static enum target target_of(const char *output, const struct gi_io_params *io, 
     for (size_t i = 0; i < sizeof coded / sizeof *coded; i++)
         if (strcmp(name, coded[i]) == 0 && strcmp(gi_output_file(output), "-") == 0)
             return PNM;
-    return strcmp(name, "y4m") == 0 ? Y4M : gi_joins(name, frames) ? PAGES : ONE_IMAGE;
+    return strcmp(name, "y4m") == 0 ? Y4M : gi_joins(name, why) ? PAGES : ONE_IMAGE;
 }
 
 /* Takes the first image from a pipe, and sets *more to whether further images follow. Data that is
@@ -219,9 +218,10 @@ static enum gi_status find_pages(struct gi_stream *stream, const char *input, co
     stream->is_paged = true;
     stream->expected = (uint64_t)n;
     const char *format = output ? gi_save_format(output, stream->io.format) : NULL;
+    enum gi_joining why = gi_pages_are_frames(*pages) ? GI_JOIN_FRAMES : GI_JOIN_PAGES;
     if (output && !format && target == EITHER) /* standard output in the format of the input */
         format = gi_pages_are_frames(*pages) ? gi_pages_format(*pages) : "tiff";
-    if (output && target != FILES && gi_joins(format, gi_pages_are_frames(*pages))) {
+    if (output && target != FILES && gi_joins(format, why)) {
         stream->target = &gi_target_pages;
         stream->io.format = format;
     }
@@ -266,7 +266,7 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
         status = gi_cli_check_way(input, output, &stream->io, NULL, err);
     bool one = selection.given && !selection.several;
     if (paged && target == ONE_IMAGE && !one && gi_frames_start(bytes, nbytes))
-        target = target_of(output, &stream->io, true);
+        target = target_of(output, &stream->io, GI_JOIN_FRAMES);
     if (paged && target == ONE_IMAGE && !selection.given && gi_frames_start(bytes, nbytes))
         return status; /* the first frame */
     if (!status && paged)
@@ -357,14 +357,14 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
                                   const char *rate, const struct gi_io_params *io,
                                   struct gi_err *err)
 {
-    enum target target = target_of(output, io, true);
+    enum target target = target_of(output, io, GI_JOIN_ASKED);
     *out = NULL;
     enum gi_status status = target == Y4M ? GI_OK : gi_cli_check_save(output, io, err);
     if (!status && target != PAGES && target != Y4M)
-        status =
-            gi_fail(err, GI_E_USAGE,
-                    "%s: %s holds one image: want a TIFF, an animation (GIF, WebP or PNG) or Y4M",
-                    output, gi_save_format(output, io->format));
+        status = gi_fail(
+            err, GI_E_USAGE,
+            "%s: %s holds one image: want a TIFF, an animation (GIF, WebP or PNG), an ICO or Y4M",
+            output, gi_save_format(output, io->format));
     if (status)
         return status;
     struct gi_stream *stream = *out = gi_small_calloc(1, sizeof *stream);
@@ -384,7 +384,7 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
 static enum gi_status find(struct gi_stream **out, const char *input, const char *output,
                            struct gi_io_params *io, bool single, struct gi_err *err)
 {
-    enum target target = target_of(output, io, false);
+    enum target target = target_of(output, io, GI_JOIN_PAGES);
     bool found = false, absent;
     struct stat st;
     char *path;

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/args/image_files.h"
 #include "cli/paths/names.h"
+#include "cli/paths/output.h"
 #include "cli/run/imaging.h"
 #include "cli/run/ready.h"
+#include "imgio/joined.h"
 #include "imgio/small.h"
 #include "kernels/ways.h"
 
@@ -61,9 +64,33 @@ enum gi_status gi_imaging_name_size(char **path, const char *output, const struc
 
 /* A result that was written. */
 struct written {
-    char *path;
+    char *path; /* "": it is in the joined file */
     int width, height;
 };
+
+/* The files of the results: a file each, in the bundle, or one file, by the joiner. */
+struct files {
+    const char *output;
+    struct gi_bundle *bundle;
+    struct gi_joiner *joiner; /* or NULL */
+};
+
+/* Encodes a result and writes it. */
+static enum gi_status write(struct gi_imaging *imaging, struct gi_item *item,
+                            const struct files *files, const struct gi_image *made,
+                            const struct gi_metadata *metadata, const char *path,
+                            struct gi_err *err)
+{
+    if (!files->joiner)
+        return gi_imaging_save_part(imaging, item, made, metadata, path, files->bundle, err);
+    enum gi_status status = gi_imaging_save(imaging, item, made, metadata, NULL, true, err);
+    void *bytes = item->made.bytes;
+    item->made.bytes = NULL;
+    if (!status)
+        return gi_joiner_add(files->joiner, bytes, item->made.nbytes, &item->made.timing, err);
+    free(bytes);
+    return status;
+}
 
 /* Returns whether one of the `n` results has this name. Several results of one size are the same,
  * because no chain enlarges the image. Errors: GI_E_USAGE if the other one has another size. */
@@ -72,8 +99,9 @@ static enum gi_status find(bool *found, const struct written *all, int n, const 
 {
     *found = false;
     for (int i = 0; i < n && !*found; i++) {
-        *found = all[i].path && strcmp(all[i].path, one->path) == 0;
-        if (*found && (all[i].width != one->width || all[i].height != one->height))
+        bool same = all[i].width == one->width && all[i].height == one->height;
+        *found = all[i].path && strcmp(all[i].path, one->path) == 0 && (same || *one->path);
+        if (*found && !same)
             return gi_fail(err, GI_E_USAGE,
                            "%s: %s would be the name of %d x %d and of %d x %d pixels: want "
                            "{width} and {height} in it",
@@ -82,10 +110,10 @@ static enum gi_status find(bool *found, const struct written *all, int n, const 
     return GI_OK;
 }
 
-/* Makes result i and adds it to the bundle, unless it is there. */
+/* Makes result i and adds it to the files, unless it is there. */
 static enum gi_status add(struct gi_imaging *imaging, struct gi_item *item,
                           const struct source *source, struct written *all, int i,
-                          const char *output, struct gi_bundle *bundle, struct gi_err *err)
+                          const struct files *files, struct gi_err *err)
 {
     struct gi_image made = {0};
     struct gi_metadata metadata = {0};
@@ -93,14 +121,16 @@ static enum gi_status add(struct gi_imaging *imaging, struct gi_item *item,
     bool found = false;
     item->source.variant = i;
     enum gi_status status = make(imaging, item, &made, &metadata, source, err);
-    if (!status)
-        status = gi_imaging_name_size(&one.path, output, &made, err);
+    if (!status && files->joiner)
+        one.path = gi_small_copy("");
+    else if (!status)
+        status = gi_imaging_name_size(&one.path, files->output, &made, err);
     one.width = made.width;
     one.height = made.height;
     if (!status)
         status = find(&found, all, i, &one, item->line.input, err);
     if (!status && !found)
-        status = gi_imaging_save_part(imaging, item, &made, &metadata, one.path, bundle, err);
+        status = write(imaging, item, files, &made, &metadata, one.path, err);
     if (!status && !found)
         all[i] = one;
     else
@@ -111,16 +141,16 @@ static enum gi_status add(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
-enum gi_status gi_imaging_add_variants(struct gi_imaging *imaging, struct gi_item *item,
-                                       const char *output, struct gi_file_info *info,
-                                       struct gi_bundle *bundle, struct gi_err *err)
+static enum gi_status add_all(struct gi_imaging *imaging, struct gi_item *item,
+                              const struct files *files, struct gi_file_info *info,
+                              struct gi_err *err)
 {
     struct source source = {0};
     int n = gi_imaging_variants(imaging);
     struct written *all = gi_small_calloc((size_t)n, sizeof *all);
     enum gi_status status = load(imaging, item, &source, err);
     for (int i = 0; i < n && !status; i++)
-        status = add(imaging, item, &source, all, i, output, bundle, err);
+        status = add(imaging, item, &source, all, i, files, err);
     *info = source.info;
     for (int i = 0; i < n; i++)
         free(all[i].path);
@@ -130,12 +160,50 @@ enum gi_status gi_imaging_add_variants(struct gi_imaging *imaging, struct gi_ite
     return status;
 }
 
+enum gi_status gi_imaging_add_variants(struct gi_imaging *imaging, struct gi_item *item,
+                                       const char *output, struct gi_file_info *info,
+                                       struct gi_bundle *bundle, struct gi_err *err)
+{
+    const struct files files = {.output = output, .bundle = bundle};
+    return add_all(imaging, item, &files, info, err);
+}
+
+/* Writes all results into one file, such as an icon. */
+static enum gi_status join(struct gi_imaging *imaging, struct gi_item *item,
+                           struct gi_file_info *info, struct gi_err *err)
+{
+    const struct gi_io_params *io = gi_imaging_options(imaging)->io;
+    const struct gi_joined_timing timing = gi_cli_timing(io);
+    const char *format = gi_save_format(item->line.output, io->format);
+    struct files files = {0};
+    struct gi_sink *sink = NULL;
+    enum gi_status status =
+        gi_sink_open(&sink, gi_output_file(item->line.output), io->no_clobber, err);
+    if (!status)
+        status = gi_joiner_new(&files.joiner, sink, format, &timing, err);
+    if (!status)
+        status = add_all(imaging, item, &files, info, err);
+    if (!status)
+        status = gi_joiner_end(files.joiner, err);
+    if (!status && gi_imaging_options(imaging)->one)
+        status = gi_ways_forced_ran(err);
+    if (!status)
+        status = gi_sink_commit(&sink, io->durable, err);
+    gi_joiner_free(&files.joiner);
+    gi_sink_abandon(&sink);
+    if (!status)
+        gi_item_note_output(item);
+    return status;
+}
+
 enum gi_status gi_imaging_variants_process(struct gi_imaging *imaging, struct gi_item *item,
                                            struct gi_err *err)
 {
     struct gi_file_info info = {0};
     struct gi_bundle *bundle = NULL;
     bool one = gi_imaging_options(imaging)->one, taken;
+    if (!gi_naming_is_per_size(item->line.output))
+        return join(imaging, item, &info, err);
     enum gi_status status = gi_bundle_new(&bundle, one, err);
     if (!status)
         status = gi_imaging_add_variants(imaging, item, item->line.output, &info, bundle, err);

@@ -71,7 +71,7 @@ static const struct gi_option options[] = {
      .help =
          "Several results of each image, from one decoding: widths, or sizes as in --size, "
          "separated by commas, as in 320,640,1280 or 320x240,640x480, not enlarged; {width} and "
-         "{height} in the name of the output tell them apart"},
+         "{height} in the name of the output tell them apart, and an icon (.ico) holds all"},
     {GI_OPTION("enlarge", FLAG, struct resize_params, enlarge), .alone = true,
      .help = "With --sizes, make small images larger too"},
     {GI_OPTION("fit", FLAG, struct resize_params, fit),
@@ -442,6 +442,7 @@ const struct gi_filter gi_filter_resize = {
         "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow\n"
         "gpuimg resize texture.tga half.tga --size 50% --alpha straight\n"
         "gpuimg resize photos/*.jpg --sizes 320,640,1280 --out 'web/{stem}-{width}.webp'\n"
+        "gpuimg resize logo.png favicon.ico --sizes 16,32,48\n"
         "gpuimg run 'resize --short 256 --filter bilinear --like pillow, crop --size 224x224 "
         "--gravity center --like torchvision' in.jpg train.png",
     .manual = "By default the image keeps its aspect ratio and gets as large as --size allows: "

@@ -196,5 +196,10 @@ static void release(void *state)
     free(s);
 }
 
-const struct gi_joined_kind gi_joined_gif = {
-    .format = "gif", .measure = measure, .add = add, .end = end, .release = release};
+const struct gi_joined_kind gi_joined_gif = {.format = "gif",
+                                             .reasons = 1 << GI_JOIN_PAGES | 1 << GI_JOIN_FRAMES |
+                                                        1 << GI_JOIN_ASKED,
+                                             .measure = measure,
+                                             .add = add,
+                                             .end = end,
+                                             .release = release};

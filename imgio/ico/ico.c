@@ -1,9 +1,10 @@
 /* Reads and writes Windows icons (ICO), whose images are PNGs or bitmaps (BMP without its file
  * header, with a mask of the transparent pixels behind the pixels). Without a number the largest
  * image is read, and of equally large ones the one with the most bits per pixel. One PNG is
- * written. Source: "Icons", Microsoft, 1995,
+ * written; ico_join.c joins several. Source: "Icons", Microsoft, 1995,
  * https://learn.microsoft.com/previous-versions/ms997538(v=msdn.10) SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/ico/ico.h"
 #include "imgio/integer.h"
 #include "imgio/png/png_parts.h"
 
@@ -12,10 +13,10 @@
 #include <string.h>
 
 enum {
-    HEAD = 6,
-    ENTRY = 16,
+    HEAD = GI_ICO_HEAD,
+    ENTRY = GI_ICO_ENTRY,
     INFO_HEAD = 40, /* of a bitmap */
-    SIDE_MAX = 256,
+    SIDE_MAX = GI_ICO_SIDE_MAX,
     COLORS_MAX = 256,
 };
 
@@ -277,7 +278,7 @@ static enum gi_status encode_ico(struct gi_sink *sink, const struct gi_image *im
 const struct gi_format gi_format_ico = {
     .info = {.name = "ico",
              .suffixes = "ico",
-             .summary = "Windows icon (of several images the largest)",
+             .summary = "Windows icon (of several images the largest is read)",
              GI_READS_AND_WRITES,
              .u8 = true,
              .alpha = true},

@@ -284,5 +284,9 @@ static void release(void *state)
     free(s);
 }
 
-const struct gi_joined_kind gi_joined_png = {
-    .format = "png", .measure = measure, .add = add, .end = end, .release = release};
+const struct gi_joined_kind gi_joined_png = {.format = "png",
+                                             .reasons = 1 << GI_JOIN_FRAMES | 1 << GI_JOIN_ASKED,
+                                             .measure = measure,
+                                             .add = add,
+                                             .end = end,
+                                             .release = release};

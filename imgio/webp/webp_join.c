@@ -136,5 +136,9 @@ static enum gi_status end(struct gi_joined *joined, struct gi_err *err)
     return status;
 }
 
-const struct gi_joined_kind gi_joined_webp = {
-    .format = "webp", .measure = measure, .add = add, .end = end};
+const struct gi_joined_kind gi_joined_webp = {.format = "webp",
+                                              .reasons = 1 << GI_JOIN_PAGES | 1 << GI_JOIN_FRAMES |
+                                                         1 << GI_JOIN_ASKED,
+                                              .measure = measure,
+                                              .add = add,
+                                              .end = end};

@@ -1,6 +1,6 @@
 """Icons: those of Pillow as PNGs and as bitmaps of all depths, sizes by number, damaged files, and written ones as Pillow reads them.
 
-Sources: imgio/ico/ico.c cli/inputs/page_cursor.c
+Sources: imgio/ico/ico.* imgio/ico/ico_join.c cli/inputs/page_cursor.c
 """
 import os
 import struct
@@ -88,6 +88,33 @@ for shape in (1, 1), (40, 31), (256, 256):
         with Image.open("made.ico") as back:
             c.check(f"written {shape}, {mode}", back.format == "ICO" and np.array_equal(np.asarray(back.convert("RGBA"))[::-1], want))
         c.check(f"written {shape}, {mode}: read again", np.array_equal(ours("made.ico")[::-1], want))
+# Several sizes in one file: by resize --sizes, by pages, and from an icon.
+write("in.pam", rgba(90, 90))
+sizes = [16, 32, 48, 64]
+c.run("resize", "in.pam", "several.ico", "--sizes", "16,32,48,64")
+c.run("resize", "in.pam", "--sizes", "16,32,48,64", "--out", "one-{width}.png")
+c.run("pages", *[f"one-{n}.png" for n in sizes], "--out", "joined.ico")
+c.run("resize", "in.pam", "--sizes", "16,32,48,64", "--out", "{stem}-batch.ico")
+c.run("convert", "several.ico[0-3]", "copy.ico")
+data = open("several.ico", "rb").read()
+for path in "joined.ico", "in-batch.ico", "copy.ico":
+    c.check(f"{path}: the bytes of several.ico", open(path, "rb").read() == data)
+with Image.open("several.ico") as back:
+    c.check("sizes as Pillow reads them", back.info["sizes"] == {(n, n) for n in sizes}, back.info)
+for i, n in enumerate(sizes):
+    want = np.asarray(Image.open(f"one-{n}.png").convert("RGBA"))
+    with Image.open("several.ico") as back:
+        back.size = (n, n)
+        c.check(f"{n} pixels by Pillow", np.array_equal(np.asarray(back.convert("RGBA")), want))
+    c.check(f"{n} pixels", np.array_equal(ours(f"several.ico[{i}]"), want))
+ends = [struct.unpack_from("<II", data, 6 + 16 * i + 8) for i in range(4)]
+c.check("images follow the directory without gaps", struct.unpack_from("<HHH", data) == (0, 1, 4) and ends[0][1] == 6 + 16 * 4 and
+        all(a[0] + a[1] == b[1] for a, b in zip(ends, ends[1:])) and sum(ends[3]) == len(data), ends)
+c.run("resize", "in.pam", "few.ico", "--sizes", "90,100,120")
+with Image.open("few.ico") as back:
+    c.check("one image for sizes that are not enlarged", back.info["sizes"] == {(90, 90)}, back.info)
+got = c.result("resize", "several.ico[0-1]", "--sizes", "8,9", "--out", "{stem}-few.ico")
+c.check("sizes of several images", got.returncode == 1 and "want --out with {page}" in got.stderr, got.stderr)
 write("in.pgm", np.zeros((5, 257), np.uint8))
 got = c.result("convert", "in.pgm", "wide.ico")
 c.check("too wide", got.returncode == 1 and "ICO holds at most 256 a side" in got.stderr, got.stderr)
