@@ -16,6 +16,7 @@
 struct colormap_params {
     int map; /* enum gi_colormap */
     const char *text, *range_text;
+    bool bar; /* of the command colormap, which adds the legend */
     /* Made by check(): */
     bool automatic; /* the range is the minimum and the maximum */
     bool ranged;    /* the range is lo to hi; otherwise it is full scale */
@@ -48,6 +49,10 @@ static const struct gi_option options[] = {
      .default_text = "full", .metavar = "LO,HI|auto|full",
      .help = "Samples that get the first and the last colour: two numbers, \"auto\" for the "
              "minimum and the maximum of the image, or otherwise 0 and white (255, 65535 or 1)"},
+    {GI_OPTION("bar", FLAG, struct colormap_params, bar), .letter = 'b', .also = "legend",
+     .alone = true,
+     .help = "Put a legend on the right of the picture: a bar with the colours, and the numbers of "
+             "the range"},
     {.name = NULL},
 };
 
@@ -214,7 +219,7 @@ const struct gi_filter gi_filter_colormap = {
     .summary = "False colours for a gray image: heat maps by viridis, turbo and others",
     .examples = "gpuimg colormap gray.png out.png\n"
                 "gpuimg colormap depth16.png out.png --map turbo --range auto\n"
-                "gpuimg colormap gray.png out.png --map inferno --range 20,200\n"
+                "gpuimg colormap gray.png out.png --map inferno --range 20,200 --bar\n"
                 "gpuimg colormap gray.png out.png --colors '0 0 128; 255 255 255; 128 0 0'",
     .manual =
         "Shows a gray image in false colours (pseudocolour), for example as a heat map. A sample "
@@ -224,9 +229,13 @@ const struct gi_filter gi_filter_colormap = {
         "With --range auto each image and each page of a TIFF has a range of its own, without "
         "infinite samples and pixels without data; if all samples are equal, they get the first "
         "colour. In float images NaN becomes black.\n\n"
+        "With --bar the picture gets wider by a legend on white. Its numbers are the ends of the "
+        "range and round values between them, in letters of a 30th of the height, at least 10 "
+        "pixels; a picture of fewer than 40 rows gets white below it. cairo draws the numbers, so "
+        "that these pixels depend on its version and on the fonts of the system. --bar is not for "
+        "chains, tars, streams and video.\n\n"
         "The maps have the bytes of Matplotlib's maps of these names, except for gray, which is "
-        "exact "
-        "here and 1 darker at 24 levels there. Sources: viridis, magma, "
+        "exact here and 1 darker at 24 levels there. Sources: viridis, magma, "
         "inferno and plasma by N. Smith, S. van der Walt and E. Firing (2015, CC0); cividis by J. "
         "Nunez, C. Anderton and R. Renslow (2018, CC0); turbo by A. Mikhailov (2019, Apache "
         "License 2.0).",

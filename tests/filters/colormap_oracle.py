@@ -1,6 +1,6 @@
 """colormap against Matplotlib: its maps, and maps from a list of colours.
 
-Sources: colormap
+Sources: filters/color/colormap cli/commands/colormap cli/plot/legend
 """
 from _common import Checks, need, np, random_image, read, suffix, write
 
@@ -83,7 +83,50 @@ for dtype, full in ((np.uint8, 255), (np.uint16, 65535)):
     c.check(f"alpha {full}", np.array_equal(got[..., :3], cm.get_cmap("magma")(image[..., 0] / full, bytes=True)[..., :3])
             and np.array_equal(got[..., 3], np.rint(image[..., 1] / full * 255)))
 
+
+def legend(image, rows, ticks, *args):
+    """Compares a legend with its definition: the colours by Matplotlib, and the rows that have a tick. `ticks` are parts of the range."""
+    size, plain = max(10, rows // 30), mapped(image, *args)
+    height = max(rows, 4 * size)
+    got = mapped(image, *args, "--bar")
+    c.check(f"{rows} rows: the picture", got.shape[0] == height and np.array_equal(got[:rows, : image.shape[1]], plain), got.shape)
+    right = got[:, image.shape[1] :]
+    n = height - 2 * size
+    bar = right[size : size + n, size : size + size * 3 // 2]
+    want = viridis((n - np.arange(n) - 0.5) / n, bytes=True)[:, None, :3]
+    c.check(f"{rows} rows: the colours", (bar[..., :3] == want).all(), bar[:3, 0])
+    frame = right[size - 1 : size + n + 1, size - 1 : size + size * 3 // 2 + 1, :3]
+    c.check(f"{rows} rows: a frame", not (frame[0].any() or frame[-1].any() or frame[:, 0].any() or frame[:, -1].any()))
+    marked = np.flatnonzero((right[:, size + size * 3 // 2 + 2, :3] == 0).all(-1))
+    places = sorted(size + np.floor((1 - np.array(ticks)) * (n - 1) + 0.5))
+    c.check(f"{rows} rows: ticks", np.array_equal(marked, places), f"{marked}, want {places}")
+    words = right[:, size + size * 3 // 2 + 2 + size // 3 :, :3]
+    c.check(f"{rows} rows: numbers", (words < 128).any() and (words[:, -1] == 255).all(), words.shape)
+    return got
+
+
 write(c.path("one.pgm"), all8[:1, :1])
+if c.result("colormap", c.path("one.pgm"), c.path("out.ppm"), "--bar").returncode == 0:
+    ramp = np.tile(np.arange(200, dtype=np.uint8), (512, 1))
+    legend(ramp, 512, [0, 1, 1 / 6, 4 / 9, 13 / 18], "--range", "20,200")  # 50, 100, 150
+    low = legend(ramp, 512, [0, 1, 1 / 6, 4 / 9, 13 / 18], "--range", "120,300")  # 150, 200, 250
+    c.check("other numbers", not np.array_equal(low, mapped(ramp, "--range", "20,200", "--bar")))
+    legend(ramp, 512, [0, 1, 0.2, 0.4, 0.6, 0.8], "--range", "1000,0")
+    legend(ramp.astype(np.float32) / 100 - 1, 512, [0, 1, 0.5 / 1.99, 1 / 1.99, 1.5 / 1.99], "--range", "auto")
+    legend(np.full((30, 7), 3, np.uint8), 30, [0], "--range", "auto")
+    legend(np.arange(64, dtype=np.uint16).reshape(64, 1), 64, [0, 1])
+    got = legend(np.dstack([ramp, ramp // 2]), 512, [0, 1, 50 / 255, 100 / 255, 150 / 255, 200 / 255])
+    c.check("the legend is opaque", (got[:, 200:, 3] == 255).all())
+    write(c.path("ramp.pgm"), ramp)
+    p = c.result("run", "colormap --bar", c.path("ramp.pgm"), c.path("out.ppm"))
+    c.check("no chains", p.returncode == 2 and "--bar: want the command colormap, not a chain" in p.stderr, p.stderr)
+    p = c.result("colormap", c.path("ramp.pgm"), "--bar", "--tar", "--out-dir", c.path("d"))
+    c.check("no tars", p.returncode == 2 and "--tar: not of colormap --bar" in p.stderr, p.stderr)
+    c.run("colormap", c.path("ramp.pgm"), c.path("one.pgm"), "--bar", "--out-dir", c.path("d"), "--suffix", ".ppm")
+    c.check("a batch", np.array_equal(read(c.path("d/ramp.ppm")), mapped(ramp, "--bar")))
+else:
+    print("skipped: no cairo for --bar")
+
 write(c.path("color.ppm"), np.zeros((2, 2, 3), np.uint8))
 for words, args in (("--range 1: want two different numbers", ["--range", "1"]), ("--range 2,2: want two different", ["--range", "2,2"]),
                     ("--range 1,nan: want", ["--range", "1,nan"]), ("--colors: row 1: want 2 to 256 rows", ["--colors", "1 2 3"]),

@@ -161,9 +161,9 @@ END
 }
 check "no circle of more than four modules in cli" "$(circles "$(dirname "$(readlink -f "$1")")" 2>&1)"
 
-# cli computes no pixels. These files see samples: they draw images for tests and measurements, draw outlines, labels and shapes, turn points
+# cli computes no pixels. These files see samples: they draw images for tests and measurements, draw outlines, labels, shapes and legends, turn points
 # or a drawn mask into a parameter, write sums as PFM, and hash an image for gpuimg info.
-sees='cli/commands/(bench|bench_quick|selftest_cases|extract_images|info|integral)\.c|cli/run/(rates_measure|rates_codecs|option_images|paste_sources)\.c|cli/plot/(overlay|label|drawing)\.c|cli/content\.c'
+sees='cli/commands/(bench|bench_quick|selftest_cases|extract_images|info|integral)\.c|cli/run/(rates_measure|rates_codecs|option_images|paste_sources)\.c|cli/plot/(overlay|label|drawing|legend)\.c|cli/content\.c'
 # These only copy whole samples or sums, as bytes.
 copies='cli/commands/(montage|stack|stack_strip|stack_sums)\.c'
 samples='\bgi_(row|sample)\(|(\.|->)data( \+|,|\[)|\*\)[a-z_.>-]*data\b'
