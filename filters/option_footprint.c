@@ -77,9 +77,8 @@ static void round_one(struct gi_footprint *w, int k, bool disk)
     }
 }
 
-/* Finds the sides in pixels for an image like `src`. */
-static enum gi_status sides_of(int *width, int *height, const struct gi_footprint_params *window,
-                               const struct gi_image *src, int most, struct gi_err *err)
+enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footprint_params *window,
+                                  const struct gi_image *src, int most, struct gi_err *err)
 {
     *width = *height = window->k;
     if (gi_extent_is_set(&window->size)) {
@@ -103,7 +102,7 @@ enum gi_status gi_footprint_make(struct gi_footprint *made,
     } else if (window->shape != GI_FOOTPRINT_RECT) {
         round_one(made, window->k, window->shape == GI_FOOTPRINT_DISK);
     } else {
-        status = sides_of(&made->width, &made->height, window, src, most, err);
+        status = gi_footprint_sides(&made->width, &made->height, window, src, most, err);
         made->pixels = made->width * made->height;
     }
     if (status || made->pixels == made->width * made->height) {
@@ -139,15 +138,22 @@ static enum gi_status check_shape(const struct gi_footprint_params *p, bool size
     return status;
 }
 
-enum gi_status gi_footprint_check(void *params, struct gi_err *err)
+enum gi_status gi_footprint_size_check(const struct gi_footprint_params *p, struct gi_err *err)
 {
-    struct gi_footprint_params *p = params;
     bool sized = gi_extent_is_set(&p->size);
     if (sized && p->k)
         return gi_fail(err, GI_E_USAGE, "--k %d and --size: want one of them", p->k);
     if (sized && (gi_length_is_open(&p->size.width) || gi_length_is_open(&p->size.height)))
         return gi_fail(err, GI_E_USAGE, "--size: want both sides, WIDTHxHEIGHT");
-    enum gi_status status = check_shape(p, sized, err);
+    return GI_OK;
+}
+
+enum gi_status gi_footprint_check(void *params, struct gi_err *err)
+{
+    struct gi_footprint_params *p = params;
+    bool sized = gi_extent_is_set(&p->size);
+    enum gi_status status = gi_footprint_size_check(p, err);
+    status = status ? status : check_shape(p, sized, err);
     if (!status && !sized && !p->k && !p->mask)
         p->k = 3;
     return status;

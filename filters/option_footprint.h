@@ -60,6 +60,15 @@ extern const struct gi_choice gi_footprint_shapes[];
     "runs of pixels. If a side is even, the later one of its two middle pixels counts as the "     \
     "middle."
 
+/* Checks that at most one of --k and --size is given, and --size with both sides: the part of
+ * gi_footprint_check() for operations that take no other shape. */
+enum gi_status gi_footprint_size_check(const struct gi_footprint_params *params,
+                                       struct gi_err *err);
+/* Finds the sides in pixels of the rectangle for an image like `src`. Errors: GI_E_USAGE if a side
+ * exceeds `most`. */
+enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footprint_params *params,
+                                  const struct gi_image *src, int most, struct gi_err *err);
+
 /* gi_filter.check for parameters that begin with a struct gi_footprint_params. */
 enum gi_status gi_footprint_check(void *params, struct gi_err *err);
 

@@ -3,24 +3,35 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/alpha.h"
 #include "filters/filter.h"
+#include "filters/option_footprint.h"
 #include "filters/convolution/weights.h"
 
 #include <math.h>
 
 struct gaussian_params {
-    double sigma; /* px; NAN until check() */
-    int k;        /* taps; 0 until check() */
+    struct gi_footprint_params window; /* k and size; the rest is unset */
+    struct gi_reals sigma;             /* px, along rows and along columns; n = 0: unset */
+    struct gi_reals order;             /* of the derivative, the same; n = 0: unset */
     int alpha;
     struct gi_border_params border;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("sigma", REAL, struct gaussian_params, sigma), .letter = 's', .min = 0.1, .max = 250,
-     .unit = "px",
-     .help = "Standard deviation of the Gaussian; by default sigma = 0.3 ((k - 1) / 2 - 1) + "
-             "0.8, or 1 px if --k is not given either"},
-    {GI_OPTION("k", ODD, struct gaussian_params, k), .letter = 'k', .min = 1, .max = GI_TAPS_MAX,
-     .unit = "px", .help = "Side of the kernel; by default k = 2 ceil(4 sigma) + 1"},
+    {GI_OPTION("sigma", REALS, struct gaussian_params, sigma), .letter = 's', .least = 1, .most = 2,
+     .min = 0, .max = 250, .unit = "px", .metavar = "SIGMA|X,Y",
+     .help = "Standard deviation of the Gaussian, or one along rows and one along columns, where 0 "
+             "does not filter; by default sigma = 0.3 ((k - 1) / 2 - 1) + 0.8, or 1 px if neither "
+             "--k nor --size is given either"},
+    {GI_OPTION("k", ODD, struct gaussian_params, window.k), .letter = 'k', .min = 1,
+     .max = GI_TAPS_MAX, .unit = "px",
+     .help = "Side of the kernel; by default k = 2 ceil(4 sigma) + 1"},
+    {GI_OPTION("size", EXTENT, struct gaussian_params, window.size), .form = "WIDTHxHEIGHT or 50%",
+     .help = "Width and height of the kernel in place of the square of --k, both odd and at most "
+             "4001 px"},
+    {GI_OPTION("order", REALS, struct gaussian_params, order), .least = 2, .most = 2, .min = 0,
+     .max = 3, .metavar = "X,Y",
+     .help = "Filter with a derivative of the Gaussian, of this order along rows and along "
+             "columns, for example 1,0 for the slope from left to right"},
     GI_BORDER_OPTIONS(struct gaussian_params),
     GI_ALPHA_OPTION(struct gaussian_params, alpha),
     {.name = NULL},
@@ -29,21 +40,47 @@ static const struct gi_option options[] = {
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     struct gaussian_params *p = arg;
-    if (isnan(p->sigma))
-        p->sigma = p->k ? gi_gaussian_sigma(p->k) : 1;
-    if (!p->k)
-        p->k = gi_gaussian_k(p->sigma);
+    for (int i = 0; i < p->order.n; i++)
+        if (p->order.v[i] != floor(p->order.v[i]))
+            return gi_fail(err, GI_E_USAGE, "--order: %g: want a whole number", p->order.v[i]);
+    for (int i = 0; i < p->order.n; i++)
+        if (p->order.v[i] > 0 && p->sigma.n && p->sigma.v[p->sigma.n - 1 < i ? 0 : i] < 0.1)
+            return gi_fail(err, GI_E_USAGE,
+                           "--order: want a sigma of at least 0.1 px where there is a derivative");
+    return gi_footprint_size_check(&p->window, err);
+}
+
+/* Fills one direction, 0 along rows, from the options. `k` is the side that they give, or 0. */
+static enum gi_status direction(struct gi_gaussian *g, const struct gaussian_params *p, int i,
+                                int k, struct gi_err *err)
+{
+    if (k && k % 2 == 0)
+        return gi_fail(err, GI_E_USAGE, "--size: %d px: want odd sides", k);
+    g->sigma = p->sigma.n ? p->sigma.v[p->sigma.n > i ? i : 0] : k ? gi_gaussian_sigma(k) : 1;
+    g->k = k ? k : gi_gaussian_k(g->sigma);
+    g->order = p->order.n ? (int)p->order.v[i] : 0;
     return GI_OK;
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gaussian_params *p = plan->params;
-    struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
+    int width, height;
+    struct gi_gaussian row, col;
+    enum gi_status status =
+        gi_footprint_sides(&width, &height, &p->window, &plan->sources[0], GI_TAPS_MAX, err);
+    status = status ? status : direction(&row, p, 0, width, err);
+    status = status ? status : direction(&col, p, 1, height, err);
+    if (status)
+        return status;
+    struct gi_separable_tables *tables = gi_gaussian_plan(plan, &row, &col, &p->border, err);
     if (!tables)
         return GI_E_MEMORY;
-    tables->spec.alpha = gi_alpha_rule_of(plan, p->alpha, GI_ALPHA_WEIGH);
-    gi_separable_sum(tables, gi_gaussian_taps(tables->taps, p->k, p->sigma));
+    bool derives = row.order || col.order;
+    tables->spec.alpha = gi_alpha_rule_of(plan, p->alpha, derives ? GI_ALPHA_KEEP : GI_ALPHA_WEIGH);
+    /* Integer samples cannot store a sign, but floats can. */
+    if (derives && plan->sources[0].type != GI_F32)
+        tables->spec.epilogue.kind = GI_EPILOGUE_ABS;
     return GI_OK;
 }
 
@@ -54,6 +91,8 @@ const struct gi_filter gi_filter_gaussian = {
     .examples = "gpuimg gaussian in.png out.png --sigma 2.5\n"
                 "gpuimg gaussian in.png out.png --k 5\n"
                 "djpeg photo.jpg | gpuimg gaussian - - --sigma 4 | cjpeg >soft.jpg\n"
+                "gpuimg gaussian in.png streaks.png --sigma 12,0\n"
+                "gpuimg gaussian in.png slope.tif --sigma 2 --order 1,0 --depth float\n"
                 "gpuimg gaussian texture.tga soft.tga --sigma 2 --alpha keep",
     .manual =
         "Each pixel becomes the mean of its neighbours, weighted by exp(-(x^2 + y^2) / (2 "
@@ -63,7 +102,13 @@ const struct gi_filter gi_filter_gaussian = {
         "ceil(4 sigma) + 1. If only --k is given, sigma = 0.3 ((k - 1) / 2 - 1) + 0.8. "
         "This is the formula of OpenCV's getGaussianKernel, except that OpenCV has fixed "
         "weights up to k = 9. If both are given, the Gaussian is cut off after k weights "
-        "per row and column. If neither is given, sigma is 1 px.\n\n" GI_ALPHA_FILTERED_MANUAL ".",
+        "per row and column. If neither is given, sigma is 1 px. --sigma X,Y and --size "
+        "WIDTHxHEIGHT give the two directions values of their own; sigma 0 leaves a direction "
+        "as it is.\n\n"
+        "--order filters with a derivative of the Gaussian, as scipy's gaussian_filter() does with "
+        "order: the result is the derivative of the blurred image, in sample values per pixel (to "
+        "the power of the order). 8- and 16-bit images get its absolute value, and floats its "
+        "sign too. The order can be 0 to 3 in each direction.\n\n" GI_ALPHA_FILTERED_MANUAL ".",
     .samples.averages = true,
     .options = options,
     .params_nbytes = sizeof(struct gaussian_params),

@@ -29,17 +29,16 @@ static const struct gi_option options[] = {
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct sharpen_params *p = plan->params;
-    int k = gi_gaussian_k(p->sigma);
-    struct gi_separable_tables *tables = gi_separable_plan(plan, k, &p->border, err);
+    const struct gi_gaussian soft = {.k = gi_gaussian_k(p->sigma), .sigma = p->sigma};
+    struct gi_separable_tables *tables = gi_gaussian_plan(plan, &soft, &soft, &p->border, err);
     if (!tables)
         return GI_E_MEMORY;
     double full = (double)gi_type_full_scale(plan->sources[0].type);
-    gi_separable_sum(tables, gi_gaussian_taps(tables->taps, k, p->sigma));
     tables->spec.epilogue = (struct gi_epilogue){.kind = GI_EPILOGUE_UNSHARP,
                                                  .amount = (float)p->amount,
                                                  .threshold = (float)(p->threshold * full / 100)};
     plan->alpha_apart = true;
-    plan->cost = (struct gi_cost){.fmas = 2 * k + 1, .other = 2};
+    plan->cost = (struct gi_cost){.fmas = 2 * soft.k + 1, .other = 2};
     return GI_OK;
 }
 

@@ -1,5 +1,4 @@
-/* Taps of Gaussian and box filters, and the plan of a separable convolution with equal taps in both
- * directions.
+/* Taps of Gaussian and box filters, and the plans of separable convolutions with them.
  * SPDX-License-Identifier: MIT */
 #include "filters/convolution/weights.h"
 #include "kernels/kernels.h"
@@ -60,56 +59,87 @@ void gi_taps_settle(float *taps, int n)
                   (largest - i >= 0 && settle_tap(taps, n, largest - i));
 }
 
-double gi_gaussian_taps(float *taps, int k, double sigma)
+/* Returns the factor of the Gaussian in its derivative of that order at the distance x: (-1 / s)^n
+ * He_n(x / s), with the Hermite polynomials He_n. */
+static double derivative_factor(double x, double sigma, int order)
 {
-    double sum = 0;
-    for (int i = 0; i < k; i++) {
-        double d = (i - k / 2) / sigma;
+    double t = x / sigma;
+    const double hermite[] = {1, t, t * t - 1, t * t * t - 3 * t};
+    return hermite[order] * pow(-1 / sigma, order);
+}
+
+/* Fills the taps of one direction. Returns their sum. */
+static double gaussian_taps(float *taps, const struct gi_gaussian *g)
+{
+    double sum = 0, rounded = 0;
+    for (int i = 0; i < g->k; i++) {
+        double x = i - g->k / 2, d = x == 0 ? 0 : x / g->sigma;
         sum += exp(-0.5 * d * d);
     }
-    double rounded = 0;
-    for (int i = 0; i < k; i++) {
-        double d = (i - k / 2) / sigma;
-        taps[i] = (float)(exp(-0.5 * d * d) / sum);
+    for (int i = 0; i < g->k; i++) {
+        double x = i - g->k / 2, d = x == 0 ? 0 : x / g->sigma, tap = exp(-0.5 * d * d) / sum;
+        /* The taps of a correlation are those of the convolution in reverse order. */
+        taps[i] = (float)(g->order ? tap * derivative_factor(-x, g->sigma, g->order) : tap);
     }
-    gi_taps_settle(taps, k);
-    for (int i = 0; i < k; i++)
+    if (!g->order)
+        gi_taps_settle(taps, g->k);
+    for (int i = 0; i < g->k; i++)
         rounded += (double)taps[i];
     return rounded;
 }
 
-double gi_box_taps(float *taps, int k)
+static double mean_taps(float *taps, int k)
 {
     for (int i = 0; i < k; i++)
         taps[i] = (float)(1.0 / k);
     return k * (double)taps[0];
 }
 
-struct gi_separable_tables *gi_separable_plan(struct gi_plan *plan, int k,
-                                              const struct gi_border_params *border,
-                                              struct gi_err *err)
+/* Makes the tables, whose taps and sum the caller fills. */
+static struct gi_separable_tables *separable_plan(struct gi_plan *plan, int nrow, int ncol,
+                                                  const struct gi_border_params *border,
+                                                  struct gi_err *err)
 {
-    struct gi_separable_tables *tables =
-        gi_plan_tables(plan, sizeof *tables + (size_t)k * sizeof *tables->taps, err);
+    struct gi_separable_tables *tables = gi_plan_tables(
+        plan, sizeof *tables + ((size_t)nrow + (size_t)ncol) * sizeof *tables->taps, err);
     if (!tables)
         return NULL;
     tables->spec = (struct gi_separable){.row = tables->taps,
-                                         .col = tables->taps,
-                                         .nrow = k,
-                                         .ncol = k,
-                                         .row_anchor = k / 2,
-                                         .col_anchor = k / 2,
+                                         .col = tables->taps + nrow,
+                                         .nrow = nrow,
+                                         .ncol = ncol,
+                                         .row_anchor = nrow / 2,
+                                         .col_anchor = ncol / 2,
                                          .alpha = GI_ALPHA_WEIGH,
                                          .border = gi_border_spec_from(border, &plan->sources[0])};
-    plan->halo = k / 2;
+    plan->halo = ncol / 2;
     plan->border = tables->spec.border.mode;
-    plan->cost.fmas = 2 * k;
+    plan->cost.fmas = nrow + ncol;
     return tables;
 }
 
-void gi_separable_sum(struct gi_separable_tables *tables, double sum)
+struct gi_separable_tables *gi_gaussian_plan(struct gi_plan *plan, const struct gi_gaussian *row,
+                                             const struct gi_gaussian *col,
+                                             const struct gi_border_params *border,
+                                             struct gi_err *err)
 {
-    tables->spec.sum = (float)(sum * sum);
+    struct gi_separable_tables *tables = separable_plan(plan, row->k, col->k, border, err);
+    if (!tables)
+        return NULL;
+    double sum = gaussian_taps(tables->taps, row);
+    tables->spec.sum = (float)(sum * gaussian_taps(tables->taps + row->k, col));
+    return tables;
+}
+
+struct gi_separable_tables *gi_mean_plan(struct gi_plan *plan, int width, int height,
+                                         const struct gi_border_params *border, struct gi_err *err)
+{
+    struct gi_separable_tables *tables = separable_plan(plan, width, height, border, err);
+    if (!tables)
+        return NULL;
+    double sum = mean_taps(tables->taps, width);
+    tables->spec.sum = (float)(sum * mean_taps(tables->taps + width, height));
+    return tables;
 }
 
 enum gi_status gi_separable_run(const struct gi_plan *plan, struct gi_queue *queue,

@@ -18,28 +18,31 @@ double gi_gaussian_sigma(int k);
  * the value, because products and sums are rounded. */
 void gi_taps_settle(float *taps, int n);
 
-/* Sets taps[0..k) to exp(-(i - k/2)^2 / (2 sigma^2)) divided by their sum, then settles them; k is
- * odd. Returns the sum of the taps. */
-double gi_gaussian_taps(float *taps, int k, double sigma);
+/* One direction of a Gaussian filter. */
+struct gi_gaussian {
+    int k;        /* taps, odd */
+    double sigma; /* standard deviation in px; 0: the direction is not filtered */
+    int order;    /* 0: the Gaussian; 1 to 3: its derivative of that order, in 1 / px^order */
+};
 
-/* Sets taps[0..k) to 1 / k, k odd. Returns their sum. */
-double gi_box_taps(float *taps, int k);
-
-/* The tables of a plan that is a separable convolution with the same k centred taps in both
- * directions. */
+/* The tables of a plan that is a separable convolution with centred taps. */
 struct gi_separable_tables {
-    struct gi_separable spec; /* row and col are `taps` */
+    struct gi_separable spec; /* row and col are in `taps`, one behind the other */
     float taps[];
 };
 
-/* Makes plan->tables with room for k taps. The caller sets the sum of the taps by
- * gi_separable_sum(). Colours are weighted by alpha, and the epilogue is STORE. Sets halo and cost.
- * Returns NULL and sets `err` if memory runs out. */
-struct gi_separable_tables *gi_separable_plan(struct gi_plan *plan, int k,
-                                              const struct gi_border_params *border,
-                                              struct gi_err *err);
-/* `sum` is the sum of the taps of one direction. */
-void gi_separable_sum(struct gi_separable_tables *tables, double sum);
+/* Plans a Gaussian filter with these taps along rows and columns. Without a derivative the taps are
+ * exp(-(i - k/2)^2 / (2 sigma^2)) divided by their sum, and are settled. A derivative multiplies
+ * these by its Hermite polynomial, and is a correlation whose result grows to the right and
+ * downwards where the image does. Colours are weighted by alpha, and the epilogue is STORE. Makes
+ * plan->tables and sets halo, border and cost. Returns NULL and sets `err` if memory runs out. */
+struct gi_separable_tables *gi_gaussian_plan(struct gi_plan *plan, const struct gi_gaussian *row,
+                                             const struct gi_gaussian *col,
+                                             const struct gi_border_params *border,
+                                             struct gi_err *err);
+/* The same for the mean of width x height pixels, whose middle is at width / 2 and height / 2. */
+struct gi_separable_tables *gi_mean_plan(struct gi_plan *plan, int width, int height,
+                                         const struct gi_border_params *border, struct gi_err *err);
 
 /* gi_filter.run of such a plan. */
 enum gi_status gi_separable_run(const struct gi_plan *plan, struct gi_queue *queue,

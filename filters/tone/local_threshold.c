@@ -109,11 +109,11 @@ static enum gi_status plan_method(struct gi_plan *plan, const struct local_thres
     if (p->method == BERNSEN)
         return GI_OK;
     if (p->method == GAUSSIAN) {
-        struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->border, err);
+        const struct gi_gaussian g = {
+            .k = p->k, .sigma = isnan(p->sigma) ? gi_gaussian_sigma(p->k) : p->sigma};
+        struct gi_separable_tables *tables = gi_gaussian_plan(plan, &g, &g, &p->border, err);
         if (!tables)
             return GI_E_MEMORY;
-        double sigma = isnan(p->sigma) ? gi_gaussian_sigma(p->k) : p->sigma;
-        gi_separable_sum(tables, gi_gaussian_taps(tables->taps, p->k, sigma));
         tables->spec.alpha = GI_ALPHA_PLAIN;
         plan->cost.other = 2;
         return GI_OK;

@@ -33,5 +33,5 @@ try:
     wrong({"bytes": photos[:1]})
     raise SystemExit("a chain that is wrong has to fail")
 except gpuimg.ArgumentError as error:
-    assert "want 0.1 to 250 px" in str(error), error
+    assert "each 0 to 250 px" in str(error), error
 del actor, other, wrong

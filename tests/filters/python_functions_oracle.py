@@ -310,7 +310,7 @@ equal("a Picture is an array", gpuimg.invert(gpuimg.Picture(gray)), 255 - gray)
 refused("encode, a wrong value", gpuimg.ArgumentError, "--quality", gpuimg.encode, gray, "jpeg", quality=900)
 
 # Errors have the text of the program, and name what is accepted.
-refused("a value out of range", gpuimg.ArgumentError, "want 0.1 to 250 px", gpuimg.gaussian, gray, sigma=999)
+refused("a value out of range", gpuimg.ArgumentError, "want 1 to 2 numbers separated by commas, each 0 to 250 px", gpuimg.gaussian, gray, sigma=999)
 refused("it is a ValueError", ValueError, "--sigma 999", gpuimg.gaussian, gray, sigma=999)
 refused("a wrong choice", gpuimg.ArgumentError, "--border", gpuimg.gaussian, gray, border="wrapp")
 refused("a wrong name", TypeError, "sigmma", gpuimg.gaussian, gray, sigmma=2)

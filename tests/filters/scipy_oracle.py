@@ -57,6 +57,42 @@ def test_gaussian(image, dtype, border, mode):
                 planes(image, separable(taps, taps, mode)), dtype)
 
 
+def gaussian(sigma, mode, order=(0, 0)):
+    """Returns scipy's Gaussian filter, or its derivatives, with the kernel's size of gpuimg; x is first."""
+    def operation(p):
+        for axis in (1, 0):
+            s = sigma[1 - axis]
+            if s:
+                p = ndimage.gaussian_filter1d(p, s, axis, order[1 - axis], mode=mode, radius=int(np.ceil(4 * s)))
+        return p
+    return operation
+
+
+def test_directions(image, dtype, border, mode):
+    """Other sizes along rows than along columns, and derivatives, by scipy's own filters."""
+    for x, y in ((3, 0), (1.5, 2.5)):
+        got = c.filter(image, "gaussian", "--sigma", f"{x},{y}", "--border", border)
+        c.agree(f"gaussian --sigma {x},{y} {border} {image.shape} {dtype.__name__}", got,
+                planes(image, gaussian((x, y), mode)), dtype)
+    for width, height in ((1, 9), (4, 3), (7, 2)):
+        got = c.filter(image, "blur", "--size", f"{width}x{height}", "--border", border)
+        # Running sums of floats are not exact, so that they miss the ties of integers.
+        mean = (lambda p: ndimage.uniform_filter(p, (height, width), mode=mode)) if dtype == np.float32 else (
+            lambda p: ndimage.correlate(p, np.ones((height, width)), mode=mode) / (width * height))
+        c.agree(f"blur --size {width}x{height} {border} {image.shape} {dtype.__name__}", got, planes(image, mean), dtype)
+    for x, y, order in ((2, 2, (1, 0)), (2, 3, (2, 1)), (1, 1, (3, 0)), (1, 2, (0, 2))):
+        got = c.filter(image, "gaussian", "--sigma", f"{x},{y}", "--order", f"{order[0]},{order[1]}", "--border", border)
+        exact = planes(image, gaussian((x, y), mode, order))
+        name = f"gaussian {x},{y} --order {order} {border} {image.shape} {dtype.__name__}"
+        if dtype == np.float32:  # of the image's largest value, because the result may be 0 everywhere
+            c.check(name, np.abs(got - exact).max() <= 2.0**-20 * np.abs(image).max())
+        else:
+            c.agree(name, got, np.abs(exact), dtype)
+    got = c.filter(image, "gaussian", "--sigma", "2,1", "--size", "5x9", "--border", border)
+    c.agree(f"gaussian --size 5x9 {border} {image.shape} {dtype.__name__}", got,
+            planes(image, separable(gaussian_taps(2, 5), gaussian_taps(1, 9), mode)), dtype)
+
+
 KERNELS = ["0 -1 0; -1 5 -1; 0 -1 0", "1 2 1; 2 4 2; 1 2 1", "1 -2 3 0.5; 0 1 -1 2", "0.25 0.5; 0.125 0.125",
            "1 0 0 0 0 0 0 0 -1; 2 1 0 0 3 0 0 0 1; 0 1 1 1 0 0 -4 0 1"]
 
@@ -194,6 +230,8 @@ for image, dtype in walk():
     for border, mode in SCIPY_MODES.items():
         for test in (test_blur, test_gaussian, test_convolve, test_edges):
             test(image, dtype, border, mode)
+        if border == "reflect101":
+            test_directions(image, dtype, border, mode)
     test_sharpen(image, dtype)
     test_invert(image, dtype)
 for dtype in (np.uint8, np.uint16):

@@ -251,7 +251,7 @@ check "how many numbers: one per channel" grep -q '1 to 4 sample values separate
 check "how many numbers: percentiles" grep -q '1 to 32 numbers separated by commas, each 0 to 100' <(gpuimg help histogram | tr '\n' ' ' | tr -s ' ')
 
 expect 0 gpuimg help gaussian
-check "a range" grep -q '0.1 to 250 px' out
+check "a range" grep -q 'each 0 to 250 px' out
 check "a default" grep -q 'default clamp' out
 check "aliases" grep -q 'also edge' out
 

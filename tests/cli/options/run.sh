@@ -51,7 +51,7 @@ done
 expect 0 gpuimg run $'invert\ninvert --alpha\nmedian' in.pgm a.pgm
 expect 0 gpuimg median in.pgm b.pgm
 check "an option without a value at the end of a line" cmp a.pgm b.pgm
-expect_error 2 'run: step 1: gaussian: --sigma 2,edges: want 0.1 to 250 px; if edges is a step: want | or a comma and a blank before it' run 'gaussian --sigma 2,edges' in.pgm made.pgm
+expect_error 2 'run: step 1: gaussian: --sigma 2,edges: want 1 to 2 numbers separated by commas, each 0 to 250 px; if edges is a step: want | or a comma and a blank before it' run 'gaussian --sigma 2,edges' in.pgm made.pgm
 expect_error 2 'run: step 1: gaussian,edges: no such operation*; if edges is a step: want | or a comma and a blank before it' run 'gaussian,edges' in.pgm made.pgm
 expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run 'gaussian, edgez' in.pgm made.pgm
 expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run $'gaussian --sigma 2\nedgez' in.pgm made.pgm
@@ -59,9 +59,9 @@ echo invert >steps.txt
 expect_error 2 'run: step 1: steps.txt: no such operation; a file of steps needs --file' run steps.txt in.pgm made.pgm
 expect_error 2 'run: step 1: steps.txt: no such operation; a file of steps needs --file' run steps.txt in.pgm --out-dir made
 expect_error 2 'run: step 2: blur,: no such operation*' run 'edges, blur,' in.pgm made.pgm
-expect_error 2 'run: step 1: gaussian: --sigma 2,: want 0.1 to 250 px' run 'gaussian --sigma 2\, edges' in.pgm made.pgm
+expect_error 2 'run: step 1: gaussian: --sigma 2,: want 1 to 2 numbers separated by commas, each 0 to 250 px' run 'gaussian --sigma 2\, edges' in.pgm made.pgm
 # A comma and the name of an operation in quotes are text.
-expect_error 2 'run: step 1: gaussian: --sigma 2, edges: want 0.1 to 250 px*' run 'gaussian --sigma "2, edges"' in.pgm made.pgm
+expect_error 2 'run: step 1: gaussian: --sigma 2, edges: want 1 to 2 numbers separated by commas, each 0 to 250 px*' run 'gaussian --sigma "2, edges"' in.pgm made.pgm
 
 # Aliases of commands are steps too.
 printf 'P6 2 2 255 abcdefxyz,.-' >hues.ppm
@@ -123,7 +123,7 @@ expect_error 2 'run: step 1, extract: --mask-image -: want a file, standard inpu
 
 # Errors name the step and the word, and are reported before any work.
 expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run 'blur | edgez' in.pgm made.pgm
-expect_error 2 'run: step 1: gaussian: --sigma 999: want 0.1 to 250 px' run 'gaussian --sigma 999 | edges' in.pgm made.pgm
+expect_error 2 'run: step 1: gaussian: --sigma 999: want 1 to 2 numbers separated by commas, each 0 to 250 px' run 'gaussian --sigma 999 | edges' in.pgm made.pgm
 expect_error 2 'run: step 2: edges: *--sigma*' run 'blur | edges --sigma 2' in.pgm made.pgm
 expect_error 2 'run: step 2: is empty, want an operation' run 'blur | | edges' in.pgm made.pgm
 expect_error 2 'run: step 1: is empty, want an operation' run ' ' in.pgm made.pgm

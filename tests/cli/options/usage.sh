@@ -202,8 +202,8 @@ expect_error 2 'blur: --k 0: want odd, 1 to 4001 px' blur in.pgm made.pgm --k=0
 expect_error 2 'blur: --k 99999999999999999999: want odd, 1 to 4001 px' blur in.pgm made.pgm --k 99999999999999999999
 expect_error 2 'blur: --k 5x: want odd, 1 to 4001 px' blur in.pgm made.pgm --k 5x
 expect_error 2 'blur: --k : want odd, 1 to 4001 px' blur in.pgm made.pgm --k ''
-expect_error 2 'gaussian: --sigma 999: want 0.1 to 250 px' gaussian in.pgm made.pgm --sigma 999
-expect_error 2 'gaussian: --sigma nan: want 0.1 to 250 px' gaussian in.pgm made.pgm --sigma nan
+expect_error 2 'gaussian: --sigma 999: want 1 to 2 numbers separated by commas, each 0 to 250 px' gaussian in.pgm made.pgm --sigma 999
+expect_error 2 'gaussian: --sigma nan: want 1 to 2 numbers separated by commas, each 0 to 250 px' gaussian in.pgm made.pgm --sigma nan
 expect_error 2 'blur: --border round: want clamp, border, wrap, mirror or reflect101' blur in.pgm made.pgm --border round
 expect_error 2 'blur: --quality 101: want keep, or 1 to 100' blur in.pgm made.jpg --quality 101
 expect_error 2 'blur: --max-pixels 3Q: want *' blur in.pgm made.pgm --max-pixels 3Q
