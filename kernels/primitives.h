@@ -82,6 +82,7 @@
     P(label,              SAMPLE,  OWN,  struct gi_labels,      struct gi_label)                    \
     P(region_stats,       SAMPLE,  OWN,  struct gi_region_sums, struct gi_region_stats)             \
     P(paint,              SAMPLE,  SAME, struct gi_image,       struct gi_paint)                    \
+    P(distance,           SAMPLE,  OWN,  struct gi_image,       struct gi_distance)                 \
     P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)                  \
     /* kernels/codec.h */                                                                           \
     P(jpeg_encode,        BYTE,    OWN,  struct gi_jpeg_scan,   struct gi_jpeg_encode)              \

@@ -92,6 +92,33 @@ struct gi_flood {
     float value; /* in sample units; representable in the type of `src` */
 };
 
+/* The kind of result that distance computes for the pixel (x, y) from the site (x', y') that is
+ * nearest to it. dx = |x - x'| and dy = |y - y'|. */
+enum gi_distance_kind {
+    GI_DISTANCE_EUCLIDEAN,  /* sqrt(dx^2 + dy^2), rounded to the nearest float */
+    GI_DISTANCE_SQUARED,    /* dx^2 + dy^2, rounded to the nearest float */
+    GI_DISTANCE_CITY_BLOCK, /* dx + dy */
+    GI_DISTANCE_CHESSBOARD, /* max(dx, dy) */
+    GI_DISTANCE_PLACE,      /* two channels: x' and y' */
+    GI_DISTANCE_SAMPLE,     /* the sample of `src` at (x', y') if dx^2 + dy^2 <= `within`, else 0 */
+};
+
+enum { GI_DISTANCE_SIDE = 1 << 24 }; /* maximum width and height; floats hold these coordinates */
+
+/* distance: distance transform, and the nearest pixel of a set. The pixels of `src` (one channel)
+ * that are > above are the sites, or, with `invert`, all other pixels. The nearest site is the one
+ * with the smallest distance of the kind (SQUARED for PLACE and SAMPLE); if several sites are
+ * equally near, the leftmost of these, and in one column the uppermost. Nothing outside the image
+ * is a site. If there is no site, distances are infinite, places are -1 and samples are 0.
+ * `dst` has the size of `src`: GI_F32 with two channels for PLACE, the type and the channel of
+ * `src` for SAMPLE, and otherwise one channel of any sample type. The last step follows. */
+struct gi_distance {
+    enum gi_distance_kind kind;
+    float above; /* sample units */
+    bool invert;
+    int64_t within; /* SAMPLE: limit of the squared distance */
+};
+
 /* scatter: writes value i at position i, in raster order, so that the last value written to a pixel
  * remains. All other pixels are copied from `src`. Position i is pixel i of `places`. Its first two
  * channels, truncated to integers, are a column and a row of the whole image. Positions outside the
@@ -130,6 +157,16 @@ GI_HOST_DEVICE static inline int gi_scatter_channel(int c, int channels, int nva
     if (channels % 2 == 0 && c == channels - 1)
         return nvalues % 2 == 0 ? nvalues - 1 : -1;
     return colors == 1 ? 0 : c;
+}
+
+/* Returns the number by which distance compares sites; dx and dy may be negative. */
+GI_HOST_DEVICE static inline int64_t gi_distance_cost(enum gi_distance_kind kind, int64_t dx,
+                                                      int64_t dy)
+{
+    int64_t across = dx < 0 ? -dx : dx, down = dy < 0 ? -dy : dy;
+    return kind == GI_DISTANCE_CITY_BLOCK   ? across + down
+           : kind == GI_DISTANCE_CHESSBOARD ? (across > down ? across : down)
+                                            : dx * dx + dy * dy;
 }
 
 #ifdef __cplusplus

@@ -60,8 +60,7 @@ static const char no_deblur[] =
 static const char no_fourier[] = "there is no Fourier transform yet";
 static const char no_features[] =
     "lines, circles, corners and key points are not found yet; gpuimg edges IN OUT shows edges";
-static const char no_shapes[] =
-    "skeletons and distance transforms are not there yet; gpuimg extract IN measures regions";
+static const char no_shapes[] = "skeletons are not there yet; gpuimg extract IN measures regions";
 static const char no_inpainting[] =
     "missing parts are not painted in; gpuimg median and gpuimg close remove small ones";
 static const char no_drawn[] =
@@ -124,7 +123,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"convolve", "dft", no_fourier},
     {"remap", "displace", warps},
     {"convert", "display", no_display},
-    {"extract", "distance", no_shapes},
     {"remap", "distort", warps},
     {"convert", "dng", no_raw},
     {"composite", "drop-shadow", shadows},

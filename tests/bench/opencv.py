@@ -211,6 +211,11 @@ def fill_holes(request, src):
     return work
 
 
+def distance(request, src):
+    binary = foreground(src)
+    return lambda: cv2.distanceTransform(binary, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+
+
 def by_area(request, src):
     """Labels with their areas, of which those below 64 become black by a table; ours keeps the samples."""
     binary = foreground(src)
@@ -263,6 +268,6 @@ WORK = {} if MISSING else {
     "blend": weighted(0.7, 0.3), "mean": weighted(0.5, 0.5), "rotate": warp("warpAffine", turn), "perspective": warp("warpPerspective", keystone),
     "luma": luma, "histogram": histogram, "sum": sums, "select": select,
     "components": components, "midpoint k=3": midpoint, "erode k=31 shape=disk": disk,
-    "bilateral k=9 sigma=3 guide=other": joint_bilateral, "fill-holes threshold=50%": fill_holes, "remove-small threshold=50% area=64": by_area,
+    "bilateral k=9 sigma=3 guide=other": joint_bilateral, "fill-holes threshold=50%": fill_holes, "distance threshold=50%": distance, "remove-small threshold=50% area=64": by_area,
     "color sepia": sepia, "color to=lab": convert("COLOR_RGB2LAB"), "color to=ycbcr": convert("COLOR_RGB2YCrCb"),
     "equalize": equalize, "match reference=other": match, "tonemap depth=float": tonemap}
