@@ -72,7 +72,8 @@ enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pix
 /* The images in a file that may hold several. */
 struct gi_image_place {
     uint64_t offset, skip; /* for gi_load_options */
-    /* true unless the image is a smaller version or a mask of another image */
+    /* true unless the image is a smaller version or a mask of another image, or is beside the
+     * primary one: images are then read only by their numbers */
     bool own;
     /* If several files are one behind the other: offsets of the image's file and of the next file
      * (or of the end of all bytes), and index of the first image of this file. `list` does not set
@@ -88,7 +89,9 @@ struct gi_image_list {
      * Otherwise 0. */
     uint64_t shared_pixels;
     const char *damage; /* of the list, as in "its pages go in a circle", or NULL */
-    bool frames;        /* the images are frames of an animation */
+    /* Images that are not `own`, in the plural; NULL: "smaller versions or masks of its pages" */
+    const char *others;
+    bool frames; /* the images are frames of an animation */
 };
 
 /* What a format does with a carried part of another file (imgio/parts.h). */

@@ -161,8 +161,8 @@ static void note_rest(struct gi_pages *pages, struct gi_err *warning)
         gi_fail(warning, GI_E_UNSUPPORTED,
                 "holds another TIFF behind its pages, which is left out");
     else if (others)
-        gi_fail(warning, GI_E_UNSUPPORTED,
-                "holds %d smaller versions or masks of its pages, which are left out", others);
+        gi_fail(warning, GI_E_UNSUPPORTED, "holds %d %s, which are left out", others,
+                pages->list.others ? pages->list.others : "smaller versions or masks of its pages");
     if (!pages->all || pages->list.damage)
         return;
     pages->others = others;
@@ -176,7 +176,9 @@ static enum gi_status add_rest(struct gi_metadata *metadata, const struct gi_pag
                                struct gi_err *err)
 {
     struct gi_part part = {.kind = GI_PART_IMAGES, .fate = GI_PART_LOST, .warned = true};
-    if (pages->others)
+    if (pages->others && pages->list.others)
+        gi_metadata_add_part(metadata, &part, "%d %s", pages->others, pages->list.others);
+    else if (pages->others)
         gi_metadata_add_part(metadata, &part, "%d smaller version%s or mask%s of pages",
                              pages->others, pages->others == 1 ? "" : "s",
                              pages->others == 1 ? "" : "s");

@@ -366,7 +366,9 @@ static const char *const common_paragraphs[] = {
     "images into one.",
     "HEIC and AVIF are read and written by libheif (package libheif1), and their bytes depend on "
     "the versions of its encoders, x265 and libaom. The primary image is read, turned as the file "
-    "says; other images, depth and gain maps and sequences are named as lost. Samples of 10 and 12 "
+    "says, and others by their numbers: a.heic[1] is one, a.heic[0-3] are several. Depth and gain "
+    "maps and the frames of sequences are named as lost. A sequence without a still image cannot "
+    "be read. Samples of 10 and 12 "
     "bits become v * 65535 / 1023 or v * 65535 / 4095, rounded to nearest. An image of 16 bits "
     "is written with 10 bits if these hold all its samples (HEIC only), else with 12 bits; what "
     "that rounds is a loss, named in a warning. Alpha of AVIF is always lossless. A file with the "

@@ -41,8 +41,8 @@ enum gi_status gi_heif_fail(struct gi_err *err, struct heif_error error, const c
                  .quality = true,                                                                  \
                  .missing = GI_HAVE_HEIF ? NULL : "libheif"},                                      \
         .probe = (probe_), .decode = gi_heif_decode, .encode = (encode_), .reads_by = LIBRARY,     \
-        .writes_by = LIBRARY, GI_HOLDS_GRAY_AND_RGB, .metadata = true, .no_resolution = true,      \
-        .cicp = true, .upright = true, .depths = {__VA_ARGS__},                                    \
+        .writes_by = LIBRARY, .list = gi_heif_list, GI_HOLDS_GRAY_AND_RGB, .metadata = true,       \
+        .no_resolution = true, .cicp = true, .upright = true, .depths = {__VA_ARGS__},             \
     }
 
 const struct gi_format gi_format_heic =

@@ -13,7 +13,7 @@
     X(heif_context_free)                                                                           \
     X(heif_context_read_from_memory_without_copy)                                                  \
     X(heif_context_get_primary_image_handle)                                                       \
-    X(heif_context_get_number_of_top_level_images)                                                 \
+    X(heif_context_get_image_handle)                                                               \
     X(heif_image_handle_release)                                                                   \
     X(heif_image_handle_get_width)                                                                 \
     X(heif_image_handle_get_height)                                                                \
@@ -73,7 +73,8 @@ extern struct gi_heif_table gi_heif;
 /* Fills `err` with a message of libheif behind `what`. Returns the status. */
 enum gi_status gi_heif_fail(struct gi_err *err, struct heif_error error, const char *what);
 
-/* Decodes the primary image and its metadata, and lists the other parts (gi_format.decode). */
+/* Decodes the primary image, or the one that is asked for, and its metadata, and lists the other
+ * parts (gi_format.decode). */
 enum gi_status gi_heif_decode(struct gi_decode *decode, struct gi_err *err);
 
 /* Write HEIC and AVIF (gi_format.encode). */
@@ -92,9 +93,20 @@ enum gi_status gi_avif_encode(struct gi_sink *sink, const struct gi_image *image
 bool gi_heic_probe(const unsigned char *bytes, size_t nbytes);
 bool gi_avif_probe(const unsigned char *bytes, size_t nbytes);
 
-/* Returns whether the primary image, or the first tile of its grid, has no chroma. */
-bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes);
+/* Lists the images that are shown on their own, of which only the primary one is read without a
+ * number (gi_format.list). The offset of an image is its item. */
+enum gi_status gi_heif_list(struct gi_image_list *list, const unsigned char *bytes, size_t nbytes,
+                            struct gi_err *err);
 
-/* Lists the boxes, the items and the properties of the primary image that libheif does not read. An
- * error tells that the file ends early. */
-enum gi_status gi_heif_parts(struct gi_decode *decode, struct gi_err *err);
+/* Finds the item of the image that is asked for, or the primary one; 0 if the list of items is
+ * damaged. *images is the number of images. Errors: GI_E_MEMORY, GI_E_UNSUPPORTED if there is no
+ * such image. */
+enum gi_status gi_heif_choose(uint32_t *item, int *images, const struct gi_decode *decode,
+                              struct gi_err *err);
+
+/* Returns whether the item, or the first tile of its grid, has no chroma. */
+bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes, uint32_t item);
+
+/* Lists the boxes, the items, and the properties of this item that libheif does not read. An error
+ * tells that the file ends early, or that it is a sequence that libheif can't read. */
+enum gi_status gi_heif_parts(struct gi_decode *decode, uint32_t item, struct gi_err *err);

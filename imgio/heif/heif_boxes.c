@@ -6,9 +6,13 @@
 #include "imgio/integer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { FULL_HEAD = 4, DEPTH_MAX = 4 };
+enum { FULL_HEAD = 4, DEPTH_MAX = 4, IMAGES_MAX = 1 << 16 };
+
+/* Types of items that are images. */
+#define IMAGES "hvc1av01gridiovlidenjpegavc1j2k1unci"
 
 static bool find_box(struct gi_box *box, const struct gi_box *in, uint64_t skip, uint32_t type)
 {
@@ -151,13 +155,12 @@ static uint32_t source_of(const struct items *items, uint32_t item)
     return 0;
 }
 
-bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes)
+bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes, uint32_t item)
 {
     struct items items;
     struct gi_box box;
     if (!find_items(&items, bytes, nbytes))
         return false;
-    uint32_t item = items.primary;
     for (int depth = 0; depth < DEPTH_MAX; depth++, item = source_of(&items, item)) {
         struct numbers numbers = numbers_of(&items, item);
         while (next_property(&box, &items, &numbers)) {
@@ -170,7 +173,7 @@ bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes)
     return false;
 }
 
-/* ---- parts ---- */
+/* ---- lists of images ---- */
 
 static bool is_one_of(uint32_t type, const char *types)
 {
@@ -178,6 +181,128 @@ static bool is_one_of(uint32_t type, const char *types)
     gi_put_big32(name, type);
     return is_brand(name, types);
 }
+
+/* An entry of the list of items (ISO/IEC 14496-12, 8.11.6). */
+struct info {
+    uint32_t item, type;
+    bool hidden;
+};
+
+/* Reads the entry at *at and moves *at behind it. *at is 0 at first. An entry of an old version has
+ * type 0. Returns false if there is none. */
+static bool next_info(struct info *info, const struct items *items, uint64_t *at)
+{
+    struct gi_box box;
+    uint64_t in = 0;
+    if (!*at)
+        take(&items->infos, at, take(&items->infos, at, 4) >> 24 ? 4 : 2);
+    if (!gi_box_next(&box, items->infos.data, items->infos.n, at))
+        return false;
+    uint32_t head = take(&box, &in, 4), version = head >> 24;
+    info->hidden = head & 1;
+    info->item = take(&box, &in, version >= 3 ? 4 : 2);
+    take(&box, &in, 2); /* its protection */
+    info->type = version >= 2 ? take(&box, &in, 4) : 0;
+    return true;
+}
+
+/* Numbers of items. */
+struct item_list {
+    uint32_t *items;
+    size_t n;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Lists the items, in rising order, that are thumbnails of others, or their alpha, depth or gain
+ * maps. The caller frees them. */
+static enum gi_status find_auxiliary(struct item_list *list, const struct items *items,
+                                     struct gi_err *err)
+{
+    const uint64_t entry_nbytes = 8; /* at least */
+    uint64_t at = 0;
+    unsigned nbytes = take(&items->refs, &at, 4) >> 24 ? 4 : 2;
+    struct gi_box box;
+    list->items = malloc((size_t)(items->refs.n / entry_nbytes + 1) * sizeof *list->items);
+    if (!list->items)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of items");
+    while (gi_box_next(&box, items->refs.data, items->refs.n, &at)) {
+        uint64_t in = 0;
+        if (box.type == GI_BOX_TYPE('t', 'h', 'm', 'b') ||
+            box.type == GI_BOX_TYPE('a', 'u', 'x', 'l'))
+            list->items[list->n++] = take(&box, &in, nbytes);
+    }
+    qsort(list->items, list->n, sizeof *list->items, by_number);
+    return GI_OK;
+}
+
+static enum gi_status add_image(struct gi_image_list *list, uint32_t item, bool primary,
+                                struct gi_err *err)
+{
+    if (list->all % 64 == 0) {
+        struct gi_image_place *grown =
+            realloc(list->images, ((size_t)list->all + 64) * sizeof *grown);
+        if (!grown)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a list of images");
+        list->images = grown;
+    }
+    list->images[list->all++] = (struct gi_image_place){.offset = item, .own = primary};
+    return GI_OK;
+}
+
+enum gi_status gi_heif_list(struct gi_image_list *list, const unsigned char *bytes, size_t nbytes,
+                            struct gi_err *err)
+{
+    struct items items;
+    struct info info;
+    struct item_list auxiliary = {0};
+    uint64_t at = 0;
+    bool found = find_items(&items, bytes, nbytes), has_primary = false;
+    enum gi_status status = found ? find_auxiliary(&auxiliary, &items, err) : GI_OK;
+    list->end = nbytes;
+    list->others = "images beside the primary one";
+    while (!status && found && list->all < IMAGES_MAX && next_info(&info, &items, &at)) {
+        bool primary = !has_primary && info.item == items.primary;
+        bool shown =
+            !info.hidden && info.item != items.primary && is_one_of(info.type, IMAGES) &&
+            !bsearch(&info.item, auxiliary.items, auxiliary.n, sizeof info.item, by_number);
+        has_primary = has_primary || primary;
+        if (primary || shown)
+            status = add_image(list, info.item, primary, err);
+    }
+    free(auxiliary.items);
+    if (!has_primary) { /* the decoder says what is wrong */
+        free(list->images);
+        list->images = NULL;
+        list->all = 0;
+    }
+    return status;
+}
+
+enum gi_status gi_heif_choose(uint32_t *item, int *images, const struct gi_decode *decode,
+                              struct gi_err *err)
+{
+    const struct gi_load_options *options = decode->options;
+    struct gi_image_list list = {0};
+    enum gi_status status = gi_heif_list(&list, decode->bytes, decode->nbytes, err);
+    *images = list.all ? list.all : 1;
+    *item = 0;
+    if (!status && options->image > *images)
+        status = *images == 1 ? gi_fail(err, GI_E_UNSUPPORTED, "holds one image: want [0]")
+                              : gi_fail(err, GI_E_UNSUPPORTED, "holds %d images: want [0] to [%d]",
+                                        *images, *images - 1);
+    for (int i = 0; !status && i < list.all; i++)
+        if (options->image ? i == options->image - 1 : list.images[i].own)
+            *item = (uint32_t)list.images[i].offset;
+    free(list.images);
+    return status;
+}
+
+/* ---- parts ---- */
 
 static void add(struct gi_decode *decode, const char *kind, uint32_t type, uint64_t nbytes)
 {
@@ -192,22 +317,16 @@ static void add(struct gi_decode *decode, const char *kind, uint32_t type, uint6
 static void list_items(struct gi_decode *decode, const struct items *items)
 {
     uint64_t at = 0;
-    take(&items->infos, &at, take(&items->infos, &at, 4) >> 24 ? 4 : 2);
-    struct gi_box box;
-    while (gi_box_next(&box, items->infos.data, items->infos.n, &at)) {
-        uint64_t in = 0;
-        unsigned version = take(&box, &in, 4) >> 24;
-        in += version >= 3 ? 6 : 4; /* the item's number and protection */
-        uint32_t type = take(&box, &in, 4);
-        if (version >= 2 && !is_one_of(type, "hvc1av01gridiovlidenExifmimeuri jpegavc1j2k1unci"))
-            add(decode, "item", type, 0);
-    }
+    struct info info;
+    while (next_info(&info, items, &at))
+        if (info.type && !is_one_of(info.type, IMAGES "Exifmimeuri "))
+            add(decode, "item", info.type, 0);
 }
 
-static void list_properties(struct gi_decode *decode, const struct items *items)
+static void list_properties(struct gi_decode *decode, const struct items *items, uint32_t item)
 {
     struct gi_box box;
-    struct numbers numbers = numbers_of(items, items->primary);
+    struct numbers numbers = numbers_of(items, item);
     while (next_property(&box, items, &numbers)) {
         bool square = box.type == GI_BOX_TYPE('p', 'a', 's', 'p') && box.n >= 8 &&
                       memcmp(box.data, box.data + 4, 4) == 0;
@@ -216,23 +335,30 @@ static void list_properties(struct gi_decode *decode, const struct items *items)
     }
 }
 
-enum gi_status gi_heif_parts(struct gi_decode *decode, struct gi_err *err)
+enum gi_status gi_heif_parts(struct gi_decode *decode, uint32_t item, struct gi_err *err)
 {
     struct items items;
     struct gi_box box;
     uint64_t at = 0;
+    bool sequence = false, still = false;
     while (gi_box_next(&box, decode->bytes, decode->nbytes, &at)) {
         if (!box.whole)
             return gi_decode_damaged_beside(decode, err, "ends early: %zu bytes", decode->nbytes);
+        still = still || box.type == GI_BOX_TYPE('m', 'e', 't', 'a');
+        sequence = sequence || box.type == GI_BOX_TYPE('m', 'o', 'o', 'v');
         if (box.type == GI_BOX_TYPE('m', 'o', 'o', 'v'))
             gi_decode_add_images(decode, "the frames of its sequence", GI_MORE_FRAMES);
         else if (!is_one_of(box.type, "ftypmetamdatidatfreeskipwide"))
             add(decode, "box", box.type, box.n);
     }
+    if (sequence && !still)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "is a sequence without a still image, which libheif can't read: want ffmpeg "
+                       "-i FILE to make frames of it");
     gi_decode_add_trailing(decode, at);
     if (find_items(&items, decode->bytes, decode->nbytes)) {
         list_items(decode, &items);
-        list_properties(decode, &items);
+        list_properties(decode, &items, item);
     }
     return GI_OK;
 }

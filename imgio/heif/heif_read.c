@@ -1,6 +1,6 @@
-/* Reads the primary image of a HEIC or AVIF through libheif, which turns and crops it as the file
- * says. Samples of 8 bits stay as they are, and those of 10 and 12 bits are scaled to 16 bits.
- * SPDX-License-Identifier: MIT */
+/* Reads the primary image of a HEIC or AVIF, or the one that is asked for, through libheif, which
+ * turns and crops it as the file says. Samples of 8 bits stay as they are, and those of 10 and 12
+ * bits are scaled to 16 bits. SPDX-License-Identifier: MIT */
 #include "imgio/heif/heif.h"
 
 #if GI_HAVE_HEIF
@@ -144,11 +144,10 @@ static void list_auxiliary(struct gi_decode *decode, const struct heif_image_han
     }
 }
 
-static void list_images(struct gi_decode *decode, struct heif_context *context,
+static void list_images(struct gi_decode *decode, int images,
                         const struct heif_image_handle *handle)
 {
-    int images = gi_heif.heif_context_get_number_of_top_level_images(context);
-    if (images > 1) {
+    if (images > 1 && !decode->options->image) {
         char name[48];
         snprintf(name, sizeof name, "%d image%s beside the primary one", images - 1,
                  images == 2 ? "" : "s");
@@ -244,7 +243,7 @@ static enum gi_status read_samples(struct gi_decode *decode, const struct heif_i
 
 /* Checks the size, also that before the image is turned and cropped, and decodes. */
 static enum gi_status read_image(struct gi_decode *decode, const struct heif_image_handle *handle,
-                                 struct gi_err *err)
+                                 uint32_t item, struct gi_err *err)
 {
     int width = gi_heif.heif_image_handle_get_width(handle);
     int height = gi_heif.heif_image_handle_get_height(handle);
@@ -254,7 +253,7 @@ static enum gi_status read_image(struct gi_decode *decode, const struct heif_ima
     if (width <= 0 || height <= 0 || coded_width <= 0 || coded_height <= 0 || bits < 8 || bits > 16)
         return gi_fail(err, GI_E_FORMAT, "is damaged: its size or depth");
     uint64_t pixels = (uint64_t)coded_width * (uint64_t)coded_height;
-    int channels = gi_heif_is_gray(decode->bytes, decode->nbytes) ? 1 : 3;
+    int channels = gi_heif_is_gray(decode->bytes, decode->nbytes, item) ? 1 : 3;
     channels += gi_heif.heif_image_handle_has_alpha_channel(handle) ? 1 : 0;
     decode->info->bits = bits;
     decode->info->maxval = (1u << bits) - 1;
@@ -273,7 +272,11 @@ static enum gi_status read_image(struct gi_decode *decode, const struct heif_ima
 
 enum gi_status gi_heif_decode(struct gi_decode *decode, struct gi_err *err)
 {
-    enum gi_status status = gi_heif_parts(decode, err);
+    uint32_t item;
+    int images;
+    enum gi_status status = gi_heif_choose(&item, &images, decode, err);
+    if (!status)
+        status = gi_heif_parts(decode, item, err);
     if (status)
         return status;
     struct heif_context *context = gi_heif.heif_context_alloc();
@@ -283,15 +286,17 @@ enum gi_status gi_heif_decode(struct gi_decode *decode, struct gi_err *err)
     struct heif_error error = gi_heif.heif_context_read_from_memory_without_copy(
         context, decode->bytes, decode->nbytes, NULL);
     if (!error.code)
-        error = gi_heif.heif_context_get_primary_image_handle(context, &handle);
+        error = decode->options->image && item
+                    ? gi_heif.heif_context_get_image_handle(context, item, &handle)
+                    : gi_heif.heif_context_get_primary_image_handle(context, &handle);
     if (error.code) {
         status = gi_heif_fail(err, error, "can't be read");
     } else {
         read_profile(decode->metadata, handle);
         read_blocks(decode, handle);
-        list_images(decode, context, handle);
+        list_images(decode, images, handle);
         read_code(decode->metadata, handle, NULL);
-        status = read_image(decode, handle, err);
+        status = read_image(decode, handle, item, err);
         gi_heif.heif_image_handle_release(handle);
     }
     gi_heif.heif_context_free(context);

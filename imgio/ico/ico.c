@@ -80,6 +80,7 @@ static enum gi_status list_ico(struct gi_image_list *list, const unsigned char *
     if (!list->images)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %d images", n);
     list->all = n;
+    list->others = "smaller images";
     for (int i = 0; i < n; i++) {
         struct icon icon = {0};
         if (!read_entry(&icon, bytes, nbytes, i))

@@ -124,6 +124,45 @@ said = c.result("convert", "three.heic", "b.png")
 check("further images are named", said.returncode == 0 and "holds more images; only the primary one is read" in said.stderr, said.stderr)
 check("--strict refuses them", "2 images beside the primary one" in c.result("convert", "three.heic", "b.png", "--strict").stderr)
 
+# Each image by its number, as heif-convert decodes it; thumbnails and alpha are no images.
+for i in range(4):
+    Image.fromarray(np.roll(rgba if i == 2 else rgb, 9 * i, 1).astype(np.uint8)).save(f"in-{i}.png")
+for name in "four.heic", "four.avif":
+    peer("heif-enc", "-t", 16, *[f"in-{i}.png" for i in range(4)], "-o", name)
+    if shutil.which("heif-convert"):
+        peer("heif-convert", name, "peer-many.png")
+        for i in range(4):
+            want = np.asarray(Image.open(f"peer-many-{i + 1}.png")).astype(int)
+            check(f"{name}[{i}] as heif-convert has it", worst(ours(f"{name}[{i}]"), want) == 0, worst(ours(f"{name}[{i}]"), want))
+    c.run("convert", f"{name}[0-3]", name + "-{page}.png")
+    c.run("convert", f"{name}[1-2]", name + ".tif")
+    for i in (1, 2):
+        check(f"{name}: page {i} in a TIFF", worst(ours(f"{name}.tif[{i - 1}]"), ours(f"{name}-{i}.png")) == 0)
+    check(f"{name}[3] in a file", worst(ours(f"{name}[3]"), ours(f"{name}-3.png")) == 0)
+    check(f"{name}: the primary image", worst(ours(name), ours(f"{name}[0]")) == 0)
+    check(f"{name}[4] is none", "holds 4 images: want [0] to [3]" in c.result("info", f"{name}[4]").stderr)
+    said = c.result("convert", name, name + "-of-{page}.png")
+    check(f"{name}: left out by name", said.returncode == 0 and "holds 3 images beside the primary one, which are left out" in said.stderr, said.stderr)
+    check(f"info names {name}[1]", parts(f"{name}[1]").get("thumbnail") == "dropped" and
+          not any("beside" in p for p in parts(f"{name}[1]")), parts(f"{name}[1]"))
+    data = open(name, "rb").read()
+    for k in range(40):  # the boxes that list items
+        damaged = bytearray(data)
+        for at in c.rng.integers(30, 900, 3):
+            damaged[at] = c.rng.choice([0, 1, 255, c.rng.integers(256)])
+        open("damaged." + name[5:], "wb").write(damaged)
+        got = c.result("info", "damaged." + name[5:] + "[1]")
+        if got.returncode not in (0, 1):
+            check(f"damage {k} of {name}", False, (got.returncode, got.stderr))
+
+# A sequence that libheif can't read is named.
+peer("avifenc", "--speed", 9, "in-0.png", "in-1.png", "-o", "sequence.avif")
+check("frames of a sequence are named", "only the first is read" in c.result("convert", "sequence.avif", "b.png").stderr)
+data = open("sequence.avif", "rb").read()
+open("moving.avif", "wb").write(data.replace(b"meta", b"free", 1))
+got = c.result("convert", "moving.avif", "moving.png")
+check("a sequence alone", got.returncode == 1 and "is a sequence without a still image" in got.stderr and not os.path.exists("moving.png"), got.stderr)
+
 # The bytes do not depend on the number of threads.
 for name in ("t.heic", "t.avif"):
     made = []
