@@ -77,6 +77,8 @@
     P(reduce,             SAMPLE,  OWN,  struct gi_reduction,   struct gi_reduce)                   \
     P(scan,               SAMPLE,  OWN,  struct gi_image,       struct gi_scan)                     \
     P(stack,              SAMPLE,  OWN,  struct gi_image,       struct gi_stack)                    \
+    /* in a header of its own: correlate.h */                                                       \
+    P(correlate,          SAMPLE,  OWN,  struct gi_image,       struct gi_correlate)                \
     /* kernels/regions.h */                                                                         \
     P(compact,            SAMPLE,  OWN,  struct gi_pixel_list,  struct gi_predicate)                \
     P(label,              SAMPLE,  OWN,  struct gi_labels,      struct gi_label)                    \

@@ -1,5 +1,5 @@
 /* Contracts of the family statistics: histograms, sums, exact reductions, integral images, and
- * stacks of images.
+ * stacks of images. That of correlate is in kernels/correlate.h.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_STATISTICS_H
 #define GI_KERNELS_STATISTICS_H
