@@ -28,7 +28,7 @@ extern const struct gi_filter gi_filter_local_threshold, gi_filter_integral, gi_
 extern const struct gi_filter gi_filter_levels, gi_filter_gamma, gi_filter_normalize,
     gi_filter_equalize, gi_filter_match, gi_filter_clahe, gi_filter_tonemap;
 extern const struct gi_filter gi_filter_color, gi_filter_convert, gi_filter_quantize,
-    gi_filter_palette, gi_filter_hash, gi_filter_colormap, gi_filter_lut;
+    gi_filter_palette, gi_filter_hash, gi_filter_find_places, gi_filter_colormap, gi_filter_lut;
 
 const struct gi_filter *const gi_filters[] = {
     &gi_filter_blur,
@@ -101,6 +101,7 @@ const struct gi_filter *const gi_filters[] = {
     &gi_filter_cumulative,
     &gi_filter_palette,
     &gi_filter_hash,
+    &gi_filter_find_places,
     &gi_filter_extract,
     &gi_filter_compare,
     NULL,

@@ -10,7 +10,7 @@
 #include "cli/text.h"
 #include "imgio/npy.h"
 
-static const struct gi_choice formats[] = {
+const struct gi_choice gi_table_file_formats[] = {
     {"auto", NULL, "the format of the table's suffix; on standard output text"},
     {"text", NULL, "a table to read"},
     {"csv", NULL, "a line of names, then a line per row"},
@@ -19,11 +19,13 @@ static const struct gi_choice formats[] = {
     {0},
 };
 
+/* For GI_TABLE_FILE_OPTIONS. */
+struct at_first {
+    struct gi_table_file_params table;
+};
+
 const struct gi_option gi_table_file_options[] = {
-    {GI_OPTION("format", CHOICE, struct gi_table_file_params, format), .default_text = "auto",
-     .choices = formats, .help = "Format of the table"},
-    {GI_OPTION("no-clobber", FLAG, struct gi_table_file_params, no_clobber),
-     .help = "Never replace a file that exists"},
+    GI_TABLE_FILE_OPTIONS(struct at_first, table),
     {0},
 };
 

@@ -20,6 +20,17 @@ struct gi_table_file_params {
 
 extern const struct gi_option gi_table_file_options[];
 
+/* The rows of these options, for reporters with further ones. `member` of the struct `params` is
+ * the struct gi_table_file_params. */
+#define GI_TABLE_FILE_OPTIONS(params, member)                                                      \
+    {GI_OPTION("format", CHOICE, params, member.format), .default_text = "auto",                   \
+     .choices = gi_table_file_formats, .help = "Format of the table"},                             \
+    {                                                                                              \
+        GI_OPTION("no-clobber", FLAG, params, member.no_clobber),                                  \
+            .help = "Never replace a file that exists"                                             \
+    }
+extern const struct gi_choice gi_table_file_formats[]; /* in the order of enum gi_table_format */
+
 /* gi_reporter.check of these reporters. */
 enum gi_status gi_table_file_check(const char *input, const char *to, const void *output,
                                    void *params, struct gi_err *err);

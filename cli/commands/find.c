@@ -1,0 +1,223 @@
+/* gpuimg find: prints the places where a template fits, and writes a map of scores and an overlay.
+ * SPDX-License-Identifier: MIT */
+#include "cli/args/batch_options.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/paths/output.h"
+#include "cli/plot/overlay.h"
+#include "cli/tables/cells.h"
+#include "cli/tables/table_file.h"
+
+#include <stdlib.h>
+
+#include "filters/statistics/find.h"
+
+struct find_output {
+    struct gi_table_file_params table; /* first, for the functions of tables */
+    const char *map, *overlay;
+};
+
+static const struct gi_option output_options[] = {
+    GI_TABLE_FILE_OPTIONS(struct find_output, table),
+    {GI_OPTION("map", PATH, struct find_output, map), .metavar = "FILE",
+     .help = "Write the score at each place as an image of floats, such as .npy, .tif or .pfm; in "
+             "formats of integers 0 is black and 1 is white"},
+    {GI_OPTION("overlay", PATH, struct find_output, overlay), .metavar = "FILE",
+     .help = "Write the input with a numbered box at each place, the best first"},
+    {0},
+};
+
+/* ---- the table ---- */
+
+static const struct gi_column columns[] = {
+    GI_COLUMN("x", "px", INT, struct gi_hit, x),
+    GI_COLUMN("y", "px", INT, struct gi_hit, y),
+    GI_COLUMN("width", "px", INT, struct gi_hit, width),
+    GI_COLUMN("height", "px", INT, struct gi_hit, height),
+    GI_COLUMN("score", NULL, REAL, struct gi_hit, score),
+};
+enum { NCOLUMNS = sizeof columns / sizeof *columns };
+
+static void print_text(FILE *out, const struct gi_findings *report)
+{
+    const struct gi_find *find = report->result;
+    gi_report_print_head(out, report->file, report->image, report->maxval);
+    fprintf(out, "\n%zu place%s\n", find->n, find->n == 1 ? "" : "s");
+    if (find->n)
+        fprintf(out, "\n%8s %8s %8s %8s %9s\n", "x", "y", "width", "height", "score");
+    for (size_t i = 0; i < find->n; i++) {
+        const struct gi_hit *hit = &find->hits[i];
+        fprintf(out, "%8d %8d %8d %8d %9.6f\n", hit->x, hit->y, hit->width, hit->height,
+                hit->score);
+    }
+}
+
+static void print_csv(FILE *out, const struct gi_find *find)
+{
+    static const struct gi_cell_style style = {.digits = 9, .missing = ""}; /* of a float */
+    gi_cells_csv_names(out, columns, NCOLUMNS);
+    putc('\n', out);
+    for (size_t i = 0; i < find->n; i++) {
+        gi_cells_csv(out, columns, NCOLUMNS, &style, &find->hits[i]);
+        putc('\n', out);
+    }
+}
+
+static enum gi_status print_json(FILE *out, const struct gi_findings *report, struct gi_err *err)
+{
+    const struct gi_find *find = report->result;
+    const struct gi_find_params *p = report->params;
+    json_t *object = gi_report_json(report->file, report->image, report->maxval);
+    json_t *places = json_array();
+    for (size_t i = 0; i < find->n; i++) {
+        json_t *place = json_object();
+        gi_cells_json(place, columns, NCOLUMNS, &find->hits[i]);
+        json_array_append_new(places, place);
+    }
+    json_object_set_new(object, "method", json_string(gi_find_methods[p->method].name));
+    json_object_set_new(object, "places", places);
+    return gi_json_print(out, object, 0, err);
+}
+
+static enum gi_status write_npy(struct gi_sink *sink, const struct gi_find *find,
+                                struct gi_err *err)
+{
+    enum gi_status status = gi_cells_npy_head(sink, columns, NCOLUMNS, find->n, err);
+    for (size_t i = 0; i < find->n && !status; i++)
+        status = gi_cells_npy(sink, columns, NCOLUMNS, &find->hits[i], err);
+    return status;
+}
+
+static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
+                            const struct gi_findings *report, struct gi_err *err)
+{
+    if (format == GI_TABLE_NPY)
+        return write_npy(sink, report->result, err);
+    if (format == GI_TABLE_JSON)
+        return print_json(out, report, err);
+    if (format == GI_TABLE_CSV)
+        print_csv(out, report->result);
+    else
+        print_text(out, report);
+    return GI_OK;
+}
+
+/* ---- images ---- */
+
+static struct gi_io_params io_of(const struct find_output *output, struct gi_bundle *bundle)
+{
+    return (struct gi_io_params){
+        .encoding = {.quality = GI_DEFAULT_QUALITY, .compression = GI_DEFAULT_COMPRESSION},
+        .no_clobber = output->table.no_clobber,
+        .passed.bundle = bundle};
+}
+
+static enum gi_status save_overlay(const struct gi_findings *report, const struct gi_io_params *io,
+                                   struct gi_err *err)
+{
+    const struct find_output *output = report->output;
+    const struct gi_find *find = report->result;
+    struct gi_extract boxes = {.n = (uint32_t)find->n,
+                               .regions = calloc(find->n + 1, sizeof *boxes.regions)};
+    struct gi_image image;
+    if (!boxes.regions)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: the boxes of %zu places", find->n);
+    for (size_t i = 0; i < find->n; i++) {
+        const struct gi_hit *hit = &find->hits[i];
+        boxes.regions[i].min_x = (uint32_t)hit->x;
+        boxes.regions[i].min_y = (uint32_t)hit->y;
+        boxes.regions[i].max_x = (uint32_t)(hit->x + hit->width - 1);
+        boxes.regions[i].max_y = (uint32_t)(hit->y + hit->height - 1);
+    }
+    enum gi_status status = gi_overlay(&image, report->image, &boxes, report->threads, err);
+    free(boxes.regions);
+    if (status)
+        return status;
+    status = gi_cli_save(&image, NULL, output->overlay, io, report->threads, err);
+    gi_image_free(&image);
+    return status;
+}
+
+static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
+{
+    const struct find_output *output = report->output;
+    const struct gi_find *find = report->result;
+    const struct gi_io_params io = io_of(output, report->bundle);
+    enum gi_status status = GI_OK;
+    if (!report->table && output->map)
+        status = gi_cli_save(&find->map, NULL, output->map, &io, report->threads, err);
+    if (!status && !report->table && output->overlay)
+        status = save_overlay(report, &io, err);
+    return status ? status : gi_table_file_write(report, print, err);
+}
+
+/* ---- the command ---- */
+
+static bool wants_image(const void *output)
+{
+    return ((const struct find_output *)output)->overlay != NULL;
+}
+
+/* Checks that an image can be written, and is neither the table nor an input. */
+static enum gi_status check_image(const char *path, const char *option, const char *to,
+                                  const char *const *inputs, const struct find_output *output,
+                                  struct gi_err *err)
+{
+    const char *const outputs[] = {to, path, NULL};
+    const struct gi_io_params io = io_of(output, NULL);
+    enum gi_status status = path ? gi_output_check_inputs(outputs, inputs, err) : GI_OK;
+    if (!status && path && gi_cli_check_save(path, &io, err))
+        return gi_err_prefix(err, "%s", option);
+    return status;
+}
+
+static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
+                            struct gi_err *err)
+{
+    const struct find_output *output = arg;
+    struct gi_find_params *p = params;
+    const char *const inputs[] = {input, p->template, NULL};
+    p->map = output->map != NULL;
+    enum gi_status status = gi_table_file_check(input, to, &output->table, params, err);
+    if (!status)
+        status = check_image(output->map, "--map", to, inputs, output, err);
+    if (!status)
+        status = check_image(output->overlay, "--overlay", to, inputs, output, err);
+    if (!status && output->map && output->overlay &&
+        gi_output_same(gi_output_file(output->map), gi_output_file(output->overlay)))
+        status = gi_fail(err, GI_E_USAGE, "--map %s, --overlay %s: want a file for each",
+                         output->map, output->overlay);
+    return status;
+}
+
+static const struct gi_reporter reporter = {
+    .filter = &gi_filter_find_places,
+    .options = output_options,
+    .output_nbytes = sizeof(struct find_output),
+    .check = check,
+    .wants_image = wants_image,
+    .write = write_report,
+};
+
+const struct gi_command gi_command_find_places = {
+    .name = "find",
+    .operands = "INPUT [TABLE]",
+    .examples = "gpuimg find page.png --template logo.png\n"
+                "gpuimg find page.png hits.csv --template logo.png --count 1 --min-score 0.6\n"
+                "gpuimg find page.png --template logo.png --gray --overlay found.png\n"
+                "gpuimg find page.png --template logo.png --method sqdiff --map scores.npy\n"
+                "gpuimg find screens/*.png --template logo.png --table hits.csv",
+    .min_operands = 1,
+    .max_operands = 2,
+    .sets = {{0}, /* the filter's options */
+             {"Output", output_options, sizeof(struct find_output)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
+    .filter = &gi_filter_find_places,
+    .reporter = &reporter,
+    .run = gi_analysis_run,
+};
