@@ -92,12 +92,13 @@ static double lanczos3(double x)
     return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0;
 }
 
-/* In the order of enum gi_resample_filter. `reach` is the support on either side, in pixels. */
+/* In the order of enum gi_resample_filter. `reach` is the support on either side, in pixels.
+ * Weights without a function are not computed from distances. */
 static const struct {
     double reach;
     double (*at)(double x);
-} filters[] = {{0, NULL},     {0.5, box},  {1, triangle}, {1, hamming}, {1, hermite},
-               {2, mitchell}, {2, catrom}, {2, lanczos2}, {3, lanczos3}};
+} filters[] = {{0, NULL},    {0.5, box},    {0, NULL},   {1, triangle}, {1, hamming},
+               {1, hermite}, {2, mitchell}, {2, catrom}, {2, lanczos2}, {3, lanczos3}};
 
 /* A side (rows or columns) whose weights are computed, and the support of the current result. */
 struct side {
@@ -109,6 +110,7 @@ struct side {
                             side, in source pixels */
     bool stays;          /* every result is at the centre of a source pixel */
     int64_t period;      /* number of results after which fractional positions repeat */
+    int64_t low, high;   /* AREA: the ends of the current result, in 1 / (2 unit) source pixels */
     int first, n;        /* support of the current result, limited to the source */
     double middle;       /* position of the result, counted from source pixel `from` */
     int64_t from;
@@ -154,6 +156,11 @@ static void window(struct side *s, int i)
     if (s->stays || s->filter == GI_RESAMPLE_NEAREST) {
         first = s->from;
         end = first + 1;
+    } else if (s->filter == GI_RESAMPLE_AREA) {
+        s->low = at - p->step;
+        s->high = at + p->step;
+        first = s->low / whole - (s->low % whole < 0);
+        end = (s->high - 1) / whole + (s->high > 0);
     } else if (s->like_pillow) { /* in double, as Pillow does (libImaging/Resample.c,
                                     precompute_coeffs) */
         float in0 = (float)((double)p->offset / (double)whole);
@@ -174,6 +181,15 @@ static void window(struct side *s, int i)
     s->n = s->n < 1 ? 1 : s->n;
 }
 
+/* Returns the part of source pixel j that the result covers, in units of 1 / (2 unit). */
+static double covered(const struct side *s, int64_t j)
+{
+    int64_t whole = 2 * s->places.unit, low = j * whole, high = low + whole;
+    low = low > s->low ? low : s->low;
+    high = high < s->high ? high : s->high;
+    return high > low ? (double)(high - low) : 0;
+}
+
 /* Computes the weights of the support and returns their sum. The sum is 1, except for the box
  * filter without --like pillow, whose weights are not normalised. */
 static double window_weights(const struct side *s, double *weights)
@@ -183,7 +199,7 @@ static double window_weights(const struct side *s, double *weights)
         at = hamming_of_pillow;
     for (int j = 0; j < s->n; j++) {
         double x = (double)(s->first - s->from + j) - s->middle + 0.5;
-        weights[j] = s->n == 1 ? 1 : at(x * inverse);
+        weights[j] = s->n == 1 ? 1 : at ? at(x * inverse) : covered(s, s->first + j);
         sum += weights[j];
     }
     bool divide = s->filter != GI_RESAMPLE_BOX || s->like_pillow;

@@ -21,6 +21,9 @@ static const struct gi_choice filters[] = {
     [GI_RESAMPLE_NEAREST] = {"nearest", NULL, "the nearest pixel"},
     [GI_RESAMPLE_BOX] = {"box", NULL,
                          "the mean of the source pixels whose centres a result pixel covers"},
+    [GI_RESAMPLE_AREA] = {"area", NULL,
+                          "the mean of the area that a result pixel covers; source pixels count by "
+                          "the part that is covered"},
     [GI_RESAMPLE_TRIANGLE] = {"triangle", NULL, "linear interpolation, radius 1"},
     [GI_RESAMPLE_HAMMING] = {"hamming", NULL, "a sinc with a Hamming window, radius 1"},
     [GI_RESAMPLE_HERMITE] = {"hermite", NULL, "the cubic of Hermite (smooth step), radius 1"},
@@ -29,7 +32,6 @@ static const struct gi_choice filters[] = {
     [GI_RESAMPLE_LANCZOS2] = {"lanczos2", NULL, "a sinc with a Lanczos window, radius 2"},
     [GI_RESAMPLE_LANCZOS3] = {"lanczos3", NULL, "a sinc with a Lanczos window, radius 3"},
     {"point", "nearest", NULL},
-    {"area", "box", NULL},
     {"bilinear", "triangle", NULL},
     {"linear", "triangle", NULL},
     {"bicubic", "catrom", NULL},
@@ -101,8 +103,8 @@ static const struct gi_option options[] = {
 
 static bool pillow_has(enum gi_resample_filter filter)
 {
-    return filter != GI_RESAMPLE_HERMITE && filter != GI_RESAMPLE_MITCHELL &&
-           filter != GI_RESAMPLE_LANCZOS2;
+    return filter != GI_RESAMPLE_AREA && filter != GI_RESAMPLE_HERMITE &&
+           filter != GI_RESAMPLE_MITCHELL && filter != GI_RESAMPLE_LANCZOS2;
 }
 
 static const char *way_of(const struct resize_params *p)
@@ -445,44 +447,47 @@ const struct gi_filter gi_filter_resize = {
         "gpuimg resize logo.png favicon.ico --sizes 16,32,48\n"
         "gpuimg run 'resize --short 256 --filter bilinear --like pillow, crop --size 224x224 "
         "--gravity center --like torchvision' in.jpg train.png",
-    .manual = "By default the image keeps its aspect ratio and gets as large as --size allows: "
-              "one side is that of --size, and the other side is rounded to whole pixels. --fill "
-              "covers the whole size and cuts off the part that does not fit. --pad fits the "
-              "image into the size and adds pixels. --stretch changes the aspect ratio. If only "
-              "one side is given, as in 800x, the other follows from the aspect ratio; with "
-              "--stretch the other side does not change. --size 256x256^ and --short 256 cover "
-              "the size and cut off nothing. --size 400 means 400x400.\n\n"
-              "--sizes makes several images of each input, for example the thumbnails and the "
-              "srcset of a web page (responsive images). Each has the bytes that --size 320x "
-              "--no-enlarge and so on would give. Sizes that are larger than the image become one "
-              "image of its own size. All results of an input appear or none. With --out-dir and "
-              "without --out the names are {stem}-{width}.{ext}.\n\n"
-              "The image is smoothed as far as needed when it is made smaller (antialiasing). --"
-              "filter nearest only copies pixels.\n\n" GI_ALPHA_FILTERED_MANUAL ".\n\n"
-              "If a side of n pixels becomes m pixels long, result pixel i is a weighted mean of "
-              "the source pixels j, with the weights f((j + 0.5 - (i + 0.5) n / m) / s) divided "
-              "by their sum. f is the function of --filter, and s is the larger of 1 and n / m. "
-              "Pixels outside the image have no weight. A side whose length does not change is "
-              "not filtered. The function box is 1 from -1/2 to 1/2: source pixels whose centre "
-              "the result pixel covers have the same weight, and other pixels have none, even if "
-              "the result pixel covers a part of them.\n\n"
-              "--fast lets libjpeg-turbo reduce a JPEG by 2, 4 or 8 while it is decoded, as long "
-              "as the decoded image has at least twice the size of the result; the filter does "
-              "the rest. The result has the same size as without --fast, and slightly different "
-              "samples. --fast works in the first step of a chain, and not with --linear.\n\n"
-              "--like pillow gives, for 8-bit images, the bytes of Pillow's Image.resize with "
-              "its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS. So weights have "
-              "22 bits, the result of the first pass is rounded to 8 bits, and so are colours "
-              "after they are multiplied by alpha. The versions differ in the order of the "
-              "passes. The version \"pillow-13\" (13.0; also called \"pillow\") filters "
-              "vertically first if the height loses more than twice as many pixels as the width "
-              "does. The version \"pillow-12\" (12.2 and 12.3) does so if the height is reduced "
-              "and the image is over 100 times as high as wide. The version \"pillow-11\" (12.1 "
-              "and earlier) never does.\n\n"
-              "The last example has the bytes of torchvision's Resize(256) and CenterCrop(224) of "
-              "a PIL image in RGB. All commands turn a photograph upright by its EXIF orientation "
-              "first, as PIL's ImageOps.exif_transpose() does; Image.open() alone leaves it as it "
-              "is stored, and so does --keep-orientation.",
+    .manual =
+        "By default the image keeps its aspect ratio and gets as large as --size allows: "
+        "one side is that of --size, and the other side is rounded to whole pixels. --fill "
+        "covers the whole size and cuts off the part that does not fit. --pad fits the "
+        "image into the size and adds pixels. --stretch changes the aspect ratio. If only "
+        "one side is given, as in 800x, the other follows from the aspect ratio; with "
+        "--stretch the other side does not change. --size 256x256^ and --short 256 cover "
+        "the size and cut off nothing. --size 400 means 400x400.\n\n"
+        "--sizes makes several images of each input, for example the thumbnails and the "
+        "srcset of a web page (responsive images). Each has the bytes that --size 320x "
+        "--no-enlarge and so on would give. Sizes that are larger than the image become one "
+        "image of its own size. All results of an input appear or none. With --out-dir and "
+        "without --out the names are {stem}-{width}.{ext}.\n\n"
+        "The image is smoothed as far as needed when it is made smaller (antialiasing). --"
+        "filter nearest only copies pixels.\n\n" GI_ALPHA_FILTERED_MANUAL ".\n\n"
+        "If a side of n pixels becomes m pixels long, result pixel i is a weighted mean of "
+        "the source pixels j, with the weights f((j + 0.5 - (i + 0.5) n / m) / s) divided "
+        "by their sum. f is the function of --filter, and s is the larger of 1 and n / m. "
+        "Pixels outside the image have no weight. A side whose length does not change is "
+        "not filtered. The function box is 1 from -1/2 to 1/2: source pixels whose centre "
+        "the result pixel covers have the same weight, and other pixels have none, even if "
+        "the result pixel covers a part of them. area counts these by their part, as OpenCV's "
+        "INTER_AREA does for smaller images; where sides are divided by whole numbers both "
+        "are the same.\n\n"
+        "--fast lets libjpeg-turbo reduce a JPEG by 2, 4 or 8 while it is decoded, as long "
+        "as the decoded image has at least twice the size of the result; the filter does "
+        "the rest. The result has the same size as without --fast, and slightly different "
+        "samples. --fast works in the first step of a chain, and not with --linear.\n\n"
+        "--like pillow gives, for 8-bit images, the bytes of Pillow's Image.resize with "
+        "its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS. So weights have "
+        "22 bits, the result of the first pass is rounded to 8 bits, and so are colours "
+        "after they are multiplied by alpha. The versions differ in the order of the "
+        "passes. The version \"pillow-13\" (13.0; also called \"pillow\") filters "
+        "vertically first if the height loses more than twice as many pixels as the width "
+        "does. The version \"pillow-12\" (12.2 and 12.3) does so if the height is reduced "
+        "and the image is over 100 times as high as wide. The version \"pillow-11\" (12.1 "
+        "and earlier) never does.\n\n"
+        "The last example has the bytes of torchvision's Resize(256) and CenterCrop(224) of "
+        "a PIL image in RGB. All commands turn a photograph upright by its EXIF orientation "
+        "first, as PIL's ImageOps.exif_transpose() does; Image.open() alone leaves it as it "
+        "is stored, and so does --keep-orientation.",
     .options = options,
     .params_nbytes = sizeof(struct resize_params),
     .samples.averages = true,

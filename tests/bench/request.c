@@ -9,12 +9,17 @@ static const char *const types[] = {[GI_U8] = "u8", [GI_U16] = "u16", [GI_F32] =
 static const char *const alphas[] = {[GI_ALPHA_PLAIN] = "plain", [GI_ALPHA_WEIGH] = "weigh", NULL};
 static const char *const interpolations[] = {
     [GI_NEAREST] = "nearest", [GI_LINEAR] = "linear", [GI_CUBIC] = "cubic", NULL};
-static const char *const filters[] = {
-    [GI_RESAMPLE_NEAREST] = "nearest",   [GI_RESAMPLE_BOX] = "box",
-    [GI_RESAMPLE_TRIANGLE] = "triangle", [GI_RESAMPLE_HAMMING] = "hamming",
-    [GI_RESAMPLE_HERMITE] = "hermite",   [GI_RESAMPLE_MITCHELL] = "mitchell",
-    [GI_RESAMPLE_CATROM] = "catrom",     [GI_RESAMPLE_LANCZOS2] = "lanczos2",
-    [GI_RESAMPLE_LANCZOS3] = "lanczos3", NULL};
+static const char *const filters[] = {[GI_RESAMPLE_NEAREST] = "nearest",
+                                      [GI_RESAMPLE_BOX] = "box",
+                                      [GI_RESAMPLE_AREA] = "area",
+                                      [GI_RESAMPLE_TRIANGLE] = "triangle",
+                                      [GI_RESAMPLE_HAMMING] = "hamming",
+                                      [GI_RESAMPLE_HERMITE] = "hermite",
+                                      [GI_RESAMPLE_MITCHELL] = "mitchell",
+                                      [GI_RESAMPLE_CATROM] = "catrom",
+                                      [GI_RESAMPLE_LANCZOS2] = "lanczos2",
+                                      [GI_RESAMPLE_LANCZOS3] = "lanczos3",
+                                      NULL};
 static const char *const contents[] = {[BENCH_RANDOM] = "random",
                                        [BENCH_CONSTANT] = "constant",
                                        [BENCH_PHOTO] = "photo",

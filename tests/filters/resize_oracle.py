@@ -33,7 +33,7 @@ FILTERS = {
     "lanczos2": sinc_window(2),
     "lanczos3": sinc_window(3),
 }
-ALIASES = {"point": "nearest", "area": "box", "bilinear": "triangle", "bicubic": "catrom", "lanczos": "lanczos3"}
+ALIASES = {"point": "nearest", "bilinear": "triangle", "bicubic": "catrom", "lanczos": "lanczos3"}
 
 
 def matrix(name, n, m, part=None):
@@ -48,6 +48,9 @@ def matrix(name, n, m, part=None):
     widest = max(step, unit)
     if name == "nearest":
         weights = (np.arange(n) == places // (2 * unit)) * 1.0
+    elif name == "area":
+        pixels, ends = np.arange(n) * 2 * unit, (places - step, places + step)
+        weights = np.maximum(0, np.minimum(pixels + 2 * unit, ends[1]) - np.maximum(pixels, ends[0])) * 1.0
     elif name == "box":
         weights = ((-widest < distance) & (distance <= widest)) * 1.0
     else:
@@ -72,7 +75,7 @@ TARGETS = [(1, 1), (3, 2), (16, 16), (40, 7), (129, 64), (65, 129), (300, 40)]
 def test_stretch():
     for i, size in enumerate(SIZES):
         for j, (width, height) in enumerate(TARGETS):
-            for k, name in enumerate(["nearest", "box", *FILTERS]):
+            for k, name in enumerate(["nearest", "box", "area", *FILTERS]):
                 dtype = (np.uint8, np.uint16, np.float32)[(i + j + k) % 3]
                 image = random_image(c.rng, size if (i + k) % 2 else (*size, 3), dtype)
                 got = c.filter(image, "resize", "--size", f"{width}x{height}", "--stretch", "--filter", name)
@@ -80,12 +83,28 @@ def test_stretch():
                         resized(name, image, width, height), dtype, few=image.size < 1000 or got.size < 2000)
 
 
+def test_area():
+    """Smaller images by OpenCV's INTER_AREA."""
+    try:
+        import cv2
+    except ImportError:
+        c.skip("OpenCV is missing")
+        return
+    for dtype in (np.uint8, np.uint16, np.float32):
+        image = random_image(c.rng, (113, 257, 3), dtype)
+        for width, height in ((100, 50), (64, 113), (3, 7), (255, 111)):
+            got = c.filter(image, "resize", "--size", f"{width}x{height}", "--stretch", "--filter", "area")
+            want = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
+            worst = np.abs(got.astype(float) - want).max()
+            c.check(f"INTER_AREA to {width}x{height} {dtype.__name__}: {worst}", worst <= (2e-6 if dtype == np.float32 else 1))
+
+
 def test_far():
     """Many more taps than a block of float sums has."""
     for dtype in (np.uint8, np.uint16, np.float32):
         image = random_image(c.rng, (1100, 411), dtype)
         for width, height in ((2, 1), (100, 7), (10, 1101)):
-            for name in ("box", "lanczos3"):
+            for name in ("box", "area", "lanczos3"):
                 got = c.filter(image, "resize", "--size", f"{width}x{height}", "--stretch", "--filter", name)
                 c.agree(f"{name} {image.shape} to {width}x{height} {dtype.__name__}", got,
                         resized(name, image, width, height), dtype)
@@ -95,7 +114,7 @@ def test_alpha(dtype):
     """Alpha weights colour: premultiply, resize, divide."""
     for channels in (2, 4):
         for width, height in ((40, 17), (200, 111), (83, 30)):
-            for name in ("box", "catrom", "lanczos3"):
+            for name in ("box", "area", "catrom", "lanczos3"):
                 image = random_image(c.rng, (61, 83, channels), dtype)
                 image[10:30, 10:40, -1] = 0
                 alpha = image[:, :, -1:].astype(np.float64)
@@ -165,7 +184,7 @@ def test_constant():
     for dtype in (np.uint8, np.uint16):
         image = np.full((100, 90, 3), np.iinfo(dtype).max - 1, dtype)
         for size in ("37x50", "301x299", "7x1"):
-            for name in ("box", "mitchell", "lanczos3"):
+            for name in ("box", "area", "mitchell", "lanczos3"):
                 got = c.filter(image, "resize", "--size", size, "--stretch", "--filter", name)
                 c.check(f"constant {dtype.__name__} {size} {name}", (got == image[0, 0]).all())
 
@@ -178,6 +197,7 @@ def test_names():
 
 
 test_stretch()
+test_area()
 test_far()
 for dtype in (np.uint8, np.uint16):
     test_alpha(dtype)
