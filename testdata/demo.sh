@@ -54,6 +54,7 @@ coins threshold --at otsu | fill-holes
 coins threshold --at otsu | clear-border
 coins threshold --at otsu | remove-small --area 1500
 coins threshold --at otsu | fill-holes | distance --depth 8
+coins threshold --at otsu | expand-labels --distance 6
 scene median --k 9
 scene rank --percent 80 --k 7
 scene quantize --colors 5 | mode --k 11 --shape disk

@@ -146,6 +146,7 @@ const struct gi_synonym gi_command_synonyms[] = {
     {"exifautotran", "orient --lossless"},
     {"exiftool", "info"},
     {"exiftran", "orient --lossless"},
+    {"expand_labels", "expand-labels"},
     {"expr", "calc"},
     {"expression", "calc"},
     {"extent", "pad"},
