@@ -79,8 +79,6 @@ bool gi_command_at(struct gi_command *command, int index)
             *command = *commands[0];
             command->filter = gi_filters[i];
             take_from_filter(command);
-            if (gi_command_operand(command))
-                command->operands = "EXPRESSION INPUT OUTPUT";
             return true;
         }
     }

@@ -243,11 +243,11 @@ enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item
     const struct gi_err why = *err;
     gi_bands_text(text, &info->bands);
     if (chain->n == 1 && chain->steps[0].filter == gi_filter_find("calc"))
-        return gi_fail(err, status,
-                       "%s; it has %s, which are calculated one by one: name each as an image, as "
-                       "in gpuimg calc '(a - b) / (a + b)' 'x.tif[bands=4]' n.tif --with "
-                       "'x.tif[bands=1]' --depth float",
-                       why.text, text);
+        return gi_fail(
+            err, status,
+            "%s; it has %s, which are calculated one by one: name those to combine, as in "
+            "gpuimg calc '(a[b4] - a[b1]) / (a[b4] + a[b1])' x.tif n.tif --depth float",
+            why.text, text);
     return gi_fail(err, status,
                    "%s; it has %s: choose some, as in x.tif[bands=3,2,1] or by --bands 3,2,1",
                    why.text, text);

@@ -1,7 +1,7 @@
 /* Arithmetic on the samples of several images by an expression. The plan compiles the expression to
  * a program of the primitive calc, with a copy of each part that depends on the channel.
  * SPDX-License-Identifier: MIT */
-#include "filters/filter.h"
+#include "filters/arithmetic/calc.h"
 #include "filters/arithmetic/calc_parse.h"
 #include "imgio/small.h"
 #include "kernels/kernels.h"
@@ -15,6 +15,8 @@ struct calc_params {
     const char *expression;
     const char *with[WITH]; /* "PATH" or "NAME=PATH" */
     bool normalized, alpha;
+    int band[CALC_BANDS_MAX], nbands; /* bands that are named; set by check() */
+    bool chosen;                      /* they are the channels of the input */
 };
 
 #define WITH_OPTION(text, member)                                                                  \
@@ -73,7 +75,7 @@ static enum gi_status make_scope(struct calc_scope *scope, const struct calc_par
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
-    const struct calc_params *p = params;
+    struct calc_params *p = params;
     struct calc_scope scope;
     struct calc_found found;
     if (!p->expression)
@@ -85,8 +87,40 @@ static enum gi_status check(void *params, struct gi_err *err)
     status = calc_parse(code, &found, &scope, p->expression, 0, 0, err);
     if (!status && p->alpha && found.nbands > 1)
         status = gi_fail(err, GI_E_USAGE, "--alpha: want one expression, not %d", found.nbands);
+    if (!status && found.nnamed && found.channels)
+        status = gi_fail(err, GI_E_USAGE,
+                         "expression: want either bands of the input, as a[b%d], or its channels",
+                         found.band[0]);
+    p->nbands = found.nnamed;
+    memcpy(p->band, found.band, sizeof p->band);
+    p->chosen = false;
     free(code);
     return status;
+}
+
+bool gi_calc_choose_bands(char text[GI_CALC_BANDS_TEXT], void *params)
+{
+    struct calc_params *p = params;
+    const int *band = p->band;
+    p->chosen = p->nbands > 0;
+    if (p->nbands == 1)
+        snprintf(text, GI_CALC_BANDS_TEXT, "%d", band[0]);
+    else if (p->nbands) /* two would be gray and alpha */
+        snprintf(text, GI_CALC_BANDS_TEXT, "%d,%d,%d", band[0], band[1], band[p->nbands - 1]);
+    return p->chosen;
+}
+
+/* Checks that the named bands are the channels of the input. */
+static enum gi_status check_bands(const struct gi_plan *plan, struct gi_err *err)
+{
+    const struct calc_params *p = plan->params;
+    if (p->nbands && !p->chosen)
+        return gi_fail(err, GI_E_USAGE,
+                       "a[b%d]: want the command calc, not a chain, or --bands and a[0]",
+                       p->band[0]);
+    if (p->nbands && gi_color_channels(&plan->sources[0]) != (p->nbands > 1 ? 3 : 1))
+        return gi_fail(err, GI_E_USAGE, "a[b%d]: want no --gray with bands", p->band[0]);
+    return GI_OK;
 }
 
 static enum gi_status check_sources(const struct gi_plan *plan, const struct calc_scope *scope,
@@ -162,6 +196,8 @@ static enum gi_status compile(struct gi_plan *plan, struct calc_code *code, stru
     struct calc_found found;
     enum gi_status status = make_scope(&scope, p, plan->sources, err);
     if (!status)
+        status = check_bands(plan, err);
+    if (!status)
         status = calc_parse(code, &found, &scope, p->expression, 0, 0, err);
     if (!status)
         status = check_sources(plan, &scope, found.nbands, err);
@@ -206,8 +242,7 @@ const struct gi_filter gi_filter_calc = {
     .summary = "Calculate an expression of the samples of one or more images",
     .examples = "gpuimg calc 'a * 1.2 - 10' in.png out.png\n"
                 "gpuimg calc '(a - b) / (a + b)' nir.tif ndvi.tif --with red.tif --depth float\n"
-                "gpuimg calc '(a - b) / (a + b)' 'rgbn.tif[bands=4]' ndvi.tif --with "
-                "'rgbn.tif[bands=1]' --depth float\n"
+                "gpuimg calc '(a[b4] - a[b1]) / (a[b4] + a[b1])' rgbn.tif ndvi.tif --depth float\n"
                 "gpuimg calc 'a > 2 * dark ? full : 0' in.png mask.png --with dark=other.png\n"
                 "gpuimg calc 'a.b, a.g, a.r' in.png swapped.png\n"
                 "gpuimg run 'gaussian --sigma 2 | calc \"a ^ 0.45\" --normalized' in.png out.png",
@@ -223,8 +258,10 @@ const struct gi_filter gi_filter_calc = {
         "pixel.\n\n"
         "A TIFF with other bands than gray or RGB and alpha, as one of red, green, blue and near "
         "infrared, is calculated part by part: a is its colours, then each further band as gray. "
-        "To combine bands, name each as an image: x.tif[bands=4] is the fourth band alone. So the "
-        "third example makes the vegetation index NDVI of one file of four bands.\n\n"
+        "a[b4] is the fourth band of the input, counted from 1; an expression may name three such "
+        "bands, and then no other channels of a. So the third example makes the vegetation index "
+        "NDVI of a file of four or more bands. Further bands are images, as --with "
+        "b='x.tif[bands=5]'. In a chain, --bands chooses them.\n\n"
         "One expression makes all colours, or gray if all images in it have a channel: a.r - a.g "
         "is "
         "gray. Three expressions separated by commas make red, green and blue. The result has the "

@@ -5,7 +5,8 @@
  *   binary   = unary { operator unary }            by the levels of the table of operators
  *   unary    = ( "-" | "+" | "!" ) unary | primary [ ( "^" | "**" ) unary ]
  *   primary  = NUMBER | "(" choice ")" | NAME | FUNCTION "(" choice { "," choice } ")"
- *            | IMAGE [ ".r" | ".g" | ".b" | ".a" | "[" NUMBER "]" ] [ "(" choice "," choice ")" ]
+ *            | IMAGE [ ".r" | ".g" | ".b" | ".a" | "[" NUMBER "]" | "[b" NUMBER "]" ]
+ *                    [ "(" choice "," choice ")" ]
  *
  * SPDX-License-Identifier: MIT */
 #include "filters/arithmetic/calc_parse.h"
@@ -143,6 +144,44 @@ static int distance(struct calc_parser *p)
     return p->status ? 0 : (int)v;
 }
 
+/* Reads the number of a channel of the image. */
+static int channel_number(struct calc_parser *p, int image)
+{
+    const char *digit = skip(p), *end = digit + strspn(digit, "0123456789");
+    int channels = gi_shown_channels(&p->scope->images[image]);
+    int channel = end == digit + 1 ? *digit - '0' : channels;
+    char want[64];
+    snprintf(want, sizeof want, "a channel of %s, 0 to %d", p->scope->names[image], channels - 1);
+    if (channel >= channels)
+        return fail(p, want);
+    p->at = end;
+    return channel;
+}
+
+/* Reads b and the number of a band of the input. Returns its channel. */
+static int band_number(struct calc_parser *p, int image)
+{
+    const char *digit = p->at + 1, *end = digit + strspn(digit, "0123456789");
+    struct calc_found *found = p->found;
+    int i = 0, band = end > digit && end < digit + 5 ? atoi(digit) : 0;
+    char want[120];
+    snprintf(want, sizeof want,
+             "a band of the input, as a[b5]; name that of %s as --with %s='x.tif[bands=5]'",
+             p->scope->names[image], p->scope->names[image]);
+    if (image)
+        return fail(p, want);
+    if (!band)
+        return fail(p, "a band from 1, as a[b5]");
+    while (i < found->nnamed && found->band[i] != band)
+        i++;
+    if (i == CALC_BANDS_MAX)
+        return fail(p, "at most 3 bands of a; others are images, as --with b='x.tif[bands=5]'");
+    found->nnamed += i == found->nnamed;
+    found->band[i] = band;
+    p->at = end;
+    return i;
+}
+
 static int image_value(struct calc_parser *p, int image)
 {
     static const char *const suffixes[] = {".r", ".g", ".b", ".a"};
@@ -153,19 +192,13 @@ static int image_value(struct calc_parser *p, int image)
             color = i, p->at += 2;
     if (color < 0 && *at == '.')
         return fail(p, ".r, .g, .b or .a");
+    bool band = false;
     if (color < 0 && accept(p, "[")) {
-        const char *digit = skip(p), *end = digit + strspn(digit, "0123456789");
-        int channels = gi_shown_channels(&p->scope->images[image]);
-        channel = end == digit + 1 ? *digit - '0' : channels;
-        if (channel >= channels) {
-            char want[64];
-            snprintf(want, sizeof want, "a channel of %s, 0 to %d", p->scope->names[image],
-                     channels - 1);
-            return fail(p, want);
-        }
-        p->at = end;
+        band = *skip(p) == 'b';
+        channel = band ? band_number(p, image) : channel_number(p, image);
         expect(p, "]", "]");
     }
+    p->found->channels = p->found->channels || (image == 0 && !band);
     if (accept(p, "(")) {
         dx = distance(p);
         expect(p, ",", "a comma and the rows to the neighbour");

@@ -199,7 +199,7 @@ class Torture:
             for path in [folder / re.sub(r"\[.*\]$", "", w) for w in word.split() + [word]]:
                 if path.name.startswith("-") or "/" in word or path.exists():
                     continue
-                if "[bands=4]" in word:
+                if path.name == "rgbn.tif":  # four bands
                     subprocess.run([self.program, "channels", self.base, path, "--order", "rgbo"], check=True)
                 elif path.suffix[1:] in self.suffixes:
                     self.picture(path, " ".join(words))

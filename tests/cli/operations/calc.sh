@@ -1,7 +1,7 @@
 #!/bin/bash
 # calc on the command line: the expression as an operand, named images, chains, batches, streams and tars; errors name the
 # character where they are.
-# Sources: filters/arithmetic/calc.c cli/args/parse.c
+# Sources: filters/arithmetic/calc.c cli/commands/calc.c cli/args/parse.c
 . "$(dirname "$0")/../lib.sh"
 printf 'P5\n4 1\n255\n\012\024\036\310' >a.pgm # 10 20 30 200
 printf 'P5\n4 1\n255\n\005\036\012\144' >b.pgm # 5 30 10 100
@@ -39,6 +39,41 @@ gpuimg calc 'a * 2 + 1' - out.pgm <a.pgm
 expect_values '21 41 61 255' out.pgm
 
 # Errors.
+
+# Bands of a TIFF of more than four, by their numbers from 1: pixels of numpy in float32.
+/usr/bin/python3 - <<'END'
+import numpy as np
+rng = np.random.default_rng(8)
+bands = rng.integers(1, 256, (8, 9, 6)).astype(np.uint8)  # 9 x 8 pixels
+np.save("six.npy", bands)
+f = bands.astype(np.float32)
+np.save("ndvi.npy", (f[..., 4] - f[..., 1]) / (f[..., 4] + f[..., 1]))
+np.save("evi.npy", np.clip(np.rint(f[..., 5] - f[..., 0] + f[..., 3]), 0, 255).astype(np.uint8))
+np.save("one.npy", 255 - bands[..., 2])
+END
+expect 0 gpuimg convert six.npy six.tif
+expect 0 gpuimg calc '(a[b5] - a[b2]) / (a[b5] + a[b2])' six.tif ndvi.tif --depth float
+expect 0 gpuimg compare ndvi.tif ndvi.npy --max-diff 1e-7
+expect 0 gpuimg calc 'a[b6] - a[b1] + a[b4]' six.tif out.npy
+same 'three bands' out.npy evi.npy
+expect 0 gpuimg calc '255 - a[b3]' six.tif out.npy
+same 'one band' out.npy one.npy
+expect 0 gpuimg calc 'b + a[b6] - a[b1] + a[b4] - a[b1] + a[b1] - b' six.tif --with b='six.tif[bands=2]' --out-dir many --suffix .npy
+same 'a batch, and a band of another image' many/six.npy evi.npy
+expect 0 gpuimg calc 'a[b6](0, 0) - a[ b1 ] + a[b4]' six.npy out.npy
+same 'an array' out.npy evi.npy
+expect_error 1 'calc: six.tif: bands=7: it has bands 1 to 6*' calc 'a[b7]' six.tif made.tif
+expect_error 2 'calc: expression, character 3: b0: want a band from 1, as a*' calc 'a[b0]' six.tif made.tif
+expect_error 2 'calc: expression, character 3: b: want a band from 1, as a*' calc 'a[b]' six.tif made.tif
+expect_error 2 'calc: expression, character 3: b99999: want a band from 1*' calc 'a[b99999]' six.tif made.tif
+expect_error 2 'calc: expression, character 25: b4: want at most 3 bands of a; others are images*' calc 'a[b1]+a[b2]+a[b3]/1 - a[b4]' six.tif made.tif
+expect_error 2 "calc: expression, character 3: b2: want a band of the input, as a*; name that of q as --with q='x.tif*" calc 'q[b2]' six.tif made.tif --with q=six.tif
+expect_error 2 'calc: expression: want either bands of the input, as a*, or its channels' calc 'a[b2] + a.r' six.tif made.tif
+expect_error 2 'calc: --bands 1,2,3: the expression names bands of the input: want either' calc 'a[b2]' six.tif made.tif --bands 1,2,3
+expect_error 2 'run: *a*b2*: want the command calc, not a chain, or --bands and a*' run 'calc "a[b2]"' six.tif made.tif --bands 1,2,3
+expect_error 2 'calc: a*b2*: want no --gray with bands' calc 'a[b2]+a[b1]' six.tif made.tif --gray
+expect_error 2 'calc: *6 bands, which are calculated one by one: name those to combine*' calc 'a[3]' six.tif made.tif
+
 expect_error 2 'calc: expression, character 5: the end: want a number, a name, a function or (' calc 'a * ' a.pgm made.pgm
 expect_error 2 'calc: expression, character 3: b: want a function, x, y, width, height, full, pi, or an image: a; --with b=FILE adds b' calc 'a+b' a.pgm made.pgm
 expect_error 2 'calc: expression, character 8: ): want a comma and an argument of min, which takes 2' calc 'min( a )' a.pgm made.pgm
