@@ -134,13 +134,15 @@ struct gi_format {
     /* Says whether `encode` writes the carried part with an image of this shape. NULL if the format
      * holds no parts. */
     enum gi_holding (*holds)(const struct gi_part *part, const struct gi_image *written);
+    /* Says whether `encode` writes the colour space that PNG's colour chunks of the metadata
+     * declare. NULL: it writes none, unless `color` is set. */
+    bool (*holds_color)(const struct gi_metadata *metadata);
     bool by_rows;                /* `encode` takes options->rows */
     bool one_bit;                /* can write samples of one bit */
     bool gray, rgb;              /* can write gray or RGB, with alpha if `info` says so */
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */
     bool texts, color;           /* writes texts, PNG's colour chunks */
-    bool cicp;                   /* writes the code of the colour space, PNG's cICP */
     bool upright;                /* its readers do not turn images by EXIF's orientation */
     /* Numbers of bits with which 16-bit samples are written, in rising order; 0, 0 for 16. */
     int depths[2];

@@ -136,8 +136,8 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
     /* A profile takes the place of gAMA and cHRM, and cICP that of a profile (PNG, third edition,
      * 4.3). */
     bool code = gi_metadata_color_chunk(metadata, "cICP");
-    if (!format->color && !(format->cicp && code) && (!metadata->icc || code) &&
-        !gi_metadata_is_srgb(metadata))
+    if (!format->color && !(format->holds_color && format->holds_color(metadata)) &&
+        (!metadata->icc || code) && !gi_metadata_is_srgb(metadata))
         add(losses, CANNOT_HOLD, "its colour (gAMA, cHRM, cICP)");
     if (!format->color &&
         (gi_metadata_color_chunk(metadata, "mDCV") || gi_metadata_color_chunk(metadata, "cLLI")))

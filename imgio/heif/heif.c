@@ -2,6 +2,7 @@
  * is loaded when it is needed. In a build without libheif, only an error message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/heif/heif.h"
+#include "imgio/metadata/metadata.h"
 
 #include <string.h>
 
@@ -29,6 +30,11 @@ enum gi_status gi_heif_fail(struct gi_err *err, struct heif_error error, const c
 #define gi_avif_encode NULL
 #endif
 
+static bool holds_color(const struct gi_metadata *metadata)
+{
+    return gi_metadata_color_chunk(metadata, "cICP");
+}
+
 #define HEIF_ROW(name_, suffixes_, summary_, probe_, encode_, ...)                                 \
     {                                                                                              \
         .info = {.name = (name_),                                                                  \
@@ -42,7 +48,8 @@ enum gi_status gi_heif_fail(struct gi_err *err, struct heif_error error, const c
                  .missing = GI_HAVE_HEIF ? NULL : "libheif"},                                      \
         .probe = (probe_), .decode = gi_heif_decode, .encode = (encode_), .reads_by = LIBRARY,     \
         .writes_by = LIBRARY, .list = gi_heif_list, GI_HOLDS_GRAY_AND_RGB, .metadata = true,       \
-        .no_resolution = true, .cicp = true, .upright = true, .depths = {__VA_ARGS__},             \
+        .no_resolution = true, .holds_color = holds_color, .upright = true,                        \
+        .depths = {__VA_ARGS__},                                                                   \
     }
 
 const struct gi_format gi_format_heic =

@@ -5,6 +5,7 @@
 #include "imgio/bits.h"
 #include "imgio/jxl/jxl.h"
 #include "imgio/metadata/exif.h"
+#include "imgio/metadata/metadata.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -87,6 +88,8 @@ static bool put_head(JxlEncoder *encoder, const struct gi_image *image,
                JXL_ENC_SUCCESS;
     JxlColorEncoding color;
     bool gray = gi_color_channels(image) == 1;
+    if (metadata && !gi_metadata_is_srgb(metadata) && gi_jxl_color(&color, metadata, gray))
+        return gi_jxl.JxlEncoderSetColorEncoding(encoder, &color) == JXL_ENC_SUCCESS;
     if (image->type == GI_F32)
         gi_jxl.JxlColorEncodingSetToLinearSRGB(&color, gray);
     else
@@ -191,9 +194,10 @@ static enum gi_status encode_jxl(struct gi_sink *sink, const struct gi_image *im
 }
 
 #else
-#define LIBRARY       NULL
-#define gi_jxl_decode NULL
-#define encode_jxl    NULL
+#define LIBRARY            NULL
+#define gi_jxl_decode      NULL
+#define gi_jxl_holds_color NULL
+#define encode_jxl         NULL
 #endif
 
 static const char signature[12] = "\0\0\0\x0cJXL \r\n\x87\n"; /* of the container */
@@ -222,5 +226,6 @@ const struct gi_format gi_format_jxl = {
     .writes_by = LIBRARY,
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,
+    .holds_color = gi_jxl_holds_color,
     .no_resolution = true,
 };

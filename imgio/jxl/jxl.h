@@ -61,6 +61,12 @@ enum { GI_JXL_OFFSET = 4 }; /* bytes of the offset of the TIFF header in a box o
 JxlParallelRetCode gi_jxl_run(void *self, void *opaque, JxlParallelRunInit init,
                               JxlParallelRunFunction function, uint32_t start, uint32_t end);
 
+/* Sets *color to the space that PNG's colour chunks of the metadata declare, or to sRGB if there is
+ * none. Returns false if JPEG XL does not code that space by numbers. */
+bool gi_jxl_color(JxlColorEncoding *color, const struct gi_metadata *metadata, bool gray);
+/* gi_format.holds_color: a profile takes the place of the chunks. */
+bool gi_jxl_holds_color(const struct gi_metadata *metadata);
+
 /* Decodes the first frame and the metadata, and lists the other parts (gi_format.decode). */
 enum gi_status gi_jxl_decode(struct gi_decode *decode, struct gi_err *err);
 #else

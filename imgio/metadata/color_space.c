@@ -10,8 +10,7 @@
 static const struct gi_color_space srgb = {
     .white = GI_D65, .primaries = GI_SRGB_PRIMARIES, GI_SRGB_CURVE};
 
-/* Sets white and primaries by their code (ITU-T H.273, table 2). Returns false for others. */
-static bool set_primaries(struct gi_color_space *space, int code)
+bool gi_color_space_primaries(struct gi_color_space *space, int code)
 {
     static const struct {
         int code;
@@ -61,7 +60,8 @@ static enum gi_status read_code(struct gi_color_space *space, const unsigned cha
                                 struct gi_err *err)
 {
     const char *name = n != 4 ? "" : p[1] == 16 ? " (PQ)" : p[1] == 18 ? " (HLG)" : "";
-    if (n == 4 && p[2] == 0 && p[3] == 1 && set_primaries(space, p[0]) && set_curve(space, p[1]))
+    if (n == 4 && p[2] == 0 && p[3] == 1 && gi_color_space_primaries(space, p[0]) &&
+        set_curve(space, p[1]))
         return GI_OK;
     return gi_fail(err, GI_E_UNSUPPORTED,
                    "--profile: its chunk cICP names primaries %d, curve %d%s, matrix %d and range "

@@ -28,6 +28,9 @@ struct gi_color_space {
         0.3127, 0.3290                                                                             \
     }
 
+/* Sets white and primaries by their code (ITU-T H.273, table 2). Returns false for others. */
+bool gi_color_space_primaries(struct gi_color_space *space, int code);
+
 /* Sets *space to what the chunks of the metadata declare: cICP, or if there is none sRGB, or if
  * there is none gAMA and cHRM, of which a missing one is that of sRGB (PNG, third edition, 4.3).
  * Errors: GI_E_UNSUPPORTED for PQ, HLG and other codes without a display-independent curve or

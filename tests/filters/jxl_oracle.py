@@ -5,7 +5,9 @@ Sources: imgio/jxl imgio/bits*
 import json
 import os
 import shutil
+import struct
 import subprocess
+import zlib
 
 import numpy as np
 from PIL import Image, ImageCms
@@ -19,8 +21,8 @@ formats = json.loads(c.run("list", "--json"))["formats"]
 if any(f["name"] == "jxl" and f["missing"] for f in formats):
     c.skip("this build or this system has no libjxl")
     c.end()
-if not all(map(shutil.which, ("cjxl", "djxl"))):
-    c.skip("cjxl or djxl is not installed (libjxl-tools)")
+if not all(map(shutil.which, ("cjxl", "djxl", "jxlinfo"))):
+    c.skip("cjxl, djxl or jxlinfo is not installed (libjxl-tools)")
     c.end()
 
 W, H = 53, 38
@@ -112,6 +114,46 @@ turned = ours("in.jpg")
 got = ours("a.jxl")
 check("cjxl's JPEG is upright", got.shape == turned.shape and np.abs(got - turned).mean() < 1, (got.shape, turned.shape))
 check("the data of the JPEG are dropped", parts("a.jxl").get("data to rebuild a JPEG") == "dropped", parts("a.jxl"))
+
+# The colour space of cICP, or of gAMA and cHRM, is coded by numbers, as jxlinfo reads them.
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def colored(*chunks):
+    """A PNG with these chunks behind its header, which ends at byte 33."""
+    Image.fromarray(draw(3, 255).astype("u1")).save("in.png")
+    data = open("in.png", "rb").read()
+    open("in.png", "wb").write(data[:33] + b"".join(chunk(*c) for c in chunks) + data[33:])
+
+
+def xy(*points):
+    return b"cHRM", struct.pack(">8I", *[round(v * 100000) for v in points])
+
+
+P3 = ".68, .32) green(.265, .69) blue(.15, .06"
+for chunks, want in (
+        ([(b"cICP", bytes((12, 13, 0, 1)))], ("D65", "P3", "sRGB transfer")),
+        ([(b"cICP", bytes((9, 16, 0, 1)))], ("D65", "Rec.2100", "PQ transfer")),
+        ([(b"cICP", bytes((9, 18, 0, 1)))], ("D65", "Rec.2100", "HLG transfer")),
+        ([(b"cICP", bytes((11, 17, 0, 1)))], ("DCI", "P3", "DCI transfer")),
+        ([(b"cICP", bytes((9, 14, 0, 1)))], ("D65", "Rec.2100", "709 transfer")),
+        ([(b"cICP", bytes((5, 4, 0, 1)))], ("D65", "0.290000", "0.454545")),
+        ([(b"gAMA", struct.pack(">I", 45455)), xy(.3127, .329, .64, .33, .21, .71, .15, .06)], ("D65", "0.210000", "0.454550")),
+        ([(b"gAMA", struct.pack(">I", 100000)), xy(.3457, .3585, .7347, .2653, .1596, .8404, .0366, .0001)], ("0.345700", "0.734700", ""))):
+    colored(*chunks)
+    for quality in 100, 80:
+        got = c.result("convert", "in.png", "a.jxl", "--force", "--quality", quality, "--strict")
+        check(f"{chunks}: without a warning", got.returncode == 0 and got.stderr == "", got.stderr)
+        told = subprocess.run(["jxlinfo", "-v", "a.jxl"], capture_output=True, text=True).stdout
+        check(f"{chunks}: quality {quality} as jxlinfo reads it", all(w in told for w in want), told)
+    c.run("convert", "in.png", "a.jxl", "--force", "--quality", 100)
+    check(f"{chunks}: samples", worst(ours("a.jxl"), ours("in.png")) == 0)
+for chunks in ([(b"cICP", bytes((9, 16, 9, 1)))], [(b"cICP", bytes((9, 16, 0, 0)))], [(b"cICP", bytes((3, 13, 0, 1)))],
+               [(b"gAMA", struct.pack(">I", 220000))]):
+    colored(*chunks)
+    got = c.result("convert", "in.png", "a.jxl", "--force")
+    check(f"{chunks}: lost by name", got.returncode == 0 and "jxl cannot hold its colour" in got.stderr, got.stderr)
 
 # An animation gives its first frame, by name.
 frames = [Image.fromarray(draw(3, 255).astype("u1")) for _ in range(3)]
