@@ -10,8 +10,8 @@ static const char no_dry_run[] =
 static const char no_watershed[] =
     "objects that touch can't be separated yet: gpuimg extract counts them as one";
 static const char outlines[] =
-    "gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT "
-    "draws boxes around objects";
+    "gpuimg contours IN OUT.svg writes outlines as polygons, gpuimg run 'threshold | gradient' IN "
+    "OUT draws them, and gpuimg extract IN --overlay OUT draws boxes around objects";
 static const char time_of_batch[] =
     "to estimate the time of a batch run it on about 100 files: its last line "
     "has the images per second";
@@ -97,7 +97,7 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"shift", "autoalign", no_align},
     {"mask", "background-removal", no_subject},
     {"local-threshold", "barcode", no_recognition},
-    {"gradient", "boundary", outlines},
+    {"contours", "boundary", outlines},
     {"edges", "cartoon", sketches},
     {"edges", "charcoal", sketches},
     {"pad", "checkerboard", no_drawn},
@@ -109,8 +109,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"blend", "colorize", tints},
     {"resize", "colorizer", no_network},
     {"blend", "colourize", tints},
-    {"gradient", "contour", outlines},
-    {"gradient", "contours", outlines},
     {"edges", "corners", no_features},
     {"pad", "create", no_drawn},
     {"calc", "curve", curve},
@@ -163,8 +161,8 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"mode", "oilpaint", paintings},
     {"edges", "orb", no_features},
     {"convert", "organize", no_names},
-    {"gradient", "outline", outlines},
-    {"gradient", "outlines", outlines},
+    {"contours", "outline", outlines},
+    {"contours", "outlines", outlines},
     {"mode", "paint", paintings},
     {"montage", "panorama", no_panorama},
     {"convert", "pdf", no_pdf},

@@ -201,8 +201,12 @@ static enum gi_status read_places(struct gi_shape *shape, const struct line *lin
     bool ends = has(line, RIGHT) || shape->kind == GI_SHAPE_LINE;
     bool pair = shape->kind == GI_SHAPE_BOX || shape->kind == GI_SHAPE_LINE;
     if (shape->kind == GI_SHAPE_POLYGON) {
-        enum gi_status status =
-            gi_shape_numbers(shape, "points", has(line, POINTS) ? line->of[POINTS] : "", err);
+        const char *text = has(line, POINTS) ? line->of[POINTS] : "", *blank = strchr(text, ' ');
+        char *three = NULL; /* gpuimg contours writes polygons of one or two points too */
+        if (*text && (!blank || !strchr(blank + 1, ' ')))
+            three = gi_small_format("%s %s %s", text, text, text);
+        enum gi_status status = gi_shape_numbers(shape, "points", three ? three : text, err);
+        free(three);
         if (status)
             gi_err_prefix(err, "line %zu", line->number);
         return status ? err->status = GI_E_FORMAT : GI_OK;

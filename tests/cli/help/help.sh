@@ -73,8 +73,8 @@ dpi:common
 watershed:extract
 count:extract
 particles:extract
-contour:gradient
-outlines:gradient
+contour:contours
+outlines:contours
 viridis:colormap
 false colour:colormap
 false color:colormap

@@ -81,14 +81,14 @@ log:help batch (--report)
 python:run (in Python: import gpuimg)
 END
 # Words for what gpuimg does in another way, or not yet.
-outlines="gpuimg run 'threshold | gradient' IN OUT draws outlines, and gpuimg extract IN --overlay OUT draws boxes around objects"
+outlines="gpuimg contours IN OUT.svg writes outlines as polygons, gpuimg run 'threshold | gradient' IN OUT draws them, and gpuimg extract IN --overlay OUT draws boxes around objects"
 no_dry_run='there is no dry run, but options and the names of outputs are checked before any work, and --no-clobber replaces no file'
 while IFS=: read -r words sentence; do
     for word in $words; do
         expect_error 2 "$word: no such command, $sentence (try gpuimg help)" "$word" in.pgm made.pgm
     done
 done <<END
-contour contours outline outlines boundary:$outlines
+outline outlines boundary:$outlines
 curve curves:gpuimg calc 'full * (a / full) ^ 0.8' IN OUT applies a formula, lut a table, and levels sets black, white and midtones
 vignette:gpuimg calc 'a * (1 - hypot(x / width - 0.5, y / height - 0.5) ^ 2)' IN OUT darkens the corners
 watershed:objects that touch can't be separated yet: gpuimg extract counts them as one
