@@ -36,6 +36,7 @@
     P(convolve_2d,        SAMPLE,  SAME, struct gi_image,       struct gi_dense)                    \
     P(box,                INTEGER, SAME, struct gi_image,       struct gi_box)                      \
     P(gradient_magnitude, SAMPLE,  SAME, struct gi_image,       struct gi_gradient_magnitude)       \
+    P(canny,              SAMPLE,  SIZE, struct gi_image,       struct gi_canny)                    \
     /* kernels/morphology.h */                                                                      \
     P(min_max,            SAMPLE,  SAME, struct gi_image,       struct gi_min_max)                  \
     P(rolling_ball,       SAMPLE,  SAME, struct gi_image,       struct gi_rolling_ball)             \
