@@ -1,5 +1,5 @@
 /* Contracts of the family morphology: minimum and maximum over a structuring element, the rolling
- * ball, and transparent pixels that are ignored. SPDX-License-Identifier: MIT */
+ * ball, transparent pixels that are ignored, and morphological reconstruction. SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_MORPHOLOGY_H
 #define GI_KERNELS_MORPHOLOGY_H
 
@@ -68,6 +68,20 @@ struct gi_ignore_transparent {
 
 /* ignore_transparent: `src` has alpha; `dst` may be spec->picked. Samples are copied bit for
  * bit. */
+
+/* Morphological reconstruction of `seed` by dilation under `src`, of each colour channel separately
+ * (L. Vincent, Morphological grayscale reconstruction in image analysis, IEEE Trans. Image
+ * Processing 2(2), 1993). f is at first the minimum of seed and src. Then f becomes the minimum of
+ * src and the maximum of f over the pixel and its 4 or 8 neighbours, again and again, until it no
+ * longer changes. This limit does not depend on the order of the steps. -0 counts as +0 and becomes
+ * +0. Where seed or src is NaN, the result is the canonical NaN, and other pixels do not have this
+ * pixel as a neighbour. Alpha is copied from `src`. */
+struct gi_reconstruct {
+    const struct gi_image *seed; /* on the backend, shaped as `src` */
+    int connectivity;            /* 4 or 8 */
+};
+
+/* reconstruct: `dst` may be spec->seed. */
 
 #ifdef __cplusplus
 }

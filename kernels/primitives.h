@@ -41,6 +41,7 @@
     P(min_max,            SAMPLE,  SAME, struct gi_image,       struct gi_min_max)                  \
     P(rolling_ball,       SAMPLE,  SAME, struct gi_image,       struct gi_rolling_ball)             \
     P(ignore_transparent, SAMPLE,  SAME, struct gi_image,       struct gi_ignore_transparent)       \
+    P(reconstruct,        SAMPLE,  SAME, struct gi_image,       struct gi_reconstruct)              \
     /* kernels/rank.h */                                                                            \
     P(median,             SAMPLE,  SAME, struct gi_image,       struct gi_median)                   \
     P(mode,               INTEGER, SAME, struct gi_image,       struct gi_median)                   \
