@@ -1,5 +1,6 @@
 /* Contracts of the family morphology: minimum and maximum over a structuring element, the rolling
- * ball, transparent pixels that are ignored, and morphological reconstruction. SPDX-License-Identifier: MIT */
+ * ball, transparent pixels that are ignored, morphological reconstruction, and thinning.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_MORPHOLOGY_H
 #define GI_KERNELS_MORPHOLOGY_H
 
@@ -82,6 +83,22 @@ struct gi_reconstruct {
 };
 
 /* reconstruct: `dst` may be spec->seed. */
+
+enum { GI_THIN_PASSES_MAX = 4 };
+
+/* Thinning of a mask by lookup tables. The foreground is at first the pixels that are > 0. A pass
+ * removes every foreground pixel whose code is marked in the table of the pass, all at once. The
+ * code has bit i set if neighbour i is foreground; the neighbours are numbered from 0 to 7 in
+ * raster order, and pixels outside the image are background. A cycle is npasses passes with the
+ * tables in order. Cycles follow until one removes nothing, or until there were `cycles` of them,
+ * if that is not 0. The result is full scale in the foreground, else 0. */
+struct gi_thin {
+    /* Bit code % 32 of word code / 32. */
+    uint32_t removes[GI_THIN_PASSES_MAX][8];
+    int npasses, cycles;
+};
+
+/* thin: the images have one channel. */
 
 #ifdef __cplusplus
 }

@@ -42,6 +42,7 @@
     P(rolling_ball,       SAMPLE,  SAME, struct gi_image,       struct gi_rolling_ball)             \
     P(ignore_transparent, SAMPLE,  SAME, struct gi_image,       struct gi_ignore_transparent)       \
     P(reconstruct,        SAMPLE,  SAME, struct gi_image,       struct gi_reconstruct)              \
+    P(thin,               SAMPLE,  SAME, struct gi_image,       struct gi_thin)                     \
     /* kernels/rank.h */                                                                            \
     P(median,             SAMPLE,  SAME, struct gi_image,       struct gi_median)                   \
     P(mode,               INTEGER, SAME, struct gi_image,       struct gi_median)                   \
