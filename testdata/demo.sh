@@ -42,6 +42,7 @@ scene gaussian --sigma 4
 scene sharpen --amount 2
 scene convolve --kernel "-2 -1 0; -1 1 1; 0 1 2"
 scene edges
+scene canny --low 150 --high 400
 scene erode --k 7
 scene dilate --k 15 --shape disk
 scene open --k 9
