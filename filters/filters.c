@@ -30,7 +30,8 @@ extern const struct gi_filter gi_filter_levels, gi_filter_gamma, gi_filter_norma
     gi_filter_equalize, gi_filter_match, gi_filter_clahe, gi_filter_tonemap;
 extern const struct gi_filter gi_filter_color, gi_filter_convert, gi_filter_quantize,
     gi_filter_palette, gi_filter_hash, gi_filter_find_places, gi_filter_colormap, gi_filter_lut;
-extern const struct gi_filter gi_filter_canny;
+extern const struct gi_filter gi_filter_canny, gi_filter_reconstruct, gi_filter_h_maxima,
+    gi_filter_h_minima, gi_filter_thin, gi_filter_hit_or_miss, gi_filter_flood_fill;
 
 const struct gi_filter *const gi_filters[] = {
     &gi_filter_blur,
@@ -47,9 +48,15 @@ const struct gi_filter *const gi_filters[] = {
     &gi_filter_tophat,
     &gi_filter_blackhat,
     &gi_filter_background,
+    &gi_filter_reconstruct,
+    &gi_filter_h_maxima,
+    &gi_filter_h_minima,
+    &gi_filter_thin,
+    &gi_filter_hit_or_miss,
     &gi_filter_fill_holes,
     &gi_filter_clear_border,
     &gi_filter_remove_small,
+    &gi_filter_flood_fill,
     &gi_filter_distance,
     &gi_filter_expand_labels,
     &gi_filter_median,

@@ -17,7 +17,8 @@ const struct gi_choice gi_footprint_shapes[] = {
 };
 
 /* Finds the runs of pixels that are not 0 in a rectangle, row by row. */
-static enum gi_status runs_of(struct gi_footprint *w, const double *pixels, struct gi_err *err)
+static enum gi_status runs_of(struct gi_footprint *w, const double *pixels, const char *name,
+                              struct gi_err *err)
 {
     int width = w->width, left = width / 2, top = w->height / 2;
     w->runs = gi_small_alloc(GI_RUNS_MAX * sizeof *w->runs);
@@ -30,33 +31,39 @@ static enum gi_status runs_of(struct gi_footprint *w, const double *pixels, stru
             while (x + 1 < width && row[x + 1] != 0)
                 x++;
             if (w->nruns == GI_RUNS_MAX)
-                return gi_fail(err, GI_E_USAGE, "--mask: want at most %d runs of pixels",
+                return gi_fail(err, GI_E_USAGE, "--%s: want at most %d runs of pixels", name,
                                GI_RUNS_MAX);
             w->pixels += x - first + 1;
             w->runs[w->nruns++] = (struct gi_footprint_run){
                 (int16_t)(y - top), (int16_t)(first - left), (int16_t)(x - left)};
         }
     if (!w->nruns)
-        return gi_fail(err, GI_E_USAGE, "--mask: all of it is 0: want some pixels that count");
+        return gi_fail(err, GI_E_USAGE, "--%s: all of it is 0: want some pixels that count", name);
     return GI_OK;
 }
 
-static enum gi_status drawn(struct gi_footprint *w, const char *text, int most, struct gi_err *err)
+enum gi_status gi_footprint_read(struct gi_footprint *w, const char *text, const char *name,
+                                 int most, struct gi_err *err)
 {
     struct gi_kernel kernel;
     enum gi_status status = gi_kernel_read(&kernel, text, err);
+    *w = (struct gi_footprint){0};
     if (status) {
-        gi_err_prefix(err, "--mask");
+        gi_err_prefix(err, "--%s", name);
         return status;
     }
     w->width = kernel.width;
     w->height = kernel.height;
     if (w->width > most || w->height > most)
-        status = gi_fail(err, GI_E_USAGE, "--mask: %d x %d pixels: want at most %d a side",
+        status = gi_fail(err, GI_E_USAGE, "--%s: %d x %d pixels: want at most %d a side", name,
                          w->width, w->height, most);
     else
-        status = runs_of(w, kernel.weights, err);
+        status = runs_of(w, kernel.weights, name, err);
     gi_kernel_free(&kernel);
+    if (status || w->pixels == w->width * w->height) {
+        gi_footprint_free(w);
+        w->nruns = 0;
+    }
     return status;
 }
 
@@ -98,7 +105,7 @@ enum gi_status gi_footprint_make(struct gi_footprint *made,
     enum gi_status status = GI_OK;
     *made = (struct gi_footprint){0};
     if (window->mask) {
-        status = drawn(made, window->mask, most, err);
+        return gi_footprint_read(made, window->mask, "mask", most, err);
     } else if (window->shape != GI_FOOTPRINT_RECT) {
         round_one(made, window->k, window->shape == GI_FOOTPRINT_DISK);
     } else {

@@ -88,4 +88,7 @@ struct gi_footprint {
 enum gi_status gi_footprint_make(struct gi_footprint *made,
                                  const struct gi_footprint_params *window,
                                  const struct gi_image *src, int most, struct gi_err *err);
+/* The same from rows of numbers, the value of the option `name`. */
+enum gi_status gi_footprint_read(struct gi_footprint *made, const char *text, const char *name,
+                                 int most, struct gi_err *err);
 void gi_footprint_free(struct gi_footprint *made);

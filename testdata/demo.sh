@@ -51,9 +51,15 @@ scene gradient --k 3
 scene tophat --k 71
 scene blackhat --k 31
 scene background --radius 60
+scene reconstruct --seed $out/further/light.png
+scene h-maxima --height 60
+scene h-minima --height 60
+coins threshold --at otsu | thin
+coins threshold --at otsu | hit-or-miss --hit "0 0 0 0 0; 0 0 1 1 1; 0 1 1 1 1"
 coins threshold --at otsu | fill-holes
 coins threshold --at otsu | clear-border
 coins threshold --at otsu | remove-small --area 1500
+scene flood-fill --at 5,5 --tolerance 30% --value orange
 coins threshold --at otsu | fill-holes | distance --depth 8
 coins threshold --at otsu | expand-labels --distance 6
 scene median --k 9

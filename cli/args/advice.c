@@ -60,7 +60,6 @@ static const char no_deblur[] =
 static const char no_fourier[] = "there is no Fourier transform yet";
 static const char no_features[] =
     "lines, circles, corners and key points are not found yet; gpuimg edges IN OUT shows edges";
-static const char no_shapes[] = "skeletons are not there yet; gpuimg extract IN measures regions";
 static const char no_inpainting[] =
     "missing parts are not painted in; gpuimg median and gpuimg close remove small ones";
 static const char no_drawn[] =
@@ -194,8 +193,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"composite", "shadow", shadows},
     {"convert", "show", no_display},
     {"edges", "sift", no_features},
-    {"extract", "skeleton", no_shapes},
-    {"extract", "skeletonize", no_shapes},
     {"edges", "sketch", sketches},
     {"absdiff", "solarise", solarized},
     {"absdiff", "solarize", solarized},
@@ -208,7 +205,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"resize", "superresolution", no_network},
     {"convert", "svg", no_pdf},
     {"remap", "swirl", warps},
-    {"extract", "thin", no_shapes},
     {"blend", "tint", tints},
     {"channels", "transparency", alphas},
     {"channels", "transparent", alphas},
