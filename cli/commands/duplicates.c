@@ -38,7 +38,7 @@ static const struct gi_option options[] = {
      .default_text = "5", .min = 0, .max = GI_HASH_DISTANCE_MAX, .unit = "bits",
      .help = "Maximum number of different bits of similar images (their Hamming distance)"},
     {GI_OPTION("method", CHOICE, struct duplicates_params, hash.method), .letter = 'm',
-     .default_text = "perceptual", .choices = gi_hash_methods,
+     .default_text = "perceptual", .choices = gi_hash_bit_methods,
      .help = "The hash, as of gpuimg hash; a table already has one"},
     {GI_OPTION("json", FLAG, struct duplicates_params, json), .letter = 'j',
      .help = "Print one JSON object per group and line"},
@@ -362,9 +362,6 @@ static enum gi_status run_duplicates(const struct gi_command *self, void *const 
     struct gi_hashed hashed = {0};
     if (own->json && many->table)
         return gi_fail(err, GI_E_USAGE, "--json: is for standard output, want no --table with it");
-    if (gi_hash_is_placeholder(own->hash.method))
-        return gi_fail(err, GI_E_USAGE, "--method %s: is a text, want a hash of bits",
-                       gi_hash_methods[own->hash.method].name);
     enum gi_status found =
         many->table ? gi_table_writer_format_of(&format, many->table, err) : GI_OK;
     if (!found)

@@ -18,18 +18,25 @@ enum {
     CELLS = GI_HASH_SIDE_MAX * GI_HASH_SIDE_MAX,
 };
 
+#define BIT_METHODS                                                                                \
+    [GI_HASH_PERCEPTUAL] = {"perceptual", NULL,                                                    \
+                            "phash: low frequencies of a DCT above their median"},                 \
+    [GI_HASH_AVERAGE] = {"average", NULL, "ahash: pixels above their mean"},                       \
+    [GI_HASH_DIFFERENCE] = {"difference", NULL,                                                    \
+                            "dhash: pixels brighter than their left neighbour"},                   \
+    [GI_HASH_WAVELET] = {"wavelet", NULL, "whash: the lowest Haar wavelets above their median"}
+#define SHORT_NAMES                                                                                \
+    {"phash", "perceptual", NULL}, {"ahash", "average", NULL}, {"dhash", "difference", NULL},      \
+    {                                                                                              \
+        "whash", "wavelet", NULL                                                                   \
+    }
+
+const struct gi_choice gi_hash_bit_methods[] = {BIT_METHODS, SHORT_NAMES, {NULL, NULL, NULL}};
 const struct gi_choice gi_hash_methods[] = {
-    [GI_HASH_PERCEPTUAL] = {"perceptual", NULL,
-                            "phash: low frequencies of a DCT above their median"},
-    [GI_HASH_AVERAGE] = {"average", NULL, "ahash: pixels above their mean"},
-    [GI_HASH_DIFFERENCE] = {"difference", NULL, "dhash: pixels brighter than their left neighbour"},
-    [GI_HASH_WAVELET] = {"wavelet", NULL, "whash: the lowest Haar wavelets above their median"},
+    BIT_METHODS,
     [GI_HASH_BLURHASH] = {"blurhash", NULL, "a placeholder for web pages, as text, not bits"},
     [GI_HASH_THUMBHASH] = {"thumbhash", NULL, "a placeholder with alpha, in base64, not bits"},
-    {"phash", "perceptual", NULL},
-    {"ahash", "average", NULL},
-    {"dhash", "difference", NULL},
-    {"whash", "wavelet", NULL},
+    SHORT_NAMES,
     {NULL, NULL, NULL},
 };
 
@@ -46,7 +53,7 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-bool gi_hash_is_placeholder(int method)
+static bool is_placeholder(int method)
 {
     return method == GI_HASH_BLURHASH || method == GI_HASH_THUMBHASH;
 }
@@ -106,7 +113,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (src->width > INT32_MAX / GI_MAX_CHANNELS)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d pixels wide: want at most %d", src->width,
                        INT32_MAX / GI_MAX_CHANNELS);
-    if (gi_hash_is_placeholder(p->method))
+    if (is_placeholder(p->method))
         fit(&width, &height, src);
     else
         find_size(&width, &height, p, src);
@@ -117,7 +124,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!spec)
         return GI_E_MEMORY;
     int less = src->height - height; /* as in resize --like pillow */
-    if (!gi_hash_is_placeholder(p->method))
+    if (!is_placeholder(p->method))
         spec->alpha = GI_ALPHA_PLAIN;
     spec->columns_first = less > 0 && less > 2 * ((int64_t)src->width - width);
     plan->dependency = GI_DEPENDENCY_GLOBAL;
@@ -189,7 +196,7 @@ static enum gi_status make_small(const struct gi_plan *plan, struct gi_queue *qu
     const struct gi_kernels *k = queue->k;
     const struct gi_resample *spec = plan->tables;
     const struct gi_hash_params *p = plan->params;
-    const bool placeholder = gi_hash_is_placeholder(p->method);
+    const bool placeholder = is_placeholder(p->method);
     struct gi_image bytes = {0}, reduced = {0};
     enum gi_status status = make_8(queue, &bytes, !placeholder, src, err);
     if (!status)
@@ -334,7 +341,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
         break;
     }
     gi_image_free(&image);
-    if (!gi_hash_is_placeholder(p->method))
+    if (!is_placeholder(p->method))
         print_bits(hash, bits, p->size * p->size);
     return GI_OK;
 }

@@ -29,10 +29,8 @@ struct gi_hash {
     char text[GI_HASH_DIGITS_MAX + 1];
 };
 
-extern const struct gi_choice gi_hash_methods[];
-
-/* Returns whether the result of this method is a text that stands for the picture. */
-bool gi_hash_is_placeholder(int method);
+/* The choices of --method, and those whose result is bits. */
+extern const struct gi_choice gi_hash_methods[], gi_hash_bit_methods[];
 
 /* Result: struct gi_hash. */
 extern const struct gi_filter gi_filter_hash;

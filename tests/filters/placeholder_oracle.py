@@ -104,6 +104,8 @@ def test_formats():
     c.run("hash", path, "--method", "blurhash", "--components", "4.5,3", status=2)
     c.run("hash", path, "--method", "blurhash", "--components", "10,3", status=2)
     c.run("duplicates", path, path, "--method", "blurhash", status=2)
+    c.check("the help of duplicates lists hashes of bits", b"blurhash" not in c.run("help", "duplicates") and b"wavelet" in c.run("help", "duplicates"))
+    c.check("short names", c.run("duplicates", path, path, "--method", "whash") == c.run("duplicates", path, path, "--method", "wavelet"))
 
 
 for i in range(28):
