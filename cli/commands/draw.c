@@ -402,7 +402,9 @@ const struct gi_command gi_command_draw = {
         "Options draw in this order: the table, boxes, lines, circles, polygons, text and scale "
         "bar. A line or circle goes through the centres of the pixels that are named, and the "
         "line of a box is inside it. A scale bar is rounded to whole pixels.\n\n"
-        "draw is no step of a chain, and not for tars, streams and video.",
+        "draw is no step of a chain, because the drawing depends on the size, the name and the "
+        "resolution of each image, and not for tars, streams of several images and video. A pipe "
+        "joins both: gpuimg run 'gaussian | normalize' in.png png:- | gpuimg draw - out.png.",
     .examples =
         "gpuimg draw photo.jpg marked.jpg --box 120,80,200,150 --color red --width 4\n"
         "gpuimg draw cells.png boxes.png --table regions.csv --size 14\n"

@@ -48,6 +48,10 @@ head -c 3000000 /dev/zero | tr '\0' 1 >table.csv
 expect_error 1 'draw: --table: table.csv: *' draw in.pgm made.png --table table.csv
 table 'line 1: more than 256 columns' "$(printf 'x,y%300s' '' | tr ' ' ,)"
 
+# A pipe from a chain, as the manual says.
+gpuimg run 'invert | invert' in.pgm pgm:- | gpuimg draw - piped.png --box 1,1,5,5
+same 'a pipe' piped.png first.png
+
 # A table whose rows are all for other images draws nothing, which causes a warning.
 for column in file filename file_name image image_name image_path img path image_id; do
     printf '%s,x,y,w,h\n' $column >rows.csv
