@@ -18,8 +18,8 @@ static const char time_of_batch[] =
 
 static const char no_align[] = "images can't be aligned yet; gpuimg shift, affine and perspective "
                                "move an image by numbers that are known";
-static const char no_panorama[] = "panoramas can't be stitched; gpuimg montage --rows 1 --gap 0 "
-                                  "--stretch places images side by side";
+static const char no_panorama[] = "gpuimg mosaic stitches images whose positions are known, and "
+                                  "montage --rows 1 --gap 0 places images side by side";
 static const char curve[] = "gpuimg calc 'full * (a / full) ^ 0.8' IN OUT applies a formula, lut a "
                             "table, and levels sets black, white and midtones";
 static const char vignettes[] = "gpuimg calc 'a * (1 - hypot(x / width - 0.5, y / height - 0.5) ^ "
@@ -198,8 +198,8 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"absdiff", "solarize", solarized},
     {"pad", "solid", no_drawn},
     {"convert", "sort", no_names},
-    {"montage", "stitch", no_panorama},
-    {"montage", "stitching", no_panorama},
+    {"mosaic", "stitch", no_panorama},
+    {"mosaic", "stitching", no_panorama},
     {"resize", "super-resolution", no_network},
     {"resize", "superres", no_network},
     {"resize", "superresolution", no_network},

@@ -138,6 +138,7 @@ CONTENT = {
     "jobs": {".txt": b"# a line\nhelp blur\n"},
     "lut": {".cube": b"LUT_1D_SIZE 2\n0 0 0\n1 1 1\n"},
     "match": {".csv": b"5\n" * 256},
+    "mosaic": {".csv": b"file,x,y\n../base.ppm,0,0\n../base.ppm,20,-3\n"},
     "paste": {".csv": PLACES, ".npy": POINT},
     "perspective": {".txt": b"1 0.1 0\n0 1 2\n0 0 1\n"},
     "remap": {".npy": npy(2), ".pfm": floats("Pf\n24 20\n-1\n", 1)},
