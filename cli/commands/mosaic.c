@@ -31,7 +31,7 @@ static const struct gi_choice blends[] = {
 
 static const struct gi_option options[] = {
     {GI_OPTION("blend", CHOICE, struct mosaic_params, blend), .letter = 'b', .default_text = "over",
-     .choices = blends, .help = "What becomes of pixels where images overlap"},
+     .choices = blends, .help = "Value of a pixel where images overlap"},
     {GI_OPTION("size", EXTENT, struct mosaic_params, size), .letter = 's', .metavar = "WxH",
      .form = "WIDTHxHEIGHT",
      .help = "Size of the mosaic in pixels, whose upper left pixel is at 0, 0; parts outside are "

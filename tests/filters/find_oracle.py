@@ -150,7 +150,7 @@ c.run("find", "page.pgm", "page.pgm", "--template", "logo.pgm", "--table", "all.
 c.check("many", len(open("all.csv").readlines()) == 1 + 2 * len(made["places"]) or open("all.csv").readline().startswith("file,x,y"))
 c.check("a chain", b"20,10,8,6,1" in c.run("run", "invert | invert | find --template logo.pgm --count 3 --format csv --min-score 0.99", "page.pgm"))
 
-# What it refuses.
+# Errors.
 for words, want in ((("logo.pgm", "--template", "page.pgm"), "--template: is 60 x 50, want at most 8 x 6 as the input"),
                     (("page.pgm", "--template", "found.ppm"), "--template: is in colour, want gray as the input (or --gray)"),
                     (("page.pgm", "--template", "logo.pgm", "--map", "page.pgm"), "page.pgm"),

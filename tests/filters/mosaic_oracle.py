@@ -95,7 +95,7 @@ for blend in "over", "linear":
 lines = [json.loads(line) for line in open("r.jsonl")]
 c.check("places in the report", [x["place"][:2] if isinstance(x["place"], list) else [x["place"]["x"], x["place"]["y"]] for x in lines if "place" in x] == [[r[2], int(float(r[3]))] for r in rows], lines[1])
 
-# Tables that it refuses, and what is wanted.
+# Damaged tables, which are refused.
 for text, want in (("", "has no rows"), ("file,x,y\n", "has no rows"), ("file,x\na.ppm,1\n", "has no column y"), ("file,x,y\n0.ppm,1\n", 'line 2: y is "": want whole pixels'),
                    ("file,x,y\n0.ppm,1.5,2\n", 'line 2: x is "1.5": want whole pixels'), ("file,x,y\n0.ppm,nan,2\n", "want whole pixels"),
                    ("file,x,y\n0.ppm,1e300,2\n", "want whole pixels"), ("file,x,y\n,1,2\n", "line 2: has no file"), ('file,x,y\n"0.ppm,1,2\n', "want whole pixels"),
