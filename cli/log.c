@@ -11,11 +11,11 @@
 static const char *command_name;
 static bool is_quiet, is_verbose;
 static char conclusion[1024];
-static char first_logged[1024]; /* protected by the lock of stderr */
-static bool shows_line;         /* protected by the lock of stderr */
+static char first_logged[1024]; /* protected by the lock of the stream */
+static bool shows_line;         /* protected by the lock of the stream */
 
 /* Warnings of a batch, without the name before their first ": ". A warning for which the array has
- * no room is printed each time that it occurs. The array is protected by the lock of stderr. */
+ * no room is printed each time that it occurs. The array is protected by the lock of the stream. */
 enum { WARNINGS_MAX = 32 };
 static struct {
     char text[1024];
@@ -24,6 +24,50 @@ static struct {
 } warnings[WARNINGS_MAX];
 static int nwarnings;
 static bool counts_warnings;
+
+/* ---- the stream ---- */
+
+static FILE *stream; /* NULL: stderr */
+
+FILE *gi_cli_stream(void)
+{
+    return stream ? stream : stderr;
+}
+
+#ifdef __GLIBC__
+/* Takes what a library prints: a cookie_write_function_t. */
+static ssize_t take_foreign(void *cookie, const char *bytes, size_t nbytes)
+{
+    static const char *const last_words[] = {"abort", "assert", "terminate"};
+    static bool ends; /* protected by the lock of the library's stream */
+    char text[1024];
+    (void)cookie;
+    snprintf(text, sizeof text, "%.*s", nbytes < sizeof text ? (int)nbytes : (int)sizeof text - 1,
+             bytes);
+    for (size_t i = 0; i < sizeof last_words / sizeof *last_words; i++)
+        ends = ends || strcasestr(text, last_words[i]);
+    if (ends || is_verbose)
+        fwrite(bytes, 1, nbytes, gi_cli_stream());
+    return (ssize_t)nbytes;
+}
+
+void gi_cli_quiet_libraries(void)
+{
+    const cookie_io_functions_t functions = {.write = take_foreign};
+    FILE *foreign = fopencookie(NULL, "w", functions);
+    if (!foreign)
+        return;
+    setvbuf(foreign, NULL, _IOLBF, BUFSIZ);
+    stream = stderr;
+    stderr = foreign; /* a variable in glibc, which its manual lets programs set */
+}
+#else
+void gi_cli_quiet_libraries(void)
+{
+}
+#endif
+
+/* ---- messages ---- */
 
 void gi_cli_name(const char *name)
 {
@@ -162,14 +206,14 @@ static void write_line(const char *kind, const char *format, va_list args)
     char text[1024];
     vsnprintf(text, sizeof text, format, args);
     const char *name = command_name;
-    flockfile(stderr);
+    flockfile(gi_cli_stream());
     if (shows_line)
-        fputs("\r\033[K", stderr);
+        fputs("\r\033[K", gi_cli_stream());
     shows_line = false;
-    fprintf(stderr, "gpuimg: %s%s%s", kind, name ? name : "", name ? ": " : "");
-    gi_print_safe(stderr, text);
-    putc('\n', stderr);
-    funlockfile(stderr);
+    fprintf(gi_cli_stream(), "gpuimg: %s%s%s", kind, name ? name : "", name ? ": " : "");
+    gi_print_safe(gi_cli_stream(), text);
+    putc('\n', gi_cli_stream());
+    funlockfile(gi_cli_stream());
 }
 
 void gi_cli_log(const char *format, ...)
@@ -180,11 +224,11 @@ void gi_cli_log(const char *format, ...)
     va_copy(again, args);
     vsnprintf(text, sizeof text, format, again);
     va_end(again);
-    flockfile(stderr);
+    flockfile(gi_cli_stream());
     if (!*first_logged)
         strcpy(first_logged, text);
     write_line("", format, args);
-    funlockfile(stderr);
+    funlockfile(gi_cli_stream());
     va_end(args);
 }
 
@@ -212,10 +256,10 @@ static void warn(const char *unnamed, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    flockfile(stderr);
+    flockfile(gi_cli_stream());
     if (!is_quiet && !(counts_warnings && occurred(unnamed)))
         write_line("warning: ", format, args);
-    funlockfile(stderr);
+    funlockfile(gi_cli_stream());
     va_end(args);
 }
 
@@ -260,32 +304,32 @@ void gi_cli_print_conclusion(void)
 
 void gi_cli_count_warnings(void)
 {
-    flockfile(stderr);
+    flockfile(gi_cli_stream());
     counts_warnings = true;
     nwarnings = 0;
-    funlockfile(stderr);
+    funlockfile(gi_cli_stream());
 }
 
 void gi_cli_print_warnings(void)
 {
-    flockfile(stderr);
+    flockfile(gi_cli_stream());
     counts_warnings = false;
     for (int i = 0; i < nwarnings; i++)
         if (warnings[i].more)
             gi_cli_warn("%llu more%s: %s", warnings[i].more,
                         warnings[i].varies ? ", with other numbers" : "", warnings[i].text);
     nwarnings = 0;
-    funlockfile(stderr);
+    funlockfile(gi_cli_stream());
 }
 
 void gi_cli_show_line(const char *line)
 {
-    flockfile(stderr);
+    flockfile(gi_cli_stream());
     if (shows_line || *line)
-        fprintf(stderr, "\r\033[K%s", line);
+        fprintf(gi_cli_stream(), "\r\033[K%s", line);
     shows_line = *line;
-    fflush(stderr);
-    funlockfile(stderr);
+    fflush(gi_cli_stream());
+    funlockfile(gi_cli_stream());
 }
 
 int gi_terminal_width(int fd)

@@ -7,7 +7,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Prints one line to stderr: "gpuimg: COMMAND: text". */
+/* The stream of standard error, for all that this program prints there. */
+FILE *gi_cli_stream(void);
+/* Drops the lines that libraries print on stderr from now on, as libjxl and the decoders of libheif
+ * do about damaged files, for which they have no option. Lines remain with --verbose, and from one
+ * on that tells why a library ends the process. main() calls this first. */
+void gi_cli_quiet_libraries(void);
+
+/* Prints one line to standard error: "gpuimg: COMMAND: text". */
 void gi_cli_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Returns the first text that gi_cli_log() printed since gi_cli_forget_logged(), without the
  * program and the command, or "". Both are called while no other thread logs. */

@@ -215,12 +215,13 @@ static int run_line(int argc, char **argv, struct gi_err *err)
 int main(int argc, char **argv)
 {
     open_standard_files();
+    gi_cli_quiet_libraries();
     set_signals();
     gi_small_ends_by(end_without_memory);
     gi_json_start();
     gi_commands_use(gi_command_rows);
     if (argc < 2) {
-        gi_help_start(stderr);
+        gi_help_start(gi_cli_stream());
         return GI_EXIT_USAGE;
     }
     struct gi_err err = {0};

@@ -23,7 +23,8 @@ const struct gi_option gi_device_options[] = {
      .help = "Print the time of each stage in milliseconds on standard error. For many images the "
              "times are sums over the threads, and the time that elapsed is printed too"},
     {GI_OPTION("verbose", FLAG, struct gi_device_params, verbose), .letter = 'v',
-     .help = "Print the chosen device and the reason for the choice on standard error"},
+     .help = "Print the chosen device, the reason for the choice, and lines that libraries print "
+             "about damaged files, on standard error"},
     {0},
 };
 

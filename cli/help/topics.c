@@ -382,8 +382,7 @@ static const char *const common_paragraphs[] = {
     "visible difference is that of cjxl --quality. Floats without a profile are declared as linear "
     "light, other samples as sRGB, unless cICP, or gAMA and cHRM, of a PNG name another colour "
     "space, as Display P3 or PQ. A colour space that a JPEG XL names is read as an ICC profile. A "
-    "lossy file with a profile that libjxl can't describe by numbers is decoded to sRGB. libjxl "
-    "may print lines of its own about a damaged file.",
+    "lossy file with a profile that libjxl can't describe by numbers is decoded to sRGB.",
     "The first image of a FITS file with two or three axes is read, and x.fits[1] is the second "
     "one; other images and tables are named as lost, and tile-compressed images want funpack "
     "first. Three planes are red, green and blue, other numbers are bands ('x.fits[bands=2]'). The "

@@ -99,15 +99,15 @@ static void log_ways(const struct gi_kernels *k)
 
 static void print_stage(const struct stage *stage)
 {
-    fprintf(stderr, "%-16s %10.3f ms", stage->name, stage->ms);
+    fprintf(gi_cli_stream(), "%-16s %10.3f ms", stage->name, stage->ms);
     if (stage->nbytes > 0 && stage->ms > 0)
-        fprintf(stderr, "  %12.0f bytes  %8.2f GB/s", stage->nbytes,
+        fprintf(gi_cli_stream(), "  %12.0f bytes  %8.2f GB/s", stage->nbytes,
                 1e-6 * stage->nbytes / stage->ms);
     if (stage->nbytes > 0 && table.bands > 1)
-        fprintf(stderr, "  in %d bands", table.bands);
+        fprintf(gi_cli_stream(), "  in %d bands", table.bands);
     if (stage->step == COPIES)
-        fprintf(stderr, "  %d time%s", stage->copies, stage->copies == 1 ? "" : "s");
-    putc('\n', stderr);
+        fprintf(gi_cli_stream(), "  %d time%s", stage->copies, stage->copies == 1 ? "" : "s");
+    putc('\n', gi_cli_stream());
 }
 
 void gi_timing_print(const struct gi_device_params *device, double elapsed_ms)
@@ -122,7 +122,8 @@ void gi_timing_print(const struct gi_device_params *device, double elapsed_ms)
         total += table.stages[i].ms;
     }
     if (table.n && device->timing)
-        fprintf(stderr, "%-16s %10.3f ms\n", table.of_many ? "sum over threads" : "total", total);
+        fprintf(gi_cli_stream(), "%-16s %10.3f ms\n", table.of_many ? "sum over threads" : "total",
+                total);
     if (table.n && device->timing && table.of_many)
-        fprintf(stderr, "%-16s %10.3f ms\n", "elapsed", elapsed_ms);
+        fprintf(gi_cli_stream(), "%-16s %10.3f ms\n", "elapsed", elapsed_ms);
 }

@@ -155,6 +155,14 @@ for chunks in ([(b"cICP", bytes((9, 16, 9, 1)))], [(b"cICP", bytes((9, 16, 0, 0)
     got = c.result("convert", "in.png", "a.jxl", "--force")
     check(f"{chunks}: lost by name", got.returncode == 0 and "jxl cannot hold its colour" in got.stderr, got.stderr)
 
+# libjxl's own lines about damage appear with -v only.
+for at in range(30, 200, 17):
+    data = bytearray(open("a.jxl", "rb").read())
+    data[at:at + 4] = b"\xff\0\xff\0"
+    open("damaged.jxl", "wb").write(data)
+    got = c.result("convert", "damaged.jxl", "out.png", "--force")
+    check(f"damage at {at}: only our lines", all(line.startswith("gpuimg: ") for line in got.stderr.splitlines()), got.stderr)
+
 # An animation gives its first frame, by name.
 frames = [Image.fromarray(draw(3, 255).astype("u1")) for _ in range(3)]
 frames[0].save("a.png", save_all=True, append_images=frames[1:], duration=100)
