@@ -51,7 +51,9 @@ static const struct gi_option options[] = {
     {GI_OPTION("gain", REAL, struct gi_compare_params, gain), .min = 0.001, .max = 65535,
      .help = "Make the picture of --diff the absolute difference, multiplied by this"},
     {GI_OPTION("ignore", PATH, struct gi_compare_params, ignore), .metavar = "MASK",
-     .help = "Compare only the pixels that are black in this image of the same size"},
+     .help = "Compare only the pixels that are black in this image of the same size. For two "
+             "folders this may be a folder, in which the mask of a pair has its name; pairs "
+             "without a mask are compared as a whole"},
     {GI_OPTION("visible", FLAG, struct gi_compare_params, visible),
      .help = "Compare only what is seen: colours under alpha 0 do not count, and neither does an "
              "alpha that is opaque everywhere, or whether gray is stored as equal R, G and B"},

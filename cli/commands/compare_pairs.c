@@ -10,6 +10,7 @@
 #include "cli/args/batch_options.h"
 #include "cli/args/device_options.h"
 #include "cli/args/rules.h"
+#include "cli/commands/compare_masks.h"
 #include "cli/commands/compare_pairs.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/inputs/pair_list.h"
@@ -27,8 +28,9 @@ struct pairs {
     struct gi_text_batch table;
     const struct gi_compare_params *wishes;
     struct gi_io_params io;
-    struct gi_image mask;      /* of --ignore */
-    struct gi_pages *pages[2]; /* the files whose pages are compared, if both have several */
+    struct gi_image mask;           /* of --ignore, if it names no folder */
+    struct gi_compare_masks *masks; /* if it does; else NULL */
+    struct gi_pages *pages[2];      /* the files whose pages are compared, if both have several */
     bool json;
     int reader;                           /* descriptor that JSON is printed for; -1: a file */
     size_t n, different, missing, failed; /* `failed` are errors other than a missing file */
@@ -48,18 +50,18 @@ static enum gi_status unless_known(enum gi_status status, const struct gi_err *f
     return status;
 }
 
-/* Finds out whether both names are those of folders. */
-static enum gi_status are_folders(bool *both, char **names, struct gi_err *err)
+/* Finds out whether all `n` names are those of folders. */
+static enum gi_status are_folders(bool *all, char *const *names, int n, struct gi_err *err)
 {
-    *both = true;
-    for (int i = 0; i < 2 && *both; i++) {
+    *all = true;
+    for (int i = 0; i < n && *all; i++) {
         struct stat st;
         struct gi_err fault;
         enum gi_status status = GI_OK;
         if (stat(names[i], &st))
             status =
                 gi_fail(&fault, gi_status_of_errno(errno), "%s: %s", names[i], strerror(errno));
-        *both = !status && S_ISDIR(st.st_mode);
+        *all = !status && S_ISDIR(st.st_mode);
         status = unless_known(status, &fault, err);
         if (status)
             return status;
@@ -88,7 +90,7 @@ enum gi_status gi_pairs_are_wanted(bool *wanted, void *const *params, char **ope
               p->choice.except;
     if (*wanted || noperands != 2)
         return GI_OK;
-    enum gi_status status = are_folders(wanted, operands, err);
+    enum gi_status status = are_folders(wanted, operands, 2, err);
     if (!status && !*wanted)
         status = has_pages(wanted, operands[0], io, err);
     else
@@ -122,6 +124,16 @@ static enum gi_status add_files(struct pairs *pairs, char **names, struct gi_err
     return status;
 }
 
+/* Lists the masks if --ignore names a folder. */
+static enum gi_status list_masks(struct pairs *pairs, struct gi_err *err)
+{
+    char *const names[] = {(char *)pairs->wishes->ignore};
+    bool folder = false;
+    enum gi_status status = names[0] ? are_folders(&folder, names, 1, err) : GI_OK;
+    return status || !folder ? status
+                             : gi_compare_masks_new(&pairs->masks, names[0], &pairs->files, err);
+}
+
 static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_job *job,
                                  char **operands, int noperands, struct gi_err *err)
 {
@@ -142,7 +154,7 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_job 
     bool folders = false;
     enum gi_status status = gi_rules_new(&files->rules, job, err);
     if (!status && !p->tar && !p->files_from)
-        status = are_folders(&folders, operands, err);
+        status = are_folders(&folders, operands, 2, err);
     if (!status && !folders && !p->tar && !p->files_from && files->rules)
         status =
             gi_fail(err, GI_E_USAGE, "--only and --except: want two folders, --pairs or --tar");
@@ -154,6 +166,8 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_job 
     if (!status && !files->in.list.n)
         status = gi_fail(err, GI_E_USAGE, "no pairs of images%s",
                          files->rules ? " that --only and --except choose" : "");
+    if (!status && folders)
+        status = list_masks(pairs, err);
     if (!status && (folders || p->files_from))
         gi_matcher_warn(gi_rules_matcher(files->rules));
     if (!status)
@@ -204,7 +218,12 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
                                struct gi_err *err)
 {
     struct pairs *pairs = self;
-    struct gi_compare_pair pair;
+    struct gi_compare_pair pair = {0};
+    struct gi_compare_rules rules =
+        *(const struct gi_compare_rules *)pairs->params[GI_SET_PAIR_FILTER];
+    struct gi_compare_params wishes = *pairs->wishes;
+    struct gi_image mask = {0};
+    void *params[GI_OPTION_SETS_MAX];
     struct gi_err verdict = {0};
     struct gi_further from = {.pages = pairs->pages[1], .page = (int)item->source.place};
     if (pairs->files.tar_pairs)
@@ -213,15 +232,19 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
         item->source.pages = gi_pages_share(pairs->pages[0]);
         item->source.page = (int)item->source.place;
     }
-    enum gi_status status =
-        gi_compare_pair(&pair, imaging, item, item->line.other, &from, pairs->params, err);
+    memcpy(params, pairs->params, sizeof params);
+    params[GI_SET_PAIR_FILTER] = &rules;
+    wishes.ignore = pairs->masks ? gi_compare_mask(pairs->masks, item->line.input) : NULL;
+    enum gi_status status = gi_compare_load_mask(&mask, &rules, &wishes, &pairs->io, err);
+    if (!status)
+        status = gi_compare_pair(&pair, imaging, item, item->line.other, &from, params, err);
     bool ok = !status && !gi_compare_judge(&pair.comparison, pairs->wishes, &verdict);
     if (!status && pairs->wishes->diff)
-        status = gi_compare_save_picture(&pair.a, &pair.b, item->line.output, pairs->params,
-                                         &pairs->io, 1, err);
+        status = gi_compare_save_picture(&pair.a, &pair.b, item->line.output, params, &pairs->io, 1,
+                                         err);
     struct gi_page_body *body = NULL;
     if (!status)
-        status = gi_compare_body(&body, &pair, pairs->params, err);
+        status = gi_compare_body(&body, &pair, params, err);
     item->made.part = body;
     if (!status)
         status = put(pairs, item, &pair.comparison, &pair.a, ok, err);
@@ -231,6 +254,7 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
     }
     gi_image_free(&pair.a);
     gi_image_free(&pair.b);
+    gi_image_free(&mask);
     return status;
 }
 
@@ -305,8 +329,10 @@ static enum gi_status check(void *self, struct gi_err *err)
 static enum gi_status open(void *self, struct gi_imaging *imaging, struct gi_err *err)
 {
     struct pairs *pairs = self;
-    enum gi_status status = gi_compare_load_mask(&pairs->mask, pairs->params[GI_SET_PAIR_FILTER],
-                                                 pairs->wishes, &pairs->io, err);
+    enum gi_status status =
+        pairs->masks ? GI_OK
+                     : gi_compare_load_mask(&pairs->mask, pairs->params[GI_SET_PAIR_FILTER],
+                                            pairs->wishes, &pairs->io, err);
     if (!status) {
         gi_junit_new(&pairs->junit, pairs->wishes->junit);
         gi_page_new(&pairs->page, pairs->wishes->html);
@@ -370,6 +396,7 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     if (!status)
         status = gi_batch_run(&batch, err);
     gi_image_free(&pairs.mask);
+    gi_compare_masks_free(&pairs.masks);
     gi_batch_close(files);
     for (int i = 0; i < 2; i++) {
         enum gi_status closed = gi_pages_close(&pairs.pages[i], status ? NULL : err);

@@ -54,6 +54,32 @@ expect 0 gpuimg compare a b --max-diff 255 --ignore-region 9x9+0+0 --tolerance 2
 expect 1 gpuimg compare a b --min-ssim 0.9999
 check 'the message names the limit that was exceeded' grep -q '^gpuimg: compare: a/two.png and b/two.png: SSIM 0.*: want at least 0.9999$' err
 
+# A folder of masks: the mask of a pair has its path; pairs without a mask are compared as a whole.
+mkdir -p masks/sub more
+gpuimg absdiff a/two.png masks/two.png --with b/two.png
+gpuimg threshold a/one.png masks/sub/three.png --gray --threshold 50% -q
+expect 0 gpuimg compare a b --ignore masks --threads 3
+check 'no warning' test ! -s err
+samples() { gpuimg compare a b --ignore "$1" --format json 2>err | grep "\"a/$2\.png\"" | grep -o '"samples": [0-9]*' | head -n 1; }
+check 'the pixels of a mask are left out' test "$(samples masks sub/three)" = "$(gpuimg compare a/sub/three.png b/sub/three.png --ignore masks/sub/three.png --json | grep -o '"samples": [0-9]*' | head -n 1)"
+check 'and only in its pair' test "$(samples masks one)" = "$(gpuimg compare a/one.png b/one.png --json | grep -o '"samples": [0-9]*' | head -n 1)"
+cp masks/two.png masks/tow.png
+cp masks/two.png masks/sub/2.png
+expect 0 gpuimg compare a b --ignore masks/
+says 'masks for no pair are named' 'gpuimg: warning: compare: --ignore: masks/sub/2.png and 1 more: no pairs have these names'
+expect 0 gpuimg compare a b --ignore masks --only 'two.png'
+check 'no warning if pairs are chosen' test ! -s err
+printf 'P5 1 1 255\n\1' >masks/one.png
+expect 2 gpuimg compare a b --ignore masks
+check 'a mask of another size fails its pair' grep -q 'a/one.png.*--ignore: 1 x 1 pixels: want 640 x 427 as the images' err
+check 'and no other one' grep -q '0 differ, 0 missing, 1 failed, 3 match' err
+echo damaged >masks/one.png
+expect 2 gpuimg compare a b --ignore masks
+check 'a damaged mask is named' grep -q -- '--ignore: masks/one.png: ' err
+expect_error 2 'compare: --ignore more: has no images' compare a b --ignore more
+expect_error 2 'compare: --ignore: masks: is a directory, want an image file' compare a/one.png b/one.png --ignore masks
+rm -r masks more
+
 # Names are unchanged if the output is not a terminal.
 mkdir u v
 cp a/one.png u/é.png
