@@ -39,6 +39,10 @@ static const struct gi_option options[] = {
     {GI_OPTION("max-ciede2000", REAL, struct gi_compare_params, max_ciede2000), .min = 0,
      .max = 1000,
      .help = "Exit with status 1 if the mean CIEDE2000 colour difference is higher than this"},
+    {GI_OPTION("min-ssimulacra2", REAL, struct gi_compare_params, min_ssimulacra2), .min = -1000,
+     .max = 100,
+     .help = "Exit with status 1 if the score of SSIMULACRA 2 is lower than this, or if there is "
+             "none"},
     {GI_OPTION("max-differing", TEXT, struct gi_compare_params, max_differing), .metavar = "N|X%",
      .help = "Exit with status 1 if more samples differ than this: a number, or a percentage of "
              "all samples; with --metric pixelmatch of pixels"},
@@ -145,7 +149,8 @@ enum gi_status gi_compare_judge(const struct gi_comparison *comparison,
 {
     const struct gi_difference *all = &comparison->all;
     bool none = isnan(p->max_diff) && isnan(p->min_psnr) && isnan(p->min_ssim) &&
-                isnan(p->min_ms_ssim) && isnan(p->max_ciede2000) && !p->max_differing;
+                isnan(p->min_ms_ssim) && isnan(p->max_ciede2000) && isnan(p->min_ssimulacra2) &&
+                !p->max_differing;
     if (all->max > p->max_diff)
         return gi_fail(err, GI_E_DIFFERENT, "max difference %.6g: want at most %.6g", all->max,
                        p->max_diff);
@@ -154,6 +159,8 @@ enum gi_status gi_compare_judge(const struct gi_comparison *comparison,
         status = judge_low("SSIM", all->ssim, p->min_ssim, "", err);
     if (!status)
         status = judge_low("MS-SSIM", all->ms_ssim, p->min_ms_ssim, "", err);
+    if (!status)
+        status = judge_low("SSIMULACRA 2", all->ssimulacra2, p->min_ssimulacra2, "", err);
     if (status)
         return status;
     if (!isnan(p->max_ciede2000) && !(all->ciede2000 <= p->max_ciede2000))
@@ -302,7 +309,8 @@ static void choose_metrics(void *const *params)
     rules->metrics |= (isnan(p->min_psnr) ? 0 : GI_COMPARE_PSNR) |
                       (isnan(p->min_ssim) ? 0 : GI_COMPARE_SSIM) |
                       (isnan(p->min_ms_ssim) ? 0 : GI_COMPARE_MS_SSIM) |
-                      (isnan(p->max_ciede2000) ? 0 : GI_COMPARE_CIEDE2000);
+                      (isnan(p->max_ciede2000) ? 0 : GI_COMPARE_CIEDE2000) |
+                      (isnan(p->min_ssimulacra2) ? 0 : GI_COMPARE_SSIMULACRA2);
 }
 
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,

@@ -58,12 +58,13 @@ enum gi_status gi_compare_bands(struct gi_compare_pair *pair, struct gi_imaging 
     const struct gi_compare_rules *rules = params[GI_SET_PAIR_FILTER];
     bool alike = bands[0].n == bands[1].n && bands[0].colors == bands[1].colors &&
                  bands[0].alpha == bands[1].alpha;
-    const char *why = !alike       ? "the other image has other bands or none"
-                      : p->visible ? "--visible: bands are not seen"
-                      : p->diff    ? "--diff: a picture shows no bands"
-                      : rules->metrics & (GI_COMPARE_CIEDE2000 | GI_COMPARE_PIXELMATCH)
-                          ? "--metric: ciede2000 and pixelmatch take colours"
-                          : NULL;
+    const char *why =
+        !alike       ? "the other image has other bands or none"
+        : p->visible ? "--visible: bands are not seen"
+        : p->diff    ? "--diff: a picture shows no bands"
+        : rules->metrics & (GI_COMPARE_CIEDE2000 | GI_COMPARE_SSIMULACRA2 | GI_COMPARE_PIXELMATCH)
+            ? "--metric: ciede2000, ssimulacra2 and pixelmatch take colours"
+            : NULL;
     char text[GI_BANDS_TEXT];
     if (why)
         return gi_fail(

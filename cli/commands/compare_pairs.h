@@ -23,7 +23,7 @@ enum {
 /* The options of the set "Options". */
 struct gi_compare_params {
     /* NAN: not limited */
-    double max_diff, min_psnr, min_ssim, min_ms_ssim, max_ciede2000;
+    double max_diff, min_psnr, min_ssim, min_ms_ssim, max_ciede2000, min_ssimulacra2;
     const char *max_differing; /* a count, or "0.1%"; NULL: not limited */
     int format;                /* 0 text, 1 JSON */
     const char *diff;          /* a file, of many pairs a folder */
@@ -72,7 +72,7 @@ enum gi_status gi_compare_save_picture(const struct gi_image *a, const struct gi
                                        struct gi_err *err);
 
 /* The columns of a struct gi_difference for these metrics (enum gi_compare_metric). */
-enum { GI_COMPARE_COLUMNS = 11 };
+enum { GI_COMPARE_COLUMNS = 12 };
 struct gi_compare_columns {
     struct gi_column of[GI_COMPARE_COLUMNS];
     int n;

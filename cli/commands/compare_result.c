@@ -32,6 +32,8 @@ struct gi_compare_columns gi_compare_columns(unsigned metrics)
          true},
         {GI_COLUMN("ciede2000_max", NULL, REAL, struct gi_difference, ciede2000_max),
          GI_COMPARE_CIEDE2000, true},
+        {GI_COLUMN("ssimulacra2", NULL, REAL, struct gi_difference, ssimulacra2),
+         GI_COMPARE_SSIMULACRA2, true},
         {GI_COLUMN("pixelmatch", NULL, WHOLE, struct gi_difference, pixelmatch),
          GI_COMPARE_PIXELMATCH, true},
         {GI_COLUMN("antialiased", NULL, WHOLE, struct gi_difference, antialiased),

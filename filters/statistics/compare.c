@@ -56,6 +56,8 @@ static enum gi_status measure(struct gi_comparison *result, struct gi_compare_wo
         status = gi_compare_similarities(result, work, err);
     if (!status && metrics & GI_COMPARE_CIEDE2000)
         status = gi_compare_colors(result, work, err);
+    if (!status && metrics & GI_COMPARE_SSIMULACRA2)
+        status = gi_compare_ssimulacra2(result, work, err);
     if (!status && metrics & GI_COMPARE_PIXELMATCH)
         status = gi_compare_pixelmatch(result, work, err);
     free(work->differs);
@@ -70,7 +72,8 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
                                               .ssim = NAN,
                                               .ms_ssim = NAN,
                                               .ciede2000 = NAN,
-                                              .ciede2000_max = NAN};
+                                              .ciede2000_max = NAN,
+                                              .ssimulacra2 = NAN};
     struct gi_compare_rules rules = *(const struct gi_compare_rules *)plan->params;
     struct gi_comparison *result = out;
     struct gi_image converted;
@@ -94,12 +97,13 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
 
 static void digest_difference(struct gi_digest *digest, const struct gi_difference *difference)
 {
-    const double reals[] = {difference->max,          difference->mse,     difference->psnr,
-                            difference->ssim,         difference->ms_ssim, difference->ciede2000,
-                            difference->ciede2000_max};
+    const double reals[] = {difference->max,           difference->mse,
+                            difference->psnr,          difference->ssim,
+                            difference->ms_ssim,       difference->ciede2000,
+                            difference->ciede2000_max, difference->ssimulacra2};
     gi_digest_integer(digest, (int64_t)difference->samples);
     gi_digest_integer(digest, (int64_t)difference->differing);
-    gi_digest_reals(digest, reals, 7);
+    gi_digest_reals(digest, reals, sizeof reals / sizeof *reals);
     gi_digest_integer(digest, (int64_t)difference->pixelmatch);
     gi_digest_integer(digest, (int64_t)difference->antialiased);
 }
@@ -118,9 +122,9 @@ static void result_digest(const void *result, struct gi_digest *digest)
 static const struct gi_option options[] = {
     {GI_OPTION("metric", TEXT, struct gi_compare_rules, metric), .metavar = "NAME[,NAME]",
      .help = "Compute and print only these metrics, separated by commas: mse, psnr, ssim, ms-ssim, "
-             "ciede2000, pixelmatch, or differing alone. The number of samples that differ and the "
-             "largest "
-             "difference are always printed. Without this option the metrics are mse, psnr and "
+             "ciede2000, ssimulacra2, pixelmatch, or differing alone. The number of samples that "
+             "differ and the largest difference are always printed. Without this option the "
+             "metrics are mse, psnr and "
              "ssim"},
     {GI_OPTION("tolerance", REAL, struct gi_compare_rules, tolerance), .default_text = "0",
      .min = 0, .max = 1e9, .metavar = "N",
@@ -156,7 +160,7 @@ const struct gi_filter gi_filter_compare = {
         "Without limits the exit status is 1 if a sample differs by more than --tolerance, "
         "and 0 otherwise, as in cmp; a regression test needs nothing else. With limits "
         "(--max-diff, --min-psnr, --min-ssim, --min-ms-ssim, --max-ciede2000, "
-        "--max-differing) it is 1 if one of them does "
+        "--min-ssimulacra2, --max-differing) it is 1 if one of them does "
         "not hold, and 0 otherwise. It is 2 if a file cannot be read or the images cannot be "
         "compared. --quiet prints nothing. The pixels of --ignore and --ignore-region are "
         "left out of all numbers, and so are SSIM windows that contain one of them.\n\n"
@@ -180,6 +184,11 @@ const struct gi_filter gi_filter_compare = {
         "(nan, in JSON null). ciede2000 and ciede2000_max are the mean and the maximum of "
         "the colour difference CIEDE2000 (Sharma, Wu and Dalal, 2005) of the pixels, which "
         "are taken as sRGB and composited over white if they have alpha.\n\n"
+        "ssimulacra2 is the score of SSIMULACRA 2.1, which says how good a compressed image looks "
+        "beside the first image: 100 is equal, 90 looks the same, 70 is high, 50 medium and 30 low "
+        "quality. Samples are taken as sRGB. With alpha the lower score over a dark and a bright "
+        "gray counts. Pixels that are left out count as equal. The program of its author, which "
+        "computes in float32, prints up to 0.1 less, above 90 up to 1.4 less.\n\n"
         "--metric pixelmatch counts the pixels that look different, as the package "
         "pixelmatch does: by their distance in YIQ, in 8 bits and over white, without those "
         "on antialiased edges, which are counted apart. Counts and pictures are those of "

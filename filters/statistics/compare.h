@@ -15,7 +15,8 @@ enum gi_compare_metric {
     GI_COMPARE_CIEDE2000 = 16,
     GI_COMPARE_DEFAULT = GI_COMPARE_MSE | GI_COMPARE_PSNR | GI_COMPARE_SSIM,
     GI_COMPARE_PIXELMATCH = 32,
-    GI_COMPARE_ALL = 63,
+    GI_COMPARE_SSIMULACRA2 = 64,
+    GI_COMPARE_ALL = 127,
     GI_COMPARE_NO_METRIC = 1 << 30, /* differs from 0, which is GI_COMPARE_DEFAULT */
 };
 
@@ -32,6 +33,7 @@ struct gi_difference {
     double ms_ssim;     /* the same on five scales; NAN below GI_COMPARE_MS_SSIM_SIDE */
     /* mean and maximum colour difference of the compared pixels; NAN for a channel */
     double ciede2000, ciede2000_max;
+    double ssimulacra2; /* score, 100 if equal; NAN below 8 pixels a side, and for a channel */
     /* pixels that look different, and those left out as antialiased; 0 for a channel */
     uint64_t pixelmatch, antialiased;
 };

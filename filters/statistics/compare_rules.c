@@ -19,6 +19,7 @@ static enum gi_status read_metrics(struct gi_compare_rules *p, struct gi_err *er
         {"ssim", GI_COMPARE_SSIM},
         {"ms-ssim", GI_COMPARE_MS_SSIM},
         {"ciede2000", GI_COMPARE_CIEDE2000},
+        {"ssimulacra2", GI_COMPARE_SSIMULACRA2},
         {"pixelmatch", GI_COMPARE_PIXELMATCH},
     };
     p->metrics = 0;
@@ -28,8 +29,8 @@ static enum gi_status read_metrics(struct gi_compare_rules *p, struct gi_err *er
             i++;
         if (i == count)
             return gi_fail(err, GI_E_USAGE,
-                           "--metric %s: want differing, mse, psnr, ssim, ms-ssim, ciede2000 or "
-                           "pixelmatch, several of them separated by commas",
+                           "--metric %s: want differing, mse, psnr, ssim, ms-ssim, ciede2000, "
+                           "ssimulacra2 or pixelmatch, several of them separated by commas",
                            p->metric);
         p->metrics |= names[i].metric;
         text = text[n] ? text + n + 1 : NULL;

@@ -76,6 +76,9 @@ enum gi_status gi_compare_similarities(struct gi_comparison *result,
  * GI_E_MEMORY. */
 enum gi_status gi_compare_colors(struct gi_comparison *result, const struct gi_compare_work *work,
                                  struct gi_err *err);
+/* Sets ssimulacra2 of the result. Errors: GI_E_MEMORY. */
+enum gi_status gi_compare_ssimulacra2(struct gi_comparison *result,
+                                      const struct gi_compare_work *work, struct gi_err *err);
 /* Sets pixelmatch and antialiased of the result. Errors: GI_E_MEMORY. */
 enum gi_status gi_compare_pixelmatch(struct gi_comparison *result,
                                      const struct gi_compare_work *work, struct gi_err *err);
