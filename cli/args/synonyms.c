@@ -358,6 +358,7 @@ const struct gi_synonym gi_command_synonyms[] = {
     {"rectangle", "draw --box"},
     {"reduce", "resize (its size), convert (its bytes) or quantize (its colours)"},
     {"regionprops", "extract"},
+    {"regionprops_table", "extract --labels-image"},
     {"regions", "extract"},
     {"regression", "compare"},
     {"reinhard", "tonemap"},

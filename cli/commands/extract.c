@@ -87,8 +87,9 @@ static enum gi_status pick_format(enum gi_table_format *format, const char *path
 
 /* Before any file is changed, checks that no two outputs have the same path, that no output is an
  * input, and that every output can be written. */
-static enum gi_status check_paths(const char *image, const char *mask, const char *table,
-                                  const struct gi_extract_output *output, struct gi_err *err)
+static enum gi_status check_paths(const char *image, const char *mask, const char *labels,
+                                  const char *table, const struct gi_extract_output *output,
+                                  struct gi_err *err)
 {
     const struct {
         const char *name, *path, *file;
@@ -110,7 +111,7 @@ static enum gi_status check_paths(const char *image, const char *mask, const cha
                                results[j].name, results[j].path, results[i].name, results[i].path,
                                strcmp(results[i].file, "-") == 0 ? "standard output" : "one file");
     const char *outputs[sizeof results / sizeof *results + 1] = {NULL};
-    const char *const inputs[] = {image, mask, NULL};
+    const char *const inputs[] = {image, mask ? mask : labels, NULL};
     for (size_t i = 0, used = 0; i < n; i++)
         if (results[i].path)
             outputs[used++] = results[i].path;
@@ -150,7 +151,8 @@ static enum gi_status check(const char *image, const char *table, const void *ar
     if (!status)
         status =
             gi_extract_pixel_size(&(double){0}, &(const char *){NULL}, output->pixel_size, err);
-    return status ? status : check_paths(image, asked->mask_image, table, output, err);
+    return status ? status
+                  : check_paths(image, asked->mask_image, asked->labels_image, table, output, err);
 }
 
 enum gi_status gi_extract_pixel_size(double *size, const char **unit, const char *text,
@@ -206,7 +208,9 @@ static void tell(const struct gi_extract *extract, const struct gi_extract_param
     char level[64] = " in the mask", of[32] = "", method[24] = "";
     if (asked->at.kind == GI_LEVEL_AUTO)
         snprintf(method, sizeof method, " (%s)", gi_threshold_methods[asked->at.method].name);
-    if (!asked->mask_image)
+    if (asked->labels_image)
+        snprintf(level, sizeof level, " in the label image");
+    else if (!asked->mask_image)
         snprintf(level, sizeof level, " %s %.6g%s", asked->invert ? "not above" : "above",
                  extract->threshold, method);
     if (extract->n != extract->found)
@@ -226,7 +230,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
                                    .metadata = report->metadata,
                                    .file = report->file,
                                    .connectivity = asked->connectivity ? 8 : 4,
-                                   .masked = asked->mask_image != NULL,
+                                   .masked = asked->mask_image || asked->labels_image,
                                    .output = output,
                                    .threads = report->threads,
                                    .bundle = report->bundle};
@@ -271,7 +275,8 @@ const struct gi_command gi_command_extract = {
         "gpuimg extract coins.png\n"
         "gpuimg extract coins.png coins.json --min-area 50 --overlay found.png\n"
         "gpuimg extract cells.png cells.csv --threshold 50% --labels labels.npy --crops cells/\n"
-        "gpuimg extract map.png --mask-image mask.png --points points.npy",
+        "gpuimg extract map.png --mask-image mask.png --points points.npy\n"
+        "gpuimg extract green.tif cells.csv --labels-image labels.png --descriptors",
     .min_operands = 1,
     .max_operands = 2,
     .sets = {{0}, /* the filter's options */

@@ -214,7 +214,8 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
             gi_common_metadata_share(&shared, view->metadata, i == 0); /* all lose the same */
         struct gi_image crop =
             crop_of(view->image, &view->extract->regions[i], output->crop_margin);
-        status = gi_crop_path(path, output->crops, i + 1, output->crop_format, err);
+        status = gi_crop_path(path, output->crops, gi_extract_label(view->extract, i),
+                              output->crop_format, err);
         if (!status)
             status = gi_cli_save(&crop, &shared, path, &io, view->threads, err);
         gi_common_metadata_unshare(&shared);
@@ -228,10 +229,11 @@ static enum gi_status check_fit(const struct gi_extract_view *view, struct gi_er
 {
     const struct gi_extract_output *output = view->output;
     const struct label_format *format = output->labels ? label_format(output->labels) : NULL;
-    if (format && view->extract->n > format->most)
+    const uint32_t n = view->extract->n, largest = n ? gi_extract_label(view->extract, n - 1) : 0;
+    if (format && largest > format->most)
         return gi_fail(err, GI_E_UNSUPPORTED,
-                       "--labels %s: %u regions, and this format counts to %u: want .npy",
-                       output->labels, view->extract->n, format->most);
+                       "--labels %s: labels up to %u, and this format counts to %u: want .npy",
+                       output->labels, largest, format->most);
     if (output->crops && strcasecmp(output->crop_format, "pgm") == 0 &&
         gi_color_channels(view->image) == 3)
         return gi_fail(err, GI_E_UNSUPPORTED,

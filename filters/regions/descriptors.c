@@ -117,6 +117,8 @@ static void make_hull(struct hull *hull, const struct extent *rows, int64_t nrow
         const struct extent *below = &rows[(y + 1) / 2 < nrows ? (y + 1) / 2 : nrows - 1];
         if (y % 2 == 0)
             above = below = &rows[y / 2];
+        if (above->from > above->to && below->from > below->to)
+            continue; /* rows between the parts of a label */
         int64_t from = 2 * (int64_t)(above->from < below->from ? above->from : below->from);
         int64_t to = 2 * (int64_t)(above->to > below->to ? above->to : below->to);
         /* For even y, the hull contains the outer sides of the first and last pixel of a row. */

@@ -4,6 +4,7 @@
 #include "filters/regions/extract.h"
 
 #include "filters/regions/choose.h"
+#include "filters/regions/labels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,16 @@
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct gi_extract_params *p = params;
-    if (p->mask_image && (p->at.kind != GI_LEVEL_AUTO || p->at.method != GI_THRESHOLD_OTSU))
+    const bool levels = p->at.kind != GI_LEVEL_AUTO || p->at.method != GI_THRESHOLD_OTSU;
+    if (p->mask_image && levels)
         return gi_fail(err, GI_E_USAGE, "--mask-image %s and --threshold: want one of them",
                        p->mask_image);
+    if (p->labels_image && (p->mask_image || levels || p->invert))
+        return gi_fail(err, GI_E_USAGE, "--labels-image %s and %s: want one of them",
+                       p->labels_image,
+                       p->mask_image ? "--mask-image"
+                       : p->invert   ? "--invert"
+                                     : "--threshold");
     if (p->max_area && p->max_area < p->min_area)
         return gi_fail(err, GI_E_USAGE, "--max-area %llu: want --min-area, %llu px, or more",
                        (unsigned long long)p->max_area, (unsigned long long)p->min_area);
@@ -42,20 +50,46 @@ enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err)
  * multiply-adds. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
+    const struct gi_extract_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0], *mask = &plan->sources[1];
     enum gi_status status = gi_regions_take(src, err);
     if (status)
         return status;
     if (plan->nsources > 1 && (mask->width != src->width || mask->height != src->height))
-        return gi_fail(err, GI_E_UNSUPPORTED, "--mask-image: is %d x %d, want %d x %d as the input",
-                       mask->width, mask->height, src->width, src->height);
-    const struct gi_extract_params *p = plan->params;
+        return gi_fail(err, GI_E_UNSUPPORTED, "--%s: is %d x %d, want %d x %d as the input",
+                       p->labels_image ? "labels-image" : "mask-image", mask->width, mask->height,
+                       src->width, src->height);
     size_t labels = (size_t)src->width * (size_t)src->height * sizeof(uint32_t);
     plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->array_nbytes = p->labels || p->points || p->descriptors ? labels : 0;
+    if (p->labels_image)
+        plan->array_nbytes = 4 * labels; /* labels, parts, and a table of each */
     plan->scratch_nbytes = labels + gi_luma_nbytes(src);
     plan->cost = (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
                                   .nbytes = 6.0 / src->channels}; /* labels are written and read */
+    return GI_OK;
+}
+
+/* Turns a label image into floats, which hold all labels. */
+static enum gi_status admit(const void *params, int j, struct gi_image *other, struct gi_err *err)
+{
+    const struct gi_extract_params *p = params;
+    struct gi_image floats;
+    uint32_t largest;
+    if (!p->labels_image)
+        return GI_OK;
+    enum gi_status status = gi_labels_check(&largest, other, err);
+    if (!status)
+        status = gi_image_alloc(&floats, other->width, other->height, 1, GI_F32, err);
+    if (status)
+        return status;
+    for (int y = 0; y < other->height; y++) {
+        float *row = gi_row(&floats, y);
+        for (int x = 0; x < other->width; x++)
+            row[x] = (float)gi_label_at(other, x, y);
+    }
+    gi_image_free(other);
+    *other = floats;
     return GI_OK;
 }
 
@@ -114,23 +148,31 @@ static enum gi_status measure_shapes(struct gi_extract *extract, struct gi_err *
                                 err);
 }
 
-/* Does all that needs the label image on the backend, and releases that image. */
-static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract,
-                              struct gi_image *labels, const struct gi_image *gray,
-                              const struct gi_extract_params *p, struct gi_err *err)
+/* Gives the regions that are kept their own labels again. */
+static void rename_regions(struct gi_extract *extract, const uint32_t *renumber, bool labels)
 {
-    struct gi_region_stats sums = {labels, extract->found, extract->lo, extract->hi};
-    enum gi_status status = GI_OK;
+    for (uint32_t i = 0; i < extract->found; i++)
+        if (renumber[i + 1])
+            extract->names[renumber[i + 1] - 1] = extract->names[i];
+    for (int y = 0; y < extract->labels.height && labels; y++) {
+        uint32_t *row = gi_row(&extract->labels, y);
+        for (int x = 0; x < extract->labels.width; x++)
+            row[x] = row[x] ? extract->names[row[x] - 1] : 0;
+    }
+}
+
+/* Drops regions, and does all that needs the label image: `labels` on the backend, which is
+ * released, unless the result has it already. */
+static enum gi_status choose(struct gi_queue *queue, struct gi_extract *extract,
+                             struct gi_image *labels, const struct gi_extract_params *p,
+                             struct gi_err *err)
+{
     uint32_t *renumber = malloc(((size_t)extract->found + 1) * sizeof *renumber);
-    extract->regions = malloc(((size_t)extract->found + 1) * sizeof *extract->regions);
-    if (!renumber || !extract->regions)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", extract->found);
-    if (!status)
-        status = queue->k->region_stats(queue, extract->regions, gray, &sums, err);
-    if (!status)
-        status = gi_regions_keep(extract, renumber, p, err);
+    enum gi_status status =
+        renumber ? gi_regions_keep(extract, renumber, p, err)
+                 : gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", extract->found);
     bool dropped = extract->n < extract->found;
-    if (!status && (p->labels || p->descriptors || (dropped && p->points)))
+    if (!status && !extract->labels.data && (p->labels || p->descriptors || (dropped && p->points)))
         status = queue->k->download(queue, &extract->labels, labels, NULL, err);
     if (!status && dropped && extract->labels.data)
         relabel(&extract->labels, renumber);
@@ -138,7 +180,31 @@ static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract
         drop_points(&extract->points, &extract->labels);
     if (!status && p->descriptors)
         status = measure_shapes(extract, err);
+    if (!status && extract->names)
+        rename_regions(extract, renumber, p->labels);
     free(renumber);
+    return status;
+}
+
+static enum gi_status components_of(struct gi_queue *queue, struct gi_extract *extract,
+                                    const struct gi_image *gray,
+                                    const struct gi_predicate *foreground,
+                                    const struct gi_extract_params *p, struct gi_err *err)
+{
+    struct gi_labels labels = {.n = 0};
+    struct gi_label spec = {foreground->above, foreground->invert, p->connectivity ? 8 : 4};
+    enum gi_status status = queue->k->label(queue, &labels, foreground->on, &spec, err);
+    if (status)
+        return status;
+    struct gi_region_stats sums = {&labels.image, labels.n, extract->lo, extract->hi};
+    extract->n = extract->found = labels.n;
+    extract->regions = malloc(((size_t)labels.n + 1) * sizeof *extract->regions);
+    status = extract->regions ? queue->k->region_stats(queue, extract->regions, gray, &sums, err)
+                              : gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", labels.n);
+    if (!status)
+        status = choose(queue, extract, &labels.image, p, err);
+    if (labels.image.data)
+        queue->k->release(queue, &labels.image);
     return status;
 }
 
@@ -146,20 +212,14 @@ static enum gi_status regions_of(struct gi_queue *queue, struct gi_extract *extr
                                  const struct gi_image *gray, const struct gi_predicate *foreground,
                                  const struct gi_extract_params *p, struct gi_err *err)
 {
-    struct gi_labels labels = {.n = 0};
-    struct gi_label spec = {foreground->above, foreground->invert, p->connectivity ? 8 : 4};
     enum gi_status status = GI_OK;
     if (p->points)
         status = queue->k->compact(queue, &extract->points, gray, foreground, err);
+    if (!status && !p->labels_image)
+        return components_of(queue, extract, gray, foreground, p, err);
     if (!status)
-        status = queue->k->label(queue, &labels, foreground->on, &spec, err);
-    if (status)
-        return status;
-    extract->n = extract->found = labels.n;
-    status = measure(queue, extract, &labels.image, gray, p, err);
-    if (labels.image.data)
-        queue->k->release(queue, &labels.image);
-    return status;
+        status = gi_label_regions(queue, extract, gray, foreground->on, err);
+    return status ? status : choose(queue, extract, NULL, p, err);
 }
 
 /* Makes `marked`, which is full scale where channel c of the mask is above or below 0. NaN is
@@ -218,6 +278,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     struct gi_extract *extract = result;
     struct gi_image luma = {0}, marked = {0};
     const struct gi_image *gray = srcs, *mask = plan->nsources > 1 ? &srcs[1] : NULL;
+    const bool labelled = p->labels_image && mask;
     *extract = (struct gi_extract){.type = srcs->type};
     enum gi_status status = GI_OK;
     if (srcs->channels > 1) {
@@ -228,10 +289,12 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     }
     if (!status)
         status = find_levels(queue, extract, gray, p, mask, err);
-    if (!status && mask)
+    if (!status && mask && !labelled)
         status = mark(queue, &marked, mask, err);
     if (!status) {
-        struct gi_predicate foreground = {.on = mask ? &marked : gray,
+        struct gi_predicate foreground = {.on = labelled ? mask
+                                                : mask   ? &marked
+                                                         : gray,
                                           .above = mask ? 0 : extract->threshold,
                                           .invert = p->invert};
         status = regions_of(queue, extract, gray, &foreground, p, err);
@@ -247,6 +310,7 @@ static void result_free(void *result)
 {
     struct gi_extract *extract = result;
     free(extract->regions);
+    free(extract->names);
     free(extract->shapes);
     free(extract->order);
     gi_image_free(&extract->labels);
@@ -283,6 +347,7 @@ static void result_digest(const void *result, struct gi_digest *digest)
     gi_digest_reals(digest, range, 3);
     for (uint32_t i = 0; i < extract->n; i++) {
         digest_region(digest, &extract->regions[i]);
+        gi_digest_integer(digest, gi_extract_label(extract, i));
         gi_digest_integer(digest, extract->order[i]);
         if (extract->shapes)
             digest_shape(digest, &extract->shapes[i]);
@@ -313,6 +378,11 @@ static const struct gi_option options[] = {
     {GI_OPTION("mask-image", IMAGE, struct gi_extract_params, mask_image), .metavar = "IMAGE",
      .help = "Take as foreground the pixels that are not 0 in this image of the same size, in "
              "place of --threshold"},
+    {GI_OPTION("labels-image", IMAGE, struct gi_extract_params, labels_image), .metavar = "IMAGE",
+     .labels = true,
+     .help = "Measure the regions of this label image of the same size, such as --labels writes, "
+             "in place of connected components: all pixels of a label are a region, and the table "
+             "has its label"},
     {GI_OPTION("descriptors", FLAG, struct gi_extract_params, descriptors),
      .help = "Add shape descriptors to the table: circularity, orientation, major and minor axis, "
              "eccentricity, solidity and maximum Feret diameter"},
@@ -347,6 +417,9 @@ const struct gi_filter gi_filter_extract = {
         "Objects (particles, cells) that are touching count as one region; they can't be separated "
         "by a watershed yet. Those that touch a little are counted apart after an erosion, as in "
         "run 'threshold | erode --k 9 --shape disk | extract'.\n\n"
+        "--labels-image takes the regions from a label image, such as other programs write: "
+        "touching regions stay apart, and parts of a label that are not connected are one region. "
+        "The intensities are those of INPUT; for shapes alone name the label image twice.\n\n"
         "The number of rows is the count of objects. With --table all.csv each row names its "
         "image, and an image without regions has no row. With --table all.jsonl each image has an "
         "object, also one without regions, and jq -c '[.file, (.regions | length)]' all.jsonl "
@@ -368,6 +441,7 @@ const struct gi_filter gi_filter_extract = {
     .options = options,
     .params_nbytes = sizeof(struct gi_extract_params),
     .check = check,
+    .sources.admit = admit,
     .plan = plan,
     .analysis.nbytes = sizeof(struct gi_extract),
     .analysis.run = analyse,

@@ -22,12 +22,14 @@ struct gi_extract_params {
     int keep_top;                /* 0: all */
     int sort;                    /* enum gi_region_order; ties are sorted by label */
     const char *mask_image;      /* NULL: `at` defines the foreground */
+    const char *labels_image;    /* NULL: the regions are connected components */
     bool descriptors;            /* shape descriptors are measured too */
     /* These are not options, but say which parts of the result the caller wants. */
     bool labels, points;
 };
 
-/* Labels are numbered from 1, in raster order of the first pixels of the regions that are kept. */
+/* Labels are numbered from 1, in raster order of the first pixels of the regions that are kept, or
+ * they are those of an image of labels. */
 struct gi_extract {
     uint32_t n;                     /* regions kept */
     uint32_t found;                 /* regions before the choice by area */
@@ -35,6 +37,7 @@ struct gi_extract {
     float lo, hi;                   /* GI_F32: range in which sums are quantised */
     float threshold;                /* samples > threshold are foreground; not used with a mask */
     struct gi_region_sums *regions; /* n entries, by label */
+    uint32_t *names;                /* n labels, ascending; NULL: 1 to n */
     struct gi_shape_descriptors *shapes; /* n entries by label if asked for; else NULL */
     uint32_t *order;                     /* n indices into `regions`, sorted as params.sort says */
     struct gi_image
@@ -54,6 +57,12 @@ struct gi_region {
     struct gi_shape_descriptors shape; /* if asked for, otherwise 0 */
 };
 
+/* Returns the label of a region. */
+static inline uint32_t gi_extract_label(const struct gi_extract *extract, uint32_t index)
+{
+    return extract->names ? extract->names[index] : index + 1;
+}
+
 struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t index);
 
 /* Called by a plan. Returns GI_E_UNSUPPORTED if `src` has more pixels than labels can number. */
@@ -65,6 +74,15 @@ enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err);
 enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
                                const struct gi_extract_params *params, struct gi_err *err);
 
-/* The result is a struct gi_extract. A second source is a mask of the same size. The foreground is
+/* Measures the regions of `labels`, GI_F32 and on the backend as `gray`: sets n, found, regions,
+ * names and labels of `extract`, in which the label image has numbers from 1 to n
+ * (filters/regions/label_regions.c). Errors: GI_E_MEMORY, GI_E_UNSUPPORTED if it is not a label
+ * image, those of the primitives. */
+enum gi_status gi_label_regions(struct gi_queue *queue, struct gi_extract *extract,
+                                const struct gi_image *gray, const struct gi_image *labels,
+                                struct gi_err *err);
+
+/* The result is a struct gi_extract. A second source is an image of labels or a mask of the same
+ * size. The foreground is
  * then where a colour sample of the mask is above or below 0, and no threshold is used. */
 extern const struct gi_filter gi_filter_extract;

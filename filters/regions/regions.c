@@ -35,7 +35,7 @@ struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t in
     double area = (double)sums->area;
     bool none = sums->min_key > sums->max_key;
     struct gi_region region = {
-        .label = index + 1,
+        .label = gi_extract_label(extract, index),
         .area = sums->area,
         .x = sums->min_x,
         .y = sums->min_y,

@@ -1,6 +1,6 @@
 """extract (connected components) against scipy.ndimage.label and scikit-image's regionprops and threshold_otsu.
 
-Sources: filters/regions/extract* filters/tone/threshold_level*
+Sources: filters/regions/extract* filters/regions/label_regions.c filters/tone/threshold_level*
 """
 import csv
 import io
@@ -20,7 +20,7 @@ def refuse(word):
 
 def extracted(image, *args):
     """Returns the JSON object, and the label image if there is one."""
-    path, labels = c.path("in" + suffix(image)), c.path("labels.npy")
+    path, labels = c.path("in" + suffix(image)), c.path("out.npy")
     write(path, image)
     text = c.run("extract", path, "--format", "json", "--labels", labels, *args)
     return json.loads(text, parse_constant=refuse), np.load(labels)
@@ -157,6 +157,41 @@ def test_mask_image():
     check_regions("mask image", got["regions"], mine, image)
 
 
+def test_labels_image():
+    """Regions of a label image, which touch each other, have several parts, and numbers with gaps."""
+    for dtype in (np.uint8, np.uint16, np.float32, np.uint32):
+        for shape in (SIZES[0], SIZES[3], SIZES[4]):
+            coarse = 3 * c.rng.integers(0, 7, (shape[0] // 6 + 1, shape[1] // 5 + 1))
+            labels = np.kron(coarse, np.ones((6, 5), int))[:shape[0], :shape[1]]
+            labels[c.rng.random(shape) < 0.1] = 20
+            labels = (labels * (1000 if dtype == np.uint32 else 1)).astype(dtype)
+            image = random_image(c.rng, shape, np.float32 if dtype == np.float32 else np.uint16)
+            path = c.path("labels.npy" if dtype == np.uint32 else "labels" + suffix(labels))
+            write(path, labels)
+            want = labels.astype(np.int64)
+            name = f"labels image {dtype.__name__} {shape}"
+            got, _ = extracted(image, "--labels-image", path, "--descriptors")
+            check_regions(name, got["regions"], want, image)
+            check_shapes(name, got["regions"], want, len(np.unique(want[want > 0])))
+            area = np.bincount(want.ravel())
+            kept = want * (area[want] >= 40)
+            got, out = extracted(image, "--labels-image", path, "--min-area", 40, "--points", c.path("points.npy"))
+            check_regions(f"{name} chosen", got["regions"], kept, image)
+            c.check(f"{name} labels of the chosen", np.array_equal(out, kept) and got["threshold"] is None)
+            y, x = np.nonzero(kept)
+            p = np.load(c.path("points.npy"))
+            c.check(f"{name} points", (p["x"] == x).all() and (p["y"] == y).all() and (p["value"] == image[y, x]).all())
+    write(c.path("other.pgm"), np.zeros((3, 3), np.uint8))
+    write(c.path("half.pfm"), np.full(shape, 0.5, np.float32))
+    for args, text in ((("--labels-image", c.path("other.pgm")), "--labels-image: is 3 x 3, want 130 x 67 as the input"),
+                       (("--labels-image", c.path("half.pfm")), "label 0.5 at 0,0: want whole numbers"),
+                       (("--labels-image", path, "--invert"), "and --invert: want one of them"),
+                       (("--labels-image", path, "--mask-image", path), "and --mask-image: want one of them"),
+                       (("--labels-image", path, "--at", 3), "and --threshold: want one of them")):
+        p = c.result("extract", c.path("in" + suffix(image)), *args)
+        c.check(f"message {args}", p.returncode and text in p.stderr, p.stderr)
+
+
 def test_choice():
     image = blobs((150, 160), np.uint8)
     mine, n = labelled(image > 150, 8)
@@ -185,7 +220,7 @@ def test_choice():
         c.check(f"sort {sort}", keys == sorted(keys))
 
 
-def check_shapes(name, regions, labels):
+def check_shapes(name, regions, labels, n=None):
     """The shape descriptors of scikit-image. Where both variances are equal, versions differ in the orientation; 0.26
     gives 45 degrees if the covariance is positive, and -45 degrees otherwise, also for discs and squares."""
     bad = []
@@ -203,7 +238,7 @@ def check_shapes(name, regions, labels):
         if not ok:
             bad.append((got, p.axis_major_length, p.axis_minor_length, p.eccentricity, p.solidity, p.feret_diameter_max,
                         np.degrees(p.orientation)))
-    c.check(f"{name} shapes", len(regions) == labels.max() and not bad, bad[:1])
+    c.check(f"{name} shapes", len(regions) == (labels.max() if n is None else n) and not bad, bad[:1])
 
 
 def test_shapes():
@@ -337,6 +372,7 @@ test_levels()
 test_invert()
 test_color()
 test_mask_image()
+test_labels_image()
 test_choice()
 test_shapes()
 test_files()

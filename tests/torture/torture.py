@@ -149,6 +149,7 @@ CONTENT = {
 # Examples that need a large picture, or gray ones.
 LARGE = ("crop photo.jpg part.png",)
 GRAY = {"channels join": ("red.png", "green.png", "blue.png", "before.png", "after.png"), "channels alpha": ("mask.png",), "mask": ("labels.png",),
+        "extract green.tif": ("labels.png",), "contours labels.png": ("labels.png",),
         "colormap": ("gray.png", "depth16.png", "in.png", "field.tif", "scan.png")}
 FOLDERS = {"before/", "after/", "crops/", "photos", "darks", "slices"}
 
