@@ -35,22 +35,26 @@ static inline float add_float(int tap, float v, float sum)
 
 #define ADD(tap, v, sum) _Generic((sum), float : add_float, int32_t : add_integer)(tap, v, sum)
 
-static inline int64_t magnitude_integer(const struct gi_canny *spec, int32_t x, int32_t y)
+/* How magnitudes are computed; the members of struct gi_canny. */
+struct norm {
+    bool squared, interpolated;
+};
+
+static inline int64_t magnitude_integer(struct norm norm, int32_t x, int32_t y)
 {
     int64_t wide_x = x, wide_y = y;
-    if (spec->squared)
-        return wide_x * wide_x + wide_y * wide_y;
-    return (x < 0 ? -wide_x : wide_x) + (y < 0 ? -wide_y : wide_y);
+    int64_t sum = (x < 0 ? -wide_x : wide_x) + (y < 0 ? -wide_y : wide_y);
+    return norm.squared ? wide_x * wide_x + wide_y * wide_y : sum;
 }
 
-static inline float magnitude_float(const struct gi_canny *spec, float x, float y)
+static inline float magnitude_float(struct norm norm, float x, float y)
 {
     float square = fmaf(x, x, y * y);
-    return spec->interpolated ? sqrtf(square) : spec->squared ? square : fabsf(x) + fabsf(y);
+    return norm.interpolated ? sqrtf(square) : norm.squared ? square : fabsf(x) + fabsf(y);
 }
 
-#define MAGNITUDE(spec, x, y)                                                                      \
-    _Generic((x), float : magnitude_float, int32_t : magnitude_integer)(spec, x, y)
+#define MAGNITUDE(norm, x, y)                                                                      \
+    _Generic((x), float : magnitude_float, int32_t : magnitude_integer)(norm, x, y)
 
 /* The buffers of a job. G and M have 4 bytes, or M has 8. */
 struct buffers {
@@ -59,9 +63,10 @@ struct buffers {
     void *padded; /* a channel of a source row, with size / 2 more pixels at both sides */
     /* Per source row and colour, [row % size][colour]: the row filtered by D and by S. */
     char *filtered;
-    void *x, *y;    /* KEPT rows of gradients, [row % KEPT] */
-    char *m;        /* KEPT rows of magnitudes, with a 0 at both sides */
-    size_t m_bytes; /* of such a row */
+    void *new_x, *new_y; /* gradients of a colour */
+    void *x, *y;         /* KEPT rows of gradients, [row % KEPT] */
+    char *m;             /* KEPT rows of magnitudes, with a 0 at both sides */
+    size_t m_bytes;      /* of such a row */
 };
 
 static size_t width_of(const struct buffers *b)
@@ -78,18 +83,25 @@ static size_t lay_out(struct buffers *b, const struct gi_cpu_rows *work, char *s
     b->size = spec->size;
     b->colors = gi_color_channels(work->src);
     b->m_bytes = ((size_t)work->src->width + 2) * (work->src->type == GI_F32 ? 4 : 8);
-    const size_t sizes[] = {row + GI_CANNY_SIZE_MAX * 4, row * 2 * (size_t)(b->size * b->colors),
-                            row * KEPT, row * KEPT, b->m_bytes * KEPT};
-    void *parts[5];
-    for (int i = 0; i < 5; i++) {
+    const size_t sizes[] = {row + GI_CANNY_SIZE_MAX * 4,
+                            row * 2 * (size_t)(b->size * b->colors),
+                            row,
+                            row,
+                            row * KEPT,
+                            row * KEPT,
+                            b->m_bytes * KEPT};
+    void *parts[7];
+    for (int i = 0; i < 7; i++) {
         parts[i] = scratch ? scratch + at : NULL;
         at += (sizes[i] + 63) / 64 * 64;
     }
     b->padded = parts[0];
     b->filtered = parts[1];
-    b->x = parts[2];
-    b->y = parts[3];
-    b->m = parts[4];
+    b->new_x = parts[2];
+    b->new_y = parts[3];
+    b->x = parts[4];
+    b->y = parts[5];
+    b->m = parts[6];
     gi_canny_taps(b->smooth, b->difference, b->size);
     return at;
 }
@@ -122,58 +134,84 @@ static void pad_row(const struct buffers *b, int y, int color)
     })
 }
 
-static void filter_row(const struct buffers *b, int y)
+/* Functions that are specialised for constant sizes. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void filter_row(const struct buffers *b, int y, const int size)
 {
     size_t width = width_of(b);
     for (int c = 0; c < b->colors; c++) {
         pad_row(b, y, c);
         KINDS(b->work->src->type, {
-            const G *in = b->padded;
+            const G *restrict in = b->padded;
             G *restrict d = filtered_row(b, y, c, false);
             G *restrict s = filtered_row(b, y, c, true);
-            memset(d, 0, width * sizeof *d);
-            memset(s, 0, width * sizeof *s);
-            for (int i = 0; i < b->size; i++)
-                for (size_t x = 0; x < width; x++) {
-                    d[x] = ADD(b->difference[i], in[x + (size_t)i], d[x]);
-                    s[x] = ADD(b->smooth[i], in[x + (size_t)i], s[x]);
+            for (size_t x = 0; x < width; x++) {
+                G sum_d = 0;
+                G sum_s = 0;
+                for (int i = 0; i < size; i++) {
+                    sum_d = ADD(b->difference[i], in[x + (size_t)i], sum_d);
+                    sum_s = ADD(b->smooth[i], in[x + (size_t)i], sum_s);
                 }
+                d[x] = sum_d;
+                s[x] = sum_s;
+            }
         })
     }
 }
 
-/* Keeps the gradient of a colour where its magnitude is larger than the magnitude so far. */
+/* Adds rows of filtered samples to the gradients, one after the other, so that compilers vectorise
+ * the loops. */
 static void gradient_color(const struct buffers *b, int y, int color)
 {
+    size_t width = width_of(b);
+    KINDS(b->work->src->type, {
+        G *restrict gx = b->new_x;
+        G *restrict gy = b->new_y;
+        memset(gx, 0, width * sizeof *gx);
+        memset(gy, 0, width * sizeof *gy);
+        for (int j = 0; j < b->size; j++) {
+            const G *restrict d = filtered_row(b, y - b->size / 2 + j, color, false);
+            const G *restrict s = filtered_row(b, y - b->size / 2 + j, color, true);
+            const int smooth = b->smooth[j];
+            const int difference = b->difference[j];
+            for (size_t i = 0; i < width; i++) {
+                gx[i] = ADD(smooth, d[i], gx[i]);
+                gy[i] = ADD(difference, s[i], gy[i]);
+            }
+        }
+        for (size_t i = 0; i < width && b->size == 7; i++) {
+            gx[i] = sizeof(M) == 8 ? (G)gi_canny_sixteenth((int32_t)gx[i]) : gx[i] / 16;
+            gy[i] = sizeof(M) == 8 ? (G)gi_canny_sixteenth((int32_t)gy[i]) : gy[i] / 16;
+        }
+    })
+}
+
+/* Keeps the gradients of a colour where their magnitude is larger than that of the colours before
+ * it. */
+static void gradient_keep(const struct buffers *b, int y, bool first)
+{
     const struct gi_canny *spec = b->work->spec;
+    const struct norm norm = {spec->squared, spec->interpolated};
     size_t width = width_of(b), at = (size_t)((y + KEPT) % KEPT);
     KINDS(b->work->src->type, {
-        G *gx = (G *)b->x + at * width;
-        G *gy = (G *)b->y + at * width;
-        M *m = (M *)(void *)(b->m + at * b->m_bytes) + 1;
-        const G *d[GI_CANNY_SIZE_MAX];
-        const G *s[GI_CANNY_SIZE_MAX];
-        for (int j = 0; j < b->size; j++) {
-            d[j] = filtered_row(b, y - b->size / 2 + j, color, false);
-            s[j] = filtered_row(b, y - b->size / 2 + j, color, true);
+        const G *restrict new_x = b->new_x;
+        const G *restrict new_y = b->new_y;
+        G *restrict gx = (G *)b->x + at * width;
+        G *restrict gy = (G *)b->y + at * width;
+        M *restrict m = (M *)(void *)(b->m + at * b->m_bytes) + 1;
+        if (first) {
+            memcpy(gx, new_x, width * sizeof *gx);
+            memcpy(gy, new_y, width * sizeof *gy);
+            for (size_t i = 0; i < width; i++)
+                m[i] = MAGNITUDE(norm, new_x[i], new_y[i]);
         }
-        for (size_t i = 0; i < width; i++) {
-            G sum_x = 0;
-            G sum_y = 0;
-            for (int j = 0; j < b->size; j++) {
-                sum_x = ADD(b->smooth[j], d[j][i], sum_x);
-                sum_y = ADD(b->difference[j], s[j][i], sum_y);
-            }
-            if (b->size == 7) {
-                sum_x = sizeof(M) == 8 ? (G)gi_canny_sixteenth((int32_t)sum_x) : sum_x / 16;
-                sum_y = sizeof(M) == 8 ? (G)gi_canny_sixteenth((int32_t)sum_y) : sum_y / 16;
-            }
-            M sum_m = MAGNITUDE(spec, sum_x, sum_y);
-            if (color == 0 || sum_m > m[i]) {
-                gx[i] = sum_x;
-                gy[i] = sum_y;
-                m[i] = sum_m;
-            }
+        for (size_t i = 0; i < width && !first; i++) {
+            const M new_m = MAGNITUDE(norm, new_x[i], new_y[i]);
+            const bool larger = new_m > m[i];
+            gx[i] = larger ? new_x[i] : gx[i];
+            gy[i] = larger ? new_y[i] : gy[i];
+            m[i] = larger ? new_m : m[i];
         }
     })
 }
@@ -185,8 +223,10 @@ static void gradient_row(const struct buffers *b, int y)
     size_t nbytes = b->work->src->type == GI_F32 ? 4 : 8;
     memset(m, 0, y < 0 || y >= b->work->src->height ? b->m_bytes : nbytes);
     memset(m + b->m_bytes - nbytes, 0, nbytes);
-    for (int c = 0; c < b->colors && y >= 0 && y < b->work->src->height; c++)
+    for (int c = 0; c < b->colors && y >= 0 && y < b->work->src->height; c++) {
         gradient_color(b, y, c);
+        gradient_keep(b, y, c == 0);
+    }
 }
 
 static int class_integer(const struct gi_canny *spec, int32_t x, int32_t y, const int64_t *above,
@@ -234,19 +274,30 @@ static void suppress_row(const struct buffers *b, int y)
 
 enum { BAND = 64 /* rows of a job */ };
 
+INLINE void make_rows(const struct buffers *b, int y0, int y1, const int size)
+{
+    int half = size / 2;
+    for (int y = y0 - 1 - half; y <= y1 + half; y++) {
+        filter_row(b, y, size);
+        if (y - half >= y0 - 1)
+            gradient_row(b, y - half);
+        if (y - half - 1 >= y0)
+            suppress_row(b, y - half - 1);
+    }
+}
+
 static void make_band(void *arg, int index, void *scratch)
 {
     struct buffers b;
     lay_out(&b, arg, scratch);
-    int half = b.size / 2, y0 = index * BAND, height = b.work->src->height;
+    int y0 = index * BAND, height = b.work->src->height;
     int y1 = height - y0 < BAND ? height : y0 + BAND;
-    for (int y = y0 - 1 - half; y <= y1 + half; y++) {
-        filter_row(&b, y);
-        if (y - half >= y0 - 1)
-            gradient_row(&b, y - half);
-        if (y - half - 1 >= y0)
-            suppress_row(&b, y - half - 1);
-    }
+    if (b.size == 3)
+        make_rows(&b, y0, y1, 3);
+    else if (b.size == 5)
+        make_rows(&b, y0, y1, 5);
+    else
+        make_rows(&b, y0, y1, 7);
 }
 
 static enum gi_status by_bands(struct gi_queue *queue, struct gi_image *dst,

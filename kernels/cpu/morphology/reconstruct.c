@@ -80,17 +80,20 @@ INLINE void put(struct gi_image *image, int x, int y, int channel, enum gi_type 
         ((float *)row)[i] = v;
 }
 
-/* Sets the channel's rows of a band to the minimum of seed and src. */
+/* Sets the samples of a band to the minimum of seed and src. */
 static void start_band(void *arg, int index, void *scratch)
 {
     const struct job *job = arg;
-    int c = job->channel;
+    size_t n = gi_row_samples(job->src);
     for (int y = job->bands[index].y0; y < job->bands[index].y1; y++)
         GI_CPU_TYPES(job->src->type, {
-            for (int x = 0; x < job->src->width; x++) {
-                float src = get(job->src, x, y, c, TYPE), seed = get(job->seed, x, y, c, TYPE);
-                float least = seed < src ? seed : src;
-                put(job->dst, x, y, c, TYPE, src == src && seed == seed ? least : NAN);
+            const T *src = gi_row(job->src, y), *seed = gi_row(job->seed, y);
+            T *dst = gi_row(job->dst, y);
+            const T none = (T)(TYPE == GI_F32 ? NAN : 0.0f);
+            for (size_t i = 0; i < n; i++) {
+                T least = (T)((seed[i] < src[i] ? seed[i] : src[i]) + 0); /* -0 + 0 is +0 */
+                bool ordered = TYPE != GI_F32 || ((src[i] == src[i]) & (seed[i] == seed[i]));
+                dst[i] = ordered ? least : none;
             }
         })
 }
@@ -140,24 +143,46 @@ INLINE bool raise(const struct job *job, int x, int y, float to, enum gi_type ty
     return v < most;
 }
 
+enum { BLOCK = 64 /* pixels of a row that are skipped together */ };
+
+/* Returns whether pixels x0 to x1 - 1 of row y, which may be outside the image, can rise. Returns
+ * true for images of several channels. */
+INLINE bool can_rise(const struct job *job, int y, int x0, int x1, enum gi_type type)
+{
+    int any = 0;
+    if (job->src->channels > 1)
+        return true;
+    if (y < 0 || y >= job->src->height)
+        return false;
+    x0 = x0 < 0 ? 0 : x0;
+    x1 = x1 > job->src->width ? job->src->width : x1;
+    GI_CPU_TYPES(type, {
+        const T *dst = gi_row(job->dst, y), *src = gi_row(job->src, y);
+        for (int x = x0; x < x1; x++)
+            any |= dst[x] < src[x];
+    })
+    return any;
+}
+
 /* Scans a row: raises each pixel to the pixel before it in the direction `step` and to its
  * neighbours in row `other`, if there is such a row. */
 INLINE void scan_row(const struct job *job, int y, int other, int step, enum gi_type type)
 {
-    int width = job->dst->width;
+    int width = job->dst->width, nblocks = (width + BLOCK - 1) / BLOCK;
     bool has = other >= 0 && other < job->dst->height;
-    float before = -INFINITY;
-    for (int i = 0, x = step > 0 ? 0 : width - 1; i < width; i++, x += step) {
-        float v = get(job->dst, x, y, job->channel, type);
-        float best = greater(v, before);
-        if (has)
-            best = beside(job, x, other, best, type);
-        if (best > v) {
-            float most = get(job->src, x, y, job->channel, type);
-            v = best < most ? best : most;
-            put(job->dst, x, y, job->channel, type, v);
+    for (int i = 0; i < nblocks; i++) {
+        int block = step > 0 ? i : nblocks - 1 - i, x0 = block * BLOCK;
+        int n = width - x0 < BLOCK ? width - x0 : BLOCK;
+        if (!can_rise(job, y, x0, x0 + n, type))
+            continue;
+        for (int k = 0, x = step > 0 ? x0 : x0 + n - 1; k < n; k++, x += step) {
+            float best = -INFINITY;
+            if (x - step >= 0 && x - step < width)
+                best = greater(best, get(job->dst, x - step, y, job->channel, type));
+            if (has)
+                best = beside(job, x, other, best, type);
+            raise(job, x, y, best, type);
         }
-        before = v;
     }
 }
 
@@ -189,13 +214,17 @@ INLINE void spread(const struct job *job, struct band *band, struct queue *q, si
 /* The first time: two scans. In the second scan pixels spread to those that it has passed. */
 INLINE void scan_band(const struct job *job, struct band *band, struct queue *q, enum gi_type type)
 {
-    size_t width = (size_t)job->dst->width;
+    int width = job->dst->width;
     for (int y = band->y0; y < band->y1; y++)
         scan_row(job, y, y - 1, 1, type);
     for (int y = band->y1 - 1; y >= band->y0; y--) {
         scan_row(job, y, y + 1, -1, type);
-        for (size_t x = 0; x < width; x++)
-            spread(job, band, q, (size_t)(y - band->y0) * width + x, true, type);
+        for (int x0 = 0; x0 < width; x0 += BLOCK)
+            if (can_rise(job, y, x0, x0 + BLOCK + 1, type) ||
+                can_rise(job, y + 1, x0 - 1, x0 + BLOCK + 1, type))
+                for (int x = x0; x < x0 + BLOCK && x < width; x++)
+                    spread(job, band, q, (size_t)(y - band->y0) * (size_t)width + (size_t)x, true,
+                           type);
     }
     band->scanned = band->first_changed = band->last_changed = true;
 }
@@ -265,7 +294,7 @@ static enum gi_status run_channel(struct job *job, struct gi_pool *pool, struct 
     size_t scratch = (job->room + 63) / 64 * 8 + job->room * sizeof(uint32_t);
     for (int i = 0; i < job->nbands; i++)
         job->bands[i].scanned = job->bands[i].first_changed = job->bands[i].last_changed = false;
-    enum gi_status status = gi_pool_run(pool, job->nbands, start_band, job, 0, err);
+    enum gi_status status = GI_OK;
     for (bool any = true; any && !status;) {
         for (job->parity = 0; job->parity < 2 && !status; job->parity++)
             status = gi_pool_run(pool, (job->nbands + 1 - job->parity) / 2, visit_band, job,
@@ -299,7 +328,7 @@ static enum gi_status by_queues(struct gi_queue *queue, struct gi_image *dst,
         size_t room = (size_t)(band->y1 - band->y0) * (size_t)src->width;
         job.room = room > job.room ? room : job.room;
     }
-    enum gi_status status = GI_OK;
+    enum gi_status status = gi_pool_run(pool, job.nbands, start_band, &job, 0, err);
     for (; job.channel < gi_color_channels(src) && !status; job.channel++)
         status = run_channel(&job, pool, err);
     if (!status && gi_has_alpha(src))
