@@ -81,13 +81,21 @@ bool gi_options_are_shared(const struct gi_option *rows);
 bool gi_option_has_json(const struct gi_option *row);
 const struct gi_option *gi_option_json(const struct gi_command *command);
 
+/* A text that an option needs besides argv: that of the file that a GI_OPT_CONTENT names, or the
+ * joined texts of an option that repeats. */
+struct gi_content {
+    void *text;                  /* owned; NULL: the option's value is itself the text */
+    const struct gi_option *row; /* the option */
+    const char *file;            /* as given; NULL: `text` is not that of a file */
+};
+
 /* The parsed arguments of a command. */
 struct gi_args {
     void *params[GI_OPTION_SETS_MAX]; /* defaults, replaced by the given values */
     char **operands;                  /* the array is owned here; its texts belong to argv */
     int noperands;
-    bool help;       /* --help was given, so that nothing else was checked */
-    void **contents; /* owned texts of the files that GI_OPT_CONTENT options name */
+    bool help; /* --help was given, so that nothing else was checked */
+    struct gi_content *contents;
     int ncontents;
 };
 

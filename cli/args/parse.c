@@ -216,7 +216,8 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
                                              : gi_content_read(&content, row, text, err);
         if (status)
             return status;
-        args->contents[args->ncontents++] = content;
+        args->contents[args->ncontents++] = (struct gi_content){
+            .text = content, .row = row, .file = content && !row->repeats ? text : NULL};
         text = content ? content : text;
     }
     return gi_option_read(params, row, text, err);
@@ -430,6 +431,21 @@ static enum gi_status take_operand(struct gi_args *args, const struct gi_command
     return status;
 }
 
+/* If the error begins with the name of an option that read a file, adds the name of the file. */
+static void name_file(const struct gi_args *args, struct gi_err *err)
+{
+    for (int i = 0; i < args->ncontents; i++) {
+        const struct gi_content *content = &args->contents[i];
+        char option[64];
+        size_t n = (size_t)snprintf(option, sizeof option, "--%s: ", content->row->name);
+        if (!content->file || strncmp(err->text, option, n) != 0)
+            continue;
+        const struct gi_err why = *err;
+        gi_fail(err, why.status, "--%s %s: %s", content->row->name, content->file, why.text + n);
+        return;
+    }
+}
+
 enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *command, int argc,
                             char **argv, struct gi_err *err)
 {
@@ -452,7 +468,10 @@ enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *comma
     if (status || !command->filter || !command->filter->check)
         return status;
     int set = gi_command_set(command, command->filter->options);
-    return set < 0 ? GI_OK : command->filter->check(args->params[set], err);
+    status = set < 0 ? GI_OK : command->filter->check(args->params[set], err);
+    if (status)
+        name_file(args, err);
+    return status;
 }
 
 void gi_args_free(struct gi_args *args)
@@ -460,7 +479,7 @@ void gi_args_free(struct gi_args *args)
     for (int s = 0; s < GI_OPTION_SETS_MAX; s++)
         free(args->params[s]);
     for (int i = 0; i < args->ncontents; i++)
-        free(args->contents[i]);
+        free(args->contents[i].text);
     free(args->contents);
     free(args->operands);
     *args = (struct gi_args){0};

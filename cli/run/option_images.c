@@ -154,8 +154,9 @@ uint64_t gi_chain_hash(const struct gi_chain *chain)
         for (int i = 0; i < step->nothers; i++)
             hash = hash_image(hash, &step->others[i]);
         for (int i = 0; i < step->args.ncontents; i++)
-            if (step->args.contents[i])
-                hash = gi_hash(hash, step->args.contents[i], strlen(step->args.contents[i]) + 1);
+            if (step->args.contents[i].text)
+                hash = gi_hash(hash, step->args.contents[i].text,
+                               strlen(step->args.contents[i].text) + 1);
     }
     return hash == GI_HASH_START ? 0 : hash;
 }

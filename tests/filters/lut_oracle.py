@@ -159,7 +159,7 @@ for words, text in (("line 1: no size before the rows", "0 0 0\n"), ("line 2: th
     with open(c.path("bad.cube"), "w", newline="") as file:
         file.write(text)
     p = c.result("lut", c.path("one.ppm"), c.path("out.ppm"), "--cube", c.path("bad.cube"))
-    c.check(words, p.returncode == 2 and "--cube: " + words in p.stderr, p.stderr)
+    c.check(words, p.returncode == 2 and f"--cube {c.path('bad.cube')}: {words}" in p.stderr, p.stderr)
 with open(c.path("crlf.cube"), "wb") as file:
     file.write(b"\xef\xbb\xbf" + cube_text(line).replace("\n", "\r\n").encode())
 c.check("CRLF and a byte order mark", np.array_equal(applied(image, "--cube", c.path("crlf.cube")), applied(image, "--cube", saved("line.cube", line))))

@@ -215,7 +215,7 @@ expect_error 2 'montage: ./c.ppm: would be written over the input*' montage a.pg
 expect_error 1 'montage: nothing.png*' montage a.pgm nothing.png made.png
 
 printf 'a: 1\nb: [2,\nc: ]: 3\n' >broken.yml
-expect_error 2 'undistort: --camera: line 3: *: want JSON or YAML' undistort in.pgm made.pgm --camera broken.yml
+expect_error 2 'undistort: --camera broken.yml: line 3: *: want JSON or YAML' undistort in.pgm made.pgm --camera broken.yml
 lens='"camera_matrix": [[40, 0, 15], [0, 42, 17], [0, 0, 1]], "dist": [0, 0, 0, 0]'
 nested() { # nested N: a calibration with N lists and mappings in each other
     printf '{%s, "more": ' "$lens"
@@ -226,12 +226,12 @@ nested() { # nested N: a calibration with N lists and mappings in each other
 nested 32 >deep.json
 expect 0 gpuimg undistort in.pgm out.pgm --camera deep.json
 nested 33 >deep.json
-expect_error 2 'undistort: --camera: line 1: want at most 32 levels of lists and mappings' undistort in.pgm made.pgm --camera deep.json
+expect_error 2 'undistort: --camera deep.json: line 1: want at most 32 levels of lists and mappings' undistort in.pgm made.pgm --camera deep.json
 { printf '{%s}' "$lens"; printf '%65600s' ''; } >long.json
 head -c 65536 long.json >fits.json
 expect 0 gpuimg undistort in.pgm out.pgm --camera fits.json
 head -c 65537 <(cat fits.json; echo) >long.json
-expect_error 2 'undistort: --camera: 65537 bytes: want at most 65536' undistort in.pgm made.pgm --camera long.json
+expect_error 2 'undistort: --camera long.json: 65537 bytes: want at most 65536' undistort in.pgm made.pgm --camera long.json
 # Each alias is 20 times the one before it: 20^8 numbers in 1.5 kB.
 {
     echo 'a0: &a0 {b: 1}'
@@ -239,7 +239,7 @@ expect_error 2 'undistort: --camera: 65537 bytes: want at most 65536' undistort 
         echo "a$i: &a$i {$(for j in {1..20}; do printf 'b%s: *a%s, ' "$j" "$((i - 1))"; done)}"
     done
 } >aliases.yml
-expect_error 2 'undistort: --camera: line 2: an alias: want the value itself' undistort in.pgm made.pgm --camera aliases.yml
+expect_error 2 'undistort: --camera aliases.yml: line 2: an alias: want the value itself' undistort in.pgm made.pgm --camera aliases.yml
 
 # A pixel none of whose taps is in the source has the border's value to the bit, without a rounding by the weights.
 { printf 'Pf\n8 8\n-1\n'; head -c 256 /dev/zero; } >zeros.pfm

@@ -74,7 +74,7 @@ printf 'P5 4002 1 255\n%4002s' '' >wide.pgm
 printf 'P3 1 1 255  1 1 1\n' >colour.ppm
 head -c 40 mask.png >cut.png
 for operation in erode open gradient midpoint median rank mode; do
-    expect_error 2 "$operation: --mask: all of it is 0: want some pixels that count" $operation row.pgm made.pgm --mask black.pgm
+    expect_error 2 "$operation: --mask black.pgm: all of it is 0: want some pixels that count" $operation row.pgm made.pgm --mask black.pgm
     expect_error 1 "$operation: --mask wide.pgm: 4002 x 1 pixels: want at most 4001 a side" $operation row.pgm made.pgm --mask wide.pgm
     expect_error 1 "$operation: --mask colour.ppm: has 3 channels: want one" $operation row.pgm made.pgm --mask colour.ppm
 done

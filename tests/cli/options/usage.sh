@@ -223,6 +223,12 @@ expect_error 2 'nlmeans: --strength -3: want *' nlmeans nothere.pgm made.pgm --s
 expect_error 2 'convolve: *' convolve in.pgm made.pgm
 expect_error 2 'convolve: *' convolve in.pgm made.pgm --kernel '1 2; 3'
 expect_error 2 'convolve: --kernel .: is a folder, want a text or a file' convolve in.pgm made.pgm --kernel .
+# An error in the file of an option names the file.
+echo garbage >bad.cube
+expect_error 2 'lut: --cube bad.cube: line 1: want *' lut in.pgm made.pgm --cube bad.cube
+expect_error 2 'run: step 2: lut: --cube bad.cube: line 1: want *' run 'invert | lut --cube bad.cube' in.pgm made.pgm
+expect_error 2 'convolve: --kernel bad.cube: row 1: garbage: want *' convolve in.pgm made.pgm --kernel bad.cube
+expect_error 2 'convolve: --kernel: row 1: x: want *' convolve in.pgm made.pgm --kernel '1 x 1'
 
 # Text with control sequences of terminals.
 expect_error 2 'blur: --k ?\[31m: want *' blur in.pgm made.pgm --k $'\e[31m'
