@@ -392,7 +392,7 @@ static enum gi_status decode_of(struct gi_frames *frames, struct gi_decode *deco
         return gi_fail(err, GI_E_UNSUPPORTED, "holds %d frames: want [0] to [%d]", a->n, a->n - 1);
     decode->info->bits = 8;
     decode->info->maxval = 255;
-    decode->info->detail = "frame, composed";
+    decode->info->detail = a->palette ? "palette, frame, composed" : "frame, composed";
     decode->metadata->timing = (struct gi_timing){
         .given = true, .delay_ms = a->frames[number - 1].delay_ms, .plays = a->plays};
     enum gi_status status = gi_decode_alloc(decode, (uint64_t)a->width, (uint64_t)a->height,

@@ -27,6 +27,7 @@ struct gi_animation {
     int width, height; /* of the canvas, 1 or more */
     int n;             /* number of frames */
     int plays;         /* 0: without end */
+    bool palette;      /* frames have palettes */
     struct gi_frame *frames;
     const char *damage; /* why the frames after these can't be found, or NULL */
 };

@@ -87,6 +87,7 @@ static enum gi_status scan(struct gi_animation *a, const unsigned char *bytes, s
     a->width = (int)gi_little16(bytes + 6);
     a->height = (int)gi_little16(bytes + 8);
     a->plays = 1;
+    a->palette = true;
     while (at < nbytes && bytes[at] != TRAILER) {
         size_t start = at;
         if (bytes[at] == EXTENSION && nbytes - at >= 3) {

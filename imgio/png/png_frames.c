@@ -86,6 +86,7 @@ static enum gi_status scan(struct gi_animation *a, const unsigned char *bytes, s
         return gi_fail(err, GI_E_FORMAT, "has a damaged header");
     a->width = (int)width;
     a->height = (int)height;
+    a->palette = bytes[25] == 3;
     bool alpha = bytes[25] & 4;
     while (!status && !a->damage && !ended && gi_png_next_chunk(&chunk, bytes, nbytes, &at)) {
         ended = gi_png_chunk_is(&chunk, "IEND");

@@ -1,18 +1,20 @@
 /* Writes animated PNGs ("Portable Network Graphics", third edition, 11.3.6). All frames have the
- * type and the channels that hold the samples of each of them, without a palette. A frame after the
- * first one is the rectangle that differs from the frame before, which it replaces. Metadata are
- * those of the first frame.
+ * type and the channels that hold the samples of each of them, or if each has a palette, and these
+ * have at most 256 colours together, that palette. A frame after the first one is the rectangle
+ * that differs from the frame before, which it replaces. Metadata are those of the first frame.
  * SPDX-License-Identifier: MIT */
 #include "imgio/changes.h"
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/joined_kinds.h"
 #include "imgio/png/png_frames.h"
+#include "imgio/png/png_palette.h"
 #include "imgio/small.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { PALETTE = 3 }; /* a colour type */
 enum { IHDR = 13, IHDR_AT = GI_PNG_SIGNATURE + 8, DEPTH = 8, COLOR_TYPE = 9 };
 
 /* A frame's file, which is behind this in `files`. */
@@ -26,6 +28,8 @@ struct state {
     struct gi_image shape; /* of all frames */
     struct gi_image shown; /* the last frame that was written */
     uint32_t sequence;     /* number of the next chunk fcTL or fdAT */
+    bool palette;          /* each frame so far has one, and `coding` the colours of all */
+    struct gi_png_coding coding;
 };
 
 static void measure(int *width, int *height, const unsigned char *bytes, size_t nbytes)
@@ -46,6 +50,50 @@ static bool has_transparency(const unsigned char *bytes, size_t nbytes)
     return false;
 }
 
+/* Adds the palette in the file of a frame to that of all frames. */
+static void add_palette(struct state *s, const unsigned char *bytes, size_t nbytes)
+{
+    uint8_t colors[2 * GI_PNG_COLORS_MAX][4];
+    struct gi_png_chunk chunk;
+    size_t at = GI_PNG_SIGNATURE;
+    int known = s->coding.ncolors, n = known;
+    s->palette = s->palette && bytes[IHDR_AT + COLOR_TYPE] == PALETTE;
+    if (!s->palette)
+        return;
+    memcpy(colors, s->coding.colors, 4 * (size_t)known);
+    while (gi_png_next_chunk(&chunk, bytes, nbytes, &at) && !gi_png_chunk_is(&chunk, "IDAT")) {
+        bool alpha = gi_png_chunk_is(&chunk, "tRNS");
+        if (!alpha && !gi_png_chunk_is(&chunk, "PLTE"))
+            continue;
+        for (size_t i = 0; i < (alpha ? chunk.n : chunk.n / 3); i++) {
+            if (alpha) {
+                colors[known + (int)i][3] = chunk.data[i];
+                continue;
+            }
+            memcpy(colors[n], chunk.data + 3 * i, 3);
+            colors[n++][3] = 255;
+        }
+    }
+    const struct gi_image row = {.data = colors,
+                                 .stride = sizeof colors,
+                                 .width = n,
+                                 .height = 1,
+                                 .channels = 4,
+                                 .type = GI_U8};
+    s->palette = gi_png_find_palette(&s->coding, &row, false);
+}
+
+/* Returns the number of entries of the palette in the file. */
+static int palette_of(const unsigned char *bytes, size_t nbytes)
+{
+    struct gi_png_chunk chunk;
+    size_t at = GI_PNG_SIGNATURE;
+    while (gi_png_next_chunk(&chunk, bytes, nbytes, &at))
+        if (gi_png_chunk_is(&chunk, "PLTE"))
+            return (int)(chunk.n / 3);
+    return 0;
+}
+
 /* Returns the shape of the samples in the file, without a palette. */
 static struct gi_image shape_of(const unsigned char *bytes, size_t nbytes)
 {
@@ -56,11 +104,15 @@ static struct gi_image shape_of(const unsigned char *bytes, size_t nbytes)
                              .type = bytes[IHDR_AT + DEPTH] == 16 ? GI_U16 : GI_U8};
 }
 
-/* Returns whether the pixels of the file are coded as those of the shape without a palette. */
-static bool is_coded_as(const unsigned char *bytes, size_t nbytes, const struct gi_image *shape)
+/* Returns whether the pixels of the file are coded as those of all frames. A palette of as many
+ * colours as that of all frames is this one, as both are sorted. */
+static bool is_coded_alike(const unsigned char *bytes, size_t nbytes, const struct state *s)
 {
     struct gi_image own = shape_of(bytes, nbytes);
-    return bytes[IHDR_AT + DEPTH] >= 8 && bytes[IHDR_AT + COLOR_TYPE] != 3 &&
+    const struct gi_image *shape = &s->shape;
+    if (s->palette)
+        return own.channels == shape->channels && palette_of(bytes, nbytes) == s->coding.ncolors;
+    return bytes[IHDR_AT + DEPTH] >= 8 && bytes[IHDR_AT + COLOR_TYPE] != PALETTE &&
            !has_transparency(bytes, nbytes) && own.channels == shape->channels &&
            own.type == shape->type;
 }
@@ -201,6 +253,25 @@ static enum gi_status put_first(struct gi_joined *joined, const unsigned char *b
     return status;
 }
 
+/* Makes a file of the image, which the caller frees. */
+static enum gi_status encode(void **made, size_t *nbytes, const struct state *s,
+                             const struct gi_image *image, const struct gi_metadata *metadata,
+                             struct gi_err *err)
+{
+    const struct gi_save_options options = {
+        .format = "png", .palette = GI_PALETTE_NEVER, .compression = GI_DEFAULT_COMPRESSION};
+    struct gi_sink *sink = NULL;
+    if (!s->palette)
+        return gi_save_memory(made, nbytes, image, metadata, "a frame", &options, NULL, err);
+    enum gi_status status = gi_sink_open_memory(&sink, "a frame", err);
+    if (!status)
+        status = gi_png_encode_as(sink, image, metadata, &s->coding, &options, err);
+    if (!status)
+        status = gi_sink_take(&sink, made, nbytes, err);
+    gi_sink_abandon(&sink);
+    return status;
+}
+
 /* Encodes the rectangle of an image, unless `bytes` are a file of it, and appends it. */
 static enum gi_status put_part(struct gi_joined *joined, const struct gi_image *image,
                                const struct gi_metadata *metadata, struct gi_rect rect,
@@ -208,15 +279,13 @@ static enum gi_status put_part(struct gi_joined *joined, const struct gi_image *
                                struct gi_err *err)
 {
     struct state *s = joined->state;
-    const struct gi_save_options options = {
-        .format = "png", .palette = GI_PALETTE_NEVER, .compression = GI_DEFAULT_COMPRESSION};
     const struct gi_image part = gi_rect_view(image, rect);
     size_t nbytes = record->nbytes;
     void *made = NULL;
     enum gi_status status = GI_OK;
     if (rect.width < image->width || rect.height < image->height ||
-        !is_coded_as(bytes, nbytes, &s->shape)) {
-        status = gi_save_memory(&made, &nbytes, &part, metadata, "a frame", &options, NULL, err);
+        !is_coded_alike(bytes, nbytes, s)) {
+        status = encode(&made, &nbytes, s, &part, metadata, err);
         bytes = made;
     }
     if (!status && !s->sequence)
@@ -253,11 +322,14 @@ static enum gi_status add(struct gi_joined *joined, const unsigned char *bytes, 
                           int delay_ms, struct gi_err *err)
 {
     struct state *s = joined->state;
-    if (!s)
+    if (!s) {
         s = joined->state = gi_small_calloc(1, sizeof *s);
+        s->palette = true;
+    }
     const struct record record = {nbytes, delay_ms};
     const struct gi_image shape = shape_of(bytes, nbytes);
     widen_shape(&s->shape, &shape);
+    add_palette(s, bytes, nbytes);
     enum gi_status status = gi_buffer_append(&s->files, &record, sizeof record, err);
     return status ? status : gi_buffer_append(&s->files, bytes, nbytes, err);
 }
@@ -267,6 +339,8 @@ static enum gi_status end(struct gi_joined *joined, struct gi_err *err)
     struct state *s = joined->state;
     struct record record;
     enum gi_status status = GI_OK;
+    if (!gi_has_alpha(&s->shape))
+        s->coding.ntransparent = 0;
     for (size_t at = 0; !status && at < s->files.nbytes; at += record.nbytes) {
         memcpy(&record, s->files.at + at, sizeof record);
         at += sizeof record;

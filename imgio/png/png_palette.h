@@ -42,6 +42,13 @@ bool gi_png_find_palette(struct gi_png_coding *coding, const struct gi_image *im
 enum gi_status gi_png_pack(struct gi_image *packed, const struct gi_image *image,
                            const struct gi_png_coding *coding, struct gi_err *err);
 
+/* Writes the image with this coding, whose palette has all its colours (png_write.c). Errors: as
+ * gi_format.encode. */
+enum gi_status gi_png_encode_as(struct gi_sink *sink, const struct gi_image *image,
+                                const struct gi_metadata *metadata,
+                                const struct gi_png_coding *coding,
+                                const struct gi_save_options *options, struct gi_err *err);
+
 /* Returns the index of a colour in the palette, or -1. */
 int gi_png_index(const struct gi_png_coding *coding, const uint8_t color[4]);
 

@@ -108,24 +108,33 @@ static enum gi_status write_before(struct gi_sink *sink, const struct gi_image *
     return status;
 }
 
-enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
-                             const struct gi_metadata *metadata,
-                             const struct gi_save_options *options, struct gi_err *err)
+enum gi_status gi_png_encode_as(struct gi_sink *sink, const struct gi_image *image,
+                                const struct gi_metadata *metadata,
+                                const struct gi_png_coding *coding,
+                                const struct gi_save_options *options, struct gi_err *err)
 {
     struct gi_image packed = {0};
-    struct gi_png_coding coding;
-    enum gi_status status = gi_png_choose_coding(&coding, image, metadata, options, err);
+    enum gi_status status = GI_OK;
     bool one_bit = options->bits == 1;
-    bool packs = coding.depth < 8 || coding.color_type == 3 || coding.transparent_gray >= 0;
-    if (!status && packs)
+    bool packs = coding->depth < 8 || coding->color_type == 3 || coding->transparent_gray >= 0;
+    if (packs)
         status =
-            one_bit ? gi_bits_pack(&packed, image, err) : gi_png_pack(&packed, image, &coding, err);
+            one_bit ? gi_bits_pack(&packed, image, err) : gi_png_pack(&packed, image, coding, err);
     if (!status)
-        status = write_before(sink, image, metadata, &coding, err);
+        status = write_before(sink, image, metadata, coding, err);
     if (!status)
         status = gi_png_write_pixels(sink, packs ? &packed : image, packs, options, err);
     gi_image_free(&packed);
     if (!status && metadata)
-        status = gi_png_write_parts(sink, metadata, image, &coding, GI_PNG_AFTER_PIXELS, err);
+        status = gi_png_write_parts(sink, metadata, image, coding, GI_PNG_AFTER_PIXELS, err);
     return status ? status : gi_png_write_chunk(sink, "IEND", NULL, 0, err);
+}
+
+enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err)
+{
+    struct gi_png_coding coding;
+    enum gi_status status = gi_png_choose_coding(&coding, image, metadata, options, err);
+    return status ? status : gi_png_encode_as(sink, image, metadata, &coding, options, err);
 }

@@ -174,6 +174,26 @@ for kinds in (0, 1), (1, 0, 1), (0, 2), (3, 4, 3), (0, 3), (2, 4, 1), (4, 4):
 for mode in "L", "RGB":
     Image.fromarray(mixed[0]).convert(mode).save(c.path(f"dpi-{mode}.png"), dpi=(300, 300))
 c.run("pages", c.path("dpi-L.png"), c.path("dpi-RGB.png"), "--out", c.path("dpi.png"))
+# One palette for all frames, of 1 to 8 bits, if it holds their colours.
+for n, alphas, more in (2, [255], 0), (5, [255, 0], 0), (40, [255, 0, 99], 0), (250, [255], 0), (200, [255, 0], 200):
+    colors = c.rng.integers(0, 256, (n + more, 3)).astype(np.uint8)
+    made = []
+    for k in range(4):
+        few = np.concatenate([colors[:n // (1 + k % 2)], colors[n:] if k % 2 else colors[:0]])
+        frame = few[c.rng.integers(0, len(few), (21, 33))]
+        if k == 2:  # the colours of a rectangle are those of the frame before beside it
+            frame = made[1].copy()
+            frame[5:9, 7:11, :3] = few[0]
+        made.append(np.dstack([frame[..., :3], c.rng.choice(alphas, (21, 33)) if k != 2 else made[1][..., 3]]).astype(np.uint8))
+    for k, frame in enumerate(made):
+        write(c.path(f"few-{k}.pam"), frame if len(alphas) > 1 else frame[..., :3])
+        few = len(np.unique(frame.reshape(-1, 4), axis=0)) <= 256
+        c.run("convert", c.path(f"few-{k}.pam"), c.path(f"few-{k}.png"), *(["--palette", "always"] if few else []))
+    c.run("pages", *[c.path(f"few-{k}.png") for k in range(4)], "--out", c.path("few.png"))
+    frames, _, _ = frames_of(c.path("few.png"))
+    c.check(f"{n} colours and {more} more, alpha {alphas}: frames", near(frames, [opaque(f) for f in made]))
+    c.check(f"{n} colours and {more} more, alpha {alphas}: palette", (open(c.path("few.png"), "rb").read()[25] == 3) ==
+            (len(np.unique(np.array(made).reshape(-1, 4), axis=0)) <= 256))
 with Image.open(c.path("dpi.png")) as image:
     c.check("resolution", np.allclose(image.info["dpi"], 300, rtol=1e-3) and image.n_frames == 2, image.info)
 
