@@ -13,52 +13,83 @@
 
 #include "imgio/npy.h"
 
-enum { LINE = 2048, POINTS_A_WRITE = 4096 };
+enum { LINE = 4096, POINTS_A_WRITE = 4096 };
 
 /* A column, with its name in CSV, its name in JSON together with the JSON text before and after the
  * name, and the power to which its values contain the unit of length. The unit of length is
  * appended to both names. */
+#define MOMENT(name)                                                                               \
+    {                                                                                              \
+        name, ", \"" name, "\": ", 0, MOMENTS                                                      \
+    }
+enum part { ALWAYS, DESCRIPTORS, MOMENTS }; /* the options that add columns */
 static const struct extract_table_column {
     const char *name, *json, *after;
     int power;
-    bool descriptor; /* only with --descriptors */
+    enum part part;
 } columns[] = {
-    {"label", "{\"label", "\": ", 0, false},
-    {"area", ", \"area", "\": ", 2, false},
-    {"bbox_x", ", \"bbox\": [", "", 0, false},
-    {"bbox_y", ", ", "", 0, false},
-    {"bbox_width", ", ", "", 0, false},
-    {"bbox_height", ", ", "", 0, false},
-    {"centroid_x", "], \"centroid", "\": [", 1, false},
-    {"centroid_y", ", ", "", 1, false},
-    {"perimeter", "], \"perimeter", "\": ", 1, false},
-    {"mean", ", \"mean", "\": ", 0, false},
-    {"stddev", ", \"stddev", "\": ", 0, false},
-    {"min", ", \"min", "\": ", 0, false},
-    {"max", ", \"max", "\": ", 0, false},
-    {"circularity", ", \"circularity", "\": ", 0, true},
-    {"orientation_deg", ", \"orientation_deg", "\": ", 0, true},
-    {"major_axis", ", \"major_axis", "\": ", 1, true},
-    {"minor_axis", ", \"minor_axis", "\": ", 1, true},
-    {"eccentricity", ", \"eccentricity", "\": ", 0, true},
-    {"solidity", ", \"solidity", "\": ", 0, true},
-    {"feret_diameter", ", \"feret_diameter", "\": ", 1, true},
+    {"label", "{\"label", "\": ", 0, ALWAYS},
+    {"area", ", \"area", "\": ", 2, ALWAYS},
+    {"bbox_x", ", \"bbox\": [", "", 0, ALWAYS},
+    {"bbox_y", ", ", "", 0, ALWAYS},
+    {"bbox_width", ", ", "", 0, ALWAYS},
+    {"bbox_height", ", ", "", 0, ALWAYS},
+    {"centroid_x", "], \"centroid", "\": [", 1, ALWAYS},
+    {"centroid_y", ", ", "", 1, ALWAYS},
+    {"perimeter", "], \"perimeter", "\": ", 1, ALWAYS},
+    {"mean", ", \"mean", "\": ", 0, ALWAYS},
+    {"stddev", ", \"stddev", "\": ", 0, ALWAYS},
+    {"min", ", \"min", "\": ", 0, ALWAYS},
+    {"max", ", \"max", "\": ", 0, ALWAYS},
+    {"circularity", ", \"circularity", "\": ", 0, DESCRIPTORS},
+    {"orientation_deg", ", \"orientation_deg", "\": ", 0, DESCRIPTORS},
+    {"major_axis", ", \"major_axis", "\": ", 1, DESCRIPTORS},
+    {"minor_axis", ", \"minor_axis", "\": ", 1, DESCRIPTORS},
+    {"eccentricity", ", \"eccentricity", "\": ", 0, DESCRIPTORS},
+    {"solidity", ", \"solidity", "\": ", 0, DESCRIPTORS},
+    {"feret_diameter", ", \"feret_diameter", "\": ", 1, DESCRIPTORS},
+    MOMENT("mu20"),
+    MOMENT("mu11"),
+    MOMENT("mu02"),
+    MOMENT("mu30"),
+    MOMENT("mu21"),
+    MOMENT("mu12"),
+    MOMENT("mu03"),
+    MOMENT("nu20"),
+    MOMENT("nu11"),
+    MOMENT("nu02"),
+    MOMENT("nu30"),
+    MOMENT("nu21"),
+    MOMENT("nu12"),
+    MOMENT("nu03"),
+    MOMENT("hu1"),
+    MOMENT("hu2"),
+    MOMENT("hu3"),
+    MOMENT("hu4"),
+    MOMENT("hu5"),
+    MOMENT("hu6"),
+    MOMENT("hu7"),
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
+
+enum { BEFORE_MOMENTS = COLUMNS - 3 * GI_MOMENTS };
 
 /* Fills in the values of a component, in the order of the columns. Integers are below 2^53. */
 static void fill(double values[COLUMNS], const struct gi_region *r)
 {
     const struct gi_shape_descriptors *s = &r->shape;
-    const double all[COLUMNS] = {r->label,      (double)r->area,  r->x,
-                                 r->y,          r->width,         r->height,
-                                 r->centroid_x, r->centroid_y,    r->perimeter,
-                                 r->mean,       r->stddev,        r->min,
-                                 r->max,        r->circularity,   s->orientation_deg,
-                                 s->major_axis, s->minor_axis,    s->eccentricity,
-                                 s->solidity,   s->feret_diameter};
+    const double all[BEFORE_MOMENTS] = {r->label,      (double)r->area,  r->x,
+                                        r->y,          r->width,         r->height,
+                                        r->centroid_x, r->centroid_y,    r->perimeter,
+                                        r->mean,       r->stddev,        r->min,
+                                        r->max,        r->circularity,   s->orientation_deg,
+                                        s->major_axis, s->minor_axis,    s->eccentricity,
+                                        s->solidity,   s->feret_diameter};
     memcpy(values, all, sizeof all);
+    memcpy(values + BEFORE_MOMENTS, r->moments.mu, sizeof r->moments.mu);
+    memcpy(values + BEFORE_MOMENTS + GI_MOMENTS, r->moments.nu, sizeof r->moments.nu);
+    memcpy(values + BEFORE_MOMENTS + 2 * GI_MOMENTS, r->moments.hu, sizeof r->moments.hu);
 }
 
 /* Copies text without its terminating zero. Returns the end of the copy. */
@@ -78,21 +109,20 @@ static char *put_unit(char *to, const struct extract_table_column *column,
     return put(put(put(to, "_"), view->unit), column->power == 2 ? "2" : "");
 }
 
-static int count_columns(const struct gi_extract_view *view)
+static bool is_shown(const struct extract_table_column *column, const struct gi_extract *extract)
 {
-    int n = 0;
-    while (n < COLUMNS && (!columns[n].descriptor || view->extract->shapes))
-        n++;
-    return n;
+    return column->part == ALWAYS || (column->part == DESCRIPTORS && extract->shapes) ||
+           (column->part == MOMENTS && extract->moments);
 }
 
 static char *put_head(char *to, const struct gi_extract_view *view)
 {
-    int n = count_columns(view);
-    for (int i = 0; i < n; i++) {
-        to = put_unit(put(to, columns[i].name), &columns[i], view);
-        *to++ = i < n - 1 ? ',' : '\n';
-    }
+    for (int i = 0; i < COLUMNS; i++)
+        if (is_shown(&columns[i], view->extract)) {
+            to = put_unit(put(to, columns[i].name), &columns[i], view);
+            *to++ = ',';
+        }
+    to[-1] = '\n';
     return to;
 }
 
@@ -100,19 +130,23 @@ static char *put_row(char *to, const struct gi_region *region, const struct gi_e
                      bool json)
 {
     double values[COLUMNS], size = view->pixel_size;
-    int n = count_columns(view);
     fill(values, region);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < COLUMNS; i++) {
         double scale = columns[i].power == 2 ? size * size : columns[i].power ? size : 1;
+        if (!is_shown(&columns[i], view->extract))
+            continue;
         if (json && *columns[i].after)
             to = put(put_unit(put(to, columns[i].json), &columns[i], view), columns[i].after);
         else if (json)
             to = put(to, columns[i].json);
         to = gi_number_real(to, values[i] * scale, json ? "null" : "");
         if (!json)
-            *to++ = i < n - 1 ? ',' : '\n';
+            *to++ = ',';
     }
-    return json ? put(to, "}") : to;
+    if (json)
+        return put(to, "}");
+    to[-1] = '\n';
+    return to;
 }
 
 static enum gi_status json_head(struct gi_sink *sink, const struct gi_extract_view *view,

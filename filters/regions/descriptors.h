@@ -17,7 +17,7 @@ struct gi_shape_descriptors {
 
 /* Sets descriptors[l - 1] to the descriptors of label l, for 1 <= l <= n. The caller owns the n
  * entries. `labels` is a GI_U32 image in host memory. `regions` has the sums of the regions of that
- * image, which must be connected. Errors: GI_E_MEMORY. */
+ * image. Errors: GI_E_MEMORY. */
 enum gi_status gi_shape_descriptors(struct gi_shape_descriptors *descriptors,
                                     const struct gi_region_sums *regions, uint32_t n,
                                     const struct gi_image *labels, struct gi_err *err);

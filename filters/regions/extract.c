@@ -61,7 +61,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                        src->width, src->height);
     size_t labels = (size_t)src->width * (size_t)src->height * sizeof(uint32_t);
     plan->dependency = GI_DEPENDENCY_GLOBAL;
-    plan->array_nbytes = p->labels || p->points || p->descriptors ? labels : 0;
+    plan->array_nbytes = p->labels || p->points || p->descriptors || p->moments ? labels : 0;
     if (p->labels_image)
         plan->array_nbytes = 4 * labels; /* labels, parts, and a table of each */
     plan->scratch_nbytes = labels + gi_luma_nbytes(src);
@@ -96,7 +96,7 @@ static enum gi_status admit(const void *params, int j, struct gi_image *other, s
 static void ask_all(void *params)
 {
     struct gi_extract_params *p = params;
-    p->labels = p->points = p->descriptors = true;
+    p->labels = p->points = p->descriptors = p->moments = true;
 }
 
 /* Finds the threshold, unless there is a mask, and the range in which float intensities are
@@ -139,13 +139,24 @@ static void drop_points(struct gi_pixel_list *points, const struct gi_image *lab
 }
 
 /* Measures the shapes of the regions that are kept, from the label image on the host. */
-static enum gi_status measure_shapes(struct gi_extract *extract, struct gi_err *err)
+static enum gi_status measure_shapes(struct gi_extract *extract, const struct gi_extract_params *p,
+                                     struct gi_err *err)
 {
-    extract->shapes = malloc(((size_t)extract->n + 1) * sizeof *extract->shapes);
-    if (!extract->shapes)
+    const size_t n = (size_t)extract->n + 1;
+    enum gi_status status = GI_OK;
+    if (p->descriptors)
+        extract->shapes = malloc(n * sizeof *extract->shapes);
+    if (p->moments)
+        extract->moments = malloc(n * sizeof *extract->moments);
+    if ((p->descriptors && !extract->shapes) || (p->moments && !extract->moments))
         return gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", extract->n);
-    return gi_shape_descriptors(extract->shapes, extract->regions, extract->n, &extract->labels,
-                                err);
+    if (p->descriptors)
+        status = gi_shape_descriptors(extract->shapes, extract->regions, extract->n,
+                                      &extract->labels, err);
+    if (!status && p->moments)
+        status = gi_region_moments(extract->moments, extract->regions, extract->n, &extract->labels,
+                                   err);
+    return status;
 }
 
 /* Gives the regions that are kept their own labels again. */
@@ -172,14 +183,15 @@ static enum gi_status choose(struct gi_queue *queue, struct gi_extract *extract,
         renumber ? gi_regions_keep(extract, renumber, p, err)
                  : gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", extract->found);
     bool dropped = extract->n < extract->found;
-    if (!status && !extract->labels.data && (p->labels || p->descriptors || (dropped && p->points)))
+    if (!status && !extract->labels.data &&
+        (p->labels || p->descriptors || p->moments || (dropped && p->points)))
         status = queue->k->download(queue, &extract->labels, labels, NULL, err);
     if (!status && dropped && extract->labels.data)
         relabel(&extract->labels, renumber);
     if (!status && dropped && p->points)
         drop_points(&extract->points, &extract->labels);
-    if (!status && p->descriptors)
-        status = measure_shapes(extract, err);
+    if (!status)
+        status = measure_shapes(extract, p, err);
     if (!status && extract->names)
         rename_regions(extract, renumber, p->labels);
     free(renumber);
@@ -312,6 +324,7 @@ static void result_free(void *result)
     free(extract->regions);
     free(extract->names);
     free(extract->shapes);
+    free(extract->moments);
     free(extract->order);
     gi_image_free(&extract->labels);
     gi_pixel_list_free(&extract->points);
@@ -336,6 +349,13 @@ static void digest_shape(struct gi_digest *digest, const struct gi_shape_descrip
     gi_digest_reals(digest, reals, 6);
 }
 
+static void digest_moments(struct gi_digest *digest, const struct gi_moments *moments)
+{
+    gi_digest_reals(digest, moments->mu, GI_MOMENTS);
+    gi_digest_reals(digest, moments->nu, GI_MOMENTS);
+    gi_digest_reals(digest, moments->hu, GI_MOMENTS);
+}
+
 static void result_digest(const void *result, struct gi_digest *digest)
 {
     const struct gi_extract *extract = result;
@@ -351,6 +371,8 @@ static void result_digest(const void *result, struct gi_digest *digest)
         gi_digest_integer(digest, extract->order[i]);
         if (extract->shapes)
             digest_shape(digest, &extract->shapes[i]);
+        if (extract->moments)
+            digest_moments(digest, &extract->moments[i]);
     }
     gi_digest_image(digest, &extract->labels);
     for (uint64_t i = 0; i < points->n; i++) {
@@ -386,6 +408,9 @@ static const struct gi_option options[] = {
     {GI_OPTION("descriptors", FLAG, struct gi_extract_params, descriptors),
      .help = "Add shape descriptors to the table: circularity, orientation, major and minor axis, "
              "eccentricity, solidity and maximum Feret diameter"},
+    {GI_OPTION("moments", FLAG, struct gi_extract_params, moments),
+     .help = "Add moments of the shapes to the table: central moments, normalized central moments "
+             "and Hu's seven invariants"},
     {GI_OPTION("invert", FLAG, struct gi_extract_params, invert),
      .help = "Swap foreground and background"},
     {GI_OPTION("connectivity", CHOICE, struct gi_extract_params, connectivity), .default_text = "8",
@@ -435,6 +460,11 @@ const struct gi_filter gi_filter_extract = {
         "vertical in degrees, positive if the axis runs from the upper left to the lower "
         "right; it is -45 if the ellipse is a circle, as for a disc, a square and a single "
         "pixel.\n\n"
+        "--moments adds the central moments mu20 to mu03 of orders 2 and 3 (the first digit is the "
+        "power of x, the second that of y) in pixels, the normalized ones nu20 to nu03, and Hu's "
+        "invariants hu1 to hu7. Each pixel of the region counts 1. They are those of OpenCV's "
+        "moments() and HuMoments() for a binary image, and of regionprops() in scikit-image, "
+        "whose indices are those of rows and columns, so that its hu7 has the other sign.\n\n"
         "The perimeter is that of Benkrid and Crookes, as scikit-image computes it; the shape "
         "descriptors are those of regionprops() in scikit-image 0.26 (older versions have "
         "another sign where the orientation is 45 degrees).",

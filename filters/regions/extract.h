@@ -4,6 +4,7 @@
 
 #include "filters/filter.h"
 #include "filters/regions/descriptors.h"
+#include "filters/regions/moments.h"
 #include "kernels/regions.h"
 
 enum gi_region_order {
@@ -24,6 +25,7 @@ struct gi_extract_params {
     const char *mask_image;      /* NULL: `at` defines the foreground */
     const char *labels_image;    /* NULL: the regions are connected components */
     bool descriptors;            /* shape descriptors are measured too */
+    bool moments;
     /* These are not options, but say which parts of the result the caller wants. */
     bool labels, points;
 };
@@ -39,6 +41,7 @@ struct gi_extract {
     struct gi_region_sums *regions; /* n entries, by label */
     uint32_t *names;                /* n labels, ascending; NULL: 1 to n */
     struct gi_shape_descriptors *shapes; /* n entries by label if asked for; else NULL */
+    struct gi_moments *moments;          /* likewise */
     uint32_t *order;                     /* n indices into `regions`, sorted as params.sort says */
     struct gi_image
         labels; /* if asked for: GI_U32 image in host memory, 0 outside all kept regions */
@@ -55,6 +58,7 @@ struct gi_region {
     double mean, stddev, min, max;
     double circularity;                /* 4 pi area / perimeter^2; NAN if the perimeter is 0 */
     struct gi_shape_descriptors shape; /* if asked for, otherwise 0 */
+    struct gi_moments moments;         /* likewise */
 };
 
 /* Returns the label of a region. */

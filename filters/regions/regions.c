@@ -45,6 +45,7 @@ struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t in
         .centroid_y = (double)sums->sum_y / area,
         .perimeter = perimeter(sums),
         .shape = extract->shapes ? extract->shapes[index] : (struct gi_shape_descriptors){0},
+        .moments = extract->moments ? extract->moments[index] : (struct gi_moments){.mu = {0}},
         .min = none ? NAN : key_value(sums->min_key, extract->type),
         .max = none ? NAN : key_value(sums->max_key, extract->type),
     };

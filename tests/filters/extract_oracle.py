@@ -1,6 +1,6 @@
 """extract (connected components) against scipy.ndimage.label and scikit-image's regionprops and threshold_otsu.
 
-Sources: filters/regions/extract* filters/regions/label_regions.c filters/tone/threshold_level*
+Sources: filters/regions/extract* filters/regions/label_regions.c filters/regions/moments* filters/tone/threshold_level*
 """
 import csv
 import io
@@ -9,7 +9,7 @@ import shutil
 
 from _common import Checks, need, np, random_image, read, suffix, write
 
-ndimage, measure, filters = need("scipy.ndimage", "skimage.measure", "skimage.filters")
+ndimage, measure, filters, cv2 = need("scipy.ndimage", "skimage.measure", "skimage.filters", "cv2")
 c = Checks()
 SIZES = [(1, 1), (1, 40), (37, 1), (31, 33), (67, 130), (200, 190)]
 
@@ -241,6 +241,44 @@ def check_shapes(name, regions, labels, n=None):
     c.check(f"{name} shapes", len(regions) == (labels.max() if n is None else n) and not bad, bad[:1])
 
 
+def check_moments(name, regions, labels):
+    """Moments of scikit-image, whose first index is that of rows, and of OpenCV, which loses digits far from the
+    origin."""
+    bad = []
+    for got, p in zip(regions, measure.regionprops(labels)):
+        orders = [(2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3)]
+        one = cv2.moments(np.uint8(labels == p.label), True)
+        ok = True
+        for x, y in orders:
+            scale = p.area ** (1 + (x + y) / 2)
+            ok &= near(got[f"mu{x}{y}"], p.moments_central[y, x], 1e-9 * scale)
+            ok &= near(got[f"nu{x}{y}"], p.moments_normalized[y, x], 1e-9)
+            ok &= near(got[f"nu{x}{y}"], one[f"nu{x}{y}"], 1e-6)
+        hu = [got[f"hu{i}"] for i in range(1, 8)]
+        ok &= near(hu, p.moments_hu * [1, 1, 1, 1, 1, 1, -1], 1e-12)
+        ok &= near(hu, cv2.HuMoments(one).ravel(), 1e-6)
+        if not ok:
+            bad.append((got, p.moments_central, p.moments_normalized, p.moments_hu))
+    c.check(f"{name} moments", not bad, bad[:1])
+
+
+def test_moments():
+    for shape in ((1, 1), (31, 33), (67, 130)):
+        image = blobs(shape, np.uint8)
+        for args in ((), ("--descriptors",), ("--min-area", 9)):
+            got, labels = extracted(image, "--at", 120, "--moments", *args)
+            check_moments(f"{shape} {args}", got["regions"], labels.astype(np.int64))
+            c.check(f"{shape} {args} columns", all(("solidity" in r) == (args == ("--descriptors",)) for r in got["regions"]))
+    far = np.zeros((60, 3000), np.uint8)  # far from the origin, where powers of coordinates are large
+    far[30:50, 2900:2960] = blobs((20, 60), np.uint8)
+    got, labels = extracted(far, "--at", 120, "--moments")
+    check_moments("far from the origin", got["regions"], labels.astype(np.int64))
+    got, _ = extracted(np.full((4, 6), 9, np.uint8), "--at", 0, "--moments")
+    region = got["regions"][0]
+    c.check("moments of a rectangle", [region[k] for k in ("mu20", "mu11", "mu02", "mu30", "mu21", "mu12", "mu03")]
+            == [70, 0, 30, 0, 0, 0, 0])
+
+
 def test_shapes():
     for shape in SIZES:
         for image in (blobs(shape, np.uint8), random_image(c.rng, shape, np.uint8)):
@@ -373,6 +411,7 @@ test_invert()
 test_color()
 test_mask_image()
 test_labels_image()
+test_moments()
 test_choice()
 test_shapes()
 test_files()
