@@ -16,8 +16,6 @@ static const char time_of_batch[] =
     "to estimate the time of a batch run it on about 100 files: its last line "
     "has the images per second";
 
-static const char no_align[] = "images can't be aligned yet; gpuimg shift, affine and perspective "
-                               "move an image by numbers that are known";
 static const char no_panorama[] = "gpuimg mosaic stitches images whose positions are known, and "
                                   "montage --rows 1 --gap 0 places images side by side";
 static const char curve[] = "gpuimg calc 'full * (a / full) ^ 0.8' IN OUT applies a formula, lut a "
@@ -91,9 +89,7 @@ static const char alphas[] =
 const struct gi_advice gi_command_advice_rows[] = {
     {"nlmeans", "add-noise", no_noise},
     {"nlmeans", "addnoise", no_noise},
-    {"shift", "align", no_align},
     {"channels", "alpha", alphas},
-    {"shift", "autoalign", no_align},
     {"mask", "background-removal", no_subject},
     {"local-threshold", "barcode", no_recognition},
     {"contours", "boundary", outlines},
@@ -178,8 +174,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"convert", "rasterize", no_pdf},
     {"convert", "raw", no_raw},
     {"composite", "redeye", no_retouch},
-    {"shift", "register", no_align},
-    {"shift", "registration", no_align},
     {"mask", "rembg", no_subject},
     {"mask", "remove-background", no_subject},
     {"mask", "remove-bg", no_subject},

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 cp "$tests/../../testdata/picture.png" in.png
 
-for word in curves frame roll emboss vignette pixelate tint align stitch dedupe exposure optimize contact-sheet sprite sepia swirl sketch \
+for word in curves frame roll emboss vignette pixelate tint stitch dedupe exposure optimize contact-sheet sprite sepia swirl sketch \
     solarize posterize polaroid watermark autocrop deskew denoise despeckle upscale superres ocr face barcode faststack heatmap blurhash thumbhash \
     background-removal text annotate rectangle hdr haldclut dither srcset jpegtran icc augment findimagedupes; do
     expect 2 gpuimg $word in.png made.png

@@ -1,0 +1,172 @@
+/* gpuimg align: prints the shift between two images, and writes the moved image.
+ * SPDX-License-Identifier: MIT */
+#include "cli/args/batch_options.h"
+#include "cli/args/device_options.h"
+#include "cli/args/image_files.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/paths/output.h"
+#include "cli/tables/cells.h"
+#include "cli/tables/table_file.h"
+
+#include <stdlib.h>
+
+#include "filters/geometry/align.h"
+#include "filters/pipeline.h"
+#include "kernels/kernels.h"
+
+extern const struct gi_filter gi_filter_shift;
+
+struct align_output {
+    struct gi_table_file_params table; /* first, for the functions of tables */
+    const char *aligned;
+};
+
+static const struct gi_option output_options[] = {
+    GI_TABLE_FILE_OPTIONS(struct align_output, table),
+    {GI_OPTION("aligned", PATH, struct align_output, aligned), .letter = 'a', .metavar = "FILE",
+     .help = "Write the input, moved by the shift with bicubic interpolation; pixels outside are "
+             "black, or transparent if there is alpha"},
+    {0},
+};
+
+static const struct gi_column columns[] = {
+    GI_COLUMN("dx", "px", REAL, struct gi_align, dx),
+    GI_COLUMN("dy", "px", REAL, struct gi_align, dy),
+    GI_COLUMN("score", NULL, REAL, struct gi_align, score),
+};
+enum { NCOLUMNS = sizeof columns / sizeof *columns };
+
+static enum gi_status print_json(FILE *out, const struct gi_findings *report, struct gi_err *err)
+{
+    const struct gi_align *found = report->result;
+    json_t *object = gi_report_json(report->file, report->image, report->maxval);
+    char matrix[100];
+    gi_cells_json(object, columns, NCOLUMNS, found);
+    snprintf(matrix, sizeof matrix, "1 0 %.6f; 0 1 %.6f", found->dx, found->dy);
+    json_object_set_new(object, "matrix", json_string(matrix));
+    return gi_json_print(out, object, 0, err);
+}
+
+static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
+                            const struct gi_findings *report, struct gi_err *err)
+{
+    static const struct gi_cell_style style = {.digits = 9, .missing = ""};
+    const struct gi_align *found = report->result;
+    if (format == GI_TABLE_NPY) {
+        enum gi_status status = gi_cells_npy_head(sink, columns, NCOLUMNS, 1, err);
+        return status ? status : gi_cells_npy(sink, columns, NCOLUMNS, found, err);
+    }
+    if (format == GI_TABLE_JSON)
+        return print_json(out, report, err);
+    if (format == GI_TABLE_CSV) {
+        gi_cells_csv_names(out, columns, NCOLUMNS);
+        putc('\n', out);
+        gi_cells_csv(out, columns, NCOLUMNS, &style, found);
+        putc('\n', out);
+        return GI_OK;
+    }
+    gi_report_print_head(out, report->file, report->image, report->maxval);
+    fprintf(out, "\nshift %.4f,%.4f, score %.4f\n", found->dx, found->dy, found->score);
+    return GI_OK;
+}
+
+/* ---- the moved image ---- */
+
+static struct gi_io_params io_of(const struct align_output *output, struct gi_bundle *bundle)
+{
+    return (struct gi_io_params){
+        .encoding = {.quality = GI_DEFAULT_QUALITY, .compression = GI_DEFAULT_COMPRESSION},
+        .no_clobber = output->table.no_clobber,
+        .passed.bundle = bundle};
+}
+
+static enum gi_status save_aligned(const struct gi_findings *report, struct gi_err *err)
+{
+    const struct align_output *output = report->output;
+    const struct gi_align *found = report->result;
+    const struct gi_option *rows = gi_filter_shift.options;
+    const struct gi_open_options open = {.threads = report->threads};
+    const struct gi_io_params io = io_of(output, report->bundle);
+    struct gi_queue *queue = NULL;
+    struct gi_image moved;
+    char offset[100];
+    void *params = gi_filter_params(&gi_filter_shift);
+    snprintf(offset, sizeof offset, "%.6f,%.6f", found->dx, found->dy);
+    enum gi_status status = gi_option_set(params, rows, "offset", offset, err);
+    if (!status)
+        status = gi_option_set(params, rows, "interpolation", "bicubic", err);
+    if (!status)
+        status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &open, err);
+    if (!status)
+        status = gi_run_one(queue, &moved, NULL, report->image, &gi_filter_shift, params, err);
+    if (!status) {
+        status = gi_cli_save(&moved, report->metadata, output->aligned, &io, report->threads, err);
+        gi_image_free(&moved);
+    }
+    if (queue)
+        gi_queue_close_alone(&queue);
+    free(params);
+    return status;
+}
+
+static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
+{
+    const struct align_output *output = report->output;
+    enum gi_status status = GI_OK;
+    if (!report->table && output->aligned)
+        status = save_aligned(report, err);
+    return status ? status : gi_table_file_write(report, print, err);
+}
+
+/* ---- the command ---- */
+
+static bool wants_image(const void *output)
+{
+    return ((const struct align_output *)output)->aligned != NULL;
+}
+
+static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
+                            struct gi_err *err)
+{
+    const struct align_output *output = arg;
+    const struct gi_align_params *p = params;
+    const struct gi_io_params io = io_of(output, NULL);
+    const char *const inputs[] = {input, p->reference, NULL};
+    const char *const outputs[] = {to, output->aligned, NULL};
+    enum gi_status status = gi_table_file_check(input, to, &output->table, params, err);
+    if (!status && output->aligned)
+        status = gi_output_check_inputs(outputs, inputs, err);
+    if (!status && output->aligned && gi_cli_check_save(output->aligned, &io, err))
+        return gi_err_prefix(err, "--aligned");
+    return status;
+}
+
+static const struct gi_reporter reporter = {
+    .filter = &gi_filter_align,
+    .options = output_options,
+    .output_nbytes = sizeof(struct align_output),
+    .check = check,
+    .wants_image = wants_image,
+    .write = write_report,
+};
+
+const struct gi_command gi_command_align = {
+    .name = "align",
+    .operands = "INPUT [TABLE]",
+    .examples = "gpuimg align b.png --reference a.png\n"
+                "gpuimg align b.png --reference a.png --aligned moved.png\n"
+                "gpuimg align b.png shift.json --reference a.png\n"
+                "gpuimg align frames/*.png --reference first.png --table shifts.csv",
+    .min_operands = 1,
+    .max_operands = 2,
+    .sets = {{0}, /* the filter's options */
+             {"Output", output_options, sizeof(struct align_output)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
+    .filter = &gi_filter_align,
+    .reporter = &reporter,
+    .run = gi_analysis_run,
+};
