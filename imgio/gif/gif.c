@@ -168,8 +168,11 @@ static bool put_line(const struct reader *r, int y, const GifPixelType *line)
         if (line[x] >= r->palette->ColorCount)
             return false;
         GifColorType c = r->palette->Colors[line[x]];
-        const uint8_t rgb[] = {c.Red, c.Green, c.Blue};
-        memcpy(to, rgb, (size_t)colors);
+        to[0] = c.Red;
+        if (colors == 3) {
+            to[1] = c.Green;
+            to[2] = c.Blue;
+        }
         if (channels > colors)
             to[colors] = line[x] == r->transparent ? 0 : 255;
     }

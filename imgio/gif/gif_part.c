@@ -24,13 +24,11 @@ enum gi_status gi_gif_read_frame(struct gi_image *frame, const unsigned char *by
         const uint8_t *from = gi_row(&read, y);
         uint8_t *to = gi_row(frame, y);
         for (int x = 0; x < read.width; x++, from += channels, to += RGBA) {
-            if (channels > colors && !from[colors]) {
-                memset(to, 0, RGBA);
-                continue;
-            }
-            for (int c = 0; c < 3; c++)
-                to[c] = from[colors == 3 ? c : 0];
-            to[3] = 255;
+            uint8_t shown = channels > colors ? from[colors] : 255; /* 0 or 255 */
+            to[0] = from[0] & shown;
+            to[1] = from[colors / 2] & shown;
+            to[2] = from[colors - 1] & shown;
+            to[3] = shown;
         }
     }
     gi_image_free(&read);
