@@ -65,6 +65,8 @@ build/venv/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@$(PYTHON) -m venv build/venv && build/venv/bin/pip install -q --disable-pip-version-check \
 	    --retries 1 --only-binary :all: numpy pyarrow mypy imagehash pixelmatch blurhash thumbhash 2>build/venv.log || \
 	    { rm -rf build/venv; echo "pyarrow, mypy, imagehash, pixelmatch, blurhash and thumbhash: $$(tail -n 1 build/venv.log): their tests will be skipped"; }
+	@test ! -e $@ || build/venv/bin/pip install -q --disable-pip-version-check --retries 1 --no-deps phash-blockhashio 2>build/blockhash.log || \
+	    echo "phash-blockhashio: $$(tail -n 1 build/blockhash.log): its test will be skipped"
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 test: $(PILLOWS) build/venv/bin/python
 endif

@@ -60,6 +60,7 @@ const struct gi_synonym gi_command_synonyms[] = {
     {"bitdepth", "convert --depth"},
     {"bitwise_not", "invert"},
     {"blobs", "extract"},
+    {"blockhash", "hash --method block"},
     {"blurhash", "hash --method blurhash"},
     {"border", "pad"},
     {"boundaries", "contours"},

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filters/geometry/resample_weights.h"
+#include "filters/statistics/hash_block.h"
 #include "filters/statistics/placeholder.h"
 #include "imgio/small.h"
 #include "kernels/kernels.h"
@@ -24,19 +25,21 @@ enum {
     [GI_HASH_AVERAGE] = {"average", NULL, "ahash: pixels above their mean"},                       \
     [GI_HASH_DIFFERENCE] = {"difference", NULL,                                                    \
                             "dhash: pixels brighter than their left neighbour"},                   \
-    [GI_HASH_WAVELET] = {"wavelet", NULL, "whash: the lowest Haar wavelets above their median"}
-#define SHORT_NAMES                                                                                \
-    {"phash", "perceptual", NULL}, {"ahash", "average", NULL}, {"dhash", "difference", NULL},      \
+    [GI_HASH_WAVELET] = {"wavelet", NULL, "whash: the lowest Haar wavelets above their median"},   \
+    [GI_HASH_BLOCK] = {"block", NULL, "blockhash: sums of blocks above the median of a quarter"}
+#define OTHER_NAMES                                                                                \
+    {"blockhash", "block", NULL}, {"phash", "perceptual", NULL}, {"ahash", "average", NULL},       \
+        {"dhash", "difference", NULL},                                                             \
     {                                                                                              \
         "whash", "wavelet", NULL                                                                   \
     }
 
-const struct gi_choice gi_hash_bit_methods[] = {BIT_METHODS, SHORT_NAMES, {NULL, NULL, NULL}};
+const struct gi_choice gi_hash_bit_methods[] = {BIT_METHODS, OTHER_NAMES, {NULL, NULL, NULL}};
 const struct gi_choice gi_hash_methods[] = {
     BIT_METHODS,
     [GI_HASH_BLURHASH] = {"blurhash", NULL, "a placeholder for web pages, as text, not bits"},
     [GI_HASH_THUMBHASH] = {"thumbhash", NULL, "a placeholder with alpha, in base64, not bits"},
-    SHORT_NAMES,
+    OTHER_NAMES,
     {NULL, NULL, NULL},
 };
 
@@ -46,7 +49,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("size", INT, struct gi_hash_params, size), .letter = 's', .default_text = "8",
      .min = 2, .max = GI_HASH_SIDE_MAX,
      .help = "Bits along each side, so that the hash has the square of that number; for --method "
-             "wavelet a power of two"},
+             "wavelet or block a power of two"},
     {GI_OPTION("components", REALS, struct gi_hash_params, components), .default_text = "4,3",
      .least = 2, .most = 2, .min = 1, .max = GI_PLACEHOLDER_COMPONENTS_MAX, .metavar = "X,Y",
      .help = "For --method blurhash: whole numbers of components along the rows and the columns"},
@@ -61,9 +64,10 @@ static bool is_placeholder(int method)
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     const struct gi_hash_params *p = arg;
-    if (p->method == GI_HASH_WAVELET && (p->size & (p->size - 1)))
-        return gi_fail(err, GI_E_USAGE, "--size %d: want a power of two for --method wavelet",
-                       p->size);
+    bool halves = p->method == GI_HASH_WAVELET || p->method == GI_HASH_BLOCK;
+    if (halves && (p->size & (p->size - 1)))
+        return gi_fail(err, GI_E_USAGE, "--size %d: want a power of two for --method %s", p->size,
+                       gi_hash_methods[p->method].name);
     for (int i = 0; i < p->components.n; i++)
         if (p->components.v[i] != floor(p->components.v[i]))
             return gi_fail(err, GI_E_USAGE, "--components %.10g: want whole numbers",
@@ -113,6 +117,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (src->width > INT32_MAX / GI_MAX_CHANNELS)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d pixels wide: want at most %d", src->width,
                        INT32_MAX / GI_MAX_CHANNELS);
+    plan->dependency = GI_DEPENDENCY_GLOBAL;
+    plan->scratch_nbytes = (size_t)src->width * (size_t)src->height * (size_t)(src->channels + 1);
+    plan->cost.fmas = 10;
+    if (p->method == GI_HASH_BLOCK) /* which reduces nothing */
+        return GI_OK;
     if (is_placeholder(p->method))
         fit(&width, &height, src);
     else
@@ -127,9 +136,6 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (!is_placeholder(p->method))
         spec->alpha = GI_ALPHA_PLAIN;
     spec->columns_first = less > 0 && less > 2 * ((int64_t)src->width - width);
-    plan->dependency = GI_DEPENDENCY_GLOBAL;
-    plan->scratch_nbytes = (size_t)src->width * (size_t)src->height * (size_t)(src->channels + 1);
-    plan->cost.fmas = 10;
     return GI_OK;
 }
 
@@ -214,7 +220,20 @@ static enum gi_status make_small(const struct gi_plan *plan, struct gi_queue *qu
     return status;
 }
 
-/* ---- from the small image to the bits ---- */
+/* Copies the image in 8 bits to host memory, which the caller frees. */
+static enum gi_status make_bytes(struct gi_queue *queue, struct gi_image *host,
+                                 const struct gi_image *src, struct gi_err *err)
+{
+    struct gi_image bytes = {0};
+    enum gi_status status = make_8(queue, &bytes, false, src, err);
+    if (!status)
+        return queue->k->download(queue, host, &bytes, NULL, err);
+    if (bytes.data)
+        queue->k->release(queue, &bytes);
+    return status;
+}
+
+/* ---- from the image in host memory to the bits ---- */
 
 static int pixel(const struct gi_image *image, int x, int y)
 {
@@ -317,7 +336,8 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     struct gi_image image = {0};
     bool bits[CELLS];
     *hash = (struct gi_hash){0};
-    enum gi_status status = make_small(plan, queue, &image, src, err);
+    enum gi_status status = p->method == GI_HASH_BLOCK ? make_bytes(queue, &image, src, err)
+                                                       : make_small(plan, queue, &image, src, err);
     if (status)
         return status;
     switch ((enum gi_hash_method)p->method) {
@@ -332,6 +352,9 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
         break;
     case GI_HASH_WAVELET:
         wavelet(bits, &image, p->size);
+        break;
+    case GI_HASH_BLOCK:
+        gi_hash_block(bits, &image, p->size);
         break;
     case GI_HASH_BLURHASH:
         gi_blurhash(hash->text, &image, (int)p->components.v[0], (int)p->components.v[1]);
@@ -376,6 +399,12 @@ const struct gi_filter gi_filter_hash = {
         "equal to the median, imagehash lets rounding errors decide. It also takes a photograph "
         "as it is stored, not turned upright by its EXIF orientation. Alpha does not count. 16 "
         "bits and floats are first converted to 8 bits.\n\n"
+        "With --method block nothing is reduced: it is the hash of blockhash.io (B. Yang, F. Gu "
+        "and X. Niu, Block Mean Value Based Image Perceptual Hashing, 2006), by its method 2. R + "
+        "G + B of all pixels is added up in 8 x 8 blocks, to which pixels at their borders belong "
+        "in part, and each block is compared with the median of its quarter of the rows. A block "
+        "that differs from the median by less than 1 gives 1 if the median is bright. Pixels of "
+        "alpha 0 are white. --size 16 gives the 256 bits that blockhash.io prints by default.\n\n"
         "With --method blurhash or thumbhash the result is a placeholder, a text that web pages "
         "show as a blurred picture until the file is there. The image is reduced by the Lanczos "
         "filter of Pillow 13.0 to fit into 100 x 100 pixels, a smaller image is taken as it is, "

@@ -12,6 +12,7 @@ enum gi_hash_method {
     GI_HASH_AVERAGE,
     GI_HASH_DIFFERENCE,
     GI_HASH_WAVELET,
+    GI_HASH_BLOCK,
     /* Placeholders, which are texts and not bits. */
     GI_HASH_BLURHASH,
     GI_HASH_THUMBHASH,
