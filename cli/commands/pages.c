@@ -124,6 +124,7 @@ const struct gi_command gi_command_pages = {
                 "gpuimg pages cover.jpg 'scan.tif[*]' --out book.tif\n"
                 "gpuimg pages frames/*.png --out out.y4m --fps 30\n"
                 "gpuimg pages frames/*.png --out anim.gif --delay 40 --loop 0\n"
+                "gpuimg pages frames/*.png --out anim.apng --delay 40\n"
                 "gpuimg pages --recursive slices --out stack.tif --gray --depth 16",
     .min_operands = 0,
     .max_operands = -1,
