@@ -26,8 +26,9 @@ static const struct gi_option options[] = {
      .max = GI_TAPS_MAX, .unit = "px",
      .help = "Side of the kernel; by default k = 2 ceil(4 sigma) + 1"},
     {GI_OPTION("size", EXTENT, struct gaussian_params, window.size), .form = "WIDTHxHEIGHT or 50%",
-     .help = "Width and height of the kernel in place of the square of --k, both odd and at most "
-             "4001 px"},
+     .help =
+         "Width and height of the kernel in place of the square of --k, at most 4001 px; an even "
+         "side gets one pixel more"},
     {GI_OPTION("order", REALS, struct gaussian_params, order), .least = 2, .most = 2, .min = 0,
      .max = 3, .metavar = "X,Y",
      .help = "Filter with a derivative of the Gaussian, of this order along rows and along "
@@ -51,28 +52,24 @@ static enum gi_status check(void *arg, struct gi_err *err)
 }
 
 /* Fills one direction, 0 along rows, from the options. `k` is the side that they give, or 0. */
-static enum gi_status direction(struct gi_gaussian *g, const struct gaussian_params *p, int i,
-                                int k, struct gi_err *err)
+static struct gi_gaussian direction(const struct gaussian_params *p, int i, int k)
 {
-    if (k && k % 2 == 0)
-        return gi_fail(err, GI_E_USAGE, "--size: %d px: want odd sides", k);
-    g->sigma = p->sigma.n ? p->sigma.v[p->sigma.n > i ? i : 0] : k ? gi_gaussian_sigma(k) : 1;
-    g->k = k ? k : gi_gaussian_k(g->sigma);
-    g->order = p->order.n ? (int)p->order.v[i] : 0;
-    return GI_OK;
+    struct gi_gaussian g;
+    g.sigma = p->sigma.n ? p->sigma.v[p->sigma.n > i ? i : 0] : k ? gi_gaussian_sigma(k) : 1;
+    g.k = k ? k | 1 : gi_gaussian_k(g.sigma);
+    g.order = p->order.n ? (int)p->order.v[i] : 0;
+    return g;
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gaussian_params *p = plan->params;
     int width, height;
-    struct gi_gaussian row, col;
     enum gi_status status =
         gi_footprint_sides(&width, &height, &p->window, &plan->sources[0], GI_TAPS_MAX, err);
-    status = status ? status : direction(&row, p, 0, width, err);
-    status = status ? status : direction(&col, p, 1, height, err);
     if (status)
         return status;
+    const struct gi_gaussian row = direction(p, 0, width), col = direction(p, 1, height);
     struct gi_separable_tables *tables = gi_gaussian_plan(plan, &row, &col, &p->border, err);
     if (!tables)
         return GI_E_MEMORY;

@@ -130,7 +130,8 @@ static __device__ __forceinline__ void tile_store(const struct reconstruct_args 
     }
 }
 
-/* Comparisons with NaN are false, so NaNs neither rise nor raise others. */
+/* Returns the maximum of a, which is not NaN, and b; a if b is NaN, so that NaNs do not raise
+ * others. */
 static __device__ __forceinline__ float greater(float a, float b)
 {
     return b > a ? b : a;
@@ -143,12 +144,13 @@ static __device__ __forceinline__ bool pixel_raise(struct tile_memory &memory, i
 {
     volatile float *v = &memory.v[(y + 1) * PITCH + x + 1];
     float own = *v, most = memory.most[y * PITCH + x];
-    if (!(own < most))
+    if (!(own < most)) /* also if one of them is NaN */
         return false;
-    float best = greater(greater(v[-1], v[1]), greater(v[-PITCH], v[PITCH]));
+    float best = greater(greater(own, v[-1]), v[1]);
+    best = greater(greater(best, v[-PITCH]), v[PITCH]);
     if (eight) {
-        best = greater(best, greater(v[-PITCH - 1], v[-PITCH + 1]));
-        best = greater(best, greater(v[PITCH - 1], v[PITCH + 1]));
+        best = greater(greater(best, v[-PITCH - 1]), v[-PITCH + 1]);
+        best = greater(greater(best, v[PITCH - 1]), v[PITCH + 1]);
     }
     if (!(best > own))
         return false;
