@@ -59,6 +59,7 @@ coins threshold --at otsu | hit-or-miss --hit "0 0 0 0 0; 0 0 1 1 1; 0 1 1 1 1"
 coins threshold --at otsu | fill-holes
 coins threshold --at otsu | clear-border
 coins threshold --at otsu | remove-small --area 1500
+coins threshold --at otsu | convex-hull --per-region
 scene flood-fill --at 5,5 --tolerance 30% --value orange
 coins threshold --at otsu | fill-holes | distance --depth 8
 coins threshold --at otsu | expand-labels --distance 6

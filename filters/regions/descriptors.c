@@ -184,39 +184,84 @@ static void set_hull(struct gi_shape_descriptors *d, struct hull *hull, struct e
     d->feret_diameter = diameter(hull);
 }
 
-enum gi_status gi_shape_descriptors(struct gi_shape_descriptors *descriptors,
-                                    const struct gi_region_sums *regions, uint32_t n,
-                                    const struct gi_image *labels, struct gi_err *err)
+/* Memory for all regions. */
+struct shapes {
+    uint64_t *first; /* index of the first extent of each region */
+    struct moments *moments;
+    struct extent *extents; /* of each row of each region */
+    struct hull hull;
+};
+
+static void shapes_free(struct shapes *shapes)
+{
+    free(shapes->first);
+    free(shapes->moments);
+    free(shapes->extents);
+    free(shapes->hull.left);
+    free(shapes->hull.right);
+}
+
+/* Collects moments and extents. The caller calls shapes_free(), also after an error. */
+static enum gi_status shapes_make(struct shapes *shapes, const struct gi_region_sums *regions,
+                                  uint32_t n, const struct gi_image *labels, struct gi_err *err)
 {
     size_t chain = 2 * (size_t)labels->height + 1;
     uint64_t nrows = 0;
     for (uint32_t i = 0; i < n; i++)
         nrows += (uint64_t)regions[i].max_y - regions[i].min_y + 1;
-    uint64_t *first = malloc(((size_t)n + 1) * sizeof *first);
-    struct moments *moments = calloc((size_t)n + 1, sizeof *moments);
-    struct extent *extents = malloc((nrows + 1) * sizeof *extents);
-    struct hull hull = {.left = malloc(chain * sizeof *hull.left),
-                        .right = malloc(chain * sizeof *hull.right)};
-    enum gi_status status = GI_OK;
-    if (!first || !moments || !extents || !hull.left || !hull.right) {
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: shapes of %u regions", n);
-    } else {
-        for (uint64_t i = 0; i < nrows; i++)
-            extents[i] = (struct extent){INT32_MAX, -1};
-        for (uint64_t i = 0, at = 0; i < n; i++) {
-            first[i] = at;
-            at += (uint64_t)regions[i].max_y - regions[i].min_y + 1;
-        }
-        collect(moments, extents, first, regions, labels);
-        for (uint32_t i = 0; i < n; i++) {
-            set_ellipse(&descriptors[i], &moments[i], &regions[i]);
-            set_hull(&descriptors[i], &hull, &extents[first[i]], &regions[i]);
+    *shapes = (struct shapes){.first = malloc(((size_t)n + 1) * sizeof *shapes->first),
+                              .moments = calloc((size_t)n + 1, sizeof *shapes->moments),
+                              .extents = malloc((nrows + 1) * sizeof *shapes->extents),
+                              .hull = {.left = malloc(chain * sizeof *shapes->hull.left),
+                                       .right = malloc(chain * sizeof *shapes->hull.right)}};
+    if (!shapes->first || !shapes->moments || !shapes->extents || !shapes->hull.left ||
+        !shapes->hull.right)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: shapes of %u regions", n);
+    for (uint64_t i = 0; i < nrows; i++)
+        shapes->extents[i] = (struct extent){INT32_MAX, -1};
+    for (uint64_t i = 0, at = 0; i < n; i++) {
+        shapes->first[i] = at;
+        at += (uint64_t)regions[i].max_y - regions[i].min_y + 1;
+    }
+    collect(shapes->moments, shapes->extents, shapes->first, regions, labels);
+    return GI_OK;
+}
+
+enum gi_status gi_shape_descriptors(struct gi_shape_descriptors *descriptors,
+                                    const struct gi_region_sums *regions, uint32_t n,
+                                    const struct gi_image *labels, struct gi_err *err)
+{
+    struct shapes shapes;
+    enum gi_status status = shapes_make(&shapes, regions, n, labels, err);
+    for (uint32_t i = 0; i < n && !status; i++) {
+        set_ellipse(&descriptors[i], &shapes.moments[i], &regions[i]);
+        set_hull(&descriptors[i], &shapes.hull, &shapes.extents[shapes.first[i]], &regions[i]);
+    }
+    shapes_free(&shapes);
+    return status;
+}
+
+enum gi_status gi_convex_hulls(struct gi_image *labels, const struct gi_region_sums *regions,
+                               uint32_t n, struct gi_err *err)
+{
+    struct shapes shapes;
+    enum gi_status status = shapes_make(&shapes, regions, n, labels, err);
+    for (uint32_t i = 0; i < n && !status; i++) {
+        struct extent *rows = &shapes.extents[shapes.first[i]];
+        int64_t nrows = (int64_t)regions[i].max_y - regions[i].min_y + 1;
+        make_hull(&shapes.hull, rows, nrows);
+        fill_hull(rows, nrows, &shapes.hull);
+        for (int64_t y = 0; y < nrows; y++) {
+            uint32_t *row = gi_row(labels, (int)(regions[i].min_y + y));
+            for (int32_t x = rows[y].from; x <= rows[y].to; x++)
+                row[(size_t)x + regions[i].min_x] = 1;
         }
     }
-    free(first);
-    free(moments);
-    free(extents);
-    free(hull.left);
-    free(hull.right);
+    for (int y = 0; y < labels->height && !status; y++) {
+        uint32_t *row = gi_row(labels, y);
+        for (int x = 0; x < labels->width; x++)
+            row[x] = row[x] > 0;
+    }
+    shapes_free(&shapes);
     return status;
 }

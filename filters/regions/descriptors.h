@@ -21,3 +21,9 @@ struct gi_shape_descriptors {
 enum gi_status gi_shape_descriptors(struct gi_shape_descriptors *descriptors,
                                     const struct gi_region_sums *regions, uint32_t n,
                                     const struct gi_image *labels, struct gi_err *err);
+
+/* Replaces a label image, as above, by a mask: 1 in the convex hull of each region, else 0. The
+ * hull of a pixel contains the middles of its four sides, and a pixel is in a hull if its centre
+ * is. Errors: GI_E_MEMORY. */
+enum gi_status gi_convex_hulls(struct gi_image *labels, const struct gi_region_sums *regions,
+                               uint32_t n, struct gi_err *err);
