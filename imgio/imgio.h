@@ -284,8 +284,7 @@ enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err
 /* Discards the output and sets *sink to NULL. Does nothing if *sink is NULL already. */
 void gi_sink_abandon(struct gi_sink **sink);
 /* A bundle of outputs, which gi_bundle_commit() moves to their targets all together or not at all.
- * Only one thread may use a bundle at a time, except that several may write files into its folders
- * by gi_bundle_open() and gi_bundle_keep(). */
+ * Only one thread may use a bundle at a time, but several may write files into its folders. */
 struct gi_bundle;
 
 /* Makes a bundle. With `clears`, the bundle also removes what killed processes left in the folders
@@ -303,8 +302,7 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
  * (may be NULL) returns true. Those files are removed. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
                                 bool (*ours)(const char *name), struct gi_err *err);
-/* Creates the folder `path`, which is below a folder of the bundle, unless it exists. Its own
- * folder exists. Errors: GI_E_IO, GI_E_AGAIN. */
+/* Creates a folder below one of the bundle, unless it exists. Errors: GI_E_IO, GI_E_AGAIN. */
 enum gi_status gi_bundle_subfolder(const struct gi_bundle *bundle, const char *path,
                                    struct gi_err *err);
 /* Returns whether `path`, which need not exist yet, is in a folder of the bundle. Returns false if
@@ -403,7 +401,9 @@ struct gi_save_options {
     const double *background;
     struct gi_save_color color;
     bool channels_first; /* .npy: writes (channels, height, width) */
-    bool strict;         /* a property that the format can't hold is an error, not a warning */
+    int tile;     /* TIFF: pixels along the sides of tiles, a multiple of 16; 0: by the size */
+    bool reduced; /* TIFF: the page is a smaller version of another page (NewSubfileType 1) */
+    bool strict;  /* a property that the format can't hold is an error, not a warning */
     /* EXIF orientation to write, 2 to 8. Samples are turned so that viewers show the same picture.
      * 0 and 1 write no orientation. */
     int orientation;

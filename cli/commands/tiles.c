@@ -9,6 +9,7 @@
 #include "cli/args/image_files.h"
 #include "cli/commands.h"
 #include "cli/commands/tiles_layout.h"
+#include "cli/commands/tiles_tiff.h"
 #include "cli/inputs/driver.h"
 #include "cli/inputs/file_batch.h"
 #include "cli/paths/output.h"
@@ -77,13 +78,23 @@ static struct gi_tiles tiles_at(const struct work *work, const char *output)
     return tiles;
 }
 
+static enum gi_status check_tiff(const struct work *work, const char *output, struct gi_err *err)
+{
+    const char *format = gi_save_format(output, work->io->format);
+    if (!format || strcmp(format, "tiff") != 0)
+        return gi_fail(err, GI_E_USAGE, "%s: want a name that ends in .tif", output);
+    return gi_output_check(output, work->io->no_clobber, err);
+}
+
 /* Checks that the outputs can be made. */
 static enum gi_status check_output(const struct work *work, const char *output, struct gi_err *err)
 {
     struct gi_tiles tiles = tiles_at(work, output);
     char *text = NULL, *folder = gi_tiles_folder(&tiles);
     enum gi_status status = gi_output_check_plain("OUTPUT", output, err);
-    if (!status)
+    if (!status && tiles.layout == GI_TILES_TIFF)
+        status = check_tiff(work, output, err);
+    else if (!status)
         status = gi_output_check_folder("OUTPUT", folder, NULL, NULL, err);
     if (!status && tiles.layout == GI_TILES_DZ) {
         gi_pyramid_plan(&tiles.pyramid, 1, 1);
@@ -111,8 +122,9 @@ static enum gi_status open_source(struct source *source, const struct work *work
                                   struct gi_err *err)
 {
     enum gi_status status = GI_OK;
+    bool whole = work->params->layout == GI_TILES_TIFF || item->source.pages;
     gi_file_rows_open(&source->rows, item->line.input, work->io, gi_imaging_parallel(imaging));
-    if (!item->source.pages && gi_file_rows_look(&source->rows, &source->info))
+    if (!whole && gi_file_rows_look(&source->rows, &source->info))
         status = gi_file_rows_first(&source->rows, &source->in_bands, &source->metadata,
                                     &source->info, err);
     if (status || source->in_bands) {
@@ -247,8 +259,13 @@ static enum gi_status make_tiles(struct source *source, const struct work *work,
                                          .receiver = {&files, begin_row, write_tile}};
     double start = gi_now_ms();
     char *folder = gi_tiles_folder(tiles);
-    files.io.format = tiles->suffix;
     files.io.passed.bundle = bundle;
+    if (tiles->layout == GI_TILES_TIFF) {
+        free(folder);
+        return gi_tiles_tiff(tiles->base, &source->image, of, &metadata, tiles->pyramid.size,
+                             &files.io, builder.parallel, err);
+    }
+    files.io.format = tiles->suffix;
     enum gi_status status = gi_bundle_folder(bundle, folder, NULL, err);
     if (!status)
         status = copy_rows(source, &builder, err);
@@ -299,6 +316,8 @@ static enum gi_status check(const struct tiles_params *p, const struct gi_io_par
                        "--format %s: want the suffix of a format that can be written "
                        "(\"gpuimg list\" names them)",
                        io->format);
+    if (p->layout == GI_TILES_TIFF && size % 16)
+        return gi_fail(err, GI_E_USAGE, "--tile-size %d: want a multiple of 16 in a TIFF", size);
     if (isnan(p->overlap))
         return GI_OK;
     if (p->overlap != floor(p->overlap) || p->overlap >= size)
@@ -316,8 +335,9 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     const struct tiles_params *p = params[SET_OWN];
     const struct gi_device_params device = {.device = "cpu", .threads = p->threads};
     struct work work = {.params = p, .io = params[SET_IO]};
+    bool tiff = p->layout == GI_TILES_TIFF;
     const struct gi_batch_work batch = {
-        .results = GI_BATCH_A_FOLDER, .self = &work, .run = tile_item};
+        .results = tiff ? GI_BATCH_A_FILE : GI_BATCH_A_FOLDER, .self = &work, .run = tile_item};
     const struct gi_batch_job job = {
         .command = self, .params = params, .device = &device, .work = &batch};
     enum gi_status status = check(p, work.io, err);
@@ -332,7 +352,7 @@ const struct gi_command gi_command_tiles = {
     .name = "tiles",
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT OUTPUT",
-    .summary = "Cut an image into tiles: DeepZoom, XYZ, Zoomify or IIIF",
+    .summary = "Cut an image into tiles: DeepZoom, XYZ, Zoomify, IIIF, pyramidal TIFF",
     .manual =
         "The result is a tiled image pyramid, from which viewers such as OpenSeadragon and Leaflet "
         "load only the tiles that they show: tiles of the image, and of smaller versions of it, "
@@ -343,17 +363,22 @@ const struct gi_command gi_command_tiles = {
         "of one pixel, the other layouts with one that fits into a tile. Tiles of xyz and google "
         "at the right and lower side are filled up with white, or with transparent pixels if the "
         "image has alpha.\n\n"
+        "With tiff all versions are pages of one file, cut into tiles of --tile-size, as viewers "
+        "of large images read it. Smaller versions are marked as such, and gpuimg and other "
+        "programs take the first page for the image.\n\n"
         "Tiles are JPEG files, or have the format of --format. They have the colour profile of "
         "the image, and no other metadata. With JPEG, --background is the colour behind "
         "transparent pixels.\n\n"
         "A TIFF, PNM, PFM or .npy file of 512 MiB or more is read in bands of rows, so that "
-        "memory holds some rows of tiles, and not the image. Other files are decoded as a whole; "
+        "memory holds some rows of tiles, and not the image, except for tiff. Other files are "
+        "decoded as a whole; "
         "--max-pixels allows more than 268 million pixels.\n\n"
         "With many images --out names the output of each, for example 'tiles/{stem}'.",
     .examples = "gpuimg tiles slide.tif slide\n"
                 "gpuimg tiles map.png map --layout xyz --format png\n"
                 "gpuimg tiles slide.tif slide --layout zoomify --quality 80\n"
                 "gpuimg tiles slide.tif slide --layout iiif --id https://example.com/iiif/slide\n"
+                "gpuimg tiles map.png map.tif --layout tiff\n"
                 "gpuimg tiles scans/*.tif --out 'tiles/{stem}'",
     .min_operands = 2,
     .max_operands = 2,

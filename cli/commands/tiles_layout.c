@@ -14,6 +14,7 @@ const struct gi_choice gi_tiles_layout_choices[] = {
     {"google", NULL, "the same as OUT/LEVEL/ROW/COLUMN.jpg"},
     {"zoomify", NULL, "OUT/ImageProperties.xml and OUT/TileGroup0/LEVEL-COLUMN-ROW.jpg"},
     {"iiif", NULL, "IIIF Image API 3, level 0: OUT/info.json and OUT/REGION/SIZE/0/default.jpg"},
+    {"tiff", NULL, "tiled pyramidal TIFF: all levels as pages of the file OUT"},
     {0},
 };
 
@@ -25,6 +26,7 @@ struct gi_pyramid gi_tiles_pyramid(enum gi_tiles_layout layout)
         [GI_TILES_GOOGLE] = {.size = 256, .padded = true},
         [GI_TILES_ZOOMIFY] = {.size = 256},
         [GI_TILES_IIIF] = {.size = 512},
+        [GI_TILES_TIFF] = {.size = 256},
     };
     return pyramids[layout];
 }

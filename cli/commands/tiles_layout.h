@@ -11,6 +11,7 @@ enum gi_tiles_layout {
     GI_TILES_GOOGLE,
     GI_TILES_ZOOMIFY,
     GI_TILES_IIIF,
+    GI_TILES_TIFF,
 };
 extern const struct gi_choice gi_tiles_layout_choices[]; /* in the order of the enum */
 

@@ -30,7 +30,8 @@ enum {
     MINISWHITE = 0,
     MINISBLACK = 1,
     RGB = 2,
-    TILE = 512, /* pixels per side; a multiple of 16 */
+    TILE = 512, /* default pixels per side; a multiple of 16 */
+    KIND_REDUCED = 1,
 };
 static const uint64_t big_from_nbytes = UINT64_C(4000000000);
 
@@ -43,7 +44,8 @@ struct writer {
     bool stored;                  /* without compression and predictor */
     size_t row_nbytes;            /* of a strip */
     int strip_width, strip_rows, across, nstrips, level;
-    bool tiles;
+    bool tiles, reduced;
+    int tile;               /* pixels per side */
     uint64_t *strip_nbytes; /* of each strip */
     uint64_t used;          /* bytes of all strips */
     struct gi_sink *sink;   /* to which strips are written as they are made; or NULL */
@@ -178,6 +180,8 @@ static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
     bool is_float = image->type == GI_F32;
     enum gi_tag_type offset = d->big ? GI_TAG_LONG8 : GI_TAG_LONG;
     unsigned each = gi_tag_type_nbytes(offset);
+    if (w->reduced)
+        gi_tiff_add_number(d, GI_TAG_KIND, GI_TAG_LONG, 1, KIND_REDUCED);
     gi_tiff_add_number(d, 256, GI_TAG_LONG, 1, (uint64_t)w->width);
     gi_tiff_add_number(d, 257, GI_TAG_LONG, 1, (uint64_t)image->height);
     gi_tiff_add_number(d, 258, GI_TAG_SHORT, channels,
@@ -302,8 +306,8 @@ static void choose_strips(struct writer *w)
 {
     const struct gi_image *image = w->image;
     size_t row_nbytes = gi_row_nbytes(image), pixel = row_nbytes / (size_t)image->width;
-    w->strip_width = w->tiles ? TILE : image->width;
-    w->strip_rows = w->tiles ? TILE : gi_piece_rows(row_nbytes, image->height);
+    w->strip_width = w->tiles ? w->tile : image->width;
+    w->strip_rows = w->tiles ? w->tile : gi_piece_rows(row_nbytes, image->height);
     w->row_nbytes = (size_t)w->strip_width * pixel;
     w->across = 1 + (image->width - 1) / w->strip_width;
     w->nstrips = w->across * (1 + (image->height - 1) / w->strip_rows);
@@ -322,6 +326,8 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
                        .fax = fax,
                        .stored = options->compression == 0,
                        .tiles = tiles && !one_bit, /* an eighth of the bytes */
+                       .reduced = options->reduced,
+                       .tile = options->tile ? options->tile : TILE,
                        .level = options->compression == GI_COMPRESSION_AUTO ? GI_AUTO_LEVEL
                                                                             : options->compression};
     enum gi_status status = one_bit ? gi_bits_pack(&packed, image, err) : GI_OK;
@@ -349,5 +355,5 @@ enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image
                               const struct gi_save_options *options, struct gi_err *err)
 {
     bool large = gi_image_nbytes(image) > big_from_nbytes;
-    return gi_tiff_encode_tiles(sink, image, metadata, options, large, err);
+    return gi_tiff_encode_tiles(sink, image, metadata, options, large || options->tile, err);
 }
