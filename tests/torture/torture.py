@@ -65,7 +65,7 @@ class Case:
     def __init__(self, name, words, folder, stdin=b"", kinds=KINDS):
         self.name, self.words, self.folder, self.stdin, self.kinds = name, words, folder, stdin, kinds
         self.before, self.after, self.stdout = read_all(folder), None, None
-        self.has_text = bool({"--plot", "--label", "--text", "--scale-bar"}.intersection(words))  # whose font depends on files of the machine
+        self.has_text = bool({"--plot", "--label", "--text", "--scale-bar", "--bar"}.intersection(words))  # whose font depends on files of the machine
 
 
 def into(suffix, source, target, gray=False):
