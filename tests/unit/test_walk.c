@@ -3,9 +3,11 @@
  * the CPU, other numbers of threads, every CUDA device, bands, and primitives that are forced to
  * other ways. The steps of a chain that run one by one, through host images, give the same.
  *
- * By default the test runs WALK_CASES cases from a fixed seed. The environment variable SEED=N sets
- * the seed, WALK_SECONDS=N runs for N seconds, and WALK_CASE=N runs only case N. After a difference
- * the test prints two command lines that reproduce the difference, and keeps their files.
+ * By default the test runs WALK_CASES cases from a fixed seed, and more until every operation has
+ * run. The environment variable SEED=N sets the seed, WALK_SECONDS=N runs for N seconds, and
+ * WALK_CASE=N runs only case N. After a difference the test prints two command lines that reproduce
+ * the difference, and keeps their files.
+ *
  * Sources: filters kernels cli/args/chain* filters/pipeline* filters/plan* filters/bands.c
  * SPDX-License-Identifier: MIT */
 #include <glob.h>
@@ -329,6 +331,14 @@ static void check_case(int number, uint64_t seed)
     free_case(&c, !equal);
 }
 
+static bool all_walked(void)
+{
+    for (int i = 0; gi_filters[i]; i++)
+        if (!walked[i])
+            return false;
+    return true;
+}
+
 TEST(test_walk)
 {
     const char *seconds = getenv("WALK_SECONDS"), *alone = getenv("WALK_CASE");
@@ -338,7 +348,9 @@ TEST(test_walk)
     do {
         check_case(number + cases++, seed);
     } while (!alone && differences < DIFFERENCES_MAX &&
-             (seconds ? time(NULL) - start < atoi(seconds) : cases < WALK_CASES));
+             (seconds ? time(NULL) - start < atoi(seconds)
+                      : cases < WALK_CASES ||
+                            (WALK_CASES >= 400 && cases < 2 * WALK_CASES && !all_walked())));
     print_message("%d cases in %d runs, %d of them with a way forced, %d in bands of few rows\n",
                   cases, ran, forced, banded);
     assert_true(alone || banded > cases / 8);
