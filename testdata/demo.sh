@@ -89,6 +89,7 @@ scene pad --by 80 --border mirror
 scene flip --h
 scene transpose
 scene rotate --angle 12
+scene deskew
 scene affine --matrix "0.8 0.3 0; -0.3 0.8 120"
 scene shift --by 80,40 --border wrap
 scene perspective --from 393,322,603,349,592,440,381,412

@@ -1,0 +1,98 @@
+"""deskew on pages that are rotated by known angles: two marks on a line must be level in the result.
+
+Sources: filters/geometry/deskew.c
+"""
+import os
+
+from _common import Checks, need, np, read, write
+
+ndimage, = need("scipy.ndimage")
+c = Checks()
+
+
+def page(height, width, letter):
+    """Lines of letters, which are boxes of random sizes, in gray; and two red marks on a line, in the left and right margins."""
+    image = np.full((height, width, 3), 230.0)
+    margin = width // 8
+    for y in range(2 * margin // 2, height - margin, 2 * letter):
+        x = margin + letter
+        while x < width - margin - c.rng.integers(1, 6) * letter:
+            if c.rng.random() < 0.85:
+                tall, wide = c.rng.choice([0.0, 0.0, 0.4]) * letter, max(1, int(letter * c.rng.uniform(0.2, 0.6)))
+                image[int(y - letter - tall):y, x:x + wide] = 40
+            x += int(letter * 0.8) + 1
+    marks = []
+    for x in (margin // 2, width - margin // 2):
+        yy, xx = np.mgrid[:height, :width]
+        near = np.hypot(yy - height // 2, xx - x) < 4
+        image[near, 1:] = 30
+        marks.append((height // 2, x))
+    return image, marks
+
+
+def turned(image, angle, noise=0.0, shade=0.0):
+    """The page as scanned: rotated counterclockwise, darker to the lower right, with noise."""
+    image = ndimage.rotate(image, angle, reshape=False, order=1, mode="nearest")
+    y, x = np.mgrid[:image.shape[0], :image.shape[1]]
+    image = image * (1 - shade * (x / image.shape[1] + y / image.shape[0]) / 2)[..., None]
+    return image + c.rng.normal(0, noise, image.shape[:2])[..., None]
+
+
+def slope(image):
+    """The angle in degrees of the line through the centres of the marks, which rises to the right."""
+    image = image.astype(np.float64)
+    red = np.clip(image[..., 0] - image[..., 1] - 0.35 * (image.max() - image.min()), 0, None)
+    red[ndimage.uniform_filter((red > 0).astype(float), 3) < 0.5] = 0
+    half, found = image.shape[1] // 2, []
+    for part, left in ((red[:, :half], 0), (red[:, half:], half)):
+        y, x = ndimage.center_of_mass(part)
+        found.append((y, x + left))
+    return np.degrees(np.arctan2(found[0][0] - found[1][0], found[1][1] - found[0][1]))
+
+
+def deskew(image, *args):
+    out = c.path("straight.pam")
+    write(c.path("in.pam"), image)
+    p = c.result("deskew", c.path("in.pam"), out, "--device", "cpu", *args)
+    c.check(f"deskew {args}", p.returncode == 0, p.stderr)
+    return read(out), p.stderr
+
+
+worst = 0
+for angle, size, letter, noise, shade in ((0, (700, 500), 11, 0, 0), (3.3, (700, 500), 11, 3, 0.5), (-7.91, (700, 500), 9, 6, 0.3),
+                                          (0.37, (900, 700), 8, 3, 0.2), (-0.12, (900, 700), 8, 3, 0.2), (14.6, (600, 620), 12, 4, 0.6),
+                                          (-1.5, (2300, 1800), 20, 5, 0.4), (2.22, (500, 900), 10, 2, 0)):
+    straight, _ = page(*size, letter)
+    image = np.clip(np.rint(turned(straight, angle, noise, shade)), 0, 255).astype(np.uint8)
+    got, message = deskew(image, "--interpolation", "bicubic")
+    off = slope(got)
+    worst = max(worst, abs(off))
+    c.check(f"{angle} degrees {size} {noise} {shade}", abs(off) <= 0.05 and not message, f"{off:.3f} degrees are left; {message}")
+print(f"at most {worst:.3f} degrees are left")
+
+straight, _ = page(700, 500, 11)
+wide = np.clip(np.rint(turned(straight, 4.4, 2, 0.3)) * 257, 0, 65535).astype(np.uint16)
+c.check("16 bits", abs(slope(deskew(wide)[0])) <= 0.05)
+gray = np.clip(turned(straight, -2.7), 0, 255).astype(np.float32)[..., 0] / 255
+write(c.path("in.pfm"), gray)
+c.run("deskew", c.path("in.pfm"), c.path("out.pfm"))
+c.run("deskew", c.path("out.pfm"), c.path("again.pfm"))
+c.check("a straight page stays as it is", np.array_equal(read(c.path("again.pfm")), read(c.path("out.pfm")))
+        or np.abs(read(c.path("again.pfm")) - read(c.path("out.pfm"))).mean() < 0.01)
+image = np.clip(np.rint(turned(straight, 20)), 0, 255).astype(np.uint8)
+c.check("20 degrees with --max-angle 25", abs(slope(deskew(image, "--max-angle", 25)[0])) <= 0.05)
+# Nothing to find: noise, one colour, few pixels.
+for image in (c.rng.integers(0, 256, (300, 200, 3), dtype=np.uint8), np.full((50, 60, 3), 7, np.uint8), np.zeros((1, 1, 3), np.uint8),
+              np.zeros((1, 50, 3), np.uint8), np.zeros((50, 1, 3), np.uint8)):
+    got, message = deskew(image)
+    c.check(f"nothing to find {image.shape}", np.array_equal(got, image) and "no lines of text are found" in message, message)
+# The corners repeat the page, or have a colour.
+image = np.clip(np.rint(turned(straight, 9)), 0, 255).astype(np.uint8)
+c.check("--border border", tuple(deskew(image, "--border", "border", "--background", "red")[0][0, 0]) == (255, 0, 0))
+scan = os.path.join(os.path.dirname(__file__), "../../testdata/scan.png")
+c.run("deskew", scan, c.path("a.ppm"), "--threads", 1)
+c.run("deskew", scan, c.path("b.ppm"), "--threads", 4)
+c.check("threads", np.array_equal(read(c.path("a.ppm")), read(c.path("b.ppm"))))
+p = c.result("deskew", scan, c.path("none.png"), "--max-angle", 45)
+c.check("refuses 45 degrees", p.returncode == 2 and "--max-angle 45: want 0.2 to 44 degrees" in p.stderr, p.stderr)
+c.end()
