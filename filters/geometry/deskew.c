@@ -268,7 +268,7 @@ const struct gi_filter gi_filter_deskew = {
         "The image is rotated so that its lines of text, or other horizontal lines, become "
         "horizontal. It is rotated around its middle, and the result has the size of the input. "
         "Pixels outside the image repeat its nearest pixels, unless --border says otherwise. If no "
-        "angle stands out, a warning says so, and the image is not rotated.\n\n"
+        "angle has a clear maximum, a warning says so, and the image is not rotated.\n\n"
         "The angle is found in the gray page (in colour, its luma), reduced to at most 1600 pixels "
         "a side: for every angle the differences of vertical neighbours are added up along lines "
         "with this angle, and the sum of the squares of these sums is largest where lines of "

@@ -21,8 +21,8 @@ struct h_maxima_params {
 static const struct gi_option options[] = {
     {GI_OPTION("height", LEVEL, struct h_maxima_params, height), .also = "depth", .amount = true,
      .default_text = "10%",
-     .help = "Minimum height (depth): how far one must descend (climb) from the maximum (minimum) "
-             "to reach a higher (lower) one"},
+     .help = "Minimum height (depth): the descent (climb) on every path from the maximum (minimum) "
+             "to a higher (lower) one"},
     {GI_OPTION("connectivity", CHOICE, struct h_maxima_params, connectivity), .default_text = "8",
      .choices = gi_connectivity_choices, .help = "Which pixels are neighbours of each other"},
     {.name = NULL},

@@ -102,8 +102,8 @@ template <typename G, int N> struct canny_column {
     G d[N], s[N];
 };
 
-/* Adds the row whose first sample for this thread is at `in`. Of the N rows and taps the first
- * `first` are not used. */
+/* Adds the row whose first sample for this thread is at `in`. The first `first` of the
+ * N rows and taps are not used. */
 template <typename G, int N>
 static __device__ __forceinline__ void column_add(struct canny_column<G, N> &column, const G *in,
                                                   const struct canny_args &args, int first)
