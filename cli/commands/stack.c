@@ -6,6 +6,7 @@
 #include "cli/args/batch_options.h"
 #include "cli/args/device_options.h"
 #include "cli/commands.h"
+#include "cli/commands/stack_align.h"
 #include "cli/commands/stack_strip.h"
 #include "cli/commands/stack_sums.h"
 #include "cli/inputs/n_to_one.h"
@@ -26,12 +27,15 @@ enum {
 struct stack_params {
     struct gi_stack_params stack;
     const char *files_from, *report, *only, *except;
-    bool null, recursive, progress;
+    bool null, recursive, progress, align;
     uint64_t memory;
 };
 
 static const struct gi_option options[] = {
     GI_STACK_OPTIONS(struct stack_params, stack.method, stack.kappa),
+    {GI_OPTION("align", FLAG, struct stack_params, align),
+     .help = "Move each image over the first one, by the shift that gpuimg align finds, with "
+             "bicubic interpolation; at the sides the outer pixels are repeated"},
     {GI_OPTION("files-from", PATH, struct stack_params, files_from), .metavar = "LIST",
      .help = "Read names of further inputs from this file, one per line; - is standard input"},
     {GI_OPTION("null", FLAG, struct stack_params, null), .letter = '0',
@@ -54,6 +58,7 @@ struct stack {
     struct gi_stack_strip *strip; /* images that are not reduced yet */
     struct gi_stack_sums *sums;   /* of the images before those; NULL: none */
     uint64_t summed;              /* number of those images */
+    struct gi_stack_align align;  /* with --align */
     uint64_t memory;              /* of the strip, the sums and the parts, in bytes */
     struct gi_pool *pool;         /* reads the parts */
 };
@@ -224,8 +229,12 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: has %s: want %s, as %s", item->line.input,
                        what_of(text[0], &metadata->bands), what_of(text[1], &stack->bands),
                        stack->job.list.inputs[0].path);
+    if (stack->params->align)
+        status = stack->bands.n
+                     ? gi_fail(err, GI_E_UNSUPPORTED, "--align: not of images of several bands")
+                     : gi_stack_align(&stack->align, image, stack->job.computing, item, err);
     const struct gi_image one = flat(stack, image);
-    if (gi_stack_strip_is_full(stack->strip))
+    if (!status && gi_stack_strip_is_full(stack->strip))
         status = flush(stack, err);
     return status ? status : gi_stack_strip_add(stack->strip, &one, err);
 }
@@ -315,6 +324,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         status = gi_n_to_one_run(&stack.job, err);
     gi_stack_strip_free(&stack.strip);
     gi_stack_sums_free(&stack.sums);
+    gi_stack_align_free(&stack.align);
     gi_pool_free(&stack.pool);
     gi_n_to_one_close(&stack.job);
     return status;
@@ -351,7 +361,8 @@ const struct gi_command gi_command_stack = {
     .examples = "gpuimg stack night/*.tif mean.tif\n"
                 "gpuimg stack --method max pages.tif projection.tif\n"
                 "gpuimg stack --method sigma-clip --kappa 2.5 frames/*.png clean.png\n"
-                "gpuimg stack --method sum --recursive darks sum.pfm",
+                "gpuimg stack --method sum --recursive darks sum.pfm\n"
+                "gpuimg stack --align --method median shots/*.jpg sharp.jpg",
     .min_operands = 1,
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct stack_params)},

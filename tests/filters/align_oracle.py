@@ -1,6 +1,6 @@
 """Shifts that align finds, against known shifts of splines and of Fourier transforms and against scikit-image; its outputs and errors.
 
-Sources: filters/geometry/align.c cli/commands/align.c
+Sources: filters/geometry/align.c cli/commands/align.c cli/commands/stack_align.c
 """
 import json
 import os
@@ -97,4 +97,23 @@ for words, want in ((("b.pgm", "--reference", "small.pgm"), "--reference: is 5 x
                     (("b.pgm", "--reference", "a.pgm", "--aligned", "b.pgm"), "b.pgm"), (("b.pgm", "--reference", "a.pgm", "--aligned", "x.qqq"), "--aligned")):
     p = c.result("align", *words)
     c.check(f"refused: {words}", p.returncode in (1, 2) and want in p.stderr, p.stderr)
+
+# A stack of moved images is as sharp as one, and has less noise; without --align it is not.
+names = []
+inner = (slice(30, -30), slice(30, -30))
+for i, (dx, dy) in enumerate(((0, 0), (3.4, -7.2), (-12.5, 5.1), (9.9, 9.3), (-6.6, -11.7))):
+    shot = moved(a, dx, dy) + c.rng.normal(size=a.shape) * 0.02
+    names.append(f"shot{i}.pgm")
+    write(names[-1], typed(np.clip(shot, 0, 1), np.uint16))
+c.run("stack", "--align", *names, "aligned.pgm")
+c.run("stack", *names, "blurred.pgm")
+errors = [np.abs(read(n)[inner] / 65535 - a[inner]).mean() for n in ("aligned.pgm", "blurred.pgm", names[0])]
+c.check("stack --align", errors[0] < 0.6 * errors[2] and errors[1] > 3 * errors[2], errors)
+c.run("stack", "--align", names[0], "alone.pgm")
+c.check("a stack of one", np.array_equal(read("alone.pgm"), read(names[0])))
+write("other.pgm", typed(picture(200, 260), np.uint16))
+p = c.result("stack", "--align", names[0], "other.pgm", "wrong.pgm")
+c.check("a warning", p.returncode == 0 and "other.pgm: is moved by" in p.stderr and "probably wrong" in p.stderr, p.stderr)
+p = c.result("stack", "--align", "--strict", names[0], "other.pgm", "strict.pgm")
+c.check("strict", p.returncode == 1 and not os.path.exists("strict.pgm"), p.stderr)
 c.end()
