@@ -18,7 +18,7 @@ extern const struct gi_filter gi_filter_rotate, gi_filter_affine, gi_filter_shif
 extern const struct gi_filter gi_filter_erode, gi_filter_dilate, gi_filter_open, gi_filter_close,
     gi_filter_gradient, gi_filter_tophat, gi_filter_blackhat, gi_filter_background;
 extern const struct gi_filter gi_filter_fill_holes, gi_filter_clear_border, gi_filter_remove_small,
-    gi_filter_distance, gi_filter_expand_labels;
+    gi_filter_distance, gi_filter_expand_labels, gi_filter_watershed, gi_filter_split_touching;
 extern const struct gi_filter gi_filter_add, gi_filter_subtract, gi_filter_multiply,
     gi_filter_divide, gi_filter_absdiff, gi_filter_blend, gi_filter_flat_field, gi_filter_composite,
     gi_filter_mask, gi_filter_paste, gi_filter_calc;
@@ -49,6 +49,7 @@ const struct gi_filter *const gi_filters[] = {
     &gi_filter_clear_border, &gi_filter_remove_small,
     &gi_filter_convex_hull,  &gi_filter_flood_fill,
     &gi_filter_distance,     &gi_filter_expand_labels,
+    &gi_filter_watershed,    &gi_filter_split_touching,
     &gi_filter_median,       &gi_filter_rank,
     &gi_filter_mode,         &gi_filter_midpoint,
     &gi_filter_bilateral,    &gi_filter_nlmeans,

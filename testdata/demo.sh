@@ -63,6 +63,8 @@ coins threshold --at otsu | convex-hull --per-region
 scene flood-fill --at 5,5 --tolerance 30% --value orange
 coins threshold --at otsu | fill-holes | distance --depth 8
 coins threshold --at otsu | expand-labels --distance 6
+coins threshold --at otsu | dilate --k 41 --shape disk | split-touching --min-depth 3
+coins gaussian --sigma 4 | invert | watershed --min-depth 40 --lines
 scene median --k 9
 scene rank --percent 80 --k 7
 scene quantize --colors 5 | mode --k 11 --shape disk

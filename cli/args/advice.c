@@ -7,8 +7,6 @@
 static const char no_dry_run[] =
     "there is no dry run, but options and the names of outputs are checked before any work, and "
     "--no-clobber replaces no file";
-static const char no_watershed[] =
-    "objects that touch can't be separated yet: gpuimg extract counts them as one";
 static const char outlines[] =
     "gpuimg contours IN OUT.svg writes outlines as polygons, gpuimg run 'threshold | gradient' IN "
     "OUT draws them, and gpuimg extract IN --overlay OUT draws boxes around objects";
@@ -207,7 +205,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"calc", "vignette", vignettes},
     {"resize", "waifu2x", no_network},
     {"help batch", "watch", no_watch},
-    {"extract", "watershed", no_watershed},
     {"remap", "wave", warps},
     {NULL, NULL, NULL},
 };

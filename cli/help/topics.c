@@ -308,7 +308,7 @@ static const char *const limits_paragraphs[] = {
     "and 32 levels of lists and mappings, and no YAML aliases.",
     "NOT YET. gpuimg can't do these yet: reading DICOM, PSD, SVG and camera raws; writing "
     "animations of PNG; writing PDF and MP4; deskewing by the lines of a text; Canny edges; "
-    "Fourier transforms; separating objects that are touching (watershed); writing TIFFs of 2 or 4 "
+    "Fourier transforms; writing TIFFs of 2 or 4 "
     "bits per sample. The message about a file in one of these formats names another program for "
     "it.",
     NULL,

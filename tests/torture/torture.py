@@ -148,7 +148,8 @@ CONTENT = {
 }
 # Examples that need a large picture, or gray ones.
 LARGE = ("crop photo.jpg part.png",)
-GRAY = {"channels join": ("red.png", "green.png", "blue.png", "before.png", "after.png"), "channels alpha": ("mask.png",), "mask": ("labels.png",),
+GRAY = {"watershed": ("seeds.png",), "expand-labels": ("labels.png",), "run expand-labels": ("labels.png",),
+        "channels join": ("red.png", "green.png", "blue.png", "before.png", "after.png"), "channels alpha": ("mask.png",), "mask": ("labels.png",),
         "extract green.tif": ("labels.png",), "contours labels.png": ("labels.png",),
         "colormap": ("gray.png", "depth16.png", "in.png", "field.tif", "scan.png")}
 FOLDERS = {"before/", "after/", "crops/", "photos", "darks", "slices"}

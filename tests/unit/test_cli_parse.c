@@ -101,12 +101,16 @@ TEST(test_defaults_are_those_of_imgio)
 }
 
 /* Returns whether the command has an option of its own in place of the common one. The set of the
- * command is searched first. tonemap and distance compute with the depth of their result, which a
- * conversion after them could not restore. The layout of tiles is not that of .npy. */
+ * command is searched first. tonemap, distance and the operations with labels compute with the
+ * depth of their result, which a conversion after them could not restore. The layout of tiles is
+ * not that of .npy. */
 static bool replaces_common(const struct gi_command *command, const struct gi_option *row)
 {
-    static const char *const pairs[][2] = {
-        {"tonemap", "depth"}, {"distance", "depth"}, {"tiles", "layout"}};
+    static const char *const pairs[][2] = {{"tonemap", "depth"},
+                                           {"distance", "depth"},
+                                           {"watershed", "depth"},
+                                           {"split-touching", "depth"},
+                                           {"tiles", "layout"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (strcmp(command->name, pairs[i][0]) == 0 && strcmp(row->name, pairs[i][1]) == 0)
             return true;

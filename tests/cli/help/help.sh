@@ -70,7 +70,7 @@ verify:info
 log:batch
 density:common
 dpi:common
-watershed:extract
+watershed:watershed
 count:extract
 particles:extract
 contour:contours
@@ -114,7 +114,6 @@ install:completion
 how fast:batch
 inscribed:rotate
 corners:rotate
-watershed:limits
 Fourier:limits
 END
 check "help resume: the option" grep -q '^    --resume ' <(gpuimg help resume)

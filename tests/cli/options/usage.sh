@@ -91,7 +91,6 @@ done <<END
 outline outlines boundary:$outlines
 curve curves:gpuimg calc 'full * (a / full) ^ 0.8' IN OUT applies a formula, lut a table, and levels sets black, white and midtones
 vignette:gpuimg calc 'a * (1 - hypot(x / width - 0.5, y / height - 0.5) ^ 2)' IN OUT darkens the corners
-watershed:objects that touch can't be separated yet: gpuimg extract counts them as one
 estimate:to estimate the time of a batch run it on about 100 files: its last line has the images per second
 dry-run:$no_dry_run
 END
@@ -268,7 +267,7 @@ expect_error 2 'blur: made.DDS: *ImageMagick*' blur in.pgm made.DDS
 expect_error 2 'blur: made.cur: *ImageMagick*' blur in.pgm made.cur
 expect_error 2 'blur: made.psd: *ImageMagick*' blur in.pgm made.psd
 # Help lists the tasks that are not possible yet, and a search finds them.
-for word in animation PDF deskewing Canny Fourier watershed "2 or 4 bits"; do
+for word in animation PDF deskewing Canny Fourier "2 or 4 bits"; do
     check "help limits: $word" grep -q "NOT YET\..*$word" <(gpuimg help limits | tr '\n' ' ')
 done
 # JPEG and WebP are coded again, and quantize makes a palette; help says so.
