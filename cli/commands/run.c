@@ -39,11 +39,11 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
     if (gi_chain_check_many(chain, err))
         return err->status;
     if (!last->reporter && p->table)
-        return gi_fail(
-            err, GI_E_USAGE,
-            "--table: want stats, histogram, palette, hash, extract or contours as the last step, "
-            "%s makes images",
-            last->filter->name);
+        return gi_fail(err, GI_E_USAGE,
+                       "--table: want stats, histogram, palette, hash, extract, contours or peaks "
+                       "as the last step, "
+                       "%s makes images",
+                       last->filter->name);
     return gi_drive(&job, inputs, ninputs, err);
 }
 
@@ -141,7 +141,8 @@ const struct gi_command gi_command_run = {
         "step were a command of its own with a lossless file in between. The other names of "
         "commands, such as gray for convert --gray, are steps too. An image that does not "
         "fit on the device is processed in bands, each through all steps.\n\n"
-        "The steps stats, histogram, integral, cumulative, palette, hash, extract and contours "
+        "The steps stats, histogram, integral, cumulative, palette, hash, extract, contours and "
+        "peaks "
         "write a table "
         "or "
         "an array, and pass the image on unchanged. They write to the file of --to, or to "
@@ -154,12 +155,13 @@ const struct gi_command gi_command_run = {
         "most 1000 steps.\n\n"
         "For many images (see gpuimg help batch) a chain that ends in integral or cumulative "
         "writes an array per image: .npy, or .pfm with --suffix .pfm. A chain that ends in stats, "
-        "histogram, palette, hash, extract or contours writes one table for all images with "
+        "histogram, palette, hash, extract, contours or peaks writes one table for all images with "
         "--table, or a "
         "table "
         "per image with --out-dir or --out. INPUT may also be a stream of several images or a Y4M "
         "video. With --tar, both INPUT and OUTPUT are tars; if the chain ends in stats, histogram, "
-        "palette, hash, extract or contours, this is so with --suffix .csv or .json, and otherwise "
+        "palette, hash, extract, contours or peaks, this is so with --suffix .csv or .json, and "
+        "otherwise "
         "all "
         "operands "
         "are "

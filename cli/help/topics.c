@@ -47,10 +47,9 @@ static const char *const batch_paragraphs[] = {
     "has several outputs, as with gpuimg channels split, either all of them appear or none, and "
     "with --no-clobber "
     "one that exists is an error.",
-    "TABLES. The commands stats, histogram, palette, hash, extract and contours, and chains that "
-    "end in one "
-    "of "
-    "these, write tables. --table FILE writes one table for all inputs, with a column for the "
+    "TABLES. The commands stats, histogram, palette, hash, extract, contours and peaks, and chains "
+    "that end in one of these, write tables. --table FILE writes one table for all inputs, with a "
+    "column for the "
     "name of the input. Its format follows from the suffix: .csv, .jsonl (an object per input) "
     "or .npy (a structured array). --out-dir and --out write a table per input instead. gpuimg "
     "info writes a table too (--table). The commands integral and cumulative write an array per "
