@@ -57,7 +57,7 @@ usm:sharpen
 resume:batch
 max-pixels:common
 slurm:cluster
-straighten:rotate
+straighten:deskew
 subsampling:common
 dominant:palette
 flatten:convert
