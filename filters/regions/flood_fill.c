@@ -214,7 +214,7 @@ const struct gi_filter gi_filter_flood_fill = {
     .group = GI_GROUP_REGIONS,
     .planes = GI_PLANES_RGB,
     .summary = "Flood fill: fill the region around a point with a colour",
-    .examples = "gpuimg flood-fill in.png out.png --at 10,20 --value red\n"
+    .examples = "gpuimg flood-fill in.png out.png --at 12,8 --value red\n"
                 "gpuimg flood-fill photo.jpg out.png --at 0,0 --tolerance 8% --value white\n"
                 "gpuimg flood-fill mask.png out.png --at 5,5 --value 128 --connectivity 4",
     .manual =
