@@ -26,7 +26,7 @@ ELSEWHERE = {"erode": "morphology", "dilate": "morphology", "open": "morphology"
          "quantize": "palette", "colormap": "colormap", "lut": "lut", "calc": "calc", "tonemap": "tonemap", "draw": "draw", "crop": "layout", "pad": "layout", "flip": "layout", "transpose": "layout", "paste": "paste",
          "channels": "layout", "warp-polar": "geometry", "undistort": "geometry", "perspective": "geometry", "split": "layers", "merge": "layers",
          "montage": "../cli/operations/layout.sh", "pages": "../cli/formats/pages.sh", "orient": "layout", "run": "linear", "convert": "npy", "stack": "stack", "stats": "stats",
-         "histogram": "histogram", "integral": "integral", "cumulative": "integral", "palette": "palette", "hash": "hash", "duplicates": "duplicates", "extract": "extract", "compare": "compare"}
+         "histogram": "histogram", "integral": "integral", "cumulative": "integral", "palette": "palette", "hash": "hash", "duplicates": "duplicates", "extract": "extract", "compare": "compare", "find": "find", "align": "align", "tiles": "tiles", "mosaic": "mosaic"}
 
 
 def total(*terms):

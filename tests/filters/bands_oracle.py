@@ -184,7 +184,7 @@ OPTIONS = {
     "draw": ["--box", "2,3,9,8", "--color", "white"],
 }
 MANY = {"channels", "split", "merge", "montage", "pages", "stack", "stats", "histogram", "integral", "cumulative", "palette", "hash", "duplicates",
-        "extract", "compare", "run", "convert", "orient"}
+        "extract", "compare", "run", "convert", "orient", "tiles", "mosaic", "find", "align"}
 listed = json.loads(c.run("list", "--json"))
 names = [o["name"] for o in listed["operations"]]
 walked = {}
