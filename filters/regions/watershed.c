@@ -22,8 +22,8 @@ struct watershed_params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("markers", IMAGE, struct watershed_params, markers), .example = "markers.png",
-     .labels = true, .metavar = "IMAGE",
+    {GI_OPTION("markers", IMAGE, struct watershed_params, markers), .labels = true,
+     .metavar = "IMAGE",
      .help = "Label image of the input's size whose regions are flooded; by default the local "
              "minima are the markers"},
     {GI_OPTION("min-depth", LEVEL, struct watershed_params, min_depth), .amount = true,

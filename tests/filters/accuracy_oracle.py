@@ -21,7 +21,8 @@ SIZE = (251, 397)
 
 ELSEWHERE = {"erode": "morphology", "dilate": "morphology", "open": "morphology", "close": "morphology", "gradient": "morphology",
          "tophat": "morphology", "blackhat": "morphology", "background": "morphology", "fill-holes": "choose",
-         "clear-border": "choose", "remove-small": "choose", "median": "median", "rank": "median", "mode": "median",
+         "clear-border": "choose", "remove-small": "choose",
+         "distance": "distance", "expand-labels": "expand_labels", "watershed": "watershed", "split-touching": "watershed", "median": "median", "rank": "median", "mode": "median",
          "nlmeans": "nlmeans", "threshold": "peers", "local-threshold": "local", "equalize": "tone", "clahe": "clahe", "match": "match",
          "quantize": "palette", "colormap": "colormap", "lut": "lut", "calc": "calc", "tonemap": "tonemap", "draw": "draw", "crop": "layout", "pad": "layout", "flip": "layout", "transpose": "layout", "paste": "paste",
          "channels": "layout", "warp-polar": "geometry", "undistort": "geometry", "perspective": "geometry", "split": "layers", "merge": "layers",

@@ -124,8 +124,6 @@ static void check_plan(const struct gi_filter *filter)
         struct gi_image other = shape;
         if (strcmp(filter->name, "remap") == 0) /* a map */
             other.type = GI_F32;
-        if (strcmp(filter->name, "watershed") == 0) /* labels */
-            other.channels = 1;
         struct gi_image sources[GI_SOURCES_MAX] = {shape, other, other, other};
         struct gi_plan plan;
         int n = 1 + gi_filter_others(filter, params);
