@@ -387,9 +387,10 @@ struct gi_save_options {
     /* JPEG, WebP, HEIC and AVIF, 1 to 100. GI_QUALITY_KEEP: a JPEG has the tables and sampling
      * factors of gi_metadata.jpeg, otherwise those of GI_DEFAULT_QUALITY. */
     int quality;
-    /* If not 0, formats with a quality have the highest one at which the file has at most that many
-     * bytes, with `quality` as the upper limit. Other formats are an error. */
+    /* If not 0, the quality is the highest, up to `quality`, at which the file has at most that
+     * many bytes. Formats without a quality are an error. */
     uint64_t max_nbytes;
+    const struct gi_judge *judge; /* judge.h; NULL: none */
     struct gi_save_jpeg jpeg;
     int palette;     /* PNG: enum gi_palette_use */
     int compression; /* PNG and TIFF: 0 to 9, GI_COMPRESSION_G4 or GI_COMPRESSION_AUTO */
@@ -409,8 +410,7 @@ struct gi_save_options {
     int orientation;
     /* threads that encode, on which the file's bytes do not depend; NULL for one thread */
     const struct gi_parallel *parallel;
-    /* bundle that commits the file; if NULL, gi_save() commits the file */
-    struct gi_bundle *bundle;
+    struct gi_bundle *bundle; /* commits the file; NULL: gi_save() commits it */
     /* The samples as gi_save_coding() describes them, encoded before. The image then needs no
      * samples. NULL: the image is encoded. */
     const struct gi_encoded *encoded;

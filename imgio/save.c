@@ -168,7 +168,8 @@ bool gi_save_coding(struct gi_coding *coding, const struct gi_image *image,
     bool alpha = gi_has_alpha(image);
     *coding = (struct gi_coding){0};
     if (options->orientation > 1 || wanted_type(image, options) != image->type ||
-        wanted_bits(options) == 1 || options->max_nbytes || options->color.profile)
+        wanted_bits(options) == 1 || options->max_nbytes || options->judge ||
+        options->color.profile)
         return false;
     if (format == &gi_format_jpeg)
         return image->type == GI_U8 && !alpha &&

@@ -231,14 +231,29 @@ static enum gi_status check_g4(const char *path, const struct gi_io_params *io, 
 static enum gi_status check_size(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err)
 {
-    const char *name = gi_save_format(path, io->format);
+    const struct gi_quality_target *target = &io->encoding.target;
+    const struct {
+        bool given;
+        const char *name;
+    } options[] = {{io->encoding.max_file_size != 0, "max-file-size"},
+                   {target->ssimulacra2 > 0, "target-ssimulacra2"},
+                   {target->ssim > 0, "target-ssim"}};
+    const char *option = NULL, *name = gi_save_format(path, io->format);
     const struct gi_format_info *format = NULL;
+    for (int i = 0; i < 3; i++) {
+        if (options[i].given && option)
+            return gi_fail(err, GI_E_USAGE, "--%s and --%s: want one of them", option,
+                           options[i].name);
+        option = options[i].given ? options[i].name : option;
+    }
+    if (!option)
+        return GI_OK;
     for (int i = 0; name && (format = gi_format_at(i)) && strcmp(format->name, name) != 0;)
         i++;
     return !format || format->quality || is_stdout(path)
                ? GI_OK
-               : gi_fail(err, GI_E_USAGE,
-                         "--max-file-size: is for formats with a --quality, not for %s", name);
+               : gi_fail(err, GI_E_USAGE, "--%s: is for formats with a --quality, not for %s",
+                         option, name);
 }
 
 /* Checks that the output is a JPEG if an option for JPEGs was given and the format is known. */
@@ -267,7 +282,7 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
         status = read_background(&color, io->background, err);
     if (!status && io->encoding.compression == GI_COMPRESSION_G4)
         status = check_g4(path, io, err);
-    if (!status && io->encoding.max_file_size)
+    if (!status)
         status = check_size(path, io, err);
     if (!status)
         status = check_jpeg(path, io, err);
@@ -369,6 +384,12 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     struct gi_save_options options = gi_cli_save_options(io);
     options.background = io->background ? background.v : NULL;
     options.parallel = parallel;
+    char wanted[GI_QUALITY_TARGET_TEXT];
+    struct gi_judge judge;
+    if (gi_quality_target_is_set(&io->encoding.target)) {
+        judge = gi_quality_target_judge(&io->encoding.target, wanted);
+        options.judge = &judge;
+    }
     struct gi_err warning = {0};
     struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};
     if (io->encoding.dpi > 0) {

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "cli/args/quality_target.h"
 #include "filters/option.h"
 #include "imgio/imgio.h"
 #include "imgio/joined.h"
@@ -17,6 +18,7 @@ struct gi_io_encoding {
     int layout; /* order of .npy's axes: 0 channels last, 1 channels first */
     int quality, compression;
     uint64_t max_file_size; /* bytes; 0: unlimited */
+    struct gi_quality_target target;
     struct gi_save_jpeg jpeg;
     int palette; /* enum gi_palette_use */
     double dpi;  /* resolution that is written; NAN: the resolution of the input */

@@ -40,6 +40,8 @@ enum gi_status gi_lossless_check(const struct gi_io_params *io, struct gi_err *e
                   {encoding->quality, "quality"},
                   {encoding->keep_orientation, "keep-orientation"},
                   {encoding->max_file_size, "max-file-size"},
+                  {encoding->target.ssimulacra2 > 0, "target-ssimulacra2"},
+                  {encoding->target.ssim > 0, "target-ssim"},
                   {encoding->jpeg.subsampling, "subsampling"},
                   {encoding->color.profile, "profile"},
                   {encoding->color.assign, "assign"},

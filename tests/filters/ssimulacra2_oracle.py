@@ -3,15 +3,18 @@
 The definition is that of J. Sneyers, https://github.com/cloudinary/ssimulacra2, with the filter of D. Charalampidis,
 Recursive implementation of the Gaussian filter using truncated cosine functions, 2016, solved here for its weights.
 
-Sources: filters/statistics/compare_ssimulacra2.c
+Sources: filters/statistics/compare_ssimulacra2.c cli/args/quality_target* imgio/judge.h imgio/save_size*
 """
 import json
 import os
+import subprocess
 
 from _common import Checks, need, np
 
 (ndimage,) = need("scipy.ndimage")
 (Image,) = need("PIL.Image")
+(metrics,) = need("skimage.metrics")
+similarity = metrics.structural_similarity
 c = Checks()
 
 # Channel by channel (X, Y, B), for scales 1 to 6: the weights of the 1-norms and 4-norms of the maps.
@@ -156,6 +159,41 @@ def test_reference():
         c.check(f"{name} {changed}: {got}, the author's program {want}", abs(got - want) < (0.1 if want < 90 else 0.5))
 
 
+def test_target():
+    """--target-ssimulacra2 writes the lowest quality that reaches the score, --target-ssim likewise."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "testdata")
+    image = np.asarray(Image.open(os.path.join(folder, "landscape.png")))[200:280, 150:246]
+    Image.fromarray(image).save(c.path("in.png"))
+    for suffix in ("jpg", "webp"):
+        found = {}
+        for quality in range(1, 101):
+            path = c.path(f"{quality}.{suffix}")
+            c.run("convert", c.path("in.png"), path, "--quality", quality)
+            with open(path, "rb") as f:
+                found.setdefault(f.read(), quality)
+        for option, target in (("ssimulacra2", 40), ("ssimulacra2", 75), ("ssimulacra2", 85), ("ssim", 0.9)):
+            c.run("convert", c.path("in.png"), c.path(f"out.{suffix}"), f"--target-{option}", target)
+            with open(c.path(f"out.{suffix}"), "rb") as f:
+                quality = found.get(f.read(), 0)
+            scores = []
+            for q in range(max(quality - 1, 1), quality + 1):
+                decoded = np.asarray(Image.open(c.path(f"{q}.{suffix}")).convert("RGB"))
+                scores.append(score(image, decoded, 255) if option == "ssimulacra2" else similarity(
+                    image, decoded, gaussian_weights=True, sigma=1.5, use_sample_covariance=False, data_range=255, channel_axis=2))
+            c.check(f"{option} {target} {suffix}: {scores} at {quality}", scores and
+                    scores[-1] >= target - 1e-3 and (quality == 1 or scores[0] < target + 1e-3))
+    for options, status, words in ((("--target-ssimulacra2", 99.5), 1, b"is not good enough at quality 100"),
+                                   (("--target-ssim", 0.99, "--quality", 10), 1, b"is not good enough at quality 10 (--target-ssim 0.99)"),
+                                   (("--target-ssim", 0.9, "--max-file-size", "1k"), 2, b"want one of them")):
+        p = subprocess.run([c.program, "convert", c.path("in.png"), c.path("none.jpg"), *map(str, options)], capture_output=True)
+        c.check(f"{options}: {p.stderr}", p.returncode == status and words in p.stderr and not os.path.exists(c.path("none.jpg")))
+    p = subprocess.run([c.program, "convert", c.path("in.png"), c.path("none.tif"), "--target-ssim", "0.9"], capture_output=True)
+    c.check("a format without quality", p.returncode == 2 and b"--target-ssim: is for formats with a --quality, not for tiff" in p.stderr)
+    c.run("flip", "--h", c.path("in.png"), c.path("flipped.jpg"), "--target-ssimulacra2", 75)
+    want = np.asarray(Image.open(c.path("flipped.jpg")))
+    c.check("after an operation", score(image[:, ::-1], want, 255) >= 75 - 1e-3)
+
+
 CHANGES = {
     "coarse": lambda a: a // 16 * 16 + 8,
     "blurred": lambda a: (a + np.roll(a, 1, 1) + np.roll(a, 1, 0) + np.roll(a, (1, 1), (0, 1)) + 2) // 4,
@@ -180,4 +218,5 @@ REFERENCE = [
 test_definition()
 test_rules()
 test_reference()
+test_target()
 c.end()
