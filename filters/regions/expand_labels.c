@@ -58,6 +58,7 @@ const struct gi_filter gi_filter_expand_labels = {
     .summary = "Expand the regions of a label image, without merging them",
     .examples = "gpuimg expand-labels labels.png wider.png --distance 5\n"
                 "gpuimg expand-labels nuclei.pgm cells.pgm --distance 12.5\n"
+                "gpuimg expand-labels labels.png territories.png --distance 1000\n"
                 "gpuimg run 'expand-labels --distance 3 | expand-labels' labels.png out.png",
     .manual = "The image is a label image, as gpuimg extract --labels writes it: 0 is background, "
               "and all samples above 0 are labels. A background pixel gets the label of the "

@@ -283,7 +283,7 @@ asks 'png pnm ' blur --format pn
 asks 'gaussian ' help gau
 asks 'zsh ' completion z
 asks 'gaussian ' bench gau
-asks 'edges erode equalize extract ' selftest blur e
+asks 'edges erode expand-labels equalize extract ' selftest blur e
 asks 'merge :files ' report m
 
 # The scripts themselves, in their shells.

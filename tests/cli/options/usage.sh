@@ -38,7 +38,6 @@ watermark:composite
 append:montage
 join:montage
 tile:montage
-canny:edges
 strip:convert --strip
 exif:info
 pipeline:run
