@@ -275,19 +275,31 @@ bool gi_batch_is_no_clobber(const struct gi_batch_job *job)
     return last && last->reporter ? gi_chain_no_clobber(last) : gi_batch_io(job)->no_clobber;
 }
 
-bool gi_tables_have_suffix(const char *suffix, bool arrays)
+const char *gi_tables_want(const struct gi_chain *chain, char *buffer, size_t nbytes)
 {
-    return strcasecmp(suffix, arrays ? "npy" : "csv") == 0 ||
-           strcasecmp(suffix, arrays ? "pfm" : "json") == 0;
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (const char *at = gi_chain_suffixes(chain); *at && used < nbytes;) {
+        int n = (int)strcspn(at, " ");
+        const char *between = !used ? "" : at[n] ? ", " : " or ";
+        used += (size_t)snprintf(buffer + used, nbytes - used, "%s.%.*s", between, n, at);
+        at += n + (at[n] == ' ');
+    }
+    return buffer;
 }
 
-enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err)
+enum gi_status gi_tables_suffix(const char **suffix, const struct gi_chain *chain,
+                                struct gi_err *err)
 {
+    const bool arrays = gi_chain_makes_arrays(chain);
+    const char *suffixes = gi_chain_suffixes(chain);
+    char name[64], want[100];
     if (!*suffix)
         *suffix = arrays ? ".npy" : ".csv";
-    if (!gi_tables_have_suffix(*suffix + (**suffix == '.'), arrays))
-        return gi_fail(err, GI_E_USAGE, "--suffix %s: the results are %s", *suffix,
-                       arrays ? "arrays, want .npy or .pfm" : "tables, want .csv or .json");
+    snprintf(name, sizeof name, "x.%s", *suffix + (**suffix == '.'));
+    if (!gi_text_has_suffix(name, suffixes))
+        return gi_fail(err, GI_E_USAGE, "--suffix %s: the results are %s, want %s", *suffix,
+                       arrays ? "arrays" : "tables", gi_tables_want(chain, want, sizeof want));
     return GI_OK;
 }
 

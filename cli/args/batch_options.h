@@ -121,11 +121,12 @@ const struct gi_device_params *gi_batch_device(const struct gi_batch_job *job);
  * in. */
 bool gi_batch_is_no_clobber(const struct gi_batch_job *job);
 
-/* Sets *suffix to the suffix that --suffix gives. If --suffix was not given, *suffix becomes .csv
- * for tables and .npy for arrays. Errors: GI_E_USAGE if tables or arrays can't have this suffix. */
-enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err);
-/* Returns whether tables, or arrays, can be written with this suffix, which has no dot. */
-bool gi_tables_have_suffix(const char *suffix, bool arrays);
+/* Checks the suffix that --suffix gives, one of gi_chain_suffixes(). If it was not given, *suffix
+ * becomes the first of them. Errors: GI_E_USAGE. */
+enum gi_status gi_tables_suffix(const char **suffix, const struct gi_chain *chain,
+                                struct gi_err *err);
+/* Prints the suffixes as ".csv or .json". Returns buffer. */
+const char *gi_tables_want(const struct gi_chain *chain, char *buffer, size_t nbytes);
 
 /* Returns `first`, followed by the options that affect the result and differ from their defaults,
  * in the form of a command line, such as "gaussian --sigma 3 --quality 80". If an option takes its

@@ -322,6 +322,12 @@ bool gi_chain_makes_arrays(const struct gi_chain *chain)
     return last && last->arrays;
 }
 
+const char *gi_chain_suffixes(const struct gi_chain *chain)
+{
+    const struct gi_reporter *last = last_reporter(chain);
+    return last && last->suffixes ? last->suffixes : last && last->arrays ? "npy pfm" : "csv json";
+}
+
 bool gi_chain_no_clobber(const struct gi_chain_step *step)
 {
     const char *output = step->args.params[GI_SET_STEP_OUTPUT];

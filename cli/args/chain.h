@@ -69,6 +69,9 @@ bool gi_chain_ends_in_analysis(const struct gi_chain *chain);
 /* gi_chain_makes_arrays() returns whether the chain ends in an analysis that makes an array from
  * each image. The other function returns whether this analysis has --no-clobber. */
 bool gi_chain_makes_arrays(const struct gi_chain *chain);
+/* Returns the suffixes of the table, or array, that the chain makes from each image, separated by
+ * blanks and without dots. */
+const char *gi_chain_suffixes(const struct gi_chain *chain);
 bool gi_chain_no_clobber(const struct gi_chain_step *step);
 /* Returns whether the step is an analysis whose report reads the samples of the image. */
 bool gi_chain_reports_samples(const struct gi_chain_step *step);

@@ -56,6 +56,9 @@ struct gi_reporter {
      */
     const struct gi_parts_join *parts;
     bool arrays; /* true: it writes .npy or .pfm files, which can't hold the table of many images */
+    /* The suffixes of a table per image, the default first: "csv json svg". NULL: "csv json", or
+     * "npy pfm" with `arrays`. */
+    const char *suffixes;
 };
 
 /* Begin the text and the JSON of an analysis with the name of the file, the shape of the image, and

@@ -71,9 +71,12 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
     const struct gi_contours_view view = {report->result, report->image, report->file};
     enum gi_contours_format format;
     struct gi_sink *sink = NULL;
-    if (report->table)
-        return gi_contours_write(report->table, &view,
-                                 report->json ? GI_CONTOURS_GEOJSON : GI_CONTOURS_CSV, err);
+    if (report->table) {
+        format = report->json || gi_text_has_suffix(report->to, "geojson") ? GI_CONTOURS_GEOJSON
+                 : gi_text_has_suffix(report->to, "svg")                   ? GI_CONTOURS_SVG
+                                                                           : GI_CONTOURS_CSV;
+        return gi_contours_write(report->table, &view, format, err);
+    }
     enum gi_status status = pick_format(&format, report->to, output->format, err);
     if (!status)
         status = gi_bundle_open(report->bundle, &sink, report->to, output->no_clobber, err);
@@ -91,6 +94,7 @@ static const struct gi_reporter reporter = {
     .output_nbytes = sizeof(struct output_params),
     .check = check,
     .write = write_report,
+    .suffixes = "csv json geojson svg",
 };
 
 const struct gi_command gi_command_contours = {
@@ -99,6 +103,7 @@ const struct gi_command gi_command_contours = {
     .examples = "gpuimg contours mask.png regions.geojson\n"
                 "gpuimg contours coins.png coins.svg --threshold otsu --simplify 1.5\n"
                 "gpuimg contours labels.png cells.csv --by-label\n"
+                "gpuimg contours masks/*.png --out-dir outlines --suffix .svg\n"
                 "gpuimg run 'gaussian --sigma 1 | threshold | contours' coins.png > coins.csv",
     .min_operands = 1,
     .max_operands = 2,

@@ -12,6 +12,7 @@
 #include "cli/inputs/tars.h"
 #include "cli/inputs/text_batch.h"
 #include "cli/process.h"
+#include "cli/text.h"
 #include "cli/run/imaging.h"
 #include "cli/tables/table_writer.h"
 #include "imgio/small.h"
@@ -148,18 +149,18 @@ static bool writes_arrays(const struct tables *tables)
 }
 
 /* Checks the outputs. Their suffixes may come from --out. */
-static enum gi_status check_outputs(const struct gi_batch_files *files, bool arrays,
-                                    struct gi_err *err)
+static enum gi_status check_outputs(const struct gi_batch_files *files,
+                                    const struct gi_chain *chain, struct gi_err *err)
 {
+    char want[100];
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < files->in.list.n && !status; i++) {
         if (files->in.list.inputs[i].why)
             continue;
         char *output = gi_naming_output(&files->out.naming, &files->in.list, i);
-        const char *dot = strrchr(output, '.');
-        if (!dot || !gi_tables_have_suffix(dot + 1, arrays))
+        if (!gi_text_has_suffix(output, gi_chain_suffixes(chain)))
             status = gi_fail(err, GI_E_USAGE, "%s: want a name that ends in %s", output,
-                             arrays ? ".npy or .pfm" : ".csv or .json");
+                             gi_tables_want(chain, want, sizeof want));
         free(output);
     }
     return status;
@@ -170,10 +171,10 @@ static enum gi_status check_each(void *self, struct gi_err *err)
 {
     struct tables *tables = self;
     struct gi_batch_files *files = &tables->files;
-    enum gi_status status = gi_tables_suffix(&files->out.naming.suffix, writes_arrays(tables), err);
+    enum gi_status status = gi_tables_suffix(&files->out.naming.suffix, tables->chain, err);
     if (!status)
         status = gi_batch_names(files, false, NULL, err);
-    return status ? status : check_outputs(files, writes_arrays(tables), err);
+    return status ? status : check_outputs(files, tables->chain, err);
 }
 
 static enum gi_status make_folders(void *self, struct gi_imaging *imaging, struct gi_err *err)

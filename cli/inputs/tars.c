@@ -125,7 +125,7 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
     if (!status && to_stdout && p->report && strcmp(p->report, "-") == 0)
         status = gi_fail(err, GI_E_USAGE, "--report -: is where the tar goes, want a file");
     if (!status && tars->analyses) {
-        status = gi_tables_suffix(&tars->source.suffix, gi_chain_makes_arrays(tars->chain), err);
+        status = gi_tables_suffix(&tars->source.suffix, tars->chain, err);
     } else if (!status && p->suffix) {
         char name[64];
         snprintf(name, sizeof name, "x.%s", p->suffix + (*p->suffix == '.'));

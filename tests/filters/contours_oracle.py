@@ -134,6 +134,14 @@ want = [[tuple(x + 0.5 for x in p) for p in r[0]] for r in rows]
 got = [[tuple(map(float, p.split(","))) for p in ring.split("L")] for d in paths for ring in re.findall("M([^Z]*)Z", d)]
 c.check("SVG has the points of the CSV, half a pixel on", sorted(got) == sorted(want))
 
+# A drawing or GeoJSON per image of a batch.
+for kind in ("svg", "geojson", "csv"):
+    c.run("contours", c.path("in.pgm"), "--out-dir", c.path("each"), "--suffix", "." + kind, "--quiet")
+    want = c.run("contours", c.path("in.pgm"), "--format", kind)
+    c.check(f"--suffix .{kind}", open(c.path(f"each/in.{kind}"), "rb").read() == want)
+p = c.result("contours", c.path("in.pgm"), "--out-dir", c.path("each"), "--suffix", ".png")
+c.check("--suffix .png", p.returncode == 2 and "are tables, want .csv, .json, .geojson or .svg" in p.stderr, p.stderr)
+
 # draw reads the CSV, also of regions of one and two points, and draws the pixels of all borders of two or more.
 borders = np.zeros((*mask.shape, 3), np.uint8)
 write(c.path("black.ppm"), borders)
