@@ -21,7 +21,7 @@ import urllib.parse
 SIZES = (390, 1280)
 SCHEMES = ("light", "dark")
 SEARCHES = (("median", "op/median.html"), ("sobel", "op/edges.html"), ("otsu", "op/threshold.html"), ("colour", "op/color.html"),
-            ("non-local means", "op/nlmeans.html"), ("slurm", "help/cluster.html"), ("createCLAHE", "op/clahe.html"), ("deskew", "op/rotate.html"))
+            ("non-local means", "op/nlmeans.html"), ("slurm", "help/cluster.html"), ("createCLAHE", "op/clahe.html"), ("deskew", "op/deskew.html"))
 # Runs in the page; returns a list of what is wrong.
 CHECK = r"""(async () => {
     const wrong = [], root = document.documentElement;
