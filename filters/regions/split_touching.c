@@ -171,6 +171,7 @@ const struct gi_filter gi_filter_split_touching = {
     .summary = "Split objects of a mask that touch (watershed of the distance)",
     .examples = "gpuimg split-touching mask.png apart.png\n"
                 "gpuimg split-touching cells.tif labels.png --threshold otsu --labels\n"
+                "gpuimg split-touching seeds.png apart.png --min-depth 3\n"
                 "gpuimg run 'gaussian --sigma 1.5 | threshold | split-touching --min-depth 2 | "
                 "extract' cells.png",
     .manual = "Pixels brighter than --threshold are foreground, and the others are background. "

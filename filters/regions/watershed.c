@@ -164,8 +164,8 @@ const struct gi_filter gi_filter_watershed = {
     .summary = "Watershed: segment an image from markers or local minima",
     .examples = "gpuimg watershed edges.png labels.png --markers seeds.png\n"
                 "gpuimg watershed relief.tif labels.png --min-depth 5% --lines\n"
-                "gpuimg run 'gaussian --sigma 2 | edges | watershed --min-depth 10' in.png "
-                "labels.png",
+                "gpuimg watershed smooth.png labels.png --connectivity 8 --depth float\n"
+                "gpuimg run 'gaussian --sigma 2 | edges | watershed --min-depth 10' in.png out.png",
     .manual =
         "The image is taken as a relief, whose low places are dark; in a colour image the "
         "luma is the height. It is flooded from markers: each marker gives its label to the "

@@ -70,7 +70,6 @@ verify:info
 log:batch
 density:common
 dpi:common
-watershed:watershed
 count:extract
 particles:extract
 contour:contours
