@@ -430,7 +430,7 @@ const struct gi_synonym gi_command_synonyms[] = {
     {"ssim", "compare"},
     {"standardise", "normalize --mean --std"},
     {"standardize", "normalize --mean --std"},
-    {"straighten", "rotate, or deskew for a page of text"},
+    {"straighten", "rotate"},
     {"strip", "convert --strip"},
     {"strip-profile", "convert --strip"},
     {"subtract_background", "background"},

@@ -38,7 +38,7 @@ const char *const gi_promises_paragraphs[] = {
     "DAMAGED FILES ARE ERRORS. Examples are a truncated JPEG and a PNG whose pixels have a "
     "wrong checksum. --allow-partial uses the readable part. SECURITY.md lists the promises "
     "about untrusted files, gpuimg help limits all limits and what can't be done yet (DICOM, "
-    "PDF, Canny).",
+    "PDF).",
     "PIPELINES. - means standard input or output. Input formats are recognized by the "
     "content of the file. The suffix chooses the output format; --format or a prefix "
     "(png:-) overrides the suffix. Data goes to standard output, and messages go to "

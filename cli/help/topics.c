@@ -306,7 +306,7 @@ static const char *const limits_paragraphs[] = {
     "TEXTS. A chain has at most 1000 steps. A calibration file for undistort has at most 64 kB "
     "and 32 levels of lists and mappings, and no YAML aliases.",
     "NOT YET. gpuimg can't do these yet: reading DICOM, PSD, SVG and camera raws; writing "
-    "animations of PNG; writing PDF and MP4; deskewing by the lines of a text; Canny edges; "
+    "animations of PNG; writing PDF and MP4; "
     "Fourier transforms; writing TIFFs of 2 or 4 "
     "bits per sample. The message about a file in one of these formats names another program for "
     "it.",

@@ -57,7 +57,7 @@ usm:sharpen
 resume:batch
 max-pixels:common
 slurm:cluster
-straighten:deskew
+straighten:rotate
 subsampling:common
 dominant:palette
 flatten:convert

@@ -266,7 +266,7 @@ expect_error 2 'blur: made.DDS: *ImageMagick*' blur in.pgm made.DDS
 expect_error 2 'blur: made.cur: *ImageMagick*' blur in.pgm made.cur
 expect_error 2 'blur: made.psd: *ImageMagick*' blur in.pgm made.psd
 # Help lists the tasks that are not possible yet, and a search finds them.
-for word in animation PDF deskewing Canny Fourier "2 or 4 bits"; do
+for word in animation PDF Fourier "2 or 4 bits"; do
     check "help limits: $word" grep -q "NOT YET\..*$word" <(gpuimg help limits | tr '\n' ' ')
 done
 # JPEG and WebP are coded again, and quantize makes a palette; help says so.
