@@ -44,5 +44,3 @@ TEST(lines_of_libraries)
     dup2(kept, STDERR_FILENO);
     stderr = own;
 }
-
-TEST_FRAME()
