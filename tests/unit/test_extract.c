@@ -16,7 +16,7 @@ static struct gi_extract_params defaults(void)
     struct gi_extract_params p = {0};
     gi_options_default(&p, gi_filter_extract.options);
     gi_filter_extract.analysis.ask_all(&p);
-    p.at = (struct gi_level){GI_LEVEL_VALUE, 0};
+    p.at = (struct gi_level){.kind = GI_LEVEL_VALUE};
     return p;
 }
 
@@ -142,10 +142,10 @@ TEST(test_most_pixels)
 TEST(test_array_nbytes)
 {
     struct gi_image shape = {.width = 300, .height = 20, .channels = 1, .type = GI_U8};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         struct gi_extract_params p = defaults();
         struct gi_plan plan;
-        p.labels = i == 1, p.points = i == 2, p.descriptors = i == 3;
+        p.labels = i == 1, p.points = i == 2, p.descriptors = i == 3, p.moments = i == 4;
         assert_int_equal(gi_plan_make(&plan, &gi_filter_extract, &p, &shape, 1, NULL), GI_OK);
         assert_int_equal(plan.array_nbytes, i ? 4 * 300 * 20 : 0);
         gi_plan_free(&plan);
