@@ -36,7 +36,8 @@ ifeq ($(CUDA)$(CUDA_ARCH)$(ARCH_HERE),auto)
       NO_GPU := 1
     else ifneq ($(filter unit test test-oracles test-cluster test-arm,$(MAKECMDGOALS)),)
       ifeq ($(filter install,$(MAKECMDGOALS)),)
-        CUDA_ARCH := quick
+        # Exported for tests that call make.
+        export CUDA_ARCH := quick
       endif
     endif
   endif
