@@ -19,7 +19,7 @@ struct h_maxima_params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("height", LEVEL, struct h_maxima_params, height), .also = "depth", .amount = true,
+    {GI_OPTION("height", LEVEL, struct h_maxima_params, height), .amount = true,
      .default_text = "10%",
      .help = "Minimum height (depth): the descent (climb) on every path from the maximum (minimum) "
              "to a higher (lower) one"},

@@ -402,7 +402,7 @@ static const struct gi_option options[] = {
              "place of --threshold"},
     {GI_OPTION("labels-image", IMAGE, struct gi_extract_params, labels_image), .metavar = "IMAGE",
      .labels = true,
-     .help = "Measure the regions of this label image of the same size, such as --labels writes, "
+     .help = "Measure the regions of this label image of the same size, such as extract writes, "
              "in place of connected components: all pixels of a label are a region, and the table "
              "has its label"},
     {GI_OPTION("descriptors", FLAG, struct gi_extract_params, descriptors),

@@ -180,7 +180,8 @@ OPTIONS = {
     "remap": ["--map", "@map"], "flat-field": ["--flat", "@gray"], "mask": ["--with", "@gray", "--fill", "black"], "composite": ["--with", "@gray"],
     "blend": ["--with", "@gray"], **{name: ["--with", "@gray"] for name in ("add", "subtract", "multiply", "divide", "absdiff")},
     "color": ["--saturation", "2"], "channels": ["--order", "bgr"], "paste": ["--points", "@points.csv"],
-    "transpose": [], "lut": ["--cube", "LUT_1D_SIZE 2\n0 0.1 0\n1 0.9 0.5"], "calc": ["--expression", "a * 0.8 + 0.1"],
+    "transpose": [], "reconstruct": ["--seed", "@gray"], "hit-or-miss": ["--hit", "0 1 0; 0 1 1; 0 0 0"], "flood-fill": ["--at", "3,4", "--value", "1"],
+    "contours": ["--format", "csv"], "lut": ["--cube", "LUT_1D_SIZE 2\n0 0.1 0\n1 0.9 0.5"], "calc": ["--expression", "a * 0.8 + 0.1"],
     "draw": ["--box", "2,3,9,8", "--color", "white"],
 }
 MANY = {"channels", "split", "merge", "montage", "pages", "stack", "stats", "histogram", "integral", "cumulative", "palette", "hash", "duplicates",

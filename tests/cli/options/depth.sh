@@ -30,7 +30,8 @@ declare -A words=([convolve]="--kernel 3x3:1,2,1,2,4,2,1,2,1" [levels]="--black 
     [affine]="--matrix 1.1,0.1,0;0,0.9,2" [shift]="--offset 1.5,2.25" [perspective]="--matrix 1,0.1,0;0,1,0;0.001,0,1" [undistort]="--camera camera.json"
     [remap]="--map map.pfm" [add]="--with other.pgm" [subtract]="--value 100" [multiply]="--value 3" [divide]="--value 3" [absdiff]="--with other.pgm"
     [blend]="--with other.pgm --amount 0.3" [flat-field]="--flat other.pgm" [composite]="--with other.pgm --opacity 0.5" [mask]="--with labels.pgm"
-    [paste]="--points points.csv --color white" [remove-small]="--area 4" [lut]="--cube look.cube" [draw]="--box 3,3,9,8" [orient]="--orientation 6")
+    [paste]="--points points.csv --color white" [remove-small]="--area 4" [lut]="--cube look.cube" [draw]="--box 3,3,9,8"
+    [reconstruct]="--seed other.pgm" [hit-or-miss]="--hit 0,1,0;0,1,1;0,0,0" [flood-fill]="--at 3,4 --value 9" [orient]="--orientation 6")
 operations=$(gpuimg list --json | "$python" -c '
 import json, sys
 for o in json.load(sys.stdin)["operations"]:
@@ -38,6 +39,7 @@ for o in json.load(sys.stdin)["operations"]:
 check "the list names operations" test "$(wc -w <<<"$operations")" -ge 50
 for name in $operations; do
     [[ $name == orient ]] && continue # turns a file's own samples
+    [[ $name == watershed || $name == split-touching ]] && continue # their --depth is that of labels
     input=deep.pgm
     [[ $name == color ]] && input=deep.ppm
     if [[ $name == quantize ]]; then
