@@ -171,7 +171,7 @@ static int maxima(int at[2], const double *counts, int n)
 {
     int found = 0;
     bool rises = true;
-    for (int i = 0; i < n - 1; i++) {
+    for (int i = 0; i < n - 1 && found < 3; i++) {
         if (rises && counts[i + 1] < counts[i]) {
             if (found < 2)
                 at[found] = i;

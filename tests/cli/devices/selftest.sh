@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 # Without a GPU a few operations are enough: test_walk runs all of them on all levels, and --digest their cases on one level.
-words=() operations=(gaussian sharpen convolve edges threshold invert resize extract)
+words=() operations=(gaussian sharpen convolve edges levels invert resize extract)
 gpuimg devices | grep -q '^cuda:' || words=(--quick "${operations[@]}")
 expect 0 gpuimg selftest "${words[@]}"
 for operation in "${operations[@]}"; do
@@ -25,7 +25,7 @@ check "selftest: every border mode" test "$(cases blur)" -ge $((5 * $(cases inve
 quick=$(cases invert)
 expect 0 gpuimg selftest invert --device cpu
 check "selftest: --quick has half of the cases, of 6 sizes" test $((2 * quick)) = "$(cases invert)"
-expect 0 gpuimg selftest threshold --device cpu
+expect 0 gpuimg selftest levels --device cpu
 check "selftest of one operation" test "$(grep -c ' cases on ' out)" = 1
 check "selftest runs a mixed batch of one operation" grep -qE '^mixed batch +equal +[1-9][0-9]* runs on .*scalar' out
 
