@@ -756,7 +756,7 @@ def test(files, output):
         for part in parts:
             what = f"{name} to {output.writes}: {part.name or part.info}"
             named = names_part(said, part) or ("after the first" in part.name and name.endswith("gif") and
-                                               output.writes in ("webp", "ppm", "pam", "tiff"))  # those hold all frames
+                                               output.writes in ("png", "webp", "ppm", "pam", "tiff"))  # those hold all frames
             c.check(f"{what} is held or named", part.silent or holds(held, part.item) or named or " more" in said,
                     f"{said!r} {part}")
             if "texts" not in part.name:  # which may be others
