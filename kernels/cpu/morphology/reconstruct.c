@@ -306,18 +306,26 @@ static enum gi_status run_channel(struct job *job, struct gi_pool *pool, struct 
     return status;
 }
 
+/* Returns the number of bands: two per thread, unless they have fewer than BAND_MIN rows, and one
+ * more for every BAND_PIXELS, because the queue has offsets of 32 bits. */
+static int count_bands(const struct gi_image *src, int threads)
+{
+    int64_t pixels = (int64_t)src->width * src->height, n = threads == 1 ? 1 : 2 * threads;
+    int64_t most = (src->height - 1) / BAND_MIN + 1;
+    n = (n < most ? n : most) + pixels / BAND_PIXELS;
+    return (int)(n < src->height ? n : src->height);
+}
+
 static enum gi_status by_queues(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_reconstruct *spec,
                                 struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    size_t pixels = (size_t)src->width * (size_t)src->height;
-    int most = (src->height + BAND_MIN - 1) / BAND_MIN;
-    int n = 2 * gi_pool_threads(pool) + (int)(pixels / BAND_PIXELS);
-    struct job job = {dst,  src, spec->seed, spec->connectivity == 8, 0, 0, n < most ? n : most,
-                      NULL, 0};
-    if (gi_pool_threads(pool) == 1 && pixels < BAND_PIXELS)
-        job.nbands = 1;
+    struct job job = {.dst = dst,
+                      .src = src,
+                      .seed = spec->seed,
+                      .eight = spec->connectivity == 8,
+                      .nbands = count_bands(src, gi_pool_threads(pool))};
     job.bands = calloc((size_t)job.nbands, sizeof *job.bands);
     if (!job.bands)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d bands", job.nbands);
