@@ -74,21 +74,13 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
 
 /* ---- the moved image ---- */
 
-static struct gi_io_params io_of(const struct align_output *output, struct gi_bundle *bundle)
-{
-    return (struct gi_io_params){
-        .encoding = {.quality = GI_DEFAULT_QUALITY, .compression = GI_DEFAULT_COMPRESSION},
-        .no_clobber = output->table.no_clobber,
-        .passed.bundle = bundle};
-}
-
 static enum gi_status save_aligned(const struct gi_findings *report, struct gi_err *err)
 {
     const struct align_output *output = report->output;
     const struct gi_align *found = report->result;
     const struct gi_option *rows = gi_filter_shift.options;
     const struct gi_open_options open = {.threads = report->threads};
-    const struct gi_io_params io = io_of(output, report->bundle);
+    const struct gi_io_params io = gi_table_file_io(&output->table, report->bundle);
     struct gi_queue *queue = NULL;
     struct gi_image moved;
     char offset[100];
@@ -132,7 +124,7 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
 {
     const struct align_output *output = arg;
     const struct gi_align_params *p = params;
-    const struct gi_io_params io = io_of(output, NULL);
+    const struct gi_io_params io = gi_table_file_io(&output->table, NULL);
     const char *const inputs[] = {input, p->reference, NULL};
     const char *const outputs[] = {to, output->aligned, NULL};
     enum gi_status status = gi_table_file_check(input, to, &output->table, params, err);

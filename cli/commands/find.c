@@ -107,14 +107,6 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
 
 /* ---- images ---- */
 
-static struct gi_io_params io_of(const struct find_output *output, struct gi_bundle *bundle)
-{
-    return (struct gi_io_params){
-        .encoding = {.quality = GI_DEFAULT_QUALITY, .compression = GI_DEFAULT_COMPRESSION},
-        .no_clobber = output->table.no_clobber,
-        .passed.bundle = bundle};
-}
-
 static enum gi_status save_overlay(const struct gi_findings *report, const struct gi_io_params *io,
                                    struct gi_err *err)
 {
@@ -145,7 +137,7 @@ static enum gi_status write_report(const struct gi_findings *report, struct gi_e
 {
     const struct find_output *output = report->output;
     const struct gi_find *find = report->result;
-    const struct gi_io_params io = io_of(output, report->bundle);
+    const struct gi_io_params io = gi_table_file_io(&output->table, report->bundle);
     enum gi_status status = GI_OK;
     if (!report->table && output->map)
         status = gi_cli_save(&find->map, NULL, output->map, &io, report->threads, err);
@@ -167,7 +159,7 @@ static enum gi_status check_image(const char *path, const char *option, const ch
                                   struct gi_err *err)
 {
     const char *const outputs[] = {to, path, NULL};
-    const struct gi_io_params io = io_of(output, NULL);
+    const struct gi_io_params io = gi_table_file_io(&output->table, NULL);
     enum gi_status status = path ? gi_output_check_inputs(outputs, inputs, err) : GI_OK;
     if (!status && path && gi_cli_check_save(path, &io, err))
         return gi_err_prefix(err, "%s", option);

@@ -91,3 +91,12 @@ enum gi_status gi_table_file_check(const char *input, const char *to, const void
         status = gi_output_check_inputs(outputs, inputs, err);
     return status ? status : gi_output_check(to, output->no_clobber, err);
 }
+
+struct gi_io_params gi_table_file_io(const struct gi_table_file_params *params,
+                                     struct gi_bundle *bundle)
+{
+    return (struct gi_io_params){
+        .encoding = {.quality = GI_DEFAULT_QUALITY, .compression = GI_DEFAULT_COMPRESSION},
+        .no_clobber = params->no_clobber,
+        .passed.bundle = bundle};
+}

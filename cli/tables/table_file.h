@@ -35,6 +35,11 @@ extern const struct gi_choice gi_table_file_formats[]; /* in the order of enum g
 enum gi_status gi_table_file_check(const char *input, const char *to, const void *output,
                                    void *params, struct gi_err *err);
 
+/* Returns how an image beside the table is saved: with the usual quality, as a part of `bundle`;
+ * NULL: on its own. */
+struct gi_io_params gi_table_file_io(const struct gi_table_file_params *params,
+                                     struct gi_bundle *bundle);
+
 /* Prints a table. GI_TABLE_NPY is written to `sink`, and `out` is NULL. All other formats are
  * printed to `out`, and `sink` is NULL. */
 typedef enum gi_status gi_table_print_fn(FILE *out, struct gi_sink *sink,
