@@ -74,23 +74,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status admit(const void *params, int j, struct gi_image *other, struct gi_err *err)
 {
     const struct gi_extract_params *p = params;
-    struct gi_image floats;
     uint32_t largest;
     if (!p->labels_image)
         return GI_OK;
     enum gi_status status = gi_labels_check(&largest, other, err);
-    if (!status)
-        status = gi_image_alloc(&floats, other->width, other->height, 1, GI_F32, err);
-    if (status)
-        return status;
-    for (int y = 0; y < other->height; y++) {
-        float *row = gi_row(&floats, y);
-        for (int x = 0; x < other->width; x++)
-            row[x] = (float)gi_label_at(other, x, y);
-    }
-    gi_image_free(other);
-    *other = floats;
-    return GI_OK;
+    return status ? status : gi_labels_to_floats(other, err);
 }
 
 static void ask_all(void *params)

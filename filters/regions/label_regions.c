@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/regions/host_image.h"
 #include "filters/regions/labels.h"
 #include "kernels/kernels.h"
 
@@ -167,21 +168,14 @@ enum gi_status gi_label_regions(struct gi_queue *queue, struct gi_extract *extra
                                 const struct gi_image *gray, const struct gi_image *labels,
                                 struct gi_err *err)
 {
-    struct gi_image copy, host = {0};
+    struct gi_image host = {0};
     struct parts parts = {.n = 0};
     struct gi_region_sums *sums = NULL;
     uint32_t largest = 0;
-    enum gi_status status = queue->k->alloc(queue, &copy, labels->width, labels->height,
-                                            labels->channels, labels->type, err);
+    enum gi_status status = gi_host_copy(queue, &host, labels, err);
     if (status)
         return status;
-    status = queue->k->copy(queue, &copy, labels, err);
-    if (!status)
-        status = queue->k->download(queue, &host, &copy, NULL, err);
-    if (copy.data)
-        queue->k->release(queue, &copy);
-    if (!status)
-        status = gi_labels_check(&largest, &host, err);
+    status = gi_labels_check(&largest, &host, err);
     if (!status)
         status = find_parts(&parts, &host, err);
     if (!status) {

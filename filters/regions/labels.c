@@ -41,6 +41,22 @@ enum gi_status gi_labels_fit(const struct gi_image *labels, const struct gi_imag
     return status;
 }
 
+enum gi_status gi_labels_to_floats(struct gi_image *labels, struct gi_err *err)
+{
+    struct gi_image floats;
+    enum gi_status status = gi_image_alloc(&floats, labels->width, labels->height, 1, GI_F32, err);
+    if (status)
+        return status;
+    for (int y = 0; y < labels->height; y++) {
+        float *row = gi_row(&floats, y);
+        for (int x = 0; x < labels->width; x++)
+            row[x] = (float)gi_label_at(labels, x, y);
+    }
+    gi_image_free(labels);
+    *labels = floats;
+    return GI_OK;
+}
+
 void gi_labels_mask(const struct gi_image *mask, const struct gi_image *labels,
                     const struct gi_reals *wanted)
 {

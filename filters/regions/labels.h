@@ -25,6 +25,10 @@ enum gi_status gi_labels_check(uint32_t *largest, const struct gi_image *labels,
 enum gi_status gi_labels_fit(const struct gi_image *labels, const struct gi_image *src,
                              struct gi_err *err);
 
+/* Replaces a label image, which it frees, by one of GI_F32, which holds all labels exactly. The
+ * image must have passed gi_labels_check(). Errors: GI_E_MEMORY; then the image is unchanged. */
+enum gi_status gi_labels_to_floats(struct gi_image *labels, struct gi_err *err);
+
 /* Fills `mask`, which is GI_U8 and shaped as `labels`. A sample is 255 where the label is one of
  * `wanted`, else 0. */
 void gi_labels_mask(const struct gi_image *mask, const struct gi_image *labels,

@@ -50,20 +50,9 @@ static enum gi_status check(void *params, struct gi_err *err)
 /* Checks the labels, and makes floats of 32-bit ones. */
 static enum gi_status admit(const void *params, int j, struct gi_image *other, struct gi_err *err)
 {
-    struct gi_image floats;
     uint32_t largest;
     enum gi_status status = gi_labels_check(&largest, other, err);
-    if (status || other->type != GI_U32)
-        return status;
-    status = gi_image_alloc(&floats, other->width, other->height, 1, GI_F32, err);
-    if (status)
-        return status;
-    for (int y = 0; y < other->height; y++)
-        for (int x = 0; x < other->width; x++)
-            ((float *)gi_row(&floats, y))[x] = (float)gi_label_at(other, x, y);
-    gi_image_free(other);
-    *other = floats;
-    return GI_OK;
+    return status || other->type != GI_U32 ? status : gi_labels_to_floats(other, err);
 }
 
 static enum gi_type result_type(const void *params, enum gi_type type)
