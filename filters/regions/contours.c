@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "filters/regions/extract.h"
+#include "filters/regions/host_image.h"
 #include "filters/regions/labels.h"
 #include "filters/tone/luma.h"
 #include "filters/tone/threshold_level.h"
@@ -141,13 +142,9 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     const struct gi_contours_params *p = plan->params;
     struct gi_image mask = {0}, host = {0}, labels = {0};
     uint32_t largest = 0;
-    enum gi_status status = GI_OK;
-    if (p->by_label)
-        status = queue->k->alloc(queue, &mask, srcs->width, srcs->height, 1, srcs->type, err);
-    if (!status)
-        status = p->by_label ? queue->k->copy(queue, &mask, srcs, err)
-                             : find_foreground(queue, &mask, srcs, p, err);
-    if (!status)
+    enum gi_status status = p->by_label ? gi_host_copy(queue, &host, srcs, err)
+                                        : find_foreground(queue, &mask, srcs, p, err);
+    if (!status && !p->by_label)
         status = queue->k->download(queue, &host, &mask, NULL, err);
     if (mask.data)
         queue->k->release(queue, &mask);

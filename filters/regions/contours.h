@@ -43,14 +43,15 @@ struct gi_contours {
 
 /* Traces the borders of the regions of `labels`, a GI_U32 image in host memory whose labels are
  * at most `largest`. Adds to *contours, which is zeroed before, and freed by the caller also after
- * an error (filters/regions/contour_trace.c). Errors: GI_E_MEMORY. */
+ * an error (filters/regions/contour_trace.c). Errors: GI_E_MEMORY, GI_E_UNSUPPORTED for more than
+ * INT32_MAX contours. */
 enum gi_status gi_contours_trace(struct gi_contours *contours, const struct gi_image *labels,
                                  uint32_t largest, struct gi_err *err);
 
 /* Removes points (filters/regions/contour_points.c). gi_contour_corners() keeps those of `n` points
  * where the direction changes, and gi_contour_simplify() those that the algorithm of Douglas and
  * Peucker needs for a polygon at most `tolerance` pixels away. Both return the new number of
- * points. `spare` has room for n points. */
+ * points. `spare` has room for n points, and `stack` for 2 n + 4 indices. */
 uint64_t gi_contour_corners(struct gi_contour_point *points, uint64_t n);
 uint64_t gi_contour_simplify(struct gi_contour_point *points, struct gi_contour_point *spare,
                              uint64_t *stack, uint64_t n, double tolerance);

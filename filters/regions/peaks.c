@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/regions/host_image.h"
 #include "filters/tone/luma.h"
 #include "filters/tone/threshold_level.h"
 #include "kernels/kernels.h"
@@ -25,7 +26,7 @@ static const struct gi_option options[] = {
      .max = 2147483647, .unit = "peaks",
      .help = "At most this many peaks, the highest; 0 means all"},
     {GI_OPTION("keep-border", FLAG, struct gi_peaks_params, keep_border),
-     .help = "Find peaks also where less than --min-distance pixels are between them and a side "
+     .help = "Find peaks also where fewer than --min-distance pixels are between them and a side "
              "of the image"},
     {.name = NULL},
 };
@@ -58,23 +59,15 @@ static enum gi_status download(struct gi_queue *queue, struct levels *levels,
                               .anchor_y = distance,
                               .greatest = true,
                               .border = {.mode = GI_BORDER_CLAMP}};
-    struct gi_image maxima = {0}, copy = {0};
+    struct gi_image maxima = {0};
     enum gi_status status = k->alloc(queue, &maxima, gray->width, gray->height, 1, gray->type, err);
     if (!status)
         status = k->min_max(queue, &maxima, gray, &spec, err);
     if (!status)
         status = k->download(queue, &levels->maxima, &maxima, NULL, err);
-    if (!status)
-        status = k->alloc(queue, &copy, gray->width, gray->height, 1, gray->type, err);
-    if (!status)
-        status = k->copy(queue, &copy, gray, err);
-    if (!status)
-        status = k->download(queue, &levels->samples, &copy, NULL, err);
     if (maxima.data)
         k->release(queue, &maxima);
-    if (copy.data)
-        k->release(queue, &copy);
-    return status;
+    return status ? status : gi_host_copy(queue, &levels->samples, gray, err);
 }
 
 /* Finds the smallest sample. *flat becomes whether all are equal. */
@@ -226,8 +219,8 @@ const struct gi_filter gi_filter_peaks = {
     .summary = "Peaks: local maxima with a minimum distance",
     .manual =
         "Finds the pixels that are the maximum of the square of 2 D + 1 pixels per side around "
-        "them, where D is --min-distance, and that are above --threshold. Of a colour image the "
-        "luma is taken. TABLE gets a row per peak with its column x, its row y (both from 0, in "
+        "them, where D is --min-distance, and that are above --threshold. In a colour image the "
+        "luma is compared. TABLE gets a row per peak with its column x, its row y (both from 0, in "
         "the upper left corner) and its value, the highest first; peaks of equal value are in "
         "raster order. Without TABLE the rows are printed.\n\n"
         "Where neighbours are equal, as on a plateau, a peak that is less than D columns and D "
