@@ -77,8 +77,6 @@ static enum gi_status paint(struct gi_queue *queue, const struct gi_work *work,
     if (status)
         return status;
     status = queue->k->paint(queue, work->dst, work->srcs, &spec, err);
-    if (!status)
-        status = queue->k->sync(queue, err); /* `hulls` is freed after this */
     queue->k->release(queue, &labels);
     return status;
 }
