@@ -27,7 +27,7 @@ enum gi_status gi_legend_ramp(struct gi_image *ramp, const struct gi_legend *leg
     int n = legend->n;
     enum gi_status status = gi_image_alloc(ramp, 1, n, 1, GI_U8, err);
     for (int y = 0; y < n && !status; y++) /* 256 times the middle of the row */
-        *(uint8_t *)gi_row(ramp, y) = (uint8_t)((int64_t)128 * (2 * (n - y) - 1) / n);
+        *(uint8_t *)gi_row(ramp, y) = (uint8_t)(128 * (2 * (int64_t)(n - y) - 1) / n);
     return status;
 }
 

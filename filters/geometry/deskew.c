@@ -83,7 +83,7 @@ static void reduce(double *cells, int width, int height, int factor, const struc
 static enum gi_status page_make(struct page *page, const struct gi_image *image, struct gi_err *err)
 {
     int side = image->width > image->height ? image->width : image->height;
-    int factor = (side + SIDE_MAX - 1) / SIDE_MAX;
+    int factor = (side - 1) / SIDE_MAX + 1;
     int width = image->width / factor, height = image->height / factor;
     size_t n = (size_t)width * (size_t)height;
     double *cells = calloc(n + 1, sizeof *cells), lo = INFINITY, hi = -INFINITY;
