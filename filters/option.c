@@ -337,9 +337,11 @@ static void add_reals(struct line *line, const struct gi_option *row)
     else
         add(line, "%d to %d numbers separated by commas", row->least > 1 ? row->least : 1,
             reals_most(row));
-    if (has_range(row) || row->unit) {
+    if (has_range(row)) {
         add(line, ", each ");
         add_range(line, row, "a number");
+    } else if (row->unit) {
+        add(line, ", in %s", row->unit);
     }
 }
 
