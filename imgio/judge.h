@@ -6,7 +6,7 @@
 
 /* Judges how much an encoded image looks like the original. */
 struct gi_judge {
-    const char *wanted; /* what is wanted, for messages: "--target-ssim 0.98" */
+    const char *wanted; /* the option and its value, for messages: "--target-ssim 0.98" */
     void *arg;
     /* Sets *good if the file is good enough. `image` is the image that was encoded. */
     enum gi_status (*is_good)(void *arg, bool *good, const struct gi_image *image,

@@ -252,9 +252,10 @@ const struct gi_filter gi_filter_canny = {
     .manual =
         "The result is a mask of one channel, in which edges are white and one pixel wide. The "
         "gradient is that of the Sobel operator (1 2 1), not divided by anything. Non-maximum "
-        "suppression keeps the pixels whose gradient is a maximum across the edge. Of these, "
-        "pixels above --high are edges, and pixels above --low are if they are connected to such "
-        "an edge (hysteresis with 8 neighbours).\n\n"
+        "suppression keeps the pixels whose gradient is a maximum across the edge. Those above "
+        "--high are edges, and those above --low are edges if they are connected to one "
+        "(hysteresis "
+        "with 8 neighbours).\n\n"
         "Thresholds are in sample values of the gradient: --low 100 of an 8-bit image corresponds "
         "to 25700 in 16 bits, and to 0.39 in a float image. A step from black to white has a "
         "gradient of 4 times full scale. With --size 5 gradients are up to 12 times as large, and "

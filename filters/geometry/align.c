@@ -14,9 +14,9 @@
 #include "kernels/kernels.h"
 
 enum {
-    SIDE_MIN = 64,   /* levels are halved while the shorter side has twice as many pixels */
-    LEVELS_MAX = 32, /* the image and its smaller versions */
-    REGION_MAX = 1024 /* pixels along a side that a step looks at */,
+    SIDE_MIN = 64,     /* levels are halved while the shorter side has twice as many pixels */
+    LEVELS_MAX = 32,   /* the image and its smaller versions */
+    REGION_MAX = 1024, /* pixels along a side that a step looks at */
     STEPS_MAX = 30,
     MARGIN = 3, /* pixels of the image around a pixel that a step reads */
     UNKNOWNS = 4,
@@ -390,7 +390,8 @@ const struct gi_filter gi_filter_align = {
         "Prints the numbers of pixels, with fractions, by which the input has to be moved to the "
         "right and down so that it matches the image of --reference, and the correlation "
         "coefficient of both images after that. A score below 0.5 means that the shift is "
-        "probably wrong.\n\n"
+        "probably wrong. A JSON table also has the matrix that moves the input by this shift, for "
+        "gpuimg affine --matrix.\n\n"
         "Both images become gray. The shift is found on a version of 64 to 127 pixels along the "
         "shorter side, by zero-mean normalised cross-correlation of the middle half of the "
         "reference, and may be up to a quarter of each side. On each larger version, up to the "

@@ -116,7 +116,8 @@ static enum gi_status run_minima(const struct gi_plan *plan, struct gi_queue *qu
 }
 
 #define MANUAL(what, other, direction)                                                             \
-    "The result is a mask of one channel. White are the " what " of the image (in colour, of its " \
+    "The result is a mask of one channel. Its white pixels are the " what                          \
+    " of the image (in colour, of its "                                                            \
     "luma) from which every path to " other " " direction " by at least --height: shallower "      \
     "ones, such as those of noise, are left out. They are found by reconstruction of the image, "  \
     "changed by --height (gpuimg help reconstruct). If --height is more than the difference of "   \

@@ -63,7 +63,6 @@ static enum gi_status check(void *params, struct gi_err *err)
 static enum gi_type result_type(const void *params, enum gi_type type)
 {
     const enum gi_type types[] = {GI_F32, GI_U16, GI_U8}; /* in the order of `depths` */
-    (void)type;
     return types[((const struct distance_params *)params)->depth];
 }
 
@@ -120,8 +119,8 @@ const struct gi_filter gi_filter_distance = {
     .manual = "Pixels brighter than --threshold are foreground, and the others are background. "
               "By default all pixels that are not black are foreground. The result has one "
               "channel: the distance from the centre of each foreground pixel to the centre of "
-              "the nearest background pixel, and 0 in the background. What is outside the image "
-              "is not background. If the image has no background, all distances are infinite. "
+              "the nearest background pixel, and 0 in the background. Pixels outside the image "
+              "are not background. If the image has no background, all distances are infinite. "
               "Alpha is not used, and NaN is background.\n\n"
               "Distances are in pixels, so the level of a following step is a number of pixels: "
               "run 'distance | threshold --threshold 20' is an erosion by a disc of radius 20, "

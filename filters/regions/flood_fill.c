@@ -222,8 +222,9 @@ const struct gi_filter gi_filter_flood_fill = {
         "from that of the point. The similar pixels that are connected to the point get the "
         "colour --value. The samples of other pixels do not change. A point that is NaN is similar "
         "to nothing.\n\n"
-        "Alpha is not compared. Filled pixels get the alpha of --value, which is opaque for names "
-        "and for numbers of the colours alone, except for a single number.\n\n"
+        "Alpha is not compared. Filled pixels get the alpha of --value. Names, and numbers of the "
+        "colours alone, are opaque, but a single number is the value of all channels, alpha "
+        "too.\n\n"
         "The result is that of scikit-image's flood_fill(). The tolerance is measured from the "
         "point, not from pixel to pixel, as in OpenCV's FLOODFILL_FIXED_RANGE.",
     .options = options,

@@ -33,7 +33,7 @@ struct gi_difference {
     double ms_ssim;     /* the same on five scales; NAN below GI_COMPARE_MS_SSIM_SIDE */
     /* mean and maximum colour difference of the compared pixels; NAN for a channel */
     double ciede2000, ciede2000_max;
-    double ssimulacra2; /* score, 100 if equal; NAN below 8 pixels a side, and for a channel */
+    double ssimulacra2; /* score, 100 if equal; NAN for a channel, and below 8 pixels per side */
     /* pixels that look different, and those left out as antialiased; 0 for a channel */
     uint64_t pixelmatch, antialiased;
 };

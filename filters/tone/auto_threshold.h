@@ -28,7 +28,7 @@ struct gi_bins {
     const uint64_t *counts;
     int n;
     double first, step; /* sample units; step > 0 */
-    double below;       /* what is subtracted from the value of a bin for its smallest sample */
+    double below;       /* the value of a bin minus its smallest sample */
 };
 
 /* Returns the threshold of a method below GI_THRESHOLD_METHODS in sample units. It is the value of

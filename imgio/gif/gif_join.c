@@ -47,7 +47,7 @@ static int delay_of(const struct gi_joined *joined, int delay_ms)
  * decide how this one is disposed of. */
 struct state {
     struct gi_image canvas; /* RGBA: what the frame is drawn on */
-    struct gi_image frame;  /* RGBA: what is shown */
+    struct gi_image frame;  /* RGBA: the picture after it is drawn */
     struct gi_buffer whole; /* the file of the whole frame */
     struct gi_rect changed;
     int delay; /* 1/100 s */

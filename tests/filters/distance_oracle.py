@@ -69,7 +69,7 @@ y, x = np.mgrid[:2, :70001].astype(np.float64)
 squares = (x - 3) ** 2 + (y - 1) ** 2
 c.check("a long row", np.array_equal(distance(long), np.sqrt(squares).astype(np.float32)))
 c.check("a long row, squared", np.array_equal(distance(long, "--metric", "squared"), squares.astype(np.float32)))
-# Without background, with NaN, and nothing but background.
+# No background, NaN, and only background.
 full = np.full((5, 7), 255, np.uint8)
 for metric in ("euclidean", "squared", "city-block", "chessboard"):
     c.check(f"{metric} without background", np.isposinf(distance(full, "--metric", metric)).all())

@@ -16,7 +16,7 @@ def expected(labels, distance):
 
 
 def by_rule(labels, distance):
-    """Of equally near pixels the leftmost, then the uppermost, by a search of all."""
+    """Searches all pixels. If several are equally near, the leftmost counts, then the uppermost."""
     ys, xs = np.nonzero(labels)
     order = np.lexsort((ys, xs))
     ys, xs = ys[order], xs[order]
@@ -45,7 +45,7 @@ for dtype, most in ((np.uint8, 255), (np.uint16, 65535), (np.float32, 1 << 24)):
             c.check(f"{name}: scikit-image", np.array_equal(got[clear], want[clear].astype(dtype)))
             c.check(f"{name}: ties", np.array_equal(got, by_rule(labels, distance).astype(dtype)))
 c.check("some pixels are equally near to two labels", ties > 100)
-# A label image of extract; in bands; without labels; and what is refused.
+# A label image of extract; in bands; without labels; and inputs that are refused.
 blobs = ndimage.gaussian_filter(c.rng.random((200, 150)), 3)
 mask = np.where(blobs > np.quantile(blobs, 0.8), 255, 0).astype(np.uint8)
 with open(c.path("mask.pgm"), "wb") as f:

@@ -37,7 +37,7 @@ static void draw_few(struct walk_case *c)
     }
 }
 
-/* A site, and what it is compared by. */
+/* A site, and the cost by which it is compared. */
 struct site {
     long x, y;
     long long cost;
