@@ -134,14 +134,11 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     const struct gi_image *src = work->srcs;
     bool by_luma = gi_luma_decides(src, false);
     struct gi_image judge, mask;
-    double value = gi_level_number(&p->choose.at, src->type);
-    float lo, hi;
+    struct gi_threshold level = {0, false};
     enum gi_status status = gi_judge_make(queue, &judge, src, by_luma, err);
     if (status)
         return status;
-    if (p->choose.at.kind == GI_LEVEL_AUTO)
-        status = gi_level_find(queue, &value, &p->choose.at, &lo, &hi, &judge, err);
-    struct gi_threshold level = {gi_level_value(value, judge.type), false};
+    status = gi_level_above(queue, &level.above, &p->choose.at, &judge, err);
     if (!status)
         status = queue->k->alloc(queue, &mask, src->width, src->height, 1, src->type, err);
     if (!status) {

@@ -89,14 +89,11 @@ enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
     bool by_luma = gi_luma_decides(work->srcs, false);
     struct gi_image judge;
     struct gi_labels labels = {.n = 0};
-    double level = gi_level_number(&p->at, work->srcs->type);
-    float lo, hi;
+    struct gi_predicate foreground = {.on = &judge, .invert = holes};
     enum gi_status status = gi_judge_make(queue, &judge, work->srcs, by_luma, err);
     if (status)
         return status;
-    if (p->at.kind == GI_LEVEL_AUTO)
-        status = gi_level_find(queue, &level, &p->at, &lo, &hi, &judge, err);
-    struct gi_predicate foreground = {&judge, gi_level_value(level, judge.type), holes};
+    status = gi_level_above(queue, &foreground.above, &p->at, &judge, err);
     struct gi_label parts = {foreground.above, holes, p->connectivity ? 8 : 4};
     struct gi_flood by_side = {&foreground, parts.connectivity, holes, paint_of(work, holes)};
     bool floods = !choose && queue->k->flood;

@@ -69,20 +69,16 @@ static enum gi_status find_foreground(struct gi_queue *queue, struct gi_image *m
                                       const struct gi_contours_params *p, struct gi_err *err)
 {
     const bool by_luma = gi_luma_decides(src, false);
+    struct gi_threshold spec = {.invert = p->invert};
     struct gi_image judge;
-    float lo, hi;
-    double level = gi_level_number(&p->at, src->type);
     enum gi_status status = gi_judge_make(queue, &judge, src, by_luma, err);
     if (status)
         return status;
-    if (p->at.kind == GI_LEVEL_AUTO)
-        status = gi_level_find(queue, &level, &p->at, &lo, &hi, &judge, err);
+    status = gi_level_above(queue, &spec.above, &p->at, &judge, err);
     if (!status)
         status = queue->k->alloc(queue, mask, src->width, src->height, 1, src->type, err);
-    if (!status) {
-        struct gi_threshold spec = {gi_level_value(level, src->type), p->invert};
+    if (!status)
         status = queue->k->threshold(queue, mask, &judge, &spec, err);
-    }
     gi_judge_release(queue, &judge, by_luma);
     return status;
 }

@@ -89,17 +89,13 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     const bool by_luma = gi_luma_decides(work->srcs, false);
     struct gi_image judge, hulls = {0};
     struct gi_labels labels = {.n = 0};
-    double level = gi_level_number(&at->at, work->srcs->type);
-    float lo, hi;
+    struct gi_label spec = {.connectivity = at->connectivity ? 8 : 4};
     enum gi_status status = gi_judge_make(queue, &judge, work->srcs, by_luma, err);
     if (status)
         return status;
-    if (at->at.kind == GI_LEVEL_AUTO)
-        status = gi_level_find(queue, &level, &at->at, &lo, &hi, &judge, err);
-    if (!status) {
-        struct gi_label spec = {gi_level_value(level, judge.type), false, at->connectivity ? 8 : 4};
+    status = gi_level_above(queue, &spec.above, &at->at, &judge, err);
+    if (!status)
         status = queue->k->label(queue, &labels, &judge, &spec, err);
-    }
     if (!status)
         status = find_hulls(queue, &hulls, &labels, &judge, p->per_region, err);
     if (labels.image.data)

@@ -88,19 +88,15 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const struct distance_params *p = plan->params;
     bool by_luma = gi_luma_decides(work->srcs, false);
+    struct gi_distance spec = {
+        .kind = p->indices ? GI_DISTANCE_PLACE : (enum gi_distance_kind)p->metric,
+        .invert = !p->invert, /* the background */
+    };
     struct gi_image judge;
-    double level = gi_level_number(&p->at, work->srcs->type);
-    float lo, hi;
     enum gi_status status = gi_judge_make(queue, &judge, work->srcs, by_luma, err);
     if (status)
         return status;
-    if (p->at.kind == GI_LEVEL_AUTO)
-        status = gi_level_find(queue, &level, &p->at, &lo, &hi, &judge, err);
-    struct gi_distance spec = {
-        .kind = p->indices ? GI_DISTANCE_PLACE : (enum gi_distance_kind)p->metric,
-        .above = gi_level_value(level, judge.type),
-        .invert = !p->invert, /* the background */
-    };
+    status = gi_level_above(queue, &spec.above, &p->at, &judge, err);
     if (!status)
         status = queue->k->distance(queue, work->dst, &judge, &spec, err);
     gi_judge_release(queue, &judge, by_luma);

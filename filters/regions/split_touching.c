@@ -72,16 +72,12 @@ static enum gi_status find_distances(struct gi_queue *queue, struct gi_image *ho
 {
     const struct gi_kernels *k = queue->k;
     bool by_luma = gi_luma_decides(src, false);
-    double level = gi_level_number(at, src->type);
+    struct gi_distance spec = {.kind = GI_DISTANCE_EUCLIDEAN, .invert = true};
     struct gi_image judge, distances;
-    float lo, hi;
     enum gi_status status = gi_judge_make(queue, &judge, src, by_luma, err);
     if (status)
         return status;
-    if (at->kind == GI_LEVEL_AUTO)
-        status = gi_level_find(queue, &level, at, &lo, &hi, &judge, err);
-    struct gi_distance spec = {.kind = GI_DISTANCE_EUCLIDEAN, .invert = true};
-    spec.above = gi_level_value(level, judge.type);
+    status = gi_level_above(queue, &spec.above, at, &judge, err);
     if (!status)
         status = k->alloc(queue, &distances, src->width, src->height, 1, GI_F32, err);
     if (!status) {

@@ -201,3 +201,15 @@ enum gi_status gi_level_find(struct gi_queue *queue, double *value, const struct
     free(state);
     return status;
 }
+
+enum gi_status gi_level_above(struct gi_queue *queue, float *above, const struct gi_level *level,
+                              const struct gi_image *src, struct gi_err *err)
+{
+    double value = gi_level_number(level, src->type);
+    float lo, hi;
+    enum gi_status status = GI_OK;
+    if (level->kind == GI_LEVEL_AUTO)
+        status = gi_level_find(queue, &value, level, &lo, &hi, src, err);
+    *above = gi_level_value(value, src->type);
+    return status;
+}

@@ -46,6 +46,11 @@ enum gi_status gi_level_resolve(double *value, const struct gi_level *level, enu
 /* As gi_multi_otsu(), after the last pass for Otsu's method. */
 void gi_level_multi_otsu(double *levels, int classes, const struct gi_level_state *state);
 
+/* Sets *above so that samples above the level are those > *above, in a whole image on the backend.
+ * The level may be automatic. Errors: as gi_level_find(). */
+enum gi_status gi_level_above(struct gi_queue *queue, float *above, const struct gi_level *level,
+                              const struct gi_image *src, struct gi_err *err);
+
 /* Runs all passes over `src`, a whole image on the backend. Sets *value as gi_level_resolve();
  * `level` and `value` may be NULL. lo and hi become the range of the finite samples of GI_F32; they
  * are 0 for other types, and if no sample is finite. Errors: those of alloc, of the primitives and
