@@ -54,17 +54,13 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
 {
     static const struct gi_cell_style style = {.digits = 9, .missing = ""};
     const struct gi_align *found = report->result;
-    if (format == GI_TABLE_NPY) {
-        enum gi_status status = gi_cells_npy_head(sink, columns, NCOLUMNS, 1, err);
-        return status ? status : gi_cells_npy(sink, columns, NCOLUMNS, found, err);
-    }
+    const struct gi_cells_table table = {columns, NCOLUMNS, found, 1, sizeof *found};
+    if (format == GI_TABLE_NPY)
+        return gi_cells_table_npy(sink, &table, err);
     if (format == GI_TABLE_JSON)
         return print_json(out, report, err);
     if (format == GI_TABLE_CSV) {
-        gi_cells_csv_names(out, columns, NCOLUMNS);
-        putc('\n', out);
-        gi_cells_csv(out, columns, NCOLUMNS, &style, found);
-        putc('\n', out);
+        gi_cells_table_csv(out, &table, &style);
         return GI_OK;
     }
     gi_report_print_head(out, report->file, report->image, report->maxval);

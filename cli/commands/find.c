@@ -55,51 +55,29 @@ static void print_text(FILE *out, const struct gi_findings *report)
     }
 }
 
-static void print_csv(FILE *out, const struct gi_find *find)
+static enum gi_status print_json(FILE *out, const struct gi_findings *report,
+                                 const struct gi_cells_table *table, struct gi_err *err)
 {
-    static const struct gi_cell_style style = {.digits = 9, .missing = ""}; /* of a float */
-    gi_cells_csv_names(out, columns, NCOLUMNS);
-    putc('\n', out);
-    for (size_t i = 0; i < find->n; i++) {
-        gi_cells_csv(out, columns, NCOLUMNS, &style, &find->hits[i]);
-        putc('\n', out);
-    }
-}
-
-static enum gi_status print_json(FILE *out, const struct gi_findings *report, struct gi_err *err)
-{
-    const struct gi_find *find = report->result;
     const struct gi_find_params *p = report->params;
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
-    json_t *places = json_array();
-    for (size_t i = 0; i < find->n; i++) {
-        json_t *place = json_object();
-        gi_cells_json(place, columns, NCOLUMNS, &find->hits[i]);
-        json_array_append_new(places, place);
-    }
     json_object_set_new(object, "method", json_string(gi_find_methods[p->method].name));
-    json_object_set_new(object, "places", places);
+    json_object_set_new(object, "places", gi_cells_table_json(table));
     return gi_json_print(out, object, 0, err);
-}
-
-static enum gi_status write_npy(struct gi_sink *sink, const struct gi_find *find,
-                                struct gi_err *err)
-{
-    enum gi_status status = gi_cells_npy_head(sink, columns, NCOLUMNS, find->n, err);
-    for (size_t i = 0; i < find->n && !status; i++)
-        status = gi_cells_npy(sink, columns, NCOLUMNS, &find->hits[i], err);
-    return status;
 }
 
 static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
                             const struct gi_findings *report, struct gi_err *err)
 {
+    static const struct gi_cell_style style = {.digits = 9, .missing = ""}; /* of a float */
+    const struct gi_find *find = report->result;
+    const struct gi_cells_table table = {columns, NCOLUMNS, find->hits, find->n,
+                                         sizeof *find->hits};
     if (format == GI_TABLE_NPY)
-        return write_npy(sink, report->result, err);
+        return gi_cells_table_npy(sink, &table, err);
     if (format == GI_TABLE_JSON)
-        return print_json(out, report, err);
+        return print_json(out, report, &table, err);
     if (format == GI_TABLE_CSV)
-        print_csv(out, report->result);
+        gi_cells_table_csv(out, &table, &style);
     else
         print_text(out, report);
     return GI_OK;

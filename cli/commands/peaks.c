@@ -28,49 +28,27 @@ static void print_text(FILE *out, const struct gi_findings *report)
                 peaks->peaks[i].value);
 }
 
-static void print_csv(FILE *out, const struct gi_peaks *peaks)
+static enum gi_status print_json(FILE *out, const struct gi_findings *report,
+                                 const struct gi_cells_table *table, struct gi_err *err)
 {
-    static const struct gi_cell_style style = {.missing = ""};
-    gi_cells_csv_names(out, columns, COLUMNS);
-    putc('\n', out);
-    for (uint64_t i = 0; i < peaks->n; i++) {
-        gi_cells_csv(out, columns, COLUMNS, &style, &peaks->peaks[i]);
-        putc('\n', out);
-    }
-}
-
-static enum gi_status print_json(FILE *out, const struct gi_findings *report, struct gi_err *err)
-{
-    const struct gi_peaks *peaks = report->result;
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
-    json_t *list = json_array();
-    for (uint64_t i = 0; i < peaks->n; i++) {
-        json_t *peak = json_object();
-        gi_cells_json(peak, columns, COLUMNS, &peaks->peaks[i]);
-        json_array_append_new(list, peak);
-    }
-    json_object_set_new(object, "peaks", list);
+    json_object_set_new(object, "peaks", gi_cells_table_json(table));
     return gi_json_print(out, object, 0, err);
-}
-
-static enum gi_status write_npy(struct gi_sink *sink, const struct gi_peaks *peaks,
-                                struct gi_err *err)
-{
-    enum gi_status status = gi_cells_npy_head(sink, columns, COLUMNS, peaks->n, err);
-    for (uint64_t i = 0; i < peaks->n && !status; i++)
-        status = gi_cells_npy(sink, columns, COLUMNS, &peaks->peaks[i], err);
-    return status;
 }
 
 static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
                             const struct gi_findings *report, struct gi_err *err)
 {
+    static const struct gi_cell_style style = {.missing = ""};
+    const struct gi_peaks *peaks = report->result;
+    const struct gi_cells_table table = {columns, COLUMNS, peaks->peaks, peaks->n,
+                                         sizeof *peaks->peaks};
     if (format == GI_TABLE_NPY)
-        return write_npy(sink, report->result, err);
+        return gi_cells_table_npy(sink, &table, err);
     if (format == GI_TABLE_JSON)
-        return print_json(out, report, err);
+        return print_json(out, report, &table, err);
     if (format == GI_TABLE_CSV)
-        print_csv(out, report->result);
+        gi_cells_table_csv(out, &table, &style);
     else
         print_text(out, report);
     return GI_OK;

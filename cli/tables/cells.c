@@ -172,3 +172,42 @@ enum gi_status gi_cells_npy(struct gi_sink *sink, const struct gi_column *column
     }
     return status;
 }
+
+/* ---- tables ---- */
+
+static const void *row_at(const struct gi_cells_table *table, uint64_t i)
+{
+    return (const char *)table->rows + (size_t)i * table->stride;
+}
+
+void gi_cells_table_csv(FILE *out, const struct gi_cells_table *table,
+                        const struct gi_cell_style *style)
+{
+    gi_cells_csv_names(out, table->columns, table->ncolumns);
+    putc('\n', out);
+    for (uint64_t i = 0; i < table->nrows; i++) {
+        gi_cells_csv(out, table->columns, table->ncolumns, style, row_at(table, i));
+        putc('\n', out);
+    }
+}
+
+json_t *gi_cells_table_json(const struct gi_cells_table *table)
+{
+    json_t *list = json_array();
+    for (uint64_t i = 0; i < table->nrows; i++) {
+        json_t *object = json_object();
+        gi_cells_json(object, table->columns, table->ncolumns, row_at(table, i));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+enum gi_status gi_cells_table_npy(struct gi_sink *sink, const struct gi_cells_table *table,
+                                  struct gi_err *err)
+{
+    enum gi_status status =
+        gi_cells_npy_head(sink, table->columns, table->ncolumns, table->nrows, err);
+    for (uint64_t i = 0; i < table->nrows && !status; i++)
+        status = gi_cells_npy(sink, table->columns, table->ncolumns, row_at(table, i), err);
+    return status;
+}

@@ -61,3 +61,21 @@ enum gi_status gi_cells_npy_head(struct gi_sink *sink, const struct gi_column *c
                                  uint64_t nrows, struct gi_err *err);
 enum gi_status gi_cells_npy(struct gi_sink *sink, const struct gi_column *columns, int n,
                             const void *row, struct gi_err *err);
+
+/* A table of structs, all of whose columns are printed. */
+struct gi_cells_table {
+    const struct gi_column *columns;
+    int ncolumns;
+    const void *rows; /* `nrows` structs that are `stride` bytes apart */
+    uint64_t nrows;
+    size_t stride;
+};
+
+/* Prints a line of names, then a line per row. */
+void gi_cells_table_csv(FILE *out, const struct gi_cells_table *table,
+                        const struct gi_cell_style *style);
+/* Returns an array with an object per row. */
+json_t *gi_cells_table_json(const struct gi_cells_table *table);
+/* Writes a structured array of NumPy. Errors: as gi_cells_npy_head(). */
+enum gi_status gi_cells_table_npy(struct gi_sink *sink, const struct gi_cells_table *table,
+                                  struct gi_err *err);
