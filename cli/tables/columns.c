@@ -54,6 +54,22 @@ static void shorten(char *text)
         memcpy(text, rounded, strlen(rounded) + 1);
 }
 
+enum gi_status gi_columns_next_line(struct gi_lines *lines, bool *more, struct gi_err *err)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    enum gi_status status;
+    do {
+        status = gi_lines_next(lines, more, err);
+        if (status || !*more)
+            return status;
+        if (lines->n && lines->text[lines->n - 1] == '\r')
+            lines->text[--lines->n] = '\0';
+        if (lines->number == 1 && strncmp(lines->text, mark, 3) == 0)
+            memmove(lines->text, lines->text + 3, (lines->n -= 3) + 1);
+    } while (!lines->n);
+    return GI_OK;
+}
+
 char *gi_columns_take_field(char *to, const char **from, const char *end, bool *last)
 {
     const char *at = *from;

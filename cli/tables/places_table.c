@@ -95,21 +95,14 @@ static enum gi_status add_row(struct gi_places_table *table, char *const fields[
 static enum gi_status read_lines(struct gi_places_table *table, struct gi_lines *lines,
                                  struct gi_err *err)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* UTF-8's byte order mark */
     int at[FIELDS];
     bool more = true, known = false;
     enum gi_status status = GI_OK;
     while (!status) {
         char *fields[FIELDS];
-        status = gi_lines_next(lines, &more, err);
+        status = gi_columns_next_line(lines, &more, err);
         if (status || !more)
             break;
-        if (lines->n && lines->text[lines->n - 1] == '\r')
-            lines->text[--lines->n] = '\0';
-        if (!known && strncmp(lines->text, mark, 3) == 0)
-            memmove(lines->text, lines->text + 3, (lines->n -= 3) + 1);
-        if (!lines->n)
-            continue;
         char *copy = gi_small_alloc(lines->n + COLUMNS_MAX + 1);
         if (!known) {
             status = find_columns(at, lines, copy, err);
