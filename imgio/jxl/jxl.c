@@ -7,6 +7,7 @@
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/metadata.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,10 @@ static const struct gi_library library = GI_LIBRARY(GI_JXL_FUNCTIONS, gi_jxl, "l
                                                     "libjxl", "libjxl" RELEASE, .version = NULL);
 #define LIBRARY &library
 
-enum { LOSSLESS = 100 }; /* quality */
+enum {
+    LOSSLESS = 100,  /* quality */
+    LARGEST = 65504, /* float sample that is coded with loss, the maximum of a half float */
+};
 
 /* ---- threads ---- */
 
@@ -140,6 +144,22 @@ static bool put_frame(JxlEncoder *encoder, const struct gi_image *image, int qua
     return code == JXL_ENC_SUCCESS;
 }
 
+/* Refuses floats for which the coder with loss ends the process, by an assertion of libjxl 0.7:
+ * NaN, infinities, and samples from about 1e6 on. Alpha is coded without loss. */
+static enum gi_status check_floats(const struct gi_image *image, struct gi_err *err)
+{
+    size_t channels = (size_t)image->channels, colors = (size_t)gi_color_channels(image);
+    for (int y = 0; y < image->height && image->type == GI_F32; y++) {
+        const float *row = gi_row(image, y);
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            if (i % channels < colors && !(fabsf(row[i]) <= LARGEST))
+                return gi_fail(err, GI_E_UNSUPPORTED,
+                               "has the sample %g at %zu,%d: want -%d to %d, or --quality 100",
+                               (double)row[i], i / channels, y, LARGEST, LARGEST);
+    }
+    return GI_OK;
+}
+
 /* Makes the file in *bytes, which the caller frees. */
 static enum gi_status make_output(unsigned char **bytes, size_t *nbytes, JxlEncoder *encoder,
                                   struct gi_err *err)
@@ -167,6 +187,9 @@ static enum gi_status encode_jxl(struct gi_sink *sink, const struct gi_image *im
 {
     int quality = options->quality == GI_QUALITY_KEEP ? GI_DEFAULT_QUALITY : options->quality;
     int orientation = metadata ? gi_exif_orientation(metadata->exif, metadata->exif_nbytes) : 1;
+    enum gi_status status = quality == LOSSLESS ? GI_OK : check_floats(image, err);
+    if (status)
+        return status;
     JxlEncoder *encoder = gi_jxl.JxlEncoderCreate(NULL);
     if (!encoder)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
@@ -179,8 +202,8 @@ static enum gi_status encode_jxl(struct gi_sink *sink, const struct gi_image *im
     ok = ok && level >= 0 && put_boxes(encoder, metadata) && put_frame(encoder, image, quality);
     unsigned char *bytes = NULL;
     size_t nbytes = 0;
-    enum gi_status status = ok ? make_output(&bytes, &nbytes, encoder, err)
-                               : gi_fail(err, GI_E_UNSUPPORTED, "can't be encoded by libjxl");
+    status = ok ? make_output(&bytes, &nbytes, encoder, err)
+                : gi_fail(err, GI_E_UNSUPPORTED, "can't be encoded by libjxl");
     gi_jxl.JxlEncoderDestroy(encoder);
     /* libjxl 0.7 changes gray floats in an image of one column. */
     if (!status && quality == LOSSLESS && image->type == GI_F32 && orientation <= 1 &&

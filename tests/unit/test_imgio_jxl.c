@@ -1,6 +1,8 @@
 /* JPEG XL that is written without loss is read back unchanged, with its metadata and orientation,
  * and damaged files are errors. Sources: imgio/jxl imgio/bits* imgio/library*
  * SPDX-License-Identifier: MIT */
+#include <math.h>
+
 #include "imgio_folder.h"
 
 static char path[128];
@@ -45,6 +47,35 @@ TEST(lossless)
             assert_memory_equal(out.xmp, xmp, sizeof xmp - 1);
         }
         gi_metadata_free(&out);
+        gi_image_free(&back);
+        gi_image_free(&image);
+    }
+}
+
+/* Floats that libjxl codes only without loss are refused with loss, and others are not. */
+TEST(floats)
+{
+    const struct {
+        float sample;
+        bool fits;
+    } cases[] = {{NAN, false},  {INFINITY, false}, {-INFINITY, false}, {3e38F, false},
+                 {1e6F, false}, {-1e6F, false},    {65504, true},      {-65504, true}};
+    need_format("jxl");
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        bool alpha = i & 1, fits = cases[i / 2].fits || alpha;
+        struct gi_image image = random_image(20, 20, alpha ? 4 : 3, GI_F32, 3), back;
+        struct gi_err err = {0};
+        *((float *)gi_row(&image, 7) + 3 * image.channels + (alpha ? 3 : 1)) = cases[i / 2].sample;
+        for (int quality = 1; quality <= 100; quality += 33) { /* 1, 34, 67, 100 */
+            struct gi_save_options options = {.quality = quality};
+            enum gi_status want = fits || quality == 100 ? GI_OK : GI_E_UNSUPPORTED;
+            assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err), want);
+            if (want)
+                assert_non_null(
+                    strstr(err.text, " at 3,7: want -65504 to 65504, or --quality 100"));
+        }
+        assert_int_equal(gi_load(&back, NULL, NULL, path, &strictly, NULL, NULL), GI_OK);
+        assert_memory_equal(gi_row(&back, 7), gi_row(&image, 7), gi_row_nbytes(&image));
         gi_image_free(&back);
         gi_image_free(&image);
     }
