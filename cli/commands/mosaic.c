@@ -173,6 +173,7 @@ static enum gi_status run_command(const struct gi_command *self, void *const *pa
                       .job = {.work = {.command = self,
                                        .params = params,
                                        .report = p->report,
+                                       .list = operands[0],
                                        .progress = p->progress,
                                        .counts_nodata = true,
                                        .self = &run,

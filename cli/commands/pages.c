@@ -50,6 +50,7 @@ static enum gi_status list_inputs(struct gi_list *list, const struct pages_param
                                   char **operands, int noperands, struct gi_err *err)
 {
     const struct gi_batch_params *batch = &p->batch;
+    const char *const outputs[] = {batch->out, NULL}, *const lists[] = {batch->files_from, NULL};
     struct gi_matcher matcher = {.n = 0};
     enum gi_status status =
         gi_matcher_read(&matcher, batch->choice.only, batch->choice.except, err);
@@ -63,11 +64,10 @@ static enum gi_status list_inputs(struct gi_list *list, const struct pages_param
     list->matcher = NULL;
     gi_matcher_free(&matcher);
     for (size_t i = 0; i < list->n && !status; i++) {
-        const char *const outputs[] = {batch->out, NULL};
         const char *const inputs[] = {list->inputs[i].path, NULL};
         status = gi_output_check_inputs(outputs, inputs, err);
     }
-    return status;
+    return status ? status : gi_output_check_inputs(outputs, lists, err);
 }
 
 /* The last operand may be meant as the output. */

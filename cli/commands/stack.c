@@ -299,6 +299,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
                                            .params = params,
 
                                            .report = p->report,
+                                           .list = p->files_from,
                                            .progress = p->progress,
                                            .memory = memory / 2,
                                            .self = &stack,

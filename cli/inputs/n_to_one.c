@@ -80,7 +80,8 @@ static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
 
 static enum gi_status check(const struct gi_n_to_one *job, struct gi_err *err)
 {
-    const char *const outputs[] = {job->output, NULL};
+    const char *const outputs[] = {job->output, NULL}, *const reports[] = {job->work.report, NULL};
+    const char *const lists[] = {job->work.list, NULL};
     enum gi_status status = gi_cli_check_save(job->output, job->io, err);
     for (size_t i = 0; i < job->list.n && status == GI_E_USAGE; i++)
         status = gi_cli_missing_first(status, &job->list.inputs[i].path, 1, err);
@@ -88,7 +89,9 @@ static enum gi_status check(const struct gi_n_to_one *job, struct gi_err *err)
         const char *const inputs[] = {job->list.inputs[i].path, NULL};
         status = gi_output_check_inputs(outputs, inputs, err);
     }
-    return status;
+    if (!status)
+        status = gi_output_check_inputs(outputs, lists, err);
+    return status ? status : gi_output_check_inputs(reports, lists, err);
 }
 
 /* Opens the device that computes one image at a time, while the CPU decodes other images. If there

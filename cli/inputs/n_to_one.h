@@ -26,6 +26,7 @@ struct gi_n_to_one_work {
     const struct gi_command *command;
     void *const *params;
     const char *report; /* --report; NULL: none */
+    const char *list;   /* file that names the inputs, which no output may replace; NULL: none */
     bool progress;
     bool counts_nodata; /* pixels without data count like others, which is warned of */
     bool bands;         /* take() gets images of several bands, which metadata->bands describes */

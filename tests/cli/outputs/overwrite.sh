@@ -94,6 +94,17 @@ refuse 'blur: --tar: t-?.tar would be written over the input t-?.tar, want anoth
 refuse 'blur: --tar: t-1.tar would be written over the input t-1.tar*' blur --tar t-1.tar t-1.tar
 refuse 'blur: --tar: ./t-1.tar would be written over the input t-1.tar*' blur --tar t-1.tar ./t-1.tar
 
+# The lists of commands that make one image of several.
+for command in 'stack --files-from list' 'pages --files-from list --out'; do
+    # shellcheck disable=SC2086 # options
+    refuse "${command%% *}: list: would be written over the input list, want another file" $command list --format tiff
+done
+printf 'file,x,y\nc/0.pgm,0,0\n' >places
+cp places kept-places
+refuse 'mosaic: ./places: would be written over the input places, want another file' mosaic places ./places --format png
+refuse 'mosaic: places: would be written over the input places*' mosaic places new.png --report places
+check 'the table is unchanged' cmp places kept-places
+
 # Lists separated by zero bytes that are read as lines.
 find c -name '*.pgm' -print0 >zeros
 refuse 'invert: --files-from zeros: line 1: holds a zero byte, want -0*' invert --files-from zeros --out-dir dest
