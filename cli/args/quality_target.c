@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/args/quality_target.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "filters/pipeline.h"
@@ -36,6 +37,20 @@ static enum gi_status compare(struct gi_comparison *result, const struct gi_imag
     return status;
 }
 
+/* The error of an image that has no score. */
+static enum gi_status no_score(const struct gi_quality_target *target, const struct gi_image *image,
+                               struct gi_err *err)
+{
+    enum { SIDE = GI_COMPARE_SSIMULACRA2_SIDE };
+    if (target->ssimulacra2 > 0 && (image->width < SIDE || image->height < SIDE))
+        return gi_fail(
+            err, GI_E_UNSUPPORTED,
+            "--target-ssimulacra2 %g: %d x %d pixels have no score, want %d x %d or more",
+            target->ssimulacra2, image->width, image->height, SIDE, SIDE);
+    return gi_fail(err, GI_E_UNSUPPORTED, "%s: there is no score, want finite samples",
+                   target->ssimulacra2 > 0 ? "--target-ssimulacra2" : "--target-ssim");
+}
+
 static enum gi_status is_good(void *arg, bool *good, const struct gi_image *image,
                               const void *bytes, size_t nbytes, struct gi_err *err)
 {
@@ -52,9 +67,11 @@ static enum gi_status is_good(void *arg, bool *good, const struct gi_image *imag
     status = compare(&result, image, &decoded,
                      perceptual ? GI_COMPARE_SSIMULACRA2 : GI_COMPARE_SSIM, err);
     gi_image_free(&decoded);
-    *good = !status && (perceptual ? result.all.ssimulacra2 >= target->ssimulacra2
-                                   : result.all.ssim >= target->ssim);
-    return status;
+    if (status)
+        return status;
+    double score = perceptual ? result.all.ssimulacra2 : result.all.ssim;
+    *good = score >= (perceptual ? target->ssimulacra2 : target->ssim);
+    return isnan(score) ? no_score(target, image, err) : GI_OK;
 }
 
 struct gi_judge gi_quality_target_judge(const struct gi_quality_target *target,

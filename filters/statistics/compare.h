@@ -33,7 +33,8 @@ struct gi_difference {
     double ms_ssim;     /* the same on five scales; NAN below GI_COMPARE_MS_SSIM_SIDE */
     /* mean and maximum colour difference of the compared pixels; NAN for a channel */
     double ciede2000, ciede2000_max;
-    double ssimulacra2; /* score, 100 if equal; NAN for a channel, and below 8 pixels per side */
+    double ssimulacra2; /* score, 100 if equal; NAN for a channel, and below
+                         * GI_COMPARE_SSIMULACRA2_SIDE */
     /* pixels that look different, and those left out as antialiased; 0 for a channel */
     uint64_t pixelmatch, antialiased;
 };
@@ -48,6 +49,8 @@ struct gi_comparison {
 
 /* The shorter side from which on the smallest of the five scales of MS-SSIM holds a window. */
 enum { GI_COMPARE_MS_SSIM_SIDE = 161 };
+/* The shorter side from which on there is a score of SSIMULACRA 2. */
+enum { GI_COMPARE_SSIMULACRA2_SIDE = 8 };
 
 enum { GI_COMPARE_REGIONS_MAX = 64 };
 

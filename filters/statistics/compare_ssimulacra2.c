@@ -13,7 +13,8 @@
 
 enum {
     SCALES = 6,
-    LEAST = 8,  /* shortest side from which on a scale is halved, in pixels */
+    /* shortest side from which on a scale is halved, in pixels */
+    LEAST = GI_COMPARE_SSIMULACRA2_SIDE,
     REACH = 4,  /* of the Gaussian on either side */
     BAND = 16,  /* rows per job */
     VALUES = 5, /* that are blurred: a, b, a^2, b^2, a b */

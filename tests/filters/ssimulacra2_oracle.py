@@ -187,6 +187,9 @@ def test_target():
                                    (("--target-ssim", 0.9, "--max-file-size", "1k"), 2, b"want one of them")):
         p = subprocess.run([c.program, "convert", c.path("in.png"), c.path("none.jpg"), *map(str, options)], capture_output=True)
         c.check(f"{options}: {p.stderr}", p.returncode == status and words in p.stderr and not os.path.exists(c.path("none.jpg")))
+    Image.fromarray(image[:7]).save(c.path("low.png"))
+    p = subprocess.run([c.program, "convert", c.path("low.png"), c.path("none.jpg"), "--target-ssimulacra2", "70"], capture_output=True)
+    c.check("an image without a score", p.returncode == 1 and f"--target-ssimulacra2 70: {image.shape[1]} x 7 pixels have no score, want 8 x 8 or more" in p.stderr.decode())
     p = subprocess.run([c.program, "convert", c.path("in.png"), c.path("none.tif"), "--target-ssim", "0.9"], capture_output=True)
     c.check("a format without quality", p.returncode == 2 and b"--target-ssim: is for formats with a --quality, not for tiff" in p.stderr)
     c.run("flip", "--h", c.path("in.png"), c.path("flipped.jpg"), "--target-ssimulacra2", 75)
