@@ -13,7 +13,7 @@
 
 enum {
     SCALES = 6,
-    /* shortest side from which on a scale is halved, in pixels */
+    /* minimum side of the image, and of a scale that is halved, in pixels */
     LEAST = GI_COMPARE_SSIMULACRA2_SIDE,
     REACH = 4,  /* of the Gaussian on either side */
     BAND = 16,  /* rows per job */
@@ -121,10 +121,10 @@ static inline double cube_root(double x)
 
 /* Converts a row to the channels X, Y and B, of width samples each, which are shifted and scaled to
  * about 0 to 1. */
-static void row_to_xyb(float *xyb, const float *rgb, int width)
+static void row_to_xyb(float *xyb, const float *rgb, size_t width)
 {
     const double bias = 0.0037930732552754493, root = 0.15595420054924862;
-    for (int x = 0; x < width; x++) {
+    for (size_t x = 0; x < width; x++) {
         double r = (double)rgb[3 * x], g = (double)rgb[3 * x + 1], b = (double)rgb[3 * x + 2];
         double l = 0.30 * r + 0.622 * g + 0.078 * b + bias;
         double m = 0.23 * r + 0.692 * g + 0.078 * b + bias;
@@ -209,7 +209,7 @@ static size_t scratch_nbytes(const struct scale *scale)
            3 * width * (2 * (BAND + 2 * REACH) + 1) * sizeof(float);
 }
 
-static void scratch_layout(struct scratch *s, char *memory, int width)
+static void scratch_layout(struct scratch *s, char *memory, size_t width)
 {
     double *at = (double *)memory;
     for (int v = 0; v < VALUES; v++, at += 2 * width + 2 * REACH) {
@@ -231,10 +231,10 @@ static void measure_band(void *arg, int index, void *memory)
     int width = scale->width, top = index * BAND, first = top - REACH;
     int end = scale->height - top < BAND ? scale->height : top + BAND;
     struct scratch s;
-    scratch_layout(&s, memory, width);
+    scratch_layout(&s, memory, (size_t)width);
     for (int k = 0; k < 2; k++)
         for (int y = first < 0 ? 0 : first; y < end + REACH && y < scale->height; y++)
-            row_to_xyb(s.xyb[k][y - first], load_row(s.rgb, scale, k, y), width);
+            row_to_xyb(s.xyb[k][y - first], load_row(s.rgb, scale, k, y), (size_t)width);
     for (int y = top; y < end; y++)
         for (int c = 0; c < 3; c++) {
             const float *rows[2][2 * REACH + 1] = {{NULL}};
@@ -260,9 +260,9 @@ static void halve_row(void *arg, int y, void *memory)
         const float *p = load_row(buffer, scale, k, 2 * y);
         const float *q = load_row(buffer + 3 * (size_t)scale->width, scale, k, below);
         float *row = to->light[k] + 3 * (size_t)y * (size_t)to->width;
-        for (int x = 0; x < to->width; x++) {
-            int i = 6 * x, j = 2 * x + 1 < scale->width ? i + 3 : i;
-            for (int c = 0; c < 3; c++)
+        for (size_t x = 0; x < (size_t)to->width; x++) {
+            size_t i = 6 * x, j = 2 * x + 1 < (size_t)scale->width ? i + 3 : i;
+            for (size_t c = 0; c < 3; c++)
                 row[3 * x + c] = (p[i + c] + p[j + c] + q[i + c] + q[j + c]) * 0.25f;
         }
     }
