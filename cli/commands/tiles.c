@@ -287,8 +287,11 @@ static enum gi_status tile_item(void *self, const struct gi_batch_files *files,
     struct gi_bundle *bundle = NULL;
     struct gi_tiles tiles = tiles_at(work, output);
     enum gi_status status = work->output ? GI_OK : check_output(work, output, err);
-    if (!status)
+    bool unread = false; /* an error of reading names the input */
+    if (!status) {
         status = open_source(&source, work, imaging, item, err);
+        unread = status != GI_OK;
+    }
     if (!status)
         gi_pyramid_plan(&tiles.pyramid, source.image.width, source.image.height);
     if (!status)
@@ -302,7 +305,7 @@ static enum gi_status tile_item(void *self, const struct gi_batch_files *files,
         gi_item_note_output(item);
     close_source(&source);
     free((char *)tiles.base);
-    return status && files ? gi_err_prefix(err, "%s", item->line.input) : status;
+    return status && files && !unread ? gi_err_prefix(err, "%s", item->line.input) : status;
 }
 
 /* ---- the command ---- */

@@ -244,6 +244,10 @@ for limit in "0.05", "0.2":
 
 # Many images, with a report.
 os.mkdir("many")
+open("empty.png", "wb").close()
+p = subprocess.run([c.program, "tiles", "empty.png", "rgb.png", "--out", "some-{stem}"], capture_output=True, text=True)
+c.check("a bad file of several", p.returncode == 1 and os.path.exists("some-rgb.dzi") and
+        p.stderr.startswith("gpuimg: tiles: empty.png: is empty, want an image\n"), p.stderr)
 c.run("tiles", "rgb.png", "rgba.png", "--out", "many/{stem}", "--report", "r.jsonl", "--background", "white")
 c.check("many", sorted(os.listdir("many")) == ["rgb.dzi", "rgb_files", "rgba.dzi", "rgba_files"], os.listdir("many"))
 lines = [json.loads(line) for line in open("r.jsonl")]
