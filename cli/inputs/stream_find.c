@@ -360,7 +360,12 @@ enum gi_status gi_stream_of_files(struct gi_stream **out, struct gi_list *list, 
     enum target target = target_of(output, io, GI_JOIN_ASKED);
     *out = NULL;
     enum gi_status status = target == Y4M ? GI_OK : gi_cli_check_save(output, io, err);
-    if (!status && target != PAGES && target != Y4M)
+    if (!status && target == PNM && gi_joins(gi_save_format(output, io->format), GI_JOIN_ASKED))
+        status = gi_fail(err, GI_E_USAGE,
+                         "%s: an animated %s can't go to standard output: want a file, or --format "
+                         "gif",
+                         output, gi_save_format(output, io->format));
+    else if (!status && target != PAGES && target != Y4M)
         status = gi_fail(
             err, GI_E_USAGE,
             "%s: %s holds one image: want a TIFF, an animation (GIF, WebP or PNG), an ICO or Y4M",

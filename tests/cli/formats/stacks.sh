@@ -213,6 +213,7 @@ expect 0 gpuimg pages p-001.png lzw.tif 'stack.tif[1-2]' --out doc.tif --report 
 holds "pages in the order of the inputs" '(lambda d: len(d) == 6 and same(d[1:4], pages("lzw.tif")) and same(d[4:], pages("stack.tif")[1:3]))(pages("doc.tif"))'
 check "a report of them" test "$(grep -c '"status": "done"' d.jsonl)" = 7
 expect_error 2 'pages: made.bmp: bmp holds one image: want a TIFF, an animation (GIF, WebP or PNG), an ICO or Y4M' pages p-001.png --out made.bmp
+expect_error 2 "pages: -: an animated png can't go to standard output: want a file, or --format gif" pages p-001.png --out - --format png
 expect_error 2 'pages: want --out FILE for the pages, did you mean --out made.tif?' pages p-001.png made.tif
 expect_error 2 'pages: want --out FILE for the pages, as in --out doc.tif' pages p-001.png p-001.png
 expect_error 2 'pages: lzw.tif: would be written over the input lzw.tif, want another file' pages p-001.png lzw.tif --out lzw.tif
