@@ -105,6 +105,7 @@ test-cluster: all build/ray/bin/ray
 	tests/run $(B) "$(ONLY)" tests/cluster
 
 # Arm: built by the distribution's cross compiler with packages for arm64 that are unpacked into a folder, and run under qemu.
+# Links to absolute paths, such as that of libm.so, become relative, so that they lead into the folder.
 # `make test-arm ONLY=tests/arm/bytes` is the short form.
 ARM      := aarch64-linux-gnu
 ARM_ROOT := $(CURDIR)/build/arm/root
@@ -116,6 +117,7 @@ $(ARM_ROOT): $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@. /etc/os-release; for p in $(ARM_DEV); do echo "--include=$$p"; done | \
 	    xargs mmdebstrap --variant=extract --architectures=arm64 "$$VERSION_CODENAME" - 2>build/arm/log | \
 	    tar -xC build/arm/made --exclude='./dev/*'; \
+	find build/arm/made -type l -lname '/*' | while read -r link; do ln -sfnr "build/arm/made$$(readlink "$$link")" "$$link"; done; \
 	[ ! -e build/arm/made/usr/include/png.h ] || mv build/arm/made $@
 
 .PHONY: test-arm ## the build for Arm under qemu: its bytes, selftest, unit tests (hours); needs make deps test-arm
