@@ -51,14 +51,14 @@ same histogram gray16.pgm --format json
 same extract gray.pgm --format csv
 same run 'gaussian --sigma 1 | edges | threshold' gray.pgm - --format pgm
 
-expect 0 gpuimg selftest threshold invert flip
-for operation in threshold invert flip; do
+expect 0 gpuimg selftest levels invert flip
+for operation in levels invert flip; do
     check "selftest: $operation" grep -qE "^$operation +equal +[1-9][0-9]* cases on neon scalar$" out
 done
 
-expect 0 "$NATIVE" selftest --digest threshold invert flip stats
+expect 0 "$NATIVE" selftest --digest levels invert flip stats
 mv out want
-expect 0 gpuimg selftest --digest threshold invert flip stats
+expect 0 gpuimg selftest --digest levels invert flip stats
 check "selftest --digest" cmp <(head -n -1 want) <(head -n -1 out)
 
 finish
