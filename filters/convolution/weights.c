@@ -4,6 +4,7 @@
 #include "kernels/kernels.h"
 
 #include <math.h>
+#include <string.h>
 
 int gi_gaussian_k(double sigma)
 {
@@ -126,8 +127,13 @@ struct gi_separable_tables *gi_gaussian_plan(struct gi_plan *plan, const struct 
     struct gi_separable_tables *tables = separable_plan(plan, row->k, col->k, border, err);
     if (!tables)
         return NULL;
-    double sum = gaussian_taps(tables->taps, row);
-    tables->spec.sum = (float)(sum * gaussian_taps(tables->taps + row->k, col));
+    float *taps = tables->taps;
+    double sum = gaussian_taps(taps, row), other = sum;
+    if (row->k == col->k && row->sigma == col->sigma && row->order == col->order)
+        memcpy(taps + row->k, taps, (size_t)row->k * sizeof *taps);
+    else
+        other = gaussian_taps(taps + row->k, col);
+    tables->spec.sum = (float)(sum * other);
     return tables;
 }
 
