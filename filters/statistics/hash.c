@@ -354,7 +354,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
         wavelet(bits, &image, p->size);
         break;
     case GI_HASH_BLOCK:
-        gi_hash_block(bits, &image, p->size);
+        status = gi_hash_block(bits, &image, p->size, err);
         break;
     case GI_HASH_BLURHASH:
         gi_blurhash(hash->text, &image, (int)p->components.v[0], (int)p->components.v[1]);
@@ -364,9 +364,9 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
         break;
     }
     gi_image_free(&image);
-    if (!is_placeholder(p->method))
+    if (!status && !is_placeholder(p->method))
         print_bits(hash, bits, p->size * p->size);
-    return GI_OK;
+    return status;
 }
 
 static void result_digest(const void *result, struct gi_digest *digest)

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "filters/statistics/hash.h"
-#include "imgio/small.h"
 
 enum { SIDE_MAX = GI_HASH_SIDE_MAX, CELLS = SIDE_MAX * SIDE_MAX, WHITE = 3 * 255 };
 
@@ -37,9 +36,11 @@ static int total(const uint8_t *pixel, int channels)
     return channels < 3 ? 3 * pixel[0] : pixel[0] + pixel[1] + pixel[2];
 }
 
-static void add_up(int64_t *sums, const struct gi_image *image, int n)
+static enum gi_status add_up(int64_t *sums, const struct gi_image *image, int n, struct gi_err *err)
 {
-    struct share *columns = gi_small_calloc((size_t)image->width, sizeof *columns);
+    struct share *columns = calloc((size_t)image->width, sizeof *columns);
+    if (!columns)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: blocks of %d columns", image->width);
     for (int x = 0; x < image->width; x++)
         columns[x] = share_of(x, image->width, n);
     for (int y = 0; y < image->height; y++) {
@@ -58,6 +59,7 @@ static void add_up(int64_t *sums, const struct gi_image *image, int n)
         }
     }
     free(columns);
+    return GI_OK;
 }
 
 static int by_value(const void *a, const void *b)
@@ -75,13 +77,13 @@ static int64_t twice_median(const int64_t *sums, int n)
     return sorted[n / 2] + sorted[(n - 1) / 2];
 }
 
-void gi_hash_block(bool *bits, const struct gi_image *image, int n)
+enum gi_status gi_hash_block(bool *bits, const struct gi_image *image, int n, struct gi_err *err)
 {
     int64_t sums[CELLS] = {0};
     int64_t bright = (int64_t)256 * 3 * image->width * image->height; /* twice half of a block */
     int part = n * n / 4;
-    add_up(sums, image, n);
-    for (int first = 0; first < n * n; first += part) {
+    enum gi_status status = add_up(sums, image, n, err);
+    for (int first = 0; first < n * n && !status; first += part) {
         int64_t median = twice_median(sums + first, part);
         for (int i = first; i < first + part; i++) {
             int64_t above = 2 * sums[i] - median;
@@ -89,4 +91,5 @@ void gi_hash_block(bool *bits, const struct gi_image *image, int n)
             bits[i] = above > 0 || (equal && median > bright);
         }
     }
+    return status;
 }
