@@ -16,8 +16,6 @@
 #include "filters/pipeline.h"
 #include "kernels/kernels.h"
 
-extern const struct gi_filter gi_filter_shift;
-
 struct align_output {
     struct gi_table_file_params table; /* first, for the functions of tables */
     const char *aligned;
@@ -73,18 +71,12 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
 static enum gi_status save_aligned(const struct gi_findings *report, struct gi_err *err)
 {
     const struct align_output *output = report->output;
-    const struct gi_align *found = report->result;
-    const struct gi_option *rows = gi_filter_shift.options;
     const struct gi_open_options open = {.threads = report->threads};
     const struct gi_io_params io = gi_table_file_io(&output->table, report->bundle);
     struct gi_queue *queue = NULL;
     struct gi_image moved;
-    char offset[100];
-    void *params = gi_filter_params(&gi_filter_shift);
-    snprintf(offset, sizeof offset, "%.6f,%.6f", found->dx, found->dy);
-    enum gi_status status = gi_option_set(params, rows, "offset", offset, err);
-    if (!status)
-        status = gi_option_set(params, rows, "interpolation", "bicubic", err);
+    void *params;
+    enum gi_status status = gi_align_shift(&params, report->result, err);
     if (!status)
         status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &open, err);
     if (!status)

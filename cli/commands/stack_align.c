@@ -9,8 +9,6 @@
 
 #define SCORE_MIN 0.5
 
-extern const struct gi_filter gi_filter_shift;
-
 static enum gi_status keep(struct gi_image *reference, const struct gi_image *image,
                            struct gi_err *err)
 {
@@ -36,17 +34,12 @@ static enum gi_status find(struct gi_align *found, const struct gi_stack_align *
 static enum gi_status move(struct gi_image *image, const struct gi_align *found,
                            struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err)
 {
-    const struct gi_option *rows = gi_filter_shift.options;
-    void *params = gi_filter_params(&gi_filter_shift);
+    void *params;
+    enum gi_status status = gi_align_shift(&params, found, err);
     const struct gi_step step = {.filter = &gi_filter_shift, .params = params};
     struct gi_image moved;
-    char offset[100];
-    snprintf(offset, sizeof offset, "%.6f,%.6f", found->dx, found->dy);
-    enum gi_status status = gi_option_set(params, rows, "offset", offset, err);
     if (!status)
-        status = gi_option_set(params, rows, "interpolation", "bicubic", err);
-    if (!status)
-        status = gi_option_set(params, rows, "border", "clamp", err);
+        status = gi_option_set(params, gi_filter_shift.options, "border", "clamp", err);
     if (!status)
         status = gi_imaging_step(imaging, &item->line, &moved, image, &step, NULL, err);
     free(params);

@@ -381,6 +381,16 @@ static void result_digest(const void *result, struct gi_digest *digest)
     gi_digest_reals(digest, values, 3);
 }
 
+enum gi_status gi_align_shift(void **params, const struct gi_align *found, struct gi_err *err)
+{
+    const struct gi_option *rows = gi_filter_shift.options;
+    char offset[100];
+    *params = gi_filter_params(&gi_filter_shift);
+    snprintf(offset, sizeof offset, "%.6f,%.6f", found->dx, found->dy);
+    enum gi_status status = gi_option_set(*params, rows, "offset", offset, err);
+    return status ? status : gi_option_set(*params, rows, "interpolation", "bicubic", err);
+}
+
 const struct gi_filter gi_filter_align = {
     .name = "align",
     .group = GI_GROUP_MEASUREMENT,

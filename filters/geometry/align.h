@@ -17,3 +17,8 @@ struct gi_align {
 
 /* The result is a struct gi_align. */
 extern const struct gi_filter gi_filter_align;
+
+/* Makes *params, the parameters of gi_filter_shift that move the image as `found` says, with cubic
+ * interpolation. The caller frees them, also after an error. Errors: those of gi_option_set(). */
+extern const struct gi_filter gi_filter_shift;
+enum gi_status gi_align_shift(void **params, const struct gi_align *found, struct gi_err *err);
