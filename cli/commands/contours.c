@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/paths/output.h"
 #include "cli/tables/contours_table.h"
+#include "cli/tables/table_file.h"
 #include "cli/text.h"
 
 #include <string.h>
@@ -55,14 +56,9 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
                             struct gi_err *err)
 {
     const struct output_params *output = arg;
-    const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
     enum gi_contours_format format;
     enum gi_status status = pick_format(&format, to, output->format, err);
-    if (!status)
-        status = gi_output_check_plain("TABLE", to, err);
-    if (!status)
-        status = gi_output_check_inputs(outputs, inputs, err);
-    return status ? status : gi_output_check(to, output->no_clobber, err);
+    return status ? status : gi_table_file_check_path(input, to, output->no_clobber, err);
 }
 
 static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)

@@ -78,18 +78,23 @@ enum gi_status gi_table_file_write(const struct gi_findings *report, gi_table_pr
     return status;
 }
 
+enum gi_status gi_table_file_check_path(const char *input, const char *to, bool no_clobber,
+                                        struct gi_err *err)
+{
+    const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
+    enum gi_status status = gi_output_check_plain("TABLE", to, err);
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
+    return status ? status : gi_output_check(to, no_clobber, err);
+}
+
 enum gi_status gi_table_file_check(const char *input, const char *to, const void *arg, void *params,
                                    struct gi_err *err)
 {
     const struct gi_table_file_params *output = arg;
-    const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
     enum gi_table_format format;
     enum gi_status status = pick_format(&format, to, output->format, err);
-    if (!status)
-        status = gi_output_check_plain("TABLE", to, err);
-    if (!status)
-        status = gi_output_check_inputs(outputs, inputs, err);
-    return status ? status : gi_output_check(to, output->no_clobber, err);
+    return status ? status : gi_table_file_check_path(input, to, output->no_clobber, err);
 }
 
 struct gi_io_params gi_table_file_io(const struct gi_table_file_params *params,

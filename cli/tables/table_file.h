@@ -31,6 +31,10 @@ extern const struct gi_option gi_table_file_options[];
     }
 extern const struct gi_choice gi_table_file_formats[]; /* in the order of enum gi_table_format */
 
+/* Checks the name of a table that is made of `input`: it is a plain file, does not replace the
+ * input, and does not exist if `no_clobber` is set. Errors: GI_E_USAGE, GI_E_IO. */
+enum gi_status gi_table_file_check_path(const char *input, const char *to, bool no_clobber,
+                                        struct gi_err *err);
 /* gi_reporter.check of these reporters. */
 enum gi_status gi_table_file_check(const char *input, const char *to, const void *output,
                                    void *params, struct gi_err *err);
