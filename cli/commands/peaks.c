@@ -5,9 +5,7 @@
 #include "cli/args/image_files.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/json.h"
-#include "cli/tables/cells.h"
-#include "cli/tables/table_file.h"
+#include "cli/tables/rows_table.h"
 #include "filters/regions/peaks.h"
 
 static const struct gi_column columns[] = {
@@ -17,41 +15,15 @@ static const struct gi_column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static void print_text(FILE *out, const struct gi_findings *report)
-{
-    const struct gi_peaks *peaks = report->result;
-    gi_report_print_head(out, report->file, report->image, report->maxval);
-    fprintf(out, "\n%llu peak%s\n\n%9s %9s %14s\n", (unsigned long long)peaks->n,
-            peaks->n == 1 ? "" : "s", "x", "y", "value");
-    for (uint64_t i = 0; i < peaks->n; i++)
-        fprintf(out, "%9d %9d %14.6g\n", peaks->peaks[i].x, peaks->peaks[i].y,
-                peaks->peaks[i].value);
-}
-
-static enum gi_status print_json(FILE *out, const struct gi_findings *report,
-                                 const struct gi_cells_table *table, struct gi_err *err)
-{
-    json_t *object = gi_report_json(report->file, report->image, report->maxval);
-    json_object_set_new(object, "peaks", gi_cells_table_json(table));
-    return gi_json_print(out, object, 0, err);
-}
-
 static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
                             const struct gi_findings *report, struct gi_err *err)
 {
-    static const struct gi_cell_style style = {.missing = ""};
     const struct gi_peaks *peaks = report->result;
-    const struct gi_cells_table table = {columns, COLUMNS, peaks->peaks, peaks->n,
-                                         sizeof *peaks->peaks};
-    if (format == GI_TABLE_NPY)
-        return gi_cells_table_npy(sink, &table, err);
-    if (format == GI_TABLE_JSON)
-        return print_json(out, report, &table, err);
-    if (format == GI_TABLE_CSV)
-        gi_cells_table_csv(out, &table, &style);
-    else
-        print_text(out, report);
-    return GI_OK;
+    const struct gi_rows_table table = {
+        .row = "peak",
+        .rows = "peaks",
+        .cells = {columns, COLUMNS, peaks->peaks, peaks->n, sizeof *peaks->peaks}};
+    return gi_rows_table_print(out, sink, format, report, &table, err);
 }
 
 static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)

@@ -1,6 +1,6 @@
 """peaks against scikit-image's peak_local_max().
 
-Sources: filters/regions/peaks* cli/commands/peaks.c
+Sources: filters/regions/peaks* cli/commands/peaks.c cli/tables/rows_table.c
 """
 import csv
 import io
@@ -67,6 +67,9 @@ c.check("NaN is no peak", all(np.isfinite(v) for _, _, v in found(floats, "--min
 rows = found(image, "--min-distance", 3)
 j = json.loads(c.run("peaks", c.path("in.pgm"), "--min-distance", 3, "--format", "json"))
 c.check("JSON", [(p["x"], p["y"], p["value"]) for p in j["peaks"]] == rows and j["width"] == 40)
+text = c.run("peaks", c.path("in.pgm"), "--min-distance", 3).decode().split("\n", 1)[1]
+lines = [("x", "y", "value"), *((x, y, f"{v:g}") for x, y, v in rows)]
+c.check("text", text == f"{len(rows)} peaks\n\n" + "".join(f"{x:>9} {y:>9} {v:>14}\n" for x, y, v in lines), text)
 c.run("peaks", c.path("in.pgm"), c.path("out.npy"), "--min-distance", 3)
 c.check(".npy", [tuple(p) for p in np.load(c.path("out.npy")).tolist()] == rows)
 c.run("run", "peaks --min-distance 3 --to " + c.path("chain.csv"), c.path("in.pgm"))
