@@ -187,33 +187,33 @@ static void split_number(uint8_t v[4], size_t color, int channels)
 }
 
 enum gi_status gi_median_cut(uint8_t colors[GI_MEDIAN_CUT_MOST][4], int *ncolors, uint8_t *entries,
-                             int most, const uint32_t *counts, size_t n, int channels,
+                             int most, const struct gi_color_counts *counts, int channels,
                              struct gi_err *err)
 {
     struct box boxes[GI_MEDIAN_CUT_MOST];
-    size_t used = 0, at = 0;
-    for (size_t i = 0; i < n; i++)
-        used += counts[i] != 0;
+    size_t used = 0, at = 0, n = channels == 3 ? 1 << 24 : 256;
+#define NEXT(i) gi_color_counts_next(counts, i, n)
+    for (size_t i = NEXT(0); i < n; i = NEXT(i + 1))
+        used++;
     struct entry *list = malloc(used * sizeof *list);
     struct cell *cells = gi_small_calloc(CELLS, sizeof *cells);
     if (!list) {
         free(cells);
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", used);
     }
-    for (size_t i = 0; i < n; i++)
-        if (counts[i]) {
-            split_number(list[at].v, i, channels);
-            list[at++].count = counts[i];
-        }
+    for (size_t i = NEXT(0); i < n; i = NEXT(i + 1)) {
+        split_number(list[at].v, i, channels);
+        list[at++].count = counts->each[i];
+    }
     int nboxes = cut_all(boxes, most, list, used, channels);
     for (int b = 0; b < nboxes; b++)
         mean_of(colors[b], &boxes[b]);
-    for (size_t i = 0; entries && i < n; i++)
-        if (counts[i]) {
-            uint8_t v[4];
-            split_number(v, i, channels);
-            entries[i] = nearest(cells, v, colors, nboxes);
-        }
+    for (size_t i = NEXT(0); entries && i < n; i = NEXT(i + 1)) {
+        uint8_t v[4];
+        split_number(v, i, channels);
+        entries[i] = nearest(cells, v, colors, nboxes);
+    }
+#undef NEXT
     *ncolors = nboxes;
     free(list);
     free(cells);

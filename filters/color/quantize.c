@@ -153,7 +153,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     }
     plan->passes = 1;
     plan->late = true;
-    plan->state_nbytes = all_of(src) * sizeof(uint32_t);
+    plan->state_nbytes = sizeof(struct gi_color_counts) + all_of(src) * sizeof(uint32_t);
     /* The counters of one band, and the tables that gi_plan_settle() makes. */
     plan->scratch_nbytes = all_of(src) * (sizeof(uint32_t) + sizeof(uint8_t));
     return GI_OK;
@@ -182,7 +182,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *band = look->srcs;
-    uint32_t *counts = state;
+    struct gi_color_counts *counts = state;
     struct gi_image color;
     struct gi_colors found;
     enum gi_status status = drop_alpha(queue, &color, band, err);
@@ -194,7 +194,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     if (status)
         return status;
     for (size_t i = 0; i < found.n; i++)
-        counts[found.each[i].color] += (uint32_t)found.each[i].count;
+        gi_color_counts_add(counts, found.each[i].color, (uint32_t)found.each[i].count);
     free(found.each);
     return GI_OK;
 }
@@ -208,18 +208,19 @@ static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_
 {
     const struct quantize_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    const uint32_t *counts = state;
+    const struct gi_color_counts *counts = state;
     struct quantize_tables *tables = make_tables(plan, err);
     int used = 0;
     if (!tables)
         return GI_E_MEMORY;
     enum gi_status status =
         gi_median_cut(tables->colors, &tables->ncolors, p->dither ? NULL : tables->entries,
-                      p->colors, state, all_of(src), channels_of(src), err);
-    for (size_t i = 0; i < all_of(src) && p->dither && used <= p->colors; i++)
-        used += counts[i] != 0;
+                      p->colors, counts, channels_of(src), err);
     if (status || !p->dither)
         return status;
+    for (size_t n = all_of(src), i = gi_color_counts_next(counts, 0, n); i < n && used <= p->colors;
+         i = gi_color_counts_next(counts, i + 1, n))
+        used++;
     qsort(tables->colors, (size_t)tables->ncolors, sizeof *tables->colors, by_samples);
     fill_cells(tables, channels_of(src) == 1, used <= p->colors);
     return GI_OK;

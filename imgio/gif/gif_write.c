@@ -61,7 +61,7 @@ static size_t number_of(const uint8_t *pixel)
 static enum gi_status reduce(struct gi_image *image, int most, struct gi_err *err)
 {
     uint8_t colors[GI_MEDIAN_CUT_MOST][4];
-    uint32_t *counts = calloc(COLORS, sizeof *counts);
+    struct gi_color_counts *counts = calloc(1, sizeof *counts + COLORS * sizeof *counts->each);
     uint8_t *entries = calloc(COLORS, 1);
     int n, channels = image->channels;
     enum gi_status status =
@@ -69,10 +69,10 @@ static enum gi_status reduce(struct gi_image *image, int most, struct gi_err *er
     for (int y = 0; !status && y < image->height; y++) {
         const uint8_t *pixel = gi_row(image, y);
         for (int x = 0; x < image->width; x++, pixel += channels)
-            counts[number_of(pixel)] += channels == 3 || pixel[3];
+            gi_color_counts_add(counts, number_of(pixel), channels == 3 || pixel[3]);
     }
     if (!status)
-        status = gi_median_cut(colors, &n, entries, most, counts, COLORS, 3, err);
+        status = gi_median_cut(colors, &n, entries, most, counts, 3, err);
     for (int y = 0; !status && y < image->height; y++) {
         uint8_t *pixel = gi_row(image, y);
         for (int x = 0; x < image->width; x++, pixel += channels)
