@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -17,7 +18,8 @@ FAST_MOST = 10  # n up to this
 # Programs that make the inputs, so that no file has features that only gpuimg writes, such as restart markers. rgb.jpg is
 # 4:2:0, as most programs write it, and camera.jpg has the layout of a camera's JPEG, 4:2:2 of high quality.
 MAKERS = {"rgb.jpg": "cjpeg -quality 90", "camera.jpg": "cjpeg -quality 95 -sample 2x1", "rgb.png": "pnmtopng", "small.png": "pnmtopng",
-          "rgb.jxl": "cjxl -q 90 {i} {o}", "rgb.exr": "convert {i} {o}", "rgb.jp2": "opj_compress -r 12 -i {i} -o {o}"}
+          "rgb.jxl": "cjxl -q 90 {i} {o}", "rgb.exr": "convert {i} {o}", "rgb.jp2": "opj_compress -r 12 -i {i} -o {o}",
+          "rgb.heic": "vips copy {i} {o}", "gray.fits": "vips copy {i} {o}", "palette.png": "vips copy {i} {o}[palette]"}
 
 
 def find(tool):
@@ -81,7 +83,7 @@ class Pictures:
             words = MAKERS[name].split()
             if not find(words[0]):
                 raise RuntimeError(f"{words[0]} is not installed, which makes {name}")
-            if "{o}" in words:
+            if "{o}" in MAKERS[name]:
                 words = words_of(MAKERS[name], source, path)
                 if run([find(words[0]), *words[1:]], self.bench.folder)[1]:
                     raise RuntimeError(f"{words[0]} here does not write {name}")
@@ -182,6 +184,8 @@ def write_tables(folder):
         f.write("5 5 35 0\n1 2 1 2 1\n2 1 3 1 0\n1 3 2 1 1\n0 1 1 3 2\n1 1 1 1 2\n")
     with open(os.path.join(folder, "any15.txt"), "w") as f:
         f.writelines(" ".join(str((7 * x + 5 * y + x * y) % 11 + 1) for x in range(15)) + "\n" for y in range(15))
+    with open(os.path.join(folder, "template.pgm"), "wb") as f:
+        f.write(b"P5 64 64 255\n" + random.Random(1).randbytes(64 * 64))
     with open(os.path.join(folder, "points.csv"), "w") as f:
         f.write("x,y,value\n")
         f.writelines(f"{i * 40503 % 4096},{i * 30011 % 4093},{i % 256}\n" for i in range(65536))
