@@ -331,6 +331,8 @@ const struct gi_synonym gi_command_synonyms[] = {
     {"overlay", "composite"},
     {"parallel", "jobs"},
     {"particles", "extract"},
+    {"pdq", "hash --method pdq"},
+    {"pdqhash", "hash --method pdq"},
     {"peak_local_max", "peaks"},
     {"percentile", "rank --percent"},
     {"phasecorrelate", "align"},

@@ -21,19 +21,24 @@ enum { WORD_DIGITS = 16 };
 static enum gi_status print_json(FILE *out, const struct gi_findings *report, struct gi_err *err)
 {
     const struct gi_hash_params *p = report->params;
+    const struct gi_hash *hash = report->result;
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
     json_object_set_new(object, "method", json_string(gi_hash_methods[p->method].name));
-    json_object_set_new(object, "hash",
-                        json_string(((const struct gi_hash *)report->result)->text));
+    json_object_set_new(object, "hash", json_string(hash->text));
+    if (hash->quality >= 0)
+        json_object_set_new(object, "quality", json_integer(hash->quality));
     return gi_json_print(out, object, 0, err);
 }
 
-/* Writes one element: a 64-bit integer, or several if the hash has more bits, the highest first. */
+/* Writes one element: a 64-bit integer, or several if the hash has more bits, the highest first,
+ * and the quality of PDQ. */
 static enum gi_status write_npy(struct gi_sink *sink, const struct gi_hash *hash,
                                 struct gi_err *err)
 {
     const uint64_t one = 1;
-    char type[60];
+    const int32_t quality = hash->quality;
+    bool has_quality = quality >= 0;
+    char type[80];
     if (!hash->nbits) {
         snprintf(type, sizeof type, "[('hash', 'S%zu')]", strlen(hash->text));
         enum gi_status status = gi_npy_head(sink, type, &one, 1, err);
@@ -43,7 +48,8 @@ static enum gi_status write_npy(struct gi_sink *sink, const struct gi_hash *hash
     if (words == 1)
         snprintf(type, sizeof type, "[('hash', '" GI_NPY_ORDER "u8')]");
     else
-        snprintf(type, sizeof type, "[('hash', '" GI_NPY_ORDER "u8', (%zu,))]", words);
+        snprintf(type, sizeof type, "[('hash', '" GI_NPY_ORDER "u8', (%zu,))%s]", words,
+                 has_quality ? ", ('quality', '" GI_NPY_ORDER "i4')" : "");
     enum gi_status status = gi_npy_head(sink, type, &one, 1, err);
     for (size_t i = words; i-- && !status;) {
         size_t end = digits - i * WORD_DIGITS;
@@ -53,6 +59,8 @@ static enum gi_status write_npy(struct gi_sink *sink, const struct gi_hash *hash
         const uint64_t word = strtoull(text, NULL, 16);
         status = gi_sink_write(sink, &word, sizeof word, err);
     }
+    if (has_quality && !status)
+        status = gi_sink_write(sink, &quality, sizeof quality, err);
     return status;
 }
 
@@ -65,12 +73,17 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
     if (format == GI_TABLE_JSON)
         return print_json(out, report, err);
     if (format == GI_TABLE_CSV) {
-        fputs("hash\n", out);
+        bool has_quality = hash->quality >= 0;
+        fputs(has_quality ? "hash,quality\n" : "hash\n", out);
         gi_cells_csv_text(out, hash->text);
+        if (has_quality)
+            fprintf(out, ",%d", hash->quality);
         putc('\n', out);
         return GI_OK;
     }
     fprintf(out, "%s  ", hash->text);
+    if (hash->quality >= 0)
+        fprintf(out, "%3d  ", hash->quality);
     gi_print_safe(out, report->file);
     putc('\n', out);
     return GI_OK;
@@ -98,6 +111,7 @@ const struct gi_command gi_command_hash = {
                 "gpuimg hash photo.jpg --method difference --size 16\n"
                 "gpuimg hash photo.jpg --method blurhash --components 4,3\n"
                 "gpuimg hash --recursive photos --table hashes.csv\n"
+                "gpuimg hash --recursive photos --method pdq --table pdq.csv\n"
                 "gpuimg run 'crop --size 90%x90% --gravity center | hash' photo.jpg",
     .min_operands = 1,
     .max_operands = 2,

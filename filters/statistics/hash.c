@@ -9,6 +9,7 @@
 
 #include "filters/geometry/resample_weights.h"
 #include "filters/statistics/hash_block.h"
+#include "filters/statistics/hash_pdq.h"
 #include "filters/statistics/placeholder.h"
 #include "imgio/small.h"
 #include "kernels/kernels.h"
@@ -26,7 +27,8 @@ enum {
     [GI_HASH_DIFFERENCE] = {"difference", NULL,                                                    \
                             "dhash: pixels brighter than their left neighbour"},                   \
     [GI_HASH_WAVELET] = {"wavelet", NULL, "whash: the lowest Haar wavelets above their median"},   \
-    [GI_HASH_BLOCK] = {"block", NULL, "blockhash: sums of blocks above the median of a quarter"}
+    [GI_HASH_BLOCK] = {"block", NULL, "blockhash: sums of blocks above the median of a quarter"},  \
+    [GI_HASH_PDQ] = {"pdq", NULL, "PDQ of ThreatExchange: 256 bits of a DCT, and their quality"}
 #define OTHER_NAMES                                                                                \
     {"blockhash", "block", NULL}, {"phash", "perceptual", NULL}, {"ahash", "average", NULL},       \
         {"dhash", "difference", NULL},                                                             \
@@ -49,7 +51,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("size", INT, struct gi_hash_params, size), .letter = 's', .default_text = "8",
      .min = 2, .max = GI_HASH_SIDE_MAX,
      .help = "Bits along each side, so that the hash has the square of that number; for --method "
-             "wavelet or block a power of two"},
+             "wavelet or block a power of two; --method pdq always has 16"},
     {GI_OPTION("components", REALS, struct gi_hash_params, components), .default_text = "4,3",
      .least = 2, .most = 2, .min = 1, .max = GI_PLACEHOLDER_COMPONENTS_MAX, .metavar = "X,Y",
      .help = "For --method blurhash: whole numbers of components along the rows and the columns"},
@@ -73,6 +75,12 @@ static enum gi_status check(void *arg, struct gi_err *err)
             return gi_fail(err, GI_E_USAGE, "--components %.10g: want whole numbers",
                            p->components.v[i]);
     return GI_OK;
+}
+
+/* Whether the method takes the image as it is, and needs no plan. */
+static bool takes_whole(int method)
+{
+    return method == GI_HASH_BLOCK || method == GI_HASH_PDQ;
 }
 
 /* Returns the shorter side of a placeholder's image if the longer one has the most pixels. */
@@ -120,7 +128,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->scratch_nbytes = (size_t)src->width * (size_t)src->height * (size_t)(src->channels + 1);
     plan->cost.fmas = 10;
-    if (p->method == GI_HASH_BLOCK) /* which reduces nothing */
+    if (takes_whole(p->method))
         return GI_OK;
     if (is_placeholder(p->method))
         fit(&width, &height, src);
@@ -335,9 +343,10 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     struct gi_hash *hash = result;
     struct gi_image image = {0};
     bool bits[CELLS];
-    *hash = (struct gi_hash){0};
-    enum gi_status status = p->method == GI_HASH_BLOCK ? make_bytes(queue, &image, src, err)
-                                                       : make_small(plan, queue, &image, src, err);
+    int n = p->size;
+    *hash = (struct gi_hash){.quality = -1};
+    enum gi_status status = takes_whole(p->method) ? make_bytes(queue, &image, src, err)
+                                                   : make_small(plan, queue, &image, src, err);
     if (status)
         return status;
     switch ((enum gi_hash_method)p->method) {
@@ -356,6 +365,10 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     case GI_HASH_BLOCK:
         status = gi_hash_block(bits, &image, p->size, err);
         break;
+    case GI_HASH_PDQ:
+        n = GI_HASH_PDQ_SIDE;
+        status = gi_hash_pdq(bits, &hash->quality, &image, err);
+        break;
     case GI_HASH_BLURHASH:
         gi_blurhash(hash->text, &image, (int)p->components.v[0], (int)p->components.v[1]);
         break;
@@ -365,7 +378,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     }
     gi_image_free(&image);
     if (!status && !is_placeholder(p->method))
-        print_bits(hash, bits, p->size * p->size);
+        print_bits(hash, bits, n * n);
     return status;
 }
 
@@ -373,6 +386,7 @@ static void result_digest(const void *result, struct gi_digest *digest)
 {
     const struct gi_hash *hash = result;
     gi_digest_integer(digest, hash->nbits);
+    gi_digest_integer(digest, hash->quality);
     gi_digest_bytes(digest, hash->text, strlen(hash->text));
 }
 
@@ -397,14 +411,22 @@ const struct gi_filter gi_filter_hash = {
         "The hashes are those of average_hash(), dhash(), phash() and whash() of the Python "
         "package imagehash, on Pillow 13.0 and 8 bits. Where wavelets or DCT coefficients are "
         "equal to the median, imagehash lets rounding errors decide. It also takes a photograph "
-        "as it is stored, not turned upright by its EXIF orientation. Alpha does not count. 16 "
-        "bits and floats are first converted to 8 bits.\n\n"
+        "as it is stored, not turned upright by its EXIF orientation. Alpha does not count. By "
+        "all methods 16 bits and floats are first converted to 8 bits.\n\n"
         "With --method block nothing is reduced: it is the hash of blockhash.io (B. Yang, F. Gu "
         "and X. Niu, Block Mean Value Based Image Perceptual Hashing, 2006), by its method 2. R + "
         "G + B of all pixels is added up in 8 x 8 blocks, to which pixels at their borders belong "
         "in part, and each block is compared with the median of its quarter of the rows. A block "
         "that differs from the median by less than 1 gives 1 if the median is bright. Pixels of "
         "alpha 0 are white. --size 16 gives the 256 bits that blockhash.io prints by default.\n\n"
+        "With --method pdq it is the PDQ hash of Meta's ThreatExchange (2019): 256 bits, as 64 "
+        "hexadecimal digits, and their quality from 0 to 100, which is low for an image with few "
+        "details; ThreatExchange ignores hashes of a quality below 50. Similar images differ in at "
+        "most 31 bits. Luma, 0.299 R + 0.587 G + 0.114 B, is reduced to 64 x 64 pixels by two box "
+        "filters per direction, and the lowest 16 x 16 coefficients of the DCT of these pixels are "
+        "compared with their median. Hash and quality are those of compute() of the Python package "
+        "pdqhash 0.2.8, to the bit. Alpha does not count. An image with fewer than 5 pixels along "
+        "a side has a hash and a quality of 0.\n\n"
         "With --method blurhash or thumbhash the result is a placeholder, a text that web pages "
         "show as a blurred picture until the file is there. The image is reduced by the Lanczos "
         "filter of Pillow 13.0 to fit into 100 x 100 pixels, a smaller image is taken as it is, "

@@ -13,6 +13,7 @@ enum gi_hash_method {
     GI_HASH_DIFFERENCE,
     GI_HASH_WAVELET,
     GI_HASH_BLOCK,
+    GI_HASH_PDQ,
     /* Placeholders, which are texts and not bits. */
     GI_HASH_BLURHASH,
     GI_HASH_THUMBHASH,
@@ -20,12 +21,13 @@ enum gi_hash_method {
 
 struct gi_hash_params {
     int method;                 /* enum gi_hash_method */
-    int size;                   /* bits along each side, 2 to GI_HASH_SIDE_MAX */
+    int size;                   /* bits along each side, 2 to GI_HASH_SIDE_MAX; not of PDQ */
     struct gi_reals components; /* of a BlurHash, along x and y */
 };
 
 struct gi_hash {
-    int nbits; /* size * size; 0: a placeholder (filters/statistics/placeholder.h) */
+    int nbits;   /* size * size, of PDQ 256; 0: a placeholder (filters/statistics/placeholder.h) */
+    int quality; /* of PDQ, 0 to 100; other methods have none: -1 */
     /* The text of a placeholder, or hexadecimal, the first bit of the first row highest. */
     char text[GI_HASH_DIGITS_MAX + 1];
 };

@@ -5,7 +5,7 @@
 cp "$tests/../../testdata/picture.png" in.png
 
 for word in curves frame roll emboss vignette pixelate tint stitch dedupe exposure optimize contact-sheet sprite sepia swirl sketch \
-    solarize posterize polaroid watermark autocrop skeletonize denoise despeckle upscale superres ocr face barcode faststack heatmap blurhash thumbhash \
+    solarize posterize polaroid watermark autocrop skeletonize denoise despeckle upscale superres ocr face barcode faststack heatmap blurhash thumbhash pdq \
     background-removal text annotate rectangle hdr haldclut dither srcset jpegtran icc augment findimagedupes; do
     expect 2 gpuimg $word in.png made.png
     check "$word: has a hint" grep -qE "^gpuimg: $word: no such command, .*\(try gpuimg help\)$" err
