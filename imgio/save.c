@@ -259,22 +259,43 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
     return GI_OK;
 }
 
-/* Turns the samples by the inverse of the orientation, which `metadata` name, so that viewers show
- * `image`, and encodes both. */
-static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_format *format,
-                                      const struct gi_image *image,
-                                      const struct gi_metadata *metadata,
-                                      const struct gi_save_options *options, struct gi_err *err)
+/* Turns the samples as those of an image with this orientation, and encodes them. */
+static enum gi_status encode_turned(struct gi_sink *sink, const struct gi_format *format,
+                                    const struct gi_image *image, int orientation,
+                                    const struct gi_metadata *metadata,
+                                    const struct gi_save_options *options, struct gi_err *err)
 {
-    static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6};
     struct gi_image turned;
     enum gi_status status = gi_image_convert(&turned, image, image->type, err);
     if (!status) {
-        status = gi_orientation_apply(&turned, inverse[options->orientation], err);
+        status = gi_orientation_apply(&turned, orientation, err);
         if (!status)
             status = gi_encode_sized(sink, format, &turned, metadata, options, err);
         gi_image_free(&turned);
     }
+    return status;
+}
+
+/* An orientation to write turns the samples by its inverse, so that viewers show `image`. A kept
+ * one turns them if readers of the format would ignore it. */
+static enum gi_status fit_and_encode(struct gi_sink *sink, const struct gi_format *format,
+                                     const struct gi_image *image,
+                                     const struct gi_metadata *metadata,
+                                     const struct gi_save_options *options, struct gi_err *err)
+{
+    static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6};
+    struct gi_metadata fitted = {0};
+    int kept = 1;
+    if (format->upright && metadata && metadata->exif)
+        kept = gi_exif_orientation(metadata->exif, metadata->exif_nbytes);
+    int stored = kept > 1 ? kept : options->orientation, turn = kept > 1 ? kept : inverse[stored];
+    enum gi_status status = gi_metadata_fit_image(&fitted, metadata, image, stored, err);
+    if (kept > 1)
+        gi_exif_reset(fitted.exif, fitted.exif_nbytes);
+    if (!status)
+        status = turn > 1 ? encode_turned(sink, format, image, turn, &fitted, options, err)
+                          : gi_encode_sized(sink, format, image, &fitted, options, err);
+    gi_metadata_free_fitted(&fitted);
     return status;
 }
 
@@ -312,14 +333,8 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
                          "--depth 1: %s has no samples of one bit: want "
                          "png, tiff or pbm",
                          format->info.name);
-    struct gi_metadata fitted = {0};
     if (!status)
-        status = gi_metadata_fit_image(&fitted, metadata, image, options->orientation, err);
-    if (!status)
-        status = options->orientation > 1
-                     ? encode_oriented(sink, format, image, &fitted, options, err)
-                     : gi_encode_sized(sink, format, image, &fitted, options, err);
-    gi_metadata_free_fitted(&fitted);
+        status = fit_and_encode(sink, format, image, metadata, options, err);
     gi_image_free(&typed);
     gi_image_free(&shaped);
     return status;

@@ -425,7 +425,7 @@ static const char *const common_paragraphs[] = {
     "without them counts as one in the colours of the input. With --strict these warnings, and "
     "those about parts of a further image that are not read, are errors.",
     "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none, "
-    "unless --keep-orientation is given. "
+    "unless --keep-orientation is given, and always in a HEIC or AVIF. "
     "Inks of a CMYK JPEG are taken as Adobe's programs store them, with 0 for full ink.",
     NULL,
 };

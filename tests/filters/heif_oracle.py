@@ -103,6 +103,15 @@ check("EXIF and XMP are carried", parts("a.avif") == {"EXIF": "carried", "XMP": 
 c.run("convert", "a.avif", "a.png")
 check("the orientation is reset", Image.open("a.png").getexif().get(0x112, 1) == 1)
 
+# A kept orientation turns the samples, because readers ignore that of EXIF.
+for orientation in range(2, 9):
+    c.run("orient", "--tag", orientation, "a.avif", "tagged.png", "--depth", 8)
+    c.run("convert", "--keep-orientation", "tagged.png", "kept.avif", "--quality", 100, "--strict")
+    peer("heif-convert", "kept.avif", "kept.png")
+    check(f"a kept orientation of {orientation}", worst(ours("kept.avif"), ours("tagged.png")) == 0)
+    check(f"orientation {orientation}: libheif's size", Image.open("kept.png").size == ours("tagged.png").shape[1::-1])
+    check(f"orientation {orientation}: EXIF is reset", b"\x01\x12\0\x03\0\0\0\x01\0\x01" in open("kept.avif", "rb").read())
+
 # The code of a colour space becomes PNG's cICP and that of a HEIC or AVIF; other formats lose it by name.
 avifenc(rgb, "a.avif", "--cicp", "9/16/9", "--range", "full")
 c.run("convert", "a.avif", "a.png", "--strict")
