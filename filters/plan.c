@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,13 +44,14 @@ static enum gi_status check_limits(const struct gi_plan *plan, struct gi_err *er
     return gi_limits_check(&plan->limits, &plan->result, err);
 }
 
-static const struct gi_placement in_place = {true, {1, 0, 0, 0, 1, 0}};
+static const struct gi_placement in_place = {true, true, {1, 0, 0, 0, 1, 0}};
 
 struct gi_placement gi_placement_join(const struct gi_placement *first,
                                       const struct gi_placement *second)
 {
     const double *a = first->m, *b = second->m;
     return (struct gi_placement){first->known && second->known,
+                                 first->whole && second->whole,
                                  {a[0] * b[0] + a[1] * b[3], a[0] * b[1] + a[1] * b[4],
                                   a[0] * b[2] + a[1] * b[5] + a[2], a[3] * b[0] + a[4] * b[3],
                                   a[3] * b[1] + a[4] * b[4], a[3] * b[2] + a[4] * b[5] + a[5]}};
@@ -57,11 +59,18 @@ struct gi_placement gi_placement_join(const struct gi_placement *first,
 
 void gi_plan_place(struct gi_plan *plan, double left, double top)
 {
-    plan->placement = (struct gi_placement){true, {1, 0, left, 0, 1, top}};
+    plan->placement = (struct gi_placement){.known = true, .m = {1, 0, left, 0, 1, top}};
+}
+
+/* Returns whether `n` pixels of the result are all `source` pixels of the source, to within half a
+ * pixel of the result, if they begin at `offset` in the source and are `scale` times as long. */
+static bool is_all(double scale, double offset, int n, int source)
+{
+    return scale > 0 && fabs(offset) <= scale / 2 && fabs(offset + scale * n - source) <= scale / 2;
 }
 
 /* An operation that changes the size without telling its placement has none. Those of geometry have
- * none unless they tell it. */
+ * none unless they tell it. Finds out whether the result shows the whole source. */
 static void check_placement(struct gi_plan *plan)
 {
     bool other = plan->result.width != plan->sources[0].width ||
@@ -69,6 +78,13 @@ static void check_placement(struct gi_plan *plan)
     if (other && plan->filter->group != GI_GROUP_GEOMETRY &&
         !memcmp(plan->placement.m, in_place.m, sizeof in_place.m))
         plan->placement.known = false;
+    const struct gi_image *src = &plan->sources[0];
+    const double *m = plan->placement.m;
+    int width = src->shrunk.by ? src->shrunk.width : src->width;
+    int height = src->shrunk.by ? src->shrunk.height : src->height;
+    plan->placement.whole = plan->placement.known && m[1] == 0 && m[3] == 0 &&
+                            is_all(m[0], m[2], plan->result.width, width) &&
+                            is_all(m[4], m[5], plan->result.height, height);
 }
 
 enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,
@@ -119,6 +135,7 @@ enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *pla
     settled->late = false;
     settled->passes = 0;
     status = plan->filter->settle(settled, state, err);
+    check_placement(settled);
     if (!status)
         status = check_limits(settled, err);
     if (status)

@@ -25,7 +25,7 @@ static enum gi_status place_steps(struct gi_lossless_place *place, const struct 
                                   const struct gi_ready *ready, const struct gi_limits *limits,
                                   struct gi_err *err)
 {
-    struct gi_placement all = {true, {1, 0, 0, 0, 1, 0}};
+    struct gi_placement all = {true, true, {1, 0, 0, 0, 1, 0}};
     struct gi_image made = *shape;
     for (int i = 0; i < ready->chain->n; i++) {
         const struct gi_step *step = &ready->steps[i];

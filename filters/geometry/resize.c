@@ -267,15 +267,13 @@ static struct layout layout_of(const struct resize_params *p, const struct gi_im
 {
     struct gi_image picture = *src;
     const struct gi_shrunk *shrunk = &src->shrunk;
-    if (shrunk->by) {
-        picture.width = shrunk->width;
-        picture.height = shrunk->height;
-    }
+    if (!shrunk->by)
+        return layout_of_whole(p, src);
+    picture.width = shrunk->width;
+    picture.height = shrunk->height;
     struct layout l = layout_of_whole(p, &picture);
-    if (shrunk->by) {
-        shrink_places(&l.row, src->width, shrunk->left, shrunk->by);
-        shrink_places(&l.col, src->height, shrunk->top, shrunk->by);
-    }
+    shrink_places(&l.row, src->width, shrunk->left, shrunk->by);
+    shrink_places(&l.col, src->height, shrunk->top, shrunk->by);
     return l;
 }
 
@@ -306,15 +304,16 @@ static bool columns_first(enum like like, const struct gi_image *src, const stru
     return like == LIKE_PILLOW_12 && less > 0 && src->height > 100 * (int64_t)src->width;
 }
 
-/* A source that was decoded at a reduced size has no placement in its picture. */
+/* Tells positions in the picture, also for a source that was decoded at a reduced size. */
 static void place(struct gi_plan *plan, const struct layout *l)
 {
-    double x = (double)l->row.step / (double)l->row.unit;
-    double y = (double)l->col.step / (double)l->col.unit;
-    double left = (double)l->row.offset / (2 * (double)l->row.unit);
-    double top = (double)l->col.offset / (2 * (double)l->col.unit);
-    plan->placement = (struct gi_placement){!plan->sources[0].shrunk.by,
-                                            {x, 0, left - l->left * x, 0, y, top - l->top * y}};
+    const struct gi_shrunk *shrunk = &plan->sources[0].shrunk;
+    double by = shrunk->by ? shrunk->by : 1;
+    double across = (double)l->row.unit / by, down = (double)l->col.unit / by;
+    double x = (double)l->row.step / across, y = (double)l->col.step / down;
+    double left = (double)l->row.offset / (2 * across) - shrunk->left - l->left * x;
+    double top = (double)l->col.offset / (2 * down) - shrunk->top - l->top * y;
+    plan->placement = (struct gi_placement){.known = true, .m = {x, 0, left, 0, y, top}};
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
