@@ -1,6 +1,7 @@
 /* Takes images of several bands apart, and joins them.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/metadata/metadata.h"
 
 #include <stdio.h>
@@ -179,6 +180,7 @@ enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err)
             gi_bands_forget(decode->metadata);
         status = choose(decode->image, bands, &options->choose, err);
         gi_metadata_fit(decode->metadata, decode->image->channels >= 3 ? 3 : 1);
+        gi_gain_map_drop(decode->metadata, "of other bands");
     }
     if (!status && bands->n && !options->bands)
         return gi_fail(err, GI_E_UNSUPPORTED,

@@ -18,6 +18,7 @@ enum gi_part_kind {
     GI_PART_EXTRA_SAMPLES, /* uint16_t per sample beside the colours: its kind in a TIFF */
     GI_PART_GEO,           /* tag of GeoTIFF or GDAL; code: the tag */
     GI_PART_JPEG_SEGMENT,  /* code: the marker, 0xe0 to 0xef */
+    GI_PART_GAIN_MAP,      /* JPEG that is the gain map of a JPEG (imgio/jpeg/gain_map.h) */
     GI_PART_PHOTOSHOP,     /* image resources of Photoshop, which begin with "8BIM" */
     GI_PART_IPTC,          /* data sets of IPTC-IIM, each of which begins with 0x1c */
     GI_PART_GIF_EXTENSION, /* code: the label */

@@ -10,6 +10,7 @@
 #include "cli/paths/output.h"
 #include "cli/run/common_metadata.h"
 #include "cli/run/imaging.h"
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/small.h"
 #include "kernels/color.h"
 
@@ -201,6 +202,7 @@ static enum gi_status load_further(struct gi_image *images, struct gi_metadata *
         gi_metadata_free(&further);
     }
     gi_common_metadata_end(&common, metadata);
+    gi_gain_map_drop(metadata, "of the old samples");
     return status;
 }
 

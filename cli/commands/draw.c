@@ -11,6 +11,7 @@
 #include "cli/tables/extract_outputs.h"
 #include "cli/tables/shapes_table.h"
 #include "filters/geometry/gravity.h"
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/small.h"
 
 #include <math.h>
@@ -344,6 +345,7 @@ static enum gi_status draw_item(void *self, const struct gi_batch_files *files,
         status = put_on(&made, imaging, item, &image, &drawing, x, y, err);
     if (status && loaded && files)
         gi_err_prefix(err, "%s", item->line.input);
+    gi_gain_map_drop(&metadata, "of the old samples");
     if (!status)
         status = gi_imaging_save(imaging, item, &made, &metadata, NULL, false, err);
     gi_image_free(&image);

@@ -386,28 +386,24 @@ static const char *const common_paragraphs[] = {
     "The first image of a FITS file with two or three axes is read, and x.fits[1] is the second "
     "one; other images and tables are named as lost, and tile-compressed images want funpack "
     "first. Three planes are red, green and blue, other numbers are bands ('x.fits[bands=2]'). The "
-    "first row of the file is the "
-    "lowest one of the image, unless the card ROWORDER says TOP-DOWN; astropy has it as row 0 of "
-    "an array. BITPIX 8 and 16 with BZERO 32768 are read as 8 "
-    "and 16 bits, all others as floats of the value BZERO + BSCALE * v, with a warning if that "
-    "rounds. BLANK marks pixels without data, as GDAL's tag does; NaN wants --nodata nan. Cards "
-    "are carried from FITS to FITS, those with coordinates of the sky only if no pixel moves. "
-    "Written are "
-    "BITPIX 8, 16 and -32, without alpha.",
+    "first row of the file is the lowest one of the image, unless the card ROWORDER says TOP-DOWN; "
+    "astropy has it as row 0 of an array. BITPIX 8 and 16 with BZERO 32768 are read as 8 and 16 "
+    "bits, all others as floats of the value BZERO + BSCALE * v, with a warning if that rounds. "
+    "BLANK marks pixels without data, as GDAL's tag does; NaN wants --nodata nan. Cards are "
+    "carried from FITS to FITS, those with coordinates of the sky only if no pixel moves. Written "
+    "are BITPIX 8, 16 and -32, without alpha.",
     "OpenEXR is read and written by OpenEXRCore (package libopenexr-3-1-30). Read are R, G, B and "
     "A, or Y and A, of the first part, else of its first layer, else all channels as bands; other "
     "channels, parts and attributes are lost by name. Deep data are refused. Half floats are read "
-    "as "
-    "floats of the same value, and an image is written in half floats if these hold every sample. "
-    "Colours are multiplied by alpha in the file, and divided by it when read. --compression 0 "
-    "writes no compression, all others ZIP.",
+    "as floats of the same value, and an image is written in half floats if these hold every "
+    "sample. Colours are multiplied by alpha in the file, and divided by it when read. "
+    "--compression 0 writes no compression, all others ZIP.",
     "JPEG 2000 (.jp2, .j2k) is read by OpenJPEG (package libopenjp2-7): gray or RGB with or "
-    "without "
-    "alpha, of 1 to 16 bits, which are scaled as those of HEIC, and also of more bits or with a "
-    "sign, as floats of the same value. Components with fewer samples are enlarged by repeating "
-    "these, palettes are applied, and sYCC becomes RGB. The profile, the "
-    "resolution, EXIF, XMP and a comment are kept; other boxes and further images are lost by "
-    "name. CMYK and CIELAB are refused. Writing wants opj_compress.",
+    "without alpha, of 1 to 16 bits, which are scaled as those of HEIC, and also of more bits or "
+    "with a sign, as floats of the same value. Components with fewer samples are enlarged by "
+    "repeating these, palettes are applied, and sYCC becomes RGB. The profile, the resolution, "
+    "EXIF, XMP and a comment are kept; other boxes and further images are lost by name. CMYK and "
+    "CIELAB are refused. Writing wants opj_compress.",
     "Damage is an error, with status 1, also if all pixels are there: an end of the file or a part "
     "of its ICC profile that is missing. --allow-partial takes what can be read. A chunk of a PNG "
     "that is not critical and has a wrong checksum, a bad tag of a TIFF, and runs of a "
@@ -427,6 +423,11 @@ static const char *const common_paragraphs[] = {
     "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none, "
     "unless --keep-orientation is given, and always in a HEIC or AVIF. "
     "Inks of a CMYK JPEG are taken as Adobe's programs store them, with 0 for full ink.",
+    "The gain map of an HDR photograph (Ultra HDR, ISO 21496-1, Apple) is carried from JPEG to "
+    "JPEG, as it is, if the picture is only encoded again or resized as a whole. It is dropped by "
+    "name if tones, colours or the places of pixels change, as by crop and the orientation of "
+    "EXIF. In other formats, as HEIC and AVIF, gain maps are lost by name, and they are not "
+    "written.",
     NULL,
 };
 

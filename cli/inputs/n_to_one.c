@@ -9,6 +9,7 @@
 #include "cli/paths/output.h"
 #include "cli/process.h"
 #include "cli/run/timing.h"
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/metadata/geo.h"
 #include "imgio/small.h"
 
@@ -45,11 +46,12 @@ static enum gi_status load(void *self, struct gi_imaging *imaging, struct gi_ite
     enum gi_status status =
         gi_imaging_load(imaging, item, &input->image, &input->metadata, &info, false, err);
     struct gi_placement placement = {0};
+    gi_gain_map_drop(&input->metadata, "belongs to one input");
     if (status || !job->work.chain)
         return status;
     status =
         gi_imaging_filter(imaging, item, &input->image, &input->metadata, &info, &placement, err);
-    gi_geo_move(&input->metadata, placement.known ? placement.m : NULL);
+    gi_geo_move(&input->metadata, placement.known ? placement.m : NULL, placement.whole);
     return status;
 }
 

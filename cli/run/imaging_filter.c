@@ -8,6 +8,7 @@
 #include "cli/run/counted_nodata.h"
 #include "cli/run/other_colors.h"
 #include "cli/run/ready.h"
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/metadata/geo.h"
 #include "imgio/nodata.h"
 
@@ -120,6 +121,17 @@ static bool recolors(const struct gi_chain *chain)
     return false;
 }
 
+/* Returns whether a step changes samples, and not only their places. */
+static bool changes_samples(const struct gi_chain *chain)
+{
+    for (int i = 0; i < chain->n; i++) {
+        const struct gi_filter *filter = chain->steps[i].filter;
+        if (filter->run && filter->group != GI_GROUP_GEOMETRY)
+            return true;
+    }
+    return false;
+}
+
 /* Returns the type as which the file's samples are read. */
 static enum gi_type stored_type(const struct gi_file_info *info)
 {
@@ -157,10 +169,14 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
     if (chain)
         gi_other_colors_name(metadata, chain);
     if (chain && chain->n)
-        gi_geo_move(metadata, placement->known ? placement->m : NULL);
+        gi_geo_move(metadata, placement->known ? placement->m : NULL, placement->whole);
     if (io->passed.orientation > 1) /* of the image as it will be stored */
         gi_geo_orient(metadata, made, inverse[io->passed.orientation]);
     if (chain && recolors(chain))
         gi_metadata_drop_color(metadata);
+    if (chain && changes_samples(chain))
+        gi_gain_map_drop(metadata, "of the old samples");
+    if (io->gray || io->encoding.color.profile || io->encoding.color.assign)
+        gi_gain_map_drop(metadata, "of the old colours");
     return metadata->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: metadata") : GI_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "imgio/codecs.h"
 #include "imgio/image_stream.h"
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/jpeg/jpeg_markers.h"
 #include "imgio/jpeg/jpeg_write.h"
 #include "imgio/metadata/metadata.h"
@@ -43,10 +44,10 @@ static const struct kind {
     {APP1, sizeof GI_JPEG_MORE_XMP_HEAD, GI_JPEG_MORE_XMP_HEAD, false, GI_PART_CARRIED,
      "extended XMP", NULL},
     {APP2, 12, "ICC_PROFILE", true, GI_PART_CARRIED, NULL, NULL},
-    {APP2, 4, "MPF", false, GI_PART_DROPPED, "index of further images (MPF)",
-     "the images are not kept"},
-    {APP2, 23, "urn:iso:std:iso:ts:2149", false, GI_PART_DROPPED, "description of a gain map",
-     "the map is not kept"},
+    {APP2, 4, "MPF", true, GI_PART_DROPPED, "index of further images (MPF)",
+     "the images are not kept"}, /* used if it names a gain map */
+    {APP2, sizeof GI_ISO_GAIN_MAP_HEAD, GI_ISO_GAIN_MAP_HEAD, false, GI_PART_CARRIED,
+     "description of a gain map", NULL},
     {APP11, 2, "JP", false, GI_PART_DROPPED, "JUMBF (C2PA)", "signs the old pixels"},
     {APP14, 5, "Adobe", true, GI_PART_CARRIED, NULL, NULL},
 };
@@ -63,7 +64,7 @@ static const struct kind *kind_of(int marker, const unsigned char *bytes, size_t
 /* A walk along the segments. */
 struct walk {
     struct gi_decode *decode;
-    int exifs, xmps;          /* segments so far */
+    int exifs, xmps, indexes; /* segments so far */
     size_t stray;             /* bytes between the segments before the first scan */
     unsigned char *photoshop; /* the data of all segments of Photoshop, from malloc() */
     size_t photoshop_nbytes;
@@ -103,7 +104,8 @@ static void collect_photoshop(struct walk *walk, const unsigned char *bytes, siz
 }
 
 /* Adds a segment that the decoder uses, if it holds more than that. */
-static void add_rest_of_used(struct walk *walk, int marker, const unsigned char *bytes, size_t n)
+static void add_rest_of_used(struct walk *walk, int marker, const struct kind *kind,
+                             const unsigned char *bytes, size_t n)
 {
     const struct gi_metadata *metadata = walk->decode->metadata;
     if (marker == APP0 && n > JFIF_HEAD && bytes[12] && bytes[13])
@@ -116,6 +118,10 @@ static void add_rest_of_used(struct walk *walk, int marker, const unsigned char 
         add_lost(walk, marker, "further EXIF", n);
     else if (marker == APP1 && bytes[0] == 'h' && (walk->xmps++ || !metadata->xmp))
         add_lost(walk, marker, "further XMP", n);
+    else if (marker == APP2 && bytes[0] == 'M' && walk->indexes++)
+        add_lost(walk, marker, "further index of images (MPF)", n);
+    else if (marker == APP2 && bytes[0] == 'M')
+        add(walk, marker, kind, bytes, n);
     else if (marker == APP2 && !metadata->icc && !walk->decode->profile_used)
         add_lost(walk, marker, "a part of an ICC profile", n);
 }
@@ -149,7 +155,7 @@ static void account(struct walk *walk, int marker, const unsigned char *bytes, s
     if (marker < APP0 || marker > APP15)
         return;
     if (kind && kind->used)
-        add_rest_of_used(walk, marker, bytes, n);
+        add_rest_of_used(walk, marker, kind, bytes, n);
     else if (marker == APP13 && n >= sizeof GI_JPEG_PHOTOSHOP_HEAD &&
              memcmp(bytes, GI_JPEG_PHOTOSHOP_HEAD, sizeof GI_JPEG_PHOTOSHOP_HEAD) == 0)
         collect_photoshop(walk, bytes + sizeof GI_JPEG_PHOTOSHOP_HEAD,
@@ -198,7 +204,8 @@ static size_t walk_segments(struct walk *walk)
     return decode->nbytes;
 }
 
-void gi_jpeg_add_rest(struct gi_decode *decode, size_t end)
+/* As gi_jpeg_add_rest(), without a gain map. */
+static void add_rest(struct gi_decode *decode, size_t end)
 {
     const unsigned char *bytes = decode->bytes;
     size_t at = end;
@@ -214,6 +221,36 @@ void gi_jpeg_add_rest(struct gi_decode *decode, size_t end)
                              "holds a video, which is not kept");
     else if (!own)
         gi_decode_add_rest(decode, at);
+}
+
+static bool is_index(const struct gi_part *part)
+{
+    return part->kind == GI_PART_JPEG_SEGMENT && part->code == APP2 &&
+           part->fate == GI_PART_DROPPED;
+}
+
+void gi_jpeg_add_rest(struct gi_decode *decode, size_t end)
+{
+    const struct gi_gain_map map = gi_gain_map_find(decode->bytes, decode->nbytes, end);
+    struct gi_decode before = *decode;
+    if (!map.nbytes) {
+        gi_gain_map_drop(decode->metadata, "the map is not kept");
+        add_rest(decode, end);
+        return;
+    }
+    before.nbytes = map.at;
+    add_rest(&before, end);
+    decode->followed = before.followed;
+    gi_parts_remove(&decode->metadata->parts, is_index);
+    gi_decode_add_part(decode,
+                       &(struct gi_part){.kind = GI_PART_GAIN_MAP,
+                                         .fate = GI_PART_CARRIED,
+                                         .nbytes = map.nbytes,
+                                         .bytes = (void *)(decode->bytes + map.at)},
+                       "gain map");
+    if (!gi_parts_find(&decode->metadata->parts, GI_PART_GAIN_MAP, 0)) /* too large */
+        gi_gain_map_drop(decode->metadata, "the map is not kept");
+    add_rest(decode, map.at + map.nbytes);
 }
 
 void gi_jpeg_parts(struct gi_decode *decode)
@@ -236,7 +273,7 @@ void gi_jpeg_parts(struct gi_decode *decode)
 enum gi_holding gi_jpeg_holds(const struct gi_part *part, const struct gi_image *written)
 {
     return part->kind == GI_PART_JPEG_SEGMENT || part->kind == GI_PART_PHOTOSHOP ||
-                   part->kind == GI_PART_IPTC
+                   part->kind == GI_PART_IPTC || part->kind == GI_PART_GAIN_MAP
                ? GI_HOLDS
                : GI_CANNOT_HOLD;
 }
@@ -257,6 +294,14 @@ static void write_photoshop(j_compress_ptr jpeg, const unsigned char *bytes, siz
         put(jpeg, GI_JPEG_PHOTOSHOP_HEAD, sizeof GI_JPEG_PHOTOSHOP_HEAD);
         put(jpeg, bytes, each);
     }
+}
+
+void gi_jpeg_write_index(j_compress_ptr jpeg)
+{
+    unsigned char index[GI_MPF_NBYTES];
+    gi_mpf_make(index);
+    jpeg_write_m_header(jpeg, APP2, sizeof index);
+    put(jpeg, index, sizeof index);
 }
 
 void gi_jpeg_write_parts(j_compress_ptr jpeg, const struct gi_metadata *metadata)
@@ -288,4 +333,6 @@ void gi_jpeg_write_parts(j_compress_ptr jpeg, const struct gi_metadata *metadata
         jpeg_write_m_header(jpeg, (int)part->code, (unsigned)part->nbytes);
         put(jpeg, part->bytes, part->nbytes);
     }
+    if (gi_parts_find(&metadata->parts, GI_PART_GAIN_MAP, 0))
+        gi_jpeg_write_index(jpeg);
 }

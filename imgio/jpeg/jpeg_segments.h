@@ -16,13 +16,17 @@
 /* As gi_format.parts: adds all segments, and what follows the image. */
 void gi_jpeg_parts(struct gi_decode *decode);
 
-/* Names what follows the image, which ends at the offset `end`: further images that belong to it,
- * as in stereo and gain map files, or are files of their own, and the video of a motion photo.
- * Zeros do not count. */
+/* Adds what follows the image, which ends at the offset `end`. A gain map is carried. Named are
+ * further images that belong to the image, as in stereo files, or are files of their own, and the
+ * video of a motion photo. Zeros do not count. */
 void gi_jpeg_add_rest(struct gi_decode *decode, size_t end);
 
 /* As gi_format.holds. */
 enum gi_holding gi_jpeg_holds(const struct gi_part *part, const struct gi_image *written);
 
-/* Writes the carried parts. To be called after jpeg_start_compress(). */
+/* Writes the carried parts, with the index of the gain map, but not the map. To be called after
+ * jpeg_start_compress(). */
 void gi_jpeg_write_parts(j_compress_ptr jpeg, const struct gi_metadata *metadata);
+
+/* Writes the index of a gain map, for gi_mpf_set(). To be called after jpeg_start_compress(). */
+void gi_jpeg_write_index(j_compress_ptr jpeg);

@@ -13,6 +13,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/jpeg/jpeg_callbacks.h"
 #include "imgio/jpeg/jpeg_markers.h"
 #include "imgio/jpeg/jpeg_segments.h"
@@ -311,9 +312,10 @@ static enum gi_status write_scan(const struct writer *w, const struct gi_jpeg_sc
     return status ? status : gi_sink_write(w->sink, end, sizeof end, err);
 }
 
-enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
-                              const struct gi_metadata *metadata,
-                              const struct gi_save_options *options, struct gi_err *err)
+/* Writes a JPEG without its gain map, whose place the index does not tell yet. */
+static enum gi_status write_picture(struct gi_sink *sink, const struct gi_image *image,
+                                    const struct gi_metadata *metadata,
+                                    const struct gi_save_options *options, struct gi_err *err)
 {
     if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
         return gi_fail(err, GI_E_UNSUPPORTED, "is %d x %d pixels; JPEG holds at most %ld a side",
@@ -325,4 +327,31 @@ enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image
     struct gi_pieces pieces = {
         .self = &w, .n = w.nstrips, .make = make_strip, .write = write_strip};
     return gi_pieces_run(&pieces, options->parallel, err);
+}
+
+enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
+                              const struct gi_metadata *metadata,
+                              const struct gi_save_options *options, struct gi_err *err)
+{
+    const struct gi_part *map =
+        metadata ? gi_parts_find(&metadata->parts, GI_PART_GAIN_MAP, 0) : NULL;
+    struct gi_sink *picture;
+    void *bytes = NULL;
+    size_t n = 0;
+    if (!map)
+        return write_picture(sink, image, metadata, options, err);
+    enum gi_status status = gi_sink_open_memory(&picture, "the picture", err);
+    if (status)
+        return status;
+    status = write_picture(picture, image, metadata, options, err);
+    if (status)
+        gi_sink_abandon(&picture);
+    else
+        status = gi_sink_take(&picture, &bytes, &n, err);
+    if (!status)
+        status = gi_mpf_set(bytes, n, map->nbytes, err);
+    if (!status)
+        status = gi_sink_write(sink, bytes, n, err);
+    free(bytes);
+    return status ? status : gi_sink_write(sink, map->bytes, map->nbytes, err);
 }

@@ -1,4 +1,4 @@
-/* Adapts the tags of GeoTIFF to pixels that have moved, and drops other tags with positions.
+/* Adapts the tags of GeoTIFF to pixels that have moved, and drops other parts with positions.
  *
  * The position of pixels is either a scale and a tie point (the point at raster position (I, J) has
  * model coordinates (X, Y)), or a matrix, or several tie points. Row numbers grow downwards and Y
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/tiff/tags.h"
 
 enum {
@@ -160,8 +161,10 @@ static void drop_places(struct gi_metadata *metadata)
     }
 }
 
-void gi_geo_move(struct gi_metadata *metadata, const double map[6])
+void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole)
 {
+    if (!whole)
+        gi_gain_map_drop(metadata, moved);
     if (map && is_identity(map))
         return;
     drop_places(metadata);
@@ -203,7 +206,7 @@ void gi_geo_orient(struct gi_metadata *metadata, const struct gi_image *stored, 
     double x = layout & GI_LAYOUT_MIRROR_X ? -1 : 1, y = layout & GI_LAYOUT_MIRROR_Y ? -1 : 1;
     const double map[] = {swaps ? 0 : x, swaps ? x : 0, x < 0 ? stored->width : 0,
                           swaps ? y : 0, swaps ? 0 : y, y < 0 ? stored->height : 0};
-    gi_geo_move(metadata, map);
+    gi_geo_move(metadata, map, !layout);
 }
 
 /* GDAL writes <Item name="STATISTICS_MEAN" sample="0">12.5</Item> (its GTiff driver). */

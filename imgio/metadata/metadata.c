@@ -2,15 +2,12 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/metadata/exif.h"
-#include "imgio/metadata/iptc.h"
 #include "imgio/metadata/linear_light.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/metadata/xmp.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char raw_profile[] = "Raw profile type "; /* ImageMagick's hexadecimal texts */
 
 void gi_metadata_free(struct gi_metadata *metadata)
 {
@@ -25,83 +22,6 @@ void gi_metadata_free(struct gi_metadata *metadata)
     gi_parts_remove(&metadata->parts, NULL);
     gi_linear_light_free(&metadata->light);
     *metadata = (struct gi_metadata){0};
-}
-
-static void drop_xmp(struct gi_metadata *metadata)
-{
-    free(metadata->xmp);
-    metadata->xmp = NULL;
-    metadata->xmp_nbytes = 0;
-}
-
-static bool holds_one_of(const void *bytes, size_t nbytes, const char *const *words)
-{
-    for (; *words; words++)
-        if (memmem(bytes, nbytes, *words, strlen(*words)))
-            return true;
-    return false;
-}
-
-/* Returns whether the XMP names a place. Searches for names of properties in the schemas of EXIF,
- * Photoshop and IPTC ("XMP Specification", part 2; "IPTC Photo Metadata Standard"). Text that is
- * not UTF-8 can't be searched. */
-static bool xmp_names_place(const struct gi_metadata *metadata)
-{
-    static const char *const words[] = {"GPS",     "Location", ":City", ":State", ":Country",
-                                        "atitude", "ongitude", ":lat",  NULL};
-    return metadata->xmp && (memchr(metadata->xmp, 0, metadata->xmp_nbytes) ||
-                             holds_one_of(metadata->xmp, metadata->xmp_nbytes, words));
-}
-
-/* Returns whether a text may name a place. Raw profiles other than EXIF (IPTC's, Photoshop's) may
- * contain anything. */
-static bool text_names_place(const struct gi_text *text)
-{
-    static const char *const words[] = {"GPS", "Location", NULL};
-    return strncmp(text->keyword, raw_profile, sizeof raw_profile - 1) == 0 ||
-           holds_one_of(text->keyword, strlen(text->keyword), words) ||
-           holds_one_of(text->text, strlen(text->text), words);
-}
-
-/* Returns whether the part is a segment APP1 of JPEG, as is extended XMP. */
-static bool is_more_xmp(const struct gi_part *part)
-{
-    return part->kind == GI_PART_JPEG_SEGMENT && part->code == 0xe1;
-}
-
-static bool part_names_place(const struct gi_part *part)
-{
-    static const char *const words[] = {"GPS", "Location", NULL};
-    return part->kind == GI_PART_GEO || part->kind == GI_PART_PHOTOSHOP || is_more_xmp(part) ||
-           (part->kind == GI_PART_IPTC && !part->nbytes) ||
-           (part->bytes && holds_one_of(part->bytes, part->nbytes, words));
-}
-
-/* Further images are no metadata, which --strip removes. */
-static bool is_metadata(const struct gi_part *part)
-{
-    return part->kind != GI_PART_IMAGES;
-}
-
-static void forget_place(struct gi_metadata *metadata)
-{
-    int kept = 0;
-    gi_exif_forget_place(metadata->exif, metadata->exif_nbytes);
-    if (xmp_names_place(metadata))
-        drop_xmp(metadata);
-    for (int i = 0; i < metadata->ntexts; i++) {
-        if (text_names_place(&metadata->texts[i]))
-            free(metadata->texts[i].keyword);
-        else
-            metadata->texts[kept++] = metadata->texts[i];
-    }
-    metadata->ntexts = kept;
-    for (int i = 0; i < metadata->parts.n; i++) {
-        struct gi_part *part = &metadata->parts.list[i];
-        if (part->kind == GI_PART_IPTC && part->bytes)
-            part->nbytes = gi_iptc_forget_place(part->bytes, part->nbytes);
-    }
-    gi_parts_remove(&metadata->parts, part_names_place);
 }
 
 const char *gi_text_shape(const char *text, size_t n)
@@ -141,32 +61,6 @@ const char *gi_metadata_drop_sizes(struct gi_metadata *metadata)
     }
     metadata->ntexts = kept;
     return writer;
-}
-
-void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
-{
-    struct gi_linear_light *light = metadata->light;
-    struct gi_jpeg_tables *jpeg = metadata->jpeg;
-    if (what == GI_STRIP_ALL) {
-        struct gi_parts parts = metadata->parts;
-        metadata->light = NULL;
-        metadata->jpeg = NULL;
-        metadata->parts = (struct gi_parts){0};
-        gi_metadata_free(metadata);
-        metadata->light = light; /* needed to interpret the samples */
-        metadata->jpeg = jpeg;   /* tells how to encode them */
-        metadata->parts = parts;
-        gi_parts_remove(&metadata->parts, is_metadata);
-    } else if (what == GI_STRIP_GPS) {
-        forget_place(metadata);
-    }
-    if (what != GI_STRIP_EXIF)
-        return;
-    free(metadata->exif);
-    metadata->exif = NULL;
-    metadata->exif_nbytes = 0;
-    drop_xmp(metadata);
-    gi_parts_remove(&metadata->parts, is_more_xmp);
 }
 
 void gi_metadata_keep(struct gi_metadata *metadata, void **block, size_t *nbytes, const void *bytes,
@@ -341,13 +235,13 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
                         const char *translated, const void *bytes, size_t n)
 {
     struct gi_metadata *metadata = decode->metadata;
-    size_t head = strlen(keyword), prefix = sizeof raw_profile - 1;
+    size_t head = strlen(keyword), prefix = sizeof GI_RAW_PROFILE - 1;
     if (strcmp(keyword, "XML:com.adobe.xmp") == 0) {
         bool repeated = metadata->xmp;
         keep_xmp(metadata, bytes, n);
         return !repeated;
     }
-    if (strncmp(keyword, raw_profile, prefix) == 0 &&
+    if (strncmp(keyword, GI_RAW_PROFILE, prefix) == 0 &&
         adopt_raw_profile(metadata, keyword + prefix, bytes, n))
         return true;
     language = language ? language : "";

@@ -10,6 +10,9 @@ enum {
     GI_TEXTS_NBYTES_MAX = 8 << 20, /* maximum bytes of all texts, and of XMP in a text chunk */
 };
 
+/* Begins the keywords of ImageMagick's hexadecimal texts, which hold EXIF, IPTC and the like. */
+#define GI_RAW_PROFILE "Raw profile type "
+
 /* Keeps `n` bytes of text under a keyword. If the text or the keyword is not UTF-8, its bytes are
  * read as Latin-1. `language` and `translated`, the translated keyword, must be UTF-8, or NULL. XMP
  * and EXIF that are stored as texts are kept as XMP and EXIF. A text beyond the limits becomes a
@@ -41,9 +44,10 @@ int gi_metadata_orientation(struct gi_metadata *metadata);
 void gi_metadata_settle(struct gi_metadata *metadata);
 
 /* Makes metadata that can be written with an image of this shape, which is stored with this EXIF
- * orientation (0 and 1 mean none). EXIF and XMP name the size of the stored image, and EXIF also
- * names the orientation. `metadata` may be NULL. gi_metadata_free_fitted() frees what was copied;
- * everything else remains owned by `metadata`. Errors: GI_E_MEMORY. */
+ * orientation (0 and 1 mean none). EXIF and XMP name the size of the stored image, EXIF also the
+ * orientation, and XMP the size of the file of a gain map. `metadata` may be NULL.
+ * gi_metadata_free_fitted() frees what was copied; everything else remains owned by `metadata`.
+ * Errors: GI_E_MEMORY. */
 enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi_metadata *metadata,
                                      const struct gi_image *image, int orientation,
                                      struct gi_err *err);

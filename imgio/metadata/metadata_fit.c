@@ -41,6 +41,10 @@ enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi
     gi_exif_set_size(fitted->exif, fitted->exif_nbytes, width, height);
     if (!status)
         status = set_xmp_size(fitted, width, height, err);
+    const struct gi_part *map = gi_parts_find(&fitted->parts, GI_PART_GAIN_MAP, 0);
+    if (!status && map)
+        status = gi_xmp_set_item_length(&fitted->xmp, &fitted->xmp_nbytes, "GainMap",
+                                        (unsigned)map->nbytes, err);
     if (!status && orientation > 1)
         status = gi_exif_orient(&fitted->exif, &fitted->exif_nbytes, orientation, err);
     return status;

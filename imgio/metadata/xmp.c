@@ -136,15 +136,16 @@ char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name)
     return text;
 }
 
-enum gi_status gi_xmp_set_integer(void **xmp, size_t *nbytes, const char *name, unsigned value,
-                                  struct gi_err *err)
+/* As gi_xmp_set_integer(), from offset `start` to `behind` bytes before the end. */
+static enum gi_status set_within(void **xmp, size_t *nbytes, size_t start, size_t behind,
+                                 const char *name, unsigned value, struct gi_err *err)
 {
     char digits[16];
-    size_t n = (size_t)snprintf(digits, sizeof digits, "%u", value), start = 0;
+    size_t n = (size_t)snprintf(digits, sizeof digits, "%u", value);
     const char *from, *to;
     while (*xmp) {
         char *packet = *xmp;
-        const char *at = packet + start, *end = packet + *nbytes;
+        const char *at = packet + start, *end = packet + *nbytes - behind;
         if (!find(&from, &to, &at, packet, end, name))
             break;
         from = skip_spaces(from, to);
@@ -165,6 +166,30 @@ enum gi_status gi_xmp_set_integer(void **xmp, size_t *nbytes, const char *name, 
         *nbytes += n - old;
         free(packet);
         *xmp = made;
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_xmp_set_integer(void **xmp, size_t *nbytes, const char *name, unsigned value,
+                                  struct gi_err *err)
+{
+    return set_within(xmp, nbytes, 0, 0, name, value, err);
+}
+
+enum gi_status gi_xmp_set_item_length(void **xmp, size_t *nbytes, const char *semantic,
+                                      unsigned length, struct gi_err *err)
+{
+    static const char open[] = "<rdf:li", close[] = "</rdf:li";
+    const char *packet = *xmp, *end = packet + *nbytes, *from, *to, *at = packet;
+    while (packet && find(&from, &to, &at, packet, end, "Item:Semantic")) {
+        if ((size_t)(to - from) != strlen(semantic) || memcmp(from, semantic, (size_t)(to - from)))
+            continue;
+        const char *item = from, *last = memmem(to, (size_t)(end - to), close, sizeof close - 1);
+        while (item > packet && (end - item < (ptrdiff_t)sizeof open - 1 ||
+                                 memcmp(item, open, sizeof open - 1) != 0))
+            item--;
+        return set_within(xmp, nbytes, (size_t)(item - packet), last ? (size_t)(end - last) : 0,
+                          "Item:Length", length, err);
     }
     return GI_OK;
 }

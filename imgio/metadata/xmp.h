@@ -17,3 +17,8 @@ char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name);
  * malloc()ed packet *xmp. Does nothing if there is no such property. Errors: GI_E_MEMORY. */
 enum gi_status gi_xmp_set_integer(void **xmp, size_t *nbytes, const char *name, unsigned value,
                                   struct gi_err *err);
+
+/* As gi_xmp_set_integer(), for Item:Length of the item whose Item:Semantic is `semantic`, in the
+ * directory of a file of several images ("Ultra HDR image format" 1.1, GContainer). */
+enum gi_status gi_xmp_set_item_length(void **xmp, size_t *nbytes, const char *semantic,
+                                      unsigned length, struct gi_err *err);

@@ -567,7 +567,16 @@ class Jpeg:
             made.append(Part(("xmp", data), "XMP", self.segment(0xe1, b"http://ns.adobe.com/xap/1.0/\0" + data), 0))
         if rng.random() < 0.4:
             made += self.photoshop(rng)
+        if rng.random() < 0.3 and not any("MPF" in p.name for p in made):
+            made.append(Part(None, "gain map", self.gain_map(rng), "map"))
+            made.append(Part(None, "description of a gain map", self.segment(0xe2, b"urn:iso:std:iso:ts:21496:-1\0" + junk(rng)), 0))
         return made + ([tail(rng)] if rng.random() < 0.3 else [])
+
+    def gain_map(self, rng):
+        """A small JPEG that says by XMP that it is a gain map, which an operation that changes samples drops."""
+        head, scan = self.base()
+        name = b"http://ns.adobe.com/xap/1.0/\0<x xmlns:hdrgm='http://ns.adobe.com/hdr-gain-map/1.0/'/>"
+        return b"\xff\xd8" + self.segment(0xe1, name) + self.segment(0xe9, junk(rng)) + head + scan
 
     def photoshop(self, rng):
         """IPTC, other resources and a thumbnail, in one segment or two."""
@@ -581,7 +590,13 @@ class Jpeg:
     def make(self, parts):
         at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
         head, scan = self.base()
-        return b"\xff\xd8" + at[0] + head + at[1] + scan + at[2]
+        start, gain = b"\xff\xd8" + at[0] + head, b"".join(p.bytes for p in parts if p.place == "map")
+        if gain:  # with an index (CIPA DC-007), whose offsets count from 8 bytes behind its marker
+            size = len(start) + 90 + len(at[1]) + len(scan)
+            entries = struct.pack(">IIIHHIIIHH", 0x30000, size, 0, 0, 0, 0, len(gain), size - len(start) - 8, 0, 0)
+            tags = struct.pack(">HHI4sHHIIHHII", 0xb000, 7, 4, b"0100", 0xb001, 4, 1, 2, 0xb002, 7, 32, 50)
+            start += self.segment(0xe2, b"MPF\0MM\0*" + struct.pack(">IH", 8, 3) + tags + bytes(4) + entries)
+        return start + at[1] + scan + gain + at[2]
 
     def items(self, data):
         at, found, resources = 2, set(), b""

@@ -98,7 +98,7 @@ def dropped():
              (segment(0xEE, b"Adobe\0\x64\0\0\0\0\1hidden"), b"hidden", "end of Adobe's segment"),
              (segment(0xFE, b"a comment\0hidden\0"), b"hidden", "end of text Comment"),
              (segment(0xFE, bytes(range(256))), None, "end of text Comment"),
-             (segment(0xE2, b"MPF\0II*\0"), b"MPF", "MPF"),
+             (segment(0xE2, b"MPF\0II*\0"), b"MPF", "MPF"), (segment(0xE2, b"MPF\0II*\0") * 2, b"MPF", "further index of images (MPF)"),
              (segment(0xE2, b"urn:iso:std:iso:ts:21496:-1\0map"), b"21496", "description of a gain map"), (segment(0xEB, b"JP\0\1\0\0\0\1jumb"), b"jumb", "C2PA"),
              (segment(0xED, b"Photoshop 3.0\0" + resource(0x40C, b"a small picture")), b"a small", "thumbnail of Photoshop"),
              (segment(0xED, b"Photoshop 3.0\0" + resource(0x409, b"a small picture")), b"a small", "thumbnail of Photoshop"),
