@@ -14,6 +14,7 @@
 
 #include "filters/geometry/align.h"
 #include "filters/pipeline.h"
+#include "imgio/metadata/geo.h"
 #include "kernels/kernels.h"
 
 struct align_output {
@@ -68,6 +69,24 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
 
 /* ---- the moved image ---- */
 
+/* Writes the moved image with the metadata of the input, whose positions move too. */
+static enum gi_status save_moved(const struct gi_image *moved, const struct gi_findings *report,
+                                 const char *path, const struct gi_io_params *io,
+                                 struct gi_err *err)
+{
+    static const struct gi_metadata none;
+    const struct gi_align *found = report->result;
+    const double map[] = {1, 0, -found->dx, 0, 1, -found->dy};
+    struct gi_metadata metadata;
+    enum gi_status status =
+        gi_metadata_copy(&metadata, report->metadata ? report->metadata : &none, err);
+    gi_geo_move(&metadata, map, false);
+    if (!status)
+        status = gi_cli_save(moved, &metadata, path, io, report->threads, err);
+    gi_metadata_free_copy(&metadata);
+    return status;
+}
+
 static enum gi_status save_aligned(const struct gi_findings *report, struct gi_err *err)
 {
     const struct align_output *output = report->output;
@@ -82,7 +101,7 @@ static enum gi_status save_aligned(const struct gi_findings *report, struct gi_e
     if (!status)
         status = gi_run_one(queue, &moved, NULL, report->image, &gi_filter_shift, params, err);
     if (!status) {
-        status = gi_cli_save(&moved, report->metadata, output->aligned, &io, report->threads, err);
+        status = save_moved(&moved, report, output->aligned, &io, err);
         gi_image_free(&moved);
     }
     if (queue)
