@@ -11,21 +11,42 @@
 #include <string.h>
 #include <strings.h>
 
+static int length_of(const struct gi_synonym *list)
+{
+    int n = 0;
+    while (list[n].word)
+        n++;
+    return n;
+}
+
 bool gi_synonym_at(const char **word, const char **means, int index)
 {
-    int nsynonyms = 0, nadvice = 0;
-    while (gi_command_synonyms[nsynonyms].word)
-        nsynonyms++;
+    const struct gi_synonym *const lists[] = {gi_synonyms_to_m, gi_synonyms_n_to_z};
+    int nadvice = 0;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && index >= 0; i++) {
+        const int n = length_of(lists[i]);
+        if (index < n) {
+            *word = lists[i][index].word;
+            *means = lists[i][index].means;
+            return true;
+        }
+        index -= n;
+    }
     while (gi_command_advice_rows[nadvice].word)
         nadvice++;
-    if (index < 0 || index >= nsynonyms + nadvice)
+    if (index < 0 || index >= nadvice)
         return false;
-    bool synonym = index < nsynonyms;
-    *word =
-        synonym ? gi_command_synonyms[index].word : gi_command_advice_rows[index - nsynonyms].word;
-    *means = synonym ? gi_command_synonyms[index].means
-                     : gi_command_advice_rows[index - nsynonyms].place;
+    *word = gi_command_advice_rows[index].word;
+    *means = gi_command_advice_rows[index].place;
     return true;
+}
+
+static const char *synonym_in(const struct gi_synonym *list, const char *name)
+{
+    for (; list->word; list++)
+        if (strcasecmp(list->word, name) == 0)
+            return list->means;
+    return NULL;
 }
 
 /* `means` is suggested only for commands that have this option. If a word occurs several times, the
@@ -205,10 +226,11 @@ bool gi_command_is_synonym(const char *name)
 
 const char *gi_command_nearest(const char *name)
 {
-    const char *nearest = NULL;
-    for (const struct gi_synonym *s = gi_command_synonyms; s->word; s++)
-        if (strcasecmp(s->word, name) == 0)
-            return s->means;
+    const char *nearest = synonym_in(gi_synonyms_to_m, name);
+    if (!nearest)
+        nearest = synonym_in(gi_synonyms_n_to_z, name);
+    if (nearest)
+        return nearest;
     int near = 99;
     struct gi_command command;
     for (int i = 0; gi_command_at(&command, i); i++) {

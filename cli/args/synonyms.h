@@ -8,5 +8,11 @@ struct gi_synonym {
     const char *word, *means;
 };
 
-/* The list ends with a row whose word is NULL. */
-extern const struct gi_synonym gi_command_synonyms[];
+/* Meanings of words in both lists. */
+#define GI_SYNONYM_DESPECKLE                                                                       \
+    "median --threshold (in masks remove-small; for dark specks gpuimg run 'invert | "             \
+    "remove-small "                                                                                \
+    "| invert')"
+
+/* Lists that end with a row whose word is NULL. */
+extern const struct gi_synonym gi_synonyms_to_m[], gi_synonyms_n_to_z[];
