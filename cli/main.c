@@ -76,8 +76,7 @@ static enum gi_status flush_stdout(enum gi_status status, struct gi_err *err)
 }
 
 /* Returns the options for input, or NULL if the command has none. */
-static const struct gi_io_params *io_of(const struct gi_command *command,
-                                        const struct gi_args *args)
+static struct gi_io_params *io_of(const struct gi_command *command, const struct gi_args *args)
 {
     int io = gi_command_set(command, gi_io_options);
     if (io < 0)
@@ -91,12 +90,12 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
     struct gi_args args;
     double start = gi_now_ms();
     enum gi_status status = gi_args_read(&args, command, argc, argv, err);
-    const struct gi_io_params *io = !status ? io_of(command, &args) : NULL;
+    struct gi_io_params *io = !status ? io_of(command, &args) : NULL;
     int own = !status ? gi_command_set(command, gi_device_options) : -1;
     gi_cli_quiet(io && io->quiet);
     gi_cli_verbose(own >= 0 && ((const struct gi_device_params *)args.params[own])->verbose);
     if (io && !args.help)
-        status = gi_cli_check_bands(io, err);
+        status = gi_cli_settle_bands(io, err);
     if (!status && args.help)
         gi_help_command(stdout, command);
     else if (!status)

@@ -223,7 +223,6 @@ const struct gi_advice gi_option_advice_rows[] = {
     {NULL, "lossless",
      "gpuimg flip, rotate, transpose, crop and orient have it for JPEG, without a chain; WebP, "
      "HEIC, AVIF and JPEG XL are lossless at --quality 100"},
-    {NULL, "rgb", "--bands 1,2,3 takes the first three bands as red, green and blue"},
     {NULL, "page", "pages are chosen as x.tif[0-2] or x.tif[0-8..2]"},
     {NULL, "pages", "pages are chosen as x.tif[0-2] or x.tif[0-8..2]"},
     {0},

@@ -109,10 +109,14 @@ static enum gi_status read_bands(struct gi_band_choice *choice, const char *text
                          text);
 }
 
-enum gi_status gi_cli_check_bands(const struct gi_io_params *io, struct gi_err *err)
+enum gi_status gi_cli_settle_bands(struct gi_io_params *io, struct gi_err *err)
 {
     struct gi_band_choice choice;
-    return read_bands(&choice, io->bands, err);
+    if (io->bands.rgb && io->bands.list)
+        return gi_fail(err, GI_E_USAGE, "--rgb and --bands %s: want one of them", io->bands.list);
+    if (io->bands.rgb)
+        io->bands.list = "1,2,3";
+    return read_bands(&choice, io->bands.list, err);
 }
 
 enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
@@ -146,7 +150,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         loading->coded && converted.type == rgb.type && converted.channels == rgb.channels;
     struct gi_err warning = {0};
     info = info ? info : &(struct gi_file_info){0};
-    enum gi_status status = read_bands(&options.choose, io->bands, err);
+    enum gi_status status = read_bands(&options.choose, io->bands.list, err);
     if (status)
         return status;
     if (!loading->bytes && strcmp(path, "-") == 0 && isatty(STDIN_FILENO))

@@ -53,8 +53,11 @@ struct gi_io_params {
     const char *format;
     const char *nodata; /* --nodata; NULL: the value that the file names */
     const char *background;
-    const char *bands; /* --bands, for gi_band_choice_read(); NULL: all bands */
-    int depth;         /* enum gi_depth of the output */
+    struct gi_io_bands {
+        const char *list; /* --bands, for gi_band_choice_read(); NULL: all bands */
+        bool rgb;         /* sets `list` */
+    } bands;
+    int depth; /* enum gi_depth of the output */
     /* The enum gi_depth of the computation. GI_DEPTH_SAME means the deeper one of the depths of
      * input and output. */
     int work_depth;
@@ -84,8 +87,8 @@ extern const struct gi_choice gi_compression_choices[];
                 "g4 is for masks of black and white in TIFF: one bit per pixel, by CCITT Group 4"  \
     }
 
-/* Checks --bands before any work. Errors: GI_E_USAGE. */
-enum gi_status gi_cli_check_bands(const struct gi_io_params *io, struct gi_err *err);
+/* Checks --bands before any work, and sets io->bands.list by --rgb. Errors: GI_E_USAGE. */
+enum gi_status gi_cli_settle_bands(struct gi_io_params *io, struct gi_err *err);
 
 /* Loads an image, converts it to io->depth, and prints warnings. With `info` the image may have
  * bands (imgio/bands.h). Uses up to `threads` threads if

@@ -93,11 +93,13 @@ static const struct gi_choice strip_choices[] = {
          .choices = gi_gray_choices,                                                               \
          .help = "Convert colour to gray before the operation; --gray alone means --gray=bt709. "  \
                  "An ICC profile for colour is dropped"},                                          \
-        {GI_OPTION("bands", TEXT, struct gi_io_params, bands), .metavar = "LIST",                  \
+        {GI_OPTION("bands", TEXT, struct gi_io_params, bands.list), .metavar = "LIST",             \
          .help = "Use these bands of every input, counted from 1: 1 is gray, 3,2,1 is RGB, "       \
                  "1,2,3,a4 is RGB with band 4 as alpha, and 1-6 are six bands. Brackets on a "     \
                  "name, as in 'x.tif[bands=3,2,1]', do that for one file, and override this. "     \
                  "Images that options name have all bands"},                                       \
+        {GI_OPTION("rgb", FLAG, struct gi_io_params, bands.rgb),                                   \
+         .help = "Short for --bands 1,2,3: the first three bands are red, green and blue"},        \
         {GI_OPTION("layout", CHOICE, struct gi_io_params, encoding.layout), .default_text = "hwc", \
          .choices = layout_choices,                                                                \
          .help = "Order of the axes in .npy files: of the output, and of an input whose shape "    \

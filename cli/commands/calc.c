@@ -20,11 +20,11 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     memcpy(own, params, sizeof own);
     own[SET_IO] = &io;
     if (gi_calc_choose_bands(bands, params[SET_FILTER])) {
-        if (io.bands)
+        if (io.bands.list)
             return gi_fail(err, GI_E_USAGE,
                            "--bands %s: the expression names bands of the input: want either",
-                           io.bands);
-        io.bands = bands;
+                           io.bands.list);
+        io.bands.list = bands;
     }
     return gi_command_filter.run(self, own, operands, noperands, err);
 }

@@ -263,7 +263,7 @@ static enum gi_status alpha_many(struct gi_batch_job *job, char **operands, int 
         return gi_fail(err, GI_E_USAGE, "alpha: want INPUT... MASK");
     enum gi_status status = GI_OK;
     struct gi_io_params io = *(const struct gi_io_params *)job->params[SET_IO];
-    io.bands = NULL;
+    io.bands.list = NULL;
     if (!strchr(mask, '{'))
         status = gi_cli_load(&join.mask, NULL, NULL, mask, &io, gi_thread_count(device->threads),
                              NULL, err);
@@ -347,9 +347,9 @@ static enum gi_status take_bands(const struct gi_command *self, void *const *par
     if (!gi_band_choice_read(&choice, order, order + strlen(order)))
         return gi_fail(err, GI_E_USAGE,
                        "--order %s: want numbers from 1, such as 5,4,3 or 1-6, or 1,2,3,a4", order);
-    if (io->bands)
+    if (io->bands.list)
         return gi_fail(err, GI_E_USAGE, "--bands and --order %s: want one of them", order);
-    io->bands = order;
+    io->bands.list = order;
     return gi_drive(&job, operands, noperands, err);
 }
 

@@ -35,7 +35,7 @@ enum gi_status gi_lossless_check(const struct gi_io_params *io, struct gi_err *e
                   {io->gray, "gray"},
                   {io->linear, "linear"},
                   {io->background, "background"},
-                  {io->bands, "bands"},
+                  {io->bands.list, "bands"},
                   {io->nodata, "nodata"},
                   {encoding->quality, "quality"},
                   {encoding->keep_orientation, "keep-orientation"},

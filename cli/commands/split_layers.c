@@ -87,7 +87,7 @@ static enum gi_status load_labels(struct labels *labels, const char *path,
     struct gi_io_params how = *io;
     how.depth = how.work_depth = GI_DEPTH_SAME;
     how.gray = 0;
-    how.bands = NULL;
+    how.bands.list = NULL;
     how.linear = false;
     how.passed.labels = true;
     enum gi_status status = gi_cli_load(&labels->image, NULL, NULL, path, &how, threads, NULL, err);

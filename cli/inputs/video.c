@@ -152,7 +152,7 @@ enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
     const struct gi_io_params *io = &stream->io;
     const char *refused = io->depth && stream->video.to_video ? "--depth"
                           : io->work_depth                    ? "--work-depth"
-                          : io->bands                         ? "--bands"
+                          : io->bands.list                    ? "--bands"
                                                               : NULL;
     bool is_luma = stream->video.luma_only && io->gray != GI_GRAY_MEAN; /* --gray changes nothing */
     if (refused)

@@ -19,7 +19,7 @@ import textwrap
 
 WIDTH = 100
 # Options of every function: those of `gpuimg help common` that concern arrays.
-COMMON = ("depth", "work-depth", "gray", "linear", "bands", "layout", "nodata", "background", "strict", "allow-partial", "quiet",
+COMMON = ("depth", "work-depth", "gray", "linear", "bands", "rgb", "layout", "nodata", "background", "strict", "allow-partial", "quiet",
           "device", "threads", "max-pixels", "max-bytes", "max-device-bytes")
 TABLES = ("stats", "histogram", "palette", "hash", "extract", "contours", "peaks")
 VALUES = ("map", "map-y", "labels", "mask-image", "labels-image")  # images that are taken as values, not as pictures

@@ -341,7 +341,7 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
                                        .allocator = gi_imaging_allocator(imaging)};
     double start = gi_now_ms();
     if (!is_input)
-        io.bands = NULL;
+        io.bands.list = NULL;
     enum gi_status status = gi_cli_load_by(image, metadata, &info, path, &io, &loading, err);
     if (!status && info.nodata.given)
         status = gi_nodata_warn(image, path, imaging->options.io, err);

@@ -114,7 +114,26 @@ if tifffile:
     tifffile.imwrite(c.path("pages.tif"), np.stack([five, other]), photometric="minisblack", planarconfig="contig", metadata=None, software=False)
     c.run("invert", c.path("pages.tif"), c.path("pages2.tif"), "--bands", "3,2,1")
     c.check("pages", np.array_equal(tifffile.imread(c.path("pages2.tif")), 255 - np.stack([five, other])[..., [2, 1, 0]]))
+# --rgb is short for --bands 1,2,3.
+for suffix in (".ppm", ".npy"):
+    c.run("flip", "--h", c.path("five.npy"), c.path("one" + suffix), "--rgb")
+    c.run("flip", "--h", c.path("five.npy"), c.path("two" + suffix), "--bands", "1,2,3")
+    c.check("--rgb " + suffix, open(c.path("one" + suffix), "rb").read() == open(c.path("two" + suffix), "rb").read())
+c.check("--rgb of numpy", np.array_equal(np.load(c.path("one.npy")), five[:, ::-1, :3]))
+c.check("stats --rgb", [ch["max"] for ch in json.loads(c.run("stats", c.path("five.npy"), "--json", "--rgb"))["channels"]] == five[:, :, :3].max((0, 1)).tolist())
+c.run("invert", "--tar", c.path("in.tar"), c.path("a.tar"), "--rgb")
+c.run("invert", "--tar", c.path("in.tar"), c.path("b.tar"), "--bands", "1,2,3")
+c.check("--rgb of a tar", open(c.path("a.tar"), "rb").read() == open(c.path("b.tar"), "rb").read())
+c.check("--rgb of a stream", piped(stream, "invert", "-", "ppm:-", "--rgb") == piped(stream, "invert", "-", "ppm:-", "--bands", "1,2,3"))
+c.check("compare --rgb", c.result("compare", c.path("five.npy"), c.path("five.npy[bands=1-3]"), "--rgb").returncode == 0)
 # Mistakes.
+result = c.result("stats", c.path("five.npy"), "--rgb", "--bands", "1")
+c.check("--rgb --bands", result.returncode == 2 and "--rgb and --bands 1: want one of them" in result.stderr, result.stderr)
+result = c.result("channels", c.path("five.npy"), c.path("e.npy"), "--rgb", "--order", "1")
+c.check("--rgb --order", result.returncode == 2 and "want one of them" in result.stderr, result.stderr)
+np.save(c.path("two.npy"), five[:, :, :2])
+result = c.result("invert", c.path("two.npy"), c.path("e.npy"), "--rgb")
+c.check("--rgb of two bands", result.returncode == 1 and "bands 1 to 2" in result.stderr, result.stderr)
 for bands in ("0", "x", "3-1", "1,", "a1", "", "1;2"):
     result = c.result("invert", c.path("five.npy"), c.path("e.npy"), "--bands", bands)
     c.check(f"--bands {bands!r}", result.returncode == 2 and "--bands" in result.stderr, result.stderr)

@@ -394,5 +394,6 @@ for words in 'convert' 'run flip'; do
     # shellcheck disable=SC2086 # words
     expect_error 2 "${words%% *}: --lossless: no such option, gpuimg flip, rotate, transpose, crop and orient have it for JPEG, without a chain; *" $words in.pgm made.jpg --lossless
 done
-expect_error 2 'blur: --rgb: no such option, --bands 1,2,3 takes the first three bands as red, green and blue' blur in.pgm made.pgm --rgb
+expect_error 2 'blur: --rgb and --bands 3,2,1: want one of them' blur in.pgm made.pgm --rgb --bands 3,2,1
+expect_error 1 'blur: in.pgm: bands=2: it has bands 1 to 1' blur in.pgm made.pgm --rgb
 finish
