@@ -387,7 +387,7 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         add(&line, "%s", row->form ? row->form : "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%");
         break;
     case GI_OPT_RECT:
-        add(&line, "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%%, or one of these with +X+Y");
+        add(&line, "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%%, or one of these with +X+Y, as 9x8+1+2");
         break;
     case GI_OPT_COLOR:
         add(&line,

@@ -179,11 +179,12 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
     enum gi_status status = gi_bundle_new(&bundled.passed.bundle, true, err);
     if (!status && p->diff)
         status = gi_compare_save_picture(a, b, p->diff, params, &bundled, threads, err);
-    if (!status && p->format == 1 && !io->quiet)
+    bool prints = !io->quiet && !gi_compare_reports_to_stdout(p);
+    if (!status && p->format == 1 && prints)
         status = gi_json_print(
             stdout, gi_compare_json(comparison, a, (const char *const[]){names[0], names[1]}), 0,
             err);
-    else if (!status && !io->quiet)
+    else if (!status && prints)
         gi_compare_print(stdout, comparison, a, names);
     if (!status)
         status = gi_cli_flush(err);

@@ -315,7 +315,11 @@ static enum gi_status check(void *self, struct gi_err *err)
     struct gi_table_writer_options *table = &pairs->table.table;
     enum gi_status status = gi_text_batch_check(&pairs->table, err);
     bool to_stdout = strcmp(table->path, "-") == 0;
-    bool wanted = !pairs->io.quiet || pairs->files.params->table; /* by --quiet --table - too */
+    bool reports = gi_compare_reports_to_stdout(pairs->wishes);
+    bool named = pairs->files.params->table; /* by --quiet --table - too */
+    bool wanted = (!pairs->io.quiet && !reports) || named;
+    if (!status && reports && named && to_stdout)
+        status = gi_fail(err, GI_E_USAGE, "--table -: --junit or --html writes there too");
     if (to_stdout && !wanted)
         table->path = "/dev/null";
     pairs->json = table->format == GI_TABLE_WRITER_JSONL ||

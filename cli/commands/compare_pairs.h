@@ -32,6 +32,9 @@ struct gi_compare_params {
     bool visible;
 };
 
+/* Returns whether --junit or --html writes to standard output, which then has no other text. */
+bool gi_compare_reports_to_stdout(const struct gi_compare_params *p);
+
 /* Two images and their difference. */
 struct gi_compare_pair {
     struct gi_image a, b;

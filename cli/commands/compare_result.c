@@ -13,6 +13,11 @@
 
 enum { CELL = 12 };
 
+bool gi_compare_reports_to_stdout(const struct gi_compare_params *p)
+{
+    return (p->junit && strcmp(p->junit, "-") == 0) || (p->html && strcmp(p->html, "-") == 0);
+}
+
 struct gi_compare_columns gi_compare_columns(unsigned metrics)
 {
     static const struct {

@@ -162,7 +162,7 @@ const struct gi_filter gi_filter_compare = {
         "(--max-diff, --min-psnr, --min-ssim, --min-ms-ssim, --max-ciede2000, "
         "--min-ssimulacra2, --max-differing) it is 1 if one of them does "
         "not hold, and 0 otherwise. It is 2 if a file cannot be read or the images cannot be "
-        "compared. --quiet prints nothing. The pixels of --ignore and --ignore-region are "
+        "compared. --quiet prints errors only. The pixels of --ignore and --ignore-region are "
         "left out of all numbers, and so are SSIM windows that contain one of them.\n\n"
         "Many pairs can be compared in one command, which then prints a table with a row "
         "per pair. A and B may be two folders, whose files are paired by their paths below "

@@ -88,6 +88,12 @@ check 'a page of tars' test "$(python3 page.py tar.html | tr '\n' ';')" = 'diffe
 
 expect_error 2 'compare: --html a/much.png: is the input a/much.png, want another file' compare a b --html a/much.png
 expect_error 2 'compare: *a/much.png*' compare a/much.png b/much.png --html a/much.png
+# A report on standard output is the only text there.
+for names in 'a b' 'a/equal.png b/equal.png'; do
+    # shellcheck disable=SC2086 # words
+    check "--junit - of $names" python3 -c 'import sys, xml.etree.ElementTree as t; t.parse(sys.stdin)' < <(gpuimg compare $names --junit - 2>/dev/null)
+done
+expect_error 2 'compare: --table -: --junit or --html writes there too' compare a b --junit - --table -
 expect_error 2 'compare: --junit x.xml: is the file of --html too, want another one' compare a b --html x.xml --junit x.xml
 expect 2 gpuimg compare a b --html none/page.html
 check 'a folder that is missing is named' grep -q "^gpuimg: compare: none/page.html: " err
