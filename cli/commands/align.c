@@ -131,15 +131,11 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
 {
     const struct align_output *output = arg;
     const struct gi_align_params *p = params;
-    const struct gi_io_params io = gi_table_file_io(&output->table, NULL);
     const char *const inputs[] = {input, p->reference, NULL};
-    const char *const outputs[] = {to, output->aligned, NULL};
     enum gi_status status = gi_table_file_check(input, to, &output->table, params, err);
-    if (!status && output->aligned)
-        status = gi_output_check_inputs(outputs, inputs, err);
-    if (!status && output->aligned && gi_cli_check_save(output->aligned, &io, err))
-        return gi_err_prefix(err, "--aligned");
-    return status;
+    return status ? status
+                  : gi_table_file_check_image(output->aligned, "--aligned", to, inputs,
+                                              &output->table, err);
 }
 
 static const struct gi_reporter reporter = {

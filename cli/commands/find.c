@@ -5,11 +5,9 @@
 #include "cli/args/image_files.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/json.h"
 #include "cli/paths/output.h"
 #include "cli/plot/overlay.h"
-#include "cli/tables/cells.h"
-#include "cli/tables/table_file.h"
+#include "cli/tables/rows_table.h"
 
 #include <stdlib.h>
 
@@ -41,46 +39,23 @@ static const struct gi_column columns[] = {
 };
 enum { NCOLUMNS = sizeof columns / sizeof *columns };
 
-static void print_text(FILE *out, const struct gi_findings *report)
-{
-    const struct gi_find *find = report->result;
-    gi_report_print_head(out, report->file, report->image, report->maxval);
-    fprintf(out, "\n%zu place%s\n", find->n, find->n == 1 ? "" : "s");
-    if (find->n)
-        fprintf(out, "\n%8s %8s %8s %8s %9s\n", "x", "y", "width", "height", "score");
-    for (size_t i = 0; i < find->n; i++) {
-        const struct gi_hit *hit = &find->hits[i];
-        fprintf(out, "%8d %8d %8d %8d %9.6f\n", hit->x, hit->y, hit->width, hit->height,
-                hit->score);
-    }
-}
-
-static enum gi_status print_json(FILE *out, const struct gi_findings *report,
-                                 const struct gi_cells_table *table, struct gi_err *err)
+static void add_json(json_t *object, const struct gi_findings *report)
 {
     const struct gi_find_params *p = report->params;
-    json_t *object = gi_report_json(report->file, report->image, report->maxval);
     json_object_set_new(object, "method", json_string(gi_find_methods[p->method].name));
-    json_object_set_new(object, "places", gi_cells_table_json(table));
-    return gi_json_print(out, object, 0, err);
 }
 
 static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
                             const struct gi_findings *report, struct gi_err *err)
 {
-    static const struct gi_cell_style style = {.digits = 9, .missing = ""}; /* of a float */
     const struct gi_find *find = report->result;
-    const struct gi_cells_table table = {columns, NCOLUMNS, find->hits, find->n,
-                                         sizeof *find->hits};
-    if (format == GI_TABLE_NPY)
-        return gi_cells_table_npy(sink, &table, err);
-    if (format == GI_TABLE_JSON)
-        return print_json(out, report, &table, err);
-    if (format == GI_TABLE_CSV)
-        gi_cells_table_csv(out, &table, &style);
-    else
-        print_text(out, report);
-    return GI_OK;
+    const struct gi_rows_table table = {
+        .row = "place",
+        .rows = "places",
+        .cells = {columns, NCOLUMNS, find->hits, find->n, sizeof *find->hits},
+        .digits = 9, /* of a float */
+        .add_json = add_json};
+    return gi_rows_table_print(out, sink, format, report, &table, err);
 }
 
 /* ---- images ---- */
@@ -131,19 +106,6 @@ static bool wants_image(const void *output)
     return ((const struct find_output *)output)->overlay != NULL;
 }
 
-/* Checks that an image can be written, and is neither the table nor an input. */
-static enum gi_status check_image(const char *path, const char *option, const char *to,
-                                  const char *const *inputs, const struct find_output *output,
-                                  struct gi_err *err)
-{
-    const char *const outputs[] = {to, path, NULL};
-    const struct gi_io_params io = gi_table_file_io(&output->table, NULL);
-    enum gi_status status = path ? gi_output_check_inputs(outputs, inputs, err) : GI_OK;
-    if (!status && path && gi_cli_check_save(path, &io, err))
-        return gi_err_prefix(err, "%s", option);
-    return status;
-}
-
 static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
                             struct gi_err *err)
 {
@@ -153,9 +115,10 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
     p->map = output->map != NULL;
     enum gi_status status = gi_table_file_check(input, to, &output->table, params, err);
     if (!status)
-        status = check_image(output->map, "--map", to, inputs, output, err);
+        status = gi_table_file_check_image(output->map, "--map", to, inputs, &output->table, err);
     if (!status)
-        status = check_image(output->overlay, "--overlay", to, inputs, output, err);
+        status = gi_table_file_check_image(output->overlay, "--overlay", to, inputs, &output->table,
+                                           err);
     if (!status && output->map && output->overlay &&
         gi_output_same(gi_output_file(output->map), gi_output_file(output->overlay)))
         status = gi_fail(err, GI_E_USAGE, "--map %s, --overlay %s: want a file for each",

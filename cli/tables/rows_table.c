@@ -45,6 +45,8 @@ static enum gi_status print_json(FILE *out, const struct gi_findings *report,
                                  const struct gi_rows_table *table, struct gi_err *err)
 {
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
+    if (table->add_json)
+        table->add_json(object, report);
     json_object_set_new(object, table->rows, gi_cells_table_json(&table->cells));
     return gi_json_print(out, object, 0, err);
 }

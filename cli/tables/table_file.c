@@ -105,3 +105,16 @@ struct gi_io_params gi_table_file_io(const struct gi_table_file_params *params,
         .no_clobber = params->no_clobber,
         .passed.bundle = bundle};
 }
+
+enum gi_status gi_table_file_check_image(const char *path, const char *option, const char *to,
+                                         const char *const *inputs,
+                                         const struct gi_table_file_params *params,
+                                         struct gi_err *err)
+{
+    const char *const outputs[] = {to, path, NULL};
+    const struct gi_io_params io = gi_table_file_io(params, NULL);
+    enum gi_status status = path ? gi_output_check_inputs(outputs, inputs, err) : GI_OK;
+    if (!status && path && gi_cli_check_save(path, &io, err))
+        return gi_err_prefix(err, "%s", option);
+    return status;
+}

@@ -44,6 +44,14 @@ enum gi_status gi_table_file_check(const char *input, const char *to, const void
 struct gi_io_params gi_table_file_io(const struct gi_table_file_params *params,
                                      struct gi_bundle *bundle);
 
+/* Checks that an image beside the table `to` can be written to `path`, the value of `option`
+ * ("--map"), and replaces neither the table nor one of `inputs`, a list that ends with NULL. `path`
+ * NULL: there is no image. Errors: GI_E_USAGE, GI_E_IO. */
+enum gi_status gi_table_file_check_image(const char *path, const char *option, const char *to,
+                                         const char *const *inputs,
+                                         const struct gi_table_file_params *params,
+                                         struct gi_err *err);
+
 /* Prints a table. GI_TABLE_NPY is written to `sink`, and `out` is NULL. All other formats are
  * printed to `out`, and `sink` is NULL. */
 typedef enum gi_status gi_table_print_fn(FILE *out, struct gi_sink *sink,
