@@ -40,9 +40,8 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
         return err->status;
     if (!last->reporter && p->table)
         return gi_fail(err, GI_E_USAGE,
-                       "--table: want stats, histogram, palette, hash, extract, contours or peaks "
-                       "as the last step, "
-                       "%s makes images",
+                       "--table: want a step with a table, such as stats or extract, as the last "
+                       "step, %s makes images",
                        last->filter->name);
     return gi_drive(&job, inputs, ninputs, err);
 }
@@ -141,11 +140,8 @@ const struct gi_command gi_command_run = {
         "step were a command of its own with a lossless file in between. The other names of "
         "commands, such as gray for convert --gray, are steps too. An image that does not "
         "fit on the device is processed in bands, each through all steps.\n\n"
-        "The steps stats, histogram, integral, cumulative, palette, hash, extract, contours and "
-        "peaks "
-        "write a table "
-        "or "
-        "an array, and pass the image on unchanged. They write to the file of --to, or to "
+        "Steps that measure, such as stats, histogram, integral, extract and peaks, write a table "
+        "or an array, and pass the image on unchanged. They write to the file of --to, or to "
         "standard output, and take their other output options too, such as --format, --plot and "
         "--overlay. If the last step is one of them, OUTPUT may be left out, or be its table, as "
         "in "
@@ -154,18 +150,12 @@ const struct gi_command gi_command_run = {
         "--file the chain comes from a file and may have any number of lines. A chain has at "
         "most 1000 steps.\n\n"
         "For many images (see gpuimg help batch) a chain that ends in integral or cumulative "
-        "writes an array per image: .npy, or .pfm with --suffix .pfm. A chain that ends in stats, "
-        "histogram, palette, hash, extract, contours or peaks writes one table for all images with "
-        "--table, or a "
-        "table "
-        "per image with --out-dir or --out. INPUT may also be a stream of several images or a Y4M "
-        "video. With --tar, both INPUT and OUTPUT are tars; if the chain ends in stats, histogram, "
-        "palette, hash, extract, contours or peaks, this is so with --suffix .csv or .json, and "
-        "otherwise "
-        "all "
-        "operands "
-        "are "
-        "tars that are read for one table, for example --tar - with the table on standard "
+        "writes an array per image: .npy, or .pfm with --suffix .pfm. A chain that ends in another "
+        "step that measures writes one table for all images with --table, or a table per image "
+        "with --out-dir or --out. INPUT may also be a stream of several images or a Y4M "
+        "video. With --tar, both INPUT and OUTPUT are tars; if the chain ends in a step with a "
+        "table, this is so with --suffix .csv or .json, and otherwise all operands are tars that "
+        "are read for one table, for example --tar - with the table on standard "
         "output.\n\n"
         "In Python, import gpuimg and call gpuimg.gaussian(array, sigma=2), or "
         "gpuimg.run(array, \"gaussian --sigma 2\") for a chain. Both return an array; "

@@ -47,8 +47,8 @@ static const char *const batch_paragraphs[] = {
     "has several outputs, as with gpuimg channels split, either all of them appear or none, and "
     "with --no-clobber "
     "one that exists is an error.",
-    "TABLES. The commands stats, histogram, palette, hash, extract, contours and peaks, and chains "
-    "that end in one of these, write tables. --table FILE writes one table for all inputs, with a "
+    "TABLES. Commands that measure, such as stats, hash, extract and peaks, and chains that end in "
+    "one of these, write tables. --table FILE writes one table for all inputs, with a "
     "column for the "
     "name of the input. Its format follows from the suffix: .csv, .jsonl (an object per input) "
     "or .npy (a structured array). --out-dir and --out write a table per input instead. gpuimg "

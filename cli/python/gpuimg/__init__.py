@@ -42,7 +42,7 @@ Samples are
 
 The result has the sample type that the chain gives. It is (height, width) if it has one channel; only an array of
 (height, width, 1) comes back with three axes. A chain that ends in integral or cumulative returns their array. A chain
-that ends in stats, histogram, palette, hash, extract, contours or peaks returns their table as a dict, which has the members of the JSON that
+that ends in a step with a table, such as stats or extract, returns the table as a dict, which has the members of the JSON that
 the program writes, except the name of the file. Warnings of the program, as of a file with further images, are passed
 on to `warnings`, except that an array can't hold the metadata of a file.
 

@@ -61,7 +61,7 @@ def run(image: ImageLike, chain: str, *, options: Sequence[str] = (), program: s
     Returns
     -------
     numpy.ndarray or dict
-        The table as a dict if the chain ends in stats, histogram, palette, hash, extract, contours or peaks, and otherwise an array.
+        The table as a dict if the chain ends in a step with a table, such as stats or extract, and otherwise an array.
 
     Raises
     ------

@@ -48,8 +48,8 @@ class GpuImg:
 
     Notes
     -----
-    A null stays a null, and bytes that are no image stay as they are. A chain that ends in stats, histogram, palette, hash,
-    extract, contours or peaks gives the table of each image as a string of JSON. The object can be pickled; each process of Python keeps
+    A null stays a null, and bytes that are no image stay as they are. A chain that ends in a step with a table, such
+    as stats or extract, gives the table of each image as a string of JSON. The object can be pickled; each process of Python keeps
     one process of gpuimg, which works with all of its threads on the images of a batch. Where a node has several workers, give them
     their share by --threads.
 

@@ -29,8 +29,8 @@ class GpuImg:
     chain    what `gpuimg run` takes: "gaussian --sigma 3 | sharpen"
     column   of the files' bytes, which become those of the results; None where an image failed
              (gpuimg says why on standard error, which is in the worker's log); what is no image
-             stays as it is. A chain that ends in stats, histogram, palette, hash, extract, contours or peaks gives the
-             table of each image as JSON
+             stays as it is. A chain that ends in a step with a table, such as stats or extract, gives
+             the table of each image as JSON
     options  more of gpuimg's options: ("--format", "png")
     program  its path; None: the one that gpuimg.program() returns in the worker
 

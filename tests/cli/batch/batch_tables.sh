@@ -64,7 +64,7 @@ expect_error 2 'run: extract: --to made.csv: of many images tables go to --table
     run 'blur | extract --to made.csv' "${files[@]}" --table made2.csv
 expect_error 2 'run: --overlay made.png: of many images there is a table alone' \
     run 'blur | extract --overlay made.png' "${files[@]}" --table made2.csv
-expect_error 2 'run: --table: want stats, histogram, palette, hash, extract, contours or peaks as the last step, blur makes images' run blur in/a.png --table made.csv
+expect_error 2 'run: --table: want a step with a table, such as stats or extract, as the last step, blur makes images' run blur in/a.png --table made.csv
 expect_error 2 'run: made/a.npy: want a name that ends in .csv or .json' run stats in/a.png --out 'made/{stem}.npy'
 expect_error 2 'run: --suffix .png: the results are tables, want .csv or .json' \
     run 'blur | histogram' in/a.png --out-dir made --suffix .png
