@@ -7,14 +7,13 @@
 #include "cli/args/device_options.h"
 #include "cli/commands.h"
 #include "cli/commands/stack_align.h"
+#include "cli/commands/stack_fusion.h"
 #include "cli/commands/stack_strip.h"
 #include "cli/commands/stack_sums.h"
 #include "cli/inputs/n_to_one.h"
 #include "cli/paths/matcher.h"
 #include "cli/run/memory_budget.h"
-#include "filters/statistics/stack.h"
 #include "kernels/parallel.h"
-#include "kernels/statistics.h"
 
 enum { SET_OWN };
 
@@ -59,8 +58,9 @@ struct stack {
     struct gi_stack_sums *sums;   /* of the images before those; NULL: none */
     uint64_t summed;              /* number of those images */
     struct gi_stack_align align;  /* with --align */
-    uint64_t memory;              /* of the strip, the sums and the parts, in bytes */
-    struct gi_pool *pool;         /* reads the parts */
+    struct gi_stack_fusion fusion;
+    uint64_t memory;      /* of the strip, the sums and the parts, in bytes */
+    struct gi_pool *pool; /* reads the parts */
 };
 
 /* Returns an image of several bands as a gray one, in which the samples of a pixel are side by
@@ -75,10 +75,11 @@ static struct gi_image flat(const struct stack *stack, const struct gi_image *im
     return made;
 }
 
-/* Returns whether the method needs all images at the same time. */
+/* Returns whether the method needs all images at the end. */
 static bool holds_all(const struct stack *stack)
 {
-    return stack->params->stack.method == GI_STACK_MEDIAN ||
+    return gi_stack_fuses(&stack->params->stack) ||
+           stack->params->stack.method == GI_STACK_MEDIAN ||
            stack->params->stack.method == GI_STACK_SIGMA_CLIP;
 }
 
@@ -120,7 +121,8 @@ static enum gi_status new_strip(struct stack *stack, const struct gi_image *imag
     size_t n = strip_images(stack, image);
     uint64_t most = stack->memory / 16, sample = gi_type_nbytes(image->type);
     if (holds_all(stack))
-        return gi_stack_strip_new(&stack->strip, image, n, stack->memory, stack->memory, err);
+        return gi_stack_strip_new(&stack->strip, image, n, stack->memory,
+                                  gi_stack_fuses(&stack->params->stack) ? 1 : stack->memory, err);
     most = most < PART_SUMS_NBYTES ? most : PART_SUMS_NBYTES;
     return gi_stack_strip_new(&stack->strip, image, n, stack->memory / 4,
                               most / sizeof(double) * sample * n, err);
@@ -229,6 +231,9 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: has %s: want %s, as %s", item->line.input,
                        what_of(text[0], &metadata->bands), what_of(text[1], &stack->bands),
                        stack->job.list.inputs[0].path);
+    if (stack->bands.n && gi_stack_fuses(&stack->params->stack))
+        return gi_fail(err, GI_E_UNSUPPORTED, "--method %s: not of images of several bands",
+                       gi_stack_methods[stack->params->stack.method].name);
     if (stack->params->align)
         status = stack->bands.n
                      ? gi_fail(err, GI_E_UNSUPPORTED, "--align: not of images of several bands")
@@ -236,6 +241,10 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
     const struct gi_image one = flat(stack, image);
     if (!status && gi_stack_strip_is_full(stack->strip))
         status = flush(stack, err);
+    if (!status && gi_stack_fuses(&stack->params->stack))
+        status = gi_stack_fusion_take(&stack->fusion, &stack->params->stack, image,
+                                      gi_stack_strip_images(stack->strip), stack->job.computing,
+                                      &item->line, err);
     return status ? status : gi_stack_strip_add(stack->strip, &one, err);
 }
 
@@ -278,7 +287,11 @@ static enum gi_status make(struct stack *stack, struct gi_image *result, struct 
 static enum gi_status finish(void *self, struct gi_image *result, struct gi_err *err)
 {
     struct stack *stack = self;
-    enum gi_status status = make(stack, result, err);
+    enum gi_status status =
+        gi_stack_fuses(&stack->params->stack)
+            ? gi_stack_fusion_finish(&stack->fusion, result, &stack->params->stack, stack->strip,
+                                     &stack->shape, stack->job.computing, stack->job.whole, err)
+            : make(stack, result, err);
     if (stack->bands.n && result->data) {
         result->width = stack->shape.width;
         result->channels = stack->shape.channels;
@@ -326,6 +339,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     gi_stack_strip_free(&stack.strip);
     gi_stack_sums_free(&stack.sums);
     gi_stack_align_free(&stack.align);
+    gi_stack_fusion_free(&stack.fusion);
     gi_pool_free(&stack.pool);
     gi_n_to_one_close(&stack.job);
     return status;
@@ -335,35 +349,40 @@ const struct gi_command gi_command_stack = {
     .name = "stack",
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT... OUTPUT",
-    .summary = "Stack images into one: mean, median, sum, sigma clipping",
-    .manual = "Each sample of the output is computed from the samples at the same place in all "
-              "inputs, by --method. The result is NaN if one of these samples is NaN. Alpha "
-              "and further bands are treated like any other channel. The command fails if an image "
-              "cannot be read, or "
-              "if the images do not all have the same size, sample type and number of "
-              "channels.\n\n"
-              "Each page of a TIFF counts as an image. --method max gives the maximum intensity "
-              "projection (MIP) of the pages.\n\n"
-              "In a stack of few images no sample is many standard deviations away from the "
-              "median, because an outlier enlarges the deviation: at most 2.74 with 6 images and "
-              "3.1 with 8. So few images need --method sigma-clip --kappa 2; a --kappa that cannot "
-              "reject anything causes a warning.\n\n"
-              "Every file is read once. The methods \"mean\", \"min\", \"max\" and \"sum\" need "
-              "8 bytes for each sample of an image, and memory for 8 images and those that are "
-              "being decoded. The methods \"median\" and \"sigma-clip\" need all images at once. "
-              "Whatever takes more than --memory is stored in a temporary file, in the folder "
-              "$TMPDIR or else in /var/tmp, and read from there part by part. The result is the "
-              "same. The memory in use is at most --memory, and in addition one input and the "
-              "result.\n\n"
-              "The report of --report has a line per input and then a line for the result. In "
-              "that line, the field \"inputs\" holds the number of inputs.\n\n"
-              "In a chain (gpuimg help run), the step stack --images N stacks N images that are "
-              "side by side in one image: image k begins at column k * width / N, rounded down.",
+    .summary = "Stack images into one: mean, median, sigma clipping, exposure and focus fusion",
+    .manual =
+        "Each sample of the output is computed from the samples at the same place in all "
+        "inputs, by --method. The result is NaN if one of these samples is NaN. Alpha "
+        "and further bands are treated like any other channel. The command fails if an image "
+        "cannot be read, or "
+        "if the images do not all have the same size, sample type and number of "
+        "channels.\n\n"
+        "Each page of a TIFF counts as an image. --method max gives the maximum intensity "
+        "projection (MIP) of the pages.\n\n" GI_STACK_FUSION_MANUAL ".\n\n"
+        "In a stack of few images no sample is many standard deviations away from the "
+        "median, because an outlier enlarges the deviation: at most 2.74 with 6 images and "
+        "3.1 with 8. So few images need --method sigma-clip --kappa 2; a --kappa that cannot "
+        "reject anything causes a warning.\n\n"
+        "Every file is read once. The methods \"mean\", \"min\", \"max\" and \"sum\" need "
+        "8 bytes for each sample of an image, and memory for 8 images and those that are "
+        "being decoded. The methods \"median\" and \"sigma-clip\" need all images at once, and "
+        "\"exposure\" and \"focus\" visit all images twice, with memory for some 30 bytes per "
+        "sample of one image. "
+        "Whatever takes more than --memory is stored in a temporary file, in the folder "
+        "$TMPDIR or else in /var/tmp, and read from there part by part. The result is the "
+        "same. The memory in use is at most --memory, and in addition one input and the "
+        "result.\n\n"
+        "The report of --report has a line per input and then a line for the result. In "
+        "that line, the field \"inputs\" holds the number of inputs.\n\n"
+        "In a chain (gpuimg help run), the step stack --images N stacks N images that are "
+        "side by side in one image: image k begins at column k * width / N, rounded down.",
     .examples = "gpuimg stack night/*.tif mean.tif\n"
                 "gpuimg stack --method max pages.tif projection.tif\n"
                 "gpuimg stack --method sigma-clip --kappa 2.5 frames/*.png clean.png\n"
                 "gpuimg stack --method sum --recursive darks sum.pfm\n"
-                "gpuimg stack --align --method median shots/*.jpg sharp.jpg",
+                "gpuimg stack --align --method median shots/*.jpg sharp.jpg\n"
+                "gpuimg stack --align --method exposure bracket/*.jpg fused.jpg\n"
+                "gpuimg stack --method focus macro/*.tif sharp.tif",
     .min_operands = 1,
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct stack_params)},

@@ -134,6 +134,19 @@ enum gi_status gi_stack_strip_add(struct gi_stack_strip *strip, const struct gi_
     return GI_OK;
 }
 
+enum gi_status gi_stack_strip_get(const struct gi_stack_strip *strip, const struct gi_image *image,
+                                  int k, struct gi_err *err)
+{
+    size_t nbytes = strip->row_nbytes, at = (size_t)k * strip->image_nbytes;
+    for (int y = 0; y < image->height; y++, at += nbytes)
+        if (strip->fd < 0)
+            memcpy(gi_row(image, y), (const char *)gi_row(&strip->image, y) + (size_t)k * nbytes,
+                   nbytes);
+        else if (!gi_scratch_file_read(strip->fd, gi_row(image, y), nbytes, at))
+            return gi_scratch_file_fail(err);
+    return GI_OK;
+}
+
 /* Reads the part of image k. */
 static void read_image(void *arg, int k, void *scratch)
 {

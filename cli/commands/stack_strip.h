@@ -30,6 +30,11 @@ enum gi_status gi_stack_strip_add(struct gi_stack_strip *strip, const struct gi_
 int gi_stack_strip_images(const struct gi_stack_strip *strip);
 bool gi_stack_strip_is_full(const struct gi_stack_strip *strip);
 
+/* Copies image k, counted from 0, to `image`, which has its shape and memory. Errors: as
+ * gi_stack_strip_add(). */
+enum gi_status gi_stack_strip_get(const struct gi_stack_strip *strip, const struct gi_image *image,
+                                  int k, struct gi_err *err);
+
 /* Removes all images. */
 void gi_stack_strip_clear(struct gi_stack_strip *strip);
 

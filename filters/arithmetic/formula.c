@@ -26,3 +26,23 @@ enum gi_status gi_formula_compile(struct gi_calc *program, int channels, const c
     free(code);
     return status;
 }
+
+enum gi_status gi_formula_compile_images(struct gi_calc *program, const struct gi_image *images,
+                                         int n, const char *text, struct gi_err *err)
+{
+    struct calc_scope scope = {.names = {"a", "b", "c"}, .nimages = n};
+    struct calc_code *code = gi_small_calloc(1, sizeof *code);
+    struct calc_found found = {.nbands = 1};
+    enum gi_status status = GI_OK;
+    *program = (struct gi_calc){0};
+    for (int i = 0; i < n; i++)
+        scope.images[i] = images[i];
+    for (int i = 0; i < found.nbands && !status; i++) {
+        status = calc_parse(code, &found, &scope, text, 0, i, err);
+        code->outputs[code->noutputs++] = found.value;
+    }
+    if (!status)
+        status = calc_program(program, code, err);
+    free(code);
+    return status;
+}

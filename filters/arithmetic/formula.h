@@ -10,3 +10,8 @@
  * GI_E_USAGE for what the language does not take. */
 enum gi_status gi_formula_compile(struct gi_calc *program, int channels, const char *text,
                                   struct gi_err *err);
+
+/* Makes the program of formulas separated by commas, each of which is a channel of the result, for
+ * images shaped like the n images, which the formulas name a, b and c. Errors: as above. */
+enum gi_status gi_formula_compile_images(struct gi_calc *program, const struct gi_image *images,
+                                         int n, const char *text, struct gi_err *err);

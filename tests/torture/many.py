@@ -55,6 +55,8 @@ COMMANDS = (
     ("stack of a folder", "stack --by sigma-clip --recursive same out.tif --threads 2", ("same",)),
     ("stack by the median", "stack --by median same/1.pgm same/2.pgm same/1.pgm out.pfm", ("same",)),
     ("stack in a file", "stack --by median --memory 1 large/1.pgm large/2.pgm out.pgm", ("large",)),
+    ("exposures", "stack --by exposure c.ppm c.ppm out.ppm", ()),
+    ("focus in a file", "stack --by focus --memory 1 large/1.pgm large/2.pgm out.pgm", ("large",)),
     ("stack of pages", "stack --by median m.tif c.ppm c.ppm out.ppm", ("m.tif",)),
     ("mean of pages", "stack --by mean c.ppm m.tif out.ppm", ("m.tif",)),
     ("pages", "pages a.png m.tif c.ppm --out x.tif", ("m.tif",)),

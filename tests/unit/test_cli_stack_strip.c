@@ -34,6 +34,13 @@ static enum gi_status pass_through(int width, struct gi_err *err)
         rows += part.image.height;
     }
     assert_true(status || rows == HEIGHT);
+    for (int i = 0; i < IMAGES && !status; i++) {
+        struct gi_image got = random_image(width, HEIGHT, 1, GI_U8, 9);
+        status = gi_stack_strip_get(strip, &got, i, err);
+        for (int y = 0; y < HEIGHT && !status; y++)
+            assert_memory_equal(gi_row(&got, y), gi_row(&images[i], y), width);
+        gi_image_free(&got);
+    }
     gi_stack_strip_free(&strip);
     gi_pool_free(&pool);
     for (int i = 0; i < IMAGES; i++)
