@@ -24,6 +24,7 @@ struct gi_option_set {
 
 /* A command is one row. Operations from image to image share the row gi_command_filter. */
 struct gi_reporter;
+struct gi_drawings;
 struct gi_command {
     const char *name;
     enum gi_group group;
@@ -53,6 +54,7 @@ struct gi_command {
      * called before `run`. */
     const struct gi_filter *filter;
     const struct gi_reporter *reporter; /* of an analysis and its steps in chains */
+    const struct gi_drawings *drawings; /* of an operation that draws (cli/args/drawings.h) */
     /* Runs the command and prints its data to stdout; `params[i]` belongs to sets[i]. On failure it
      * fills `err` and returns the status, from which main() derives the exit status. If the text of
      * `err` is "", the error has already been logged (gi_cli_log). */

@@ -70,6 +70,12 @@ const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter)
     return row ? row->reporter : NULL;
 }
 
+const struct gi_drawings *gi_drawings_find(const struct gi_filter *filter)
+{
+    const struct gi_command *row = row_of(filter);
+    return row ? row->drawings : NULL;
+}
+
 bool gi_command_at(struct gi_command *command, int index)
 {
     for (int i = 0; gi_filters[i]; i++) {

@@ -15,6 +15,8 @@ void gi_commands_use(const struct gi_command *const *rows);
 /* Returns the reporter of an analysis, from the row of its command; NULL if there is none. */
 struct gi_reporter;
 const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter);
+/* Returns the functions of the command that makes the drawings of `filter`, or NULL. */
+const struct gi_drawings *gi_drawings_find(const struct gi_filter *filter);
 
 /* Runs a command line, whose first word is the name of a command, as main() does, and logs its
  * error. Returns the exit status. gi_commands_run_by() sets the function that does this, which

@@ -109,6 +109,7 @@ scene flat-field --flat $out/further/light.png
 scene composite --with $out/edges.png --mode screen
 scene mask --with $out/further/labels.png --label 3,6,9,12,15,18 --fill white
 scene paste --points $out/further/bright.npy --color red
+scene draw --box 150,120,230,170 --circle 470,280,60 --line 40,400,600,400 --width 7
 scene stack --images 2 --method mean
 scene channels --order bgr
 scene orient --as 3

@@ -158,10 +158,6 @@ static enum gi_status find_operation(const struct gi_filter **filter, const char
     if (*filter && gi_chain_command(&command, *filter))
         return GI_OK;
     bool found = *filter || gi_command_find(&command, name);
-    if (found && strcmp(name, "draw") == 0)
-        return gi_fail(err, GI_E_USAGE,
-                       "draw: can't be a step of a chain: want a pipe, as in gpuimg run CHAIN "
-                       "in.png png:- | gpuimg draw - out.png");
     if (found)
         return gi_fail(err, GI_E_USAGE, "%s: can't be a step of a chain (gpuimg help run)", name);
     const char *nearest = gi_command_nearest(name);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "cli/args/drawings.h"
 #include "cli/args/image_files.h"
 #include "cli/args/reporter.h"
 #include "cli/command.h"
@@ -30,6 +31,8 @@ struct gi_chain_step {
     struct gi_metadata other_colors[GI_SOURCES_MAX - 1];
     struct gi_nodata other_nodata[GI_SOURCES_MAX - 1]; /* if the filter masks_others */
     int nothers;
+    const struct gi_drawings *drawings; /* of a step that draws, once it is loaded; else NULL */
+    void *drawn;                        /* its drawings */
 };
 
 struct gi_chain {
@@ -47,12 +50,16 @@ struct gi_chain {
 enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err);
 void gi_chain_free(struct gi_chain *chain);
 
-/* Loads the images that the steps' options name, within the limits of `io`. One of them may be
- * standard input, unless that is `taken`. gi_chain_unload() frees the images, also after an error.
- * Errors: as gi_cli_load(), GI_E_USAGE (cli/run/option_images.c). */
+/* Loads the images and drawings that the steps' options name, within the limits of `io`. One of
+ * them may be standard input, unless that is `taken`. gi_chain_unload() frees the images, also
+ * after an error. Errors: as gi_cli_load(), GI_E_USAGE (cli/run/option_images.c). */
 enum gi_status gi_chain_load(struct gi_chain *chain, bool taken, const struct gi_io_params *io,
                              int threads, struct gi_err *err);
 void gi_chain_unload(struct gi_chain *chain);
+/* Called after all images were processed. Warns of tables of drawings none of whose rows was used,
+ * as gi_drawings.conclude() does. `input` is the only image, or NULL. */
+enum gi_status gi_chain_conclude(const struct gi_chain *chain, const char *input,
+                                 struct gi_err *err);
 /* Returns the 64-bit FNV-1a hash of the loaded images, and of the files that options name for their
  * content (masks, kernels). Returns 0 if there are none, or no chain. */
 uint64_t gi_chain_hash(const struct gi_chain *chain);

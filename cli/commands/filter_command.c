@@ -20,11 +20,14 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
         return gi_fail(err, GI_E_USAGE,
                        "--linear: this mixes no light of several pixels, as gaussian and blur do");
     struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};
-    bool taken = gi_batch_is_wanted(params[SET_BATCH]) || strcmp(operands[0], "-") == 0;
+    bool many = gi_batch_is_wanted(params[SET_BATCH]);
+    bool taken = many || strcmp(operands[0], "-") == 0;
     enum gi_status status = gi_chain_load(
         &chain, taken, io, ((const struct gi_device_params *)params[SET_DEVICE])->threads, err);
     if (!status)
         status = gi_drive(&job, operands, noperands, err);
+    if (!status)
+        status = gi_chain_conclude(&chain, many ? NULL : operands[0], err);
     gi_chain_unload(&chain);
     return status;
 }

@@ -86,6 +86,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         if (!failed)
             failed =
                 run_many(command, &chain, text, params, operands + first, noperands - first, err);
+        if (!failed)
+            failed = gi_chain_conclude(&chain, NULL, err);
         gi_chain_free(&chain);
         return failed;
     }
@@ -101,6 +103,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         noperands--;
     if (!status)
         status = gi_drive(&job, operands + first, noperands - first, err);
+    if (!status)
+        status = gi_chain_conclude(&chain, operands[first], err);
     gi_chain_free(&chain);
     return status;
 }

@@ -232,7 +232,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
             continue;
         item->line.other = files->in.others.n ? files->in.others.inputs[i].path : NULL;
         item->line.beside.path = files->in.beside.n ? files->in.beside.inputs[i].path : NULL;
-        item->source.place = i;
+        item->source.place = item->source.number = i;
         item->source.rule = files->in.list.inputs[i].rule;
         item->line.in_parts = files->out.results != GI_BATCH_A_FILE || files->out.a_file_a_page ||
                               files->out.a_file_a_size;

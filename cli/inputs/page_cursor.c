@@ -176,7 +176,7 @@ enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item
     if (!*more)
         return GI_OK;
     const struct gi_input *input = input_at(cursor, cursor->next - (cursor->pages != NULL));
-    item->source.place = (size_t)(input - cursor->list->inputs);
+    item->source.place = item->source.number = (size_t)(input - cursor->list->inputs);
     item->source.rule = input->rule;
     if (!cursor->pages)
         status = open_next(cursor, input, &fault);

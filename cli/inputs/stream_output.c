@@ -14,6 +14,7 @@ void gi_stream_name_output(struct gi_stream *stream, struct gi_item *item, int p
     const uint64_t index = stream->taken - 1 - stream->video.skipped;
     const struct gi_naming naming = {
         .template = stream->out.path, .pages = true, .page = page, .index = &index};
+    item->source.number = index;
     item->line.output = stream->target == &gi_target_files
                             ? gi_naming_output(&naming, &stream->list, item->source.place)
                             : gi_small_copy(stream->out.path);

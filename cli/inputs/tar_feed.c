@@ -23,6 +23,7 @@ enum {
 struct gi_tar_feed {
     struct gi_tar_feed_options options;
     size_t shard;
+    uint64_t images;              /* number of members so far that are images */
     struct gi_tar_reader *reader; /* of the shard; NULL: not open */
     struct stat opened;           /* properties of the file of the shard when it was opened */
     struct gi_err fault;          /* why a copy found that the shard can't be read further */
@@ -141,6 +142,7 @@ static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
 {
     const char *name = gi_tar_entry_name(tag->entry), *suffix = feed->options.suffix;
     item->line.pass = false;
+    item->source.number = feed->images++;
     item->line.output = suffix ? rename_member(name, suffix) : gi_small_copy(name);
     if (suffix)
         gi_tar_entry_rename(tag->entry, item->line.output);

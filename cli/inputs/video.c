@@ -170,11 +170,11 @@ enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
 static enum gi_status begin_planes(struct gi_stream *stream, struct gi_err *err)
 {
     struct gi_ready ready;
+    const struct gi_drawn_item video = {.name = gi_reader_name(stream->reader)};
     struct gi_image luma = gi_y4m_plane(&stream->video.head, 0);
     struct gi_file_info info = {.maxval = (1u << stream->video.head.bits) - 1};
     bool fits = true;
-    enum gi_status status =
-        gi_ready_make(&ready, stream->chain, gi_reader_name(stream->reader), err);
+    enum gi_status status = gi_ready_make(&ready, stream->chain, &video, err);
     if (!status)
         status = gi_cli_check_levels(ready.steps, stream->chain->n, &luma, &info, &stream->io, err);
     if (!status)
@@ -299,6 +299,7 @@ enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_i
     struct plane *plane = item->source.tag;
     struct gi_image made = {0};
     struct gi_ready ready;
+    const struct gi_drawn_item video = {.name = gi_reader_name(stream->reader)};
     item->line.input_file.nbytes = gi_image_nbytes(&plane->image);
     enum gi_status status = gi_y4m_widen(&plane->image, stream->video.head.bits, err);
     if (status)
@@ -306,7 +307,7 @@ enum gi_status gi_video_work(void *self, struct gi_imaging *imaging, struct gi_i
     struct gi_image want = gi_y4m_plane(&stream->video.made, plane->number);
     if (stream->video.luma_only && plane->number)
         return replace_chroma(stream, item, &want, err);
-    status = gi_ready_make(&ready, stream->chain, gi_reader_name(stream->reader), err);
+    status = gi_ready_make(&ready, stream->chain, &video, err);
     if (!status)
         use_plane(&ready, stream, plane->number);
     if (!status)

@@ -92,6 +92,16 @@ const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging,
                                 : gi_rules_chain(imaging->options.rules, item->source.rule, chain);
 }
 
+struct gi_drawn_item gi_imaging_drawn_item(const struct gi_imaging *imaging,
+                                           const struct gi_item *item,
+                                           const struct gi_metadata *metadata)
+{
+    return (struct gi_drawn_item){.name = gi_item_own_name(item),
+                                  .number = item->source.number,
+                                  .metadata = metadata,
+                                  .only = imaging->options.one != NULL};
+}
+
 int gi_imaging_variants(const struct gi_imaging *imaging)
 {
     int n = imaging->options.nchains;
@@ -138,8 +148,8 @@ static bool take_pipeline(struct gi_plans_use *use, const struct gi_imaging *ima
     struct gi_ready ready;
     if (!plans)
         return false;
-    enum gi_status status =
-        gi_ready_make(&ready, gi_imaging_chain(imaging, item), gi_item_own_name(item), NULL);
+    const struct gi_drawn_item of = gi_imaging_drawn_item(imaging, item, NULL);
+    enum gi_status status = gi_ready_make(&ready, gi_imaging_chain(imaging, item), &of, NULL);
     if (!status)
         status = gi_plans_take(plans, use, shape, &ready, NULL);
     gi_ready_free(&ready);

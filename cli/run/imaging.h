@@ -36,6 +36,10 @@ const struct gi_imaging_options *gi_imaging_options(const struct gi_imaging *ima
 /* Returns the chain of an item, by its rule. */
 const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging,
                                         const struct gi_item *item);
+/* Describes the item for gi_ready_make(). `metadata` is that of its file, or NULL. */
+struct gi_drawn_item gi_imaging_drawn_item(const struct gi_imaging *imaging,
+                                           const struct gi_item *item,
+                                           const struct gi_metadata *metadata);
 /* Returns the number of results of an image, 1 or that of the chains. */
 int gi_imaging_variants(const struct gi_imaging *imaging);
 /* Returns whether the chain runs on the CPU, whatever the image. */

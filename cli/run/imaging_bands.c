@@ -134,8 +134,9 @@ static enum gi_status run_part(struct work *work, int i, bool wanted, struct gi_
     struct gi_ready ready = {0};
     struct gi_image part = {0};
     const struct gi_chain *chain = gi_imaging_chain(work->imaging, work->item);
-    enum gi_status status =
-        gi_ready_make_part(&ready, chain, gi_item_own_name(work->item), 1 + i, err);
+    const struct gi_drawn_item of =
+        gi_imaging_drawn_item(work->imaging, work->item, work->metadata);
+    enum gi_status status = gi_ready_make_part(&ready, chain, &of, 1 + i, err);
     for (int s = 0; s < chain->n && !status; s++)
         if (work->params[s]) {
             ready.steps[s].params = work->params[s];
@@ -221,12 +222,13 @@ enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item
                         .wanted = wanted,
                         .all = ready};
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
+    const struct gi_drawn_item of = gi_imaging_drawn_item(imaging, item, metadata);
     char text[GI_BANDS_TEXT];
     first.data = NULL;
     first.channels = gi_bands_channels(&info->bands, 0);
     enum gi_status status = check_steps(chain, &first, &info->bands, err);
     if (!status)
-        status = gi_ready_make_part(ready, chain, gi_item_own_name(item), 1, err);
+        status = gi_ready_make_part(ready, chain, &of, 1, err);
     work.params = gi_small_calloc((size_t)chain->n, sizeof *work.params);
     if (!status)
         status = run_all(&work, err);

@@ -64,7 +64,8 @@ enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_ite
         return status;
     struct gi_image src = *image;
     *image = (struct gi_image){0};
-    status = ready->chain ? GI_OK : gi_ready_make(ready, chain, gi_item_own_name(item), err);
+    const struct gi_drawn_item of = gi_imaging_drawn_item(imaging, item, metadata);
+    status = ready->chain ? GI_OK : gi_ready_make(ready, chain, &of, err);
     if (!status)
         status = gi_cli_check_levels(ready->steps, chain->n, &src, info, options->io, err);
     if (!status)

@@ -56,7 +56,8 @@ static enum gi_status place(void *self, struct gi_lossless_place *place,
     const struct turn *turn = self;
     const struct gi_chain *chain = gi_imaging_chain(turn->imaging, turn->item);
     struct gi_ready ready;
-    enum gi_status status = gi_ready_make(&ready, chain, gi_item_own_name(turn->item), err);
+    const struct gi_drawn_item of = gi_imaging_drawn_item(turn->imaging, turn->item, NULL);
+    enum gi_status status = gi_ready_make(&ready, chain, &of, err);
     if (!status)
         status =
             place_steps(place, shape, &ready, &gi_imaging_options(turn->imaging)->io->limits, err);

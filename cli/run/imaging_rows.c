@@ -94,7 +94,8 @@ static enum gi_status run_chain(struct gi_file_rows *input, struct gi_imaging *i
     struct gi_pipeline *pipeline = NULL;
     struct gi_queue *queue = NULL;
     int failed;
-    enum gi_status status = gi_ready_make(&ready, chain, gi_item_own_name(item), err);
+    const struct gi_drawn_item of = gi_imaging_drawn_item(imaging, item, metadata);
+    enum gi_status status = gi_ready_make(&ready, chain, &of, err);
     if (!status)
         status = gi_cli_check_levels(ready.steps, chain->n, &input->shape, info, options->io, err);
     if (!status)

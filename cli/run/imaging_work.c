@@ -83,7 +83,7 @@ struct results {
     struct gi_ready ready; /* set if there is a chain */
     struct gi_image image;
     struct gi_metadata metadata;
-    bool shows; /* a report copies pixels of the image */
+    bool shows; /* a report copies pixels of the image, or a step draws: metadata is wanted */
     struct gi_file_info info;
     unsigned maxval; /* gi_cli_maxval() of the image as loaded */
     /* If a device has encoded the image, `image` has no samples. */
@@ -207,10 +207,10 @@ static bool has_tables(const struct gi_chain *chain)
     return false;
 }
 
-static bool shows_pixels(const struct gi_chain *chain)
+static bool wants_metadata(const struct gi_chain *chain)
 {
     for (int i = 0; chain && i < chain->n; i++)
-        if (gi_chain_reports_samples(&chain->steps[i]))
+        if (gi_chain_reports_samples(&chain->steps[i]) || chain->steps[i].drawings)
             return true;
     return false;
 }
@@ -287,7 +287,7 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
     struct results results;
     struct target target = {item, &results.metadata, io};
     results = (struct results){
-        .shows = shows_pixels(gi_imaging_chain(imaging, item)),
+        .shows = wants_metadata(gi_imaging_chain(imaging, item)),
         .ending = {coding_of, &target, .on_cpu = ways && strstr(ways, "jpeg_encode:")}};
     enum gi_status status = GI_OK;
     /* An input of --for has a chain of its own, which is not lossless. */

@@ -20,9 +20,10 @@ struct gi_item {
 
     /* Set by the source, in addition to the names in `line`. */
     struct {
-        size_t place; /* position in the list of inputs, from 0 */
-        int rule;     /* which chain processes the image (cli/args/rules.h) */
-        int variant;  /* which of the chains of a job with several, from 0 */
+        size_t place;    /* position in the list of inputs, from 0 */
+        uint64_t number; /* as `place`, but in a tar or a stream the position among its images */
+        int rule;        /* which chain processes the image (cli/args/rules.h) */
+        int variant;     /* which of the chains of a job with several, from 0 */
         /* The name of the format of the result, a constant. If it is NULL, the options or the
          * suffix of the output determine the format. */
         const char *format;

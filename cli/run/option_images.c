@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/args/chain.h"
+#include "cli/commands.h"
 #include "cli/hash.h"
 #include "cli/log.h"
 #include "cli/paths/output.h"
@@ -105,6 +106,8 @@ static enum gi_status load_step(struct gi_chain_step *step, const struct gi_io_p
         if (!tables)
             status = load_image(step, i, row, io, threads, err);
     }
+    if (!status && (step->drawings = gi_drawings_find(step->filter)))
+        status = step->drawings->open(&step->drawn, params_of(step), io, err);
     if (!tables || status)
         return status;
     struct gi_io_params how = how_to_load(last, io); /* crops are pictures */
@@ -134,7 +137,20 @@ void gi_chain_unload(struct gi_chain *chain)
             gi_image_free(&step->others[step->nothers - 1]);
         for (int j = 0; j < GI_SOURCES_MAX - 1; j++)
             gi_metadata_free(&step->other_colors[j]);
+        if (step->drawings)
+            step->drawings->close(&step->drawn);
+        step->drawings = NULL;
     }
+}
+
+enum gi_status gi_chain_conclude(const struct gi_chain *chain, const char *input,
+                                 struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < chain->n && !status; i++)
+        if (chain->steps[i].drawings)
+            status = chain->steps[i].drawings->conclude(chain->steps[i].drawn, input, err);
+    return status;
 }
 
 static uint64_t hash_image(uint64_t hash, const struct gi_image *image)

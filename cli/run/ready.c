@@ -5,9 +5,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/arithmetic/draw.h"
 #include "filters/random.h"
 #include "imgio/nodata.h"
 #include "imgio/small.h"
+
+/* The drawing of a step for one image. */
+struct gi_item_drawer {
+    struct gi_drawer drawer;
+    const struct gi_chain_step *step;
+    struct gi_drawn_item item;
+    struct gi_image made;
+    int x, y, width, height; /* place of `made`, and size of the source; 0: not made yet */
+};
+
+/* Makes the drawing, or takes the one that was made for another band. */
+static enum gi_status draw_for(struct gi_drawer *drawer, const struct gi_image **drawing, int *x,
+                               int *y, int width, int height, struct gi_err *err)
+{
+    struct gi_item_drawer *self = (struct gi_item_drawer *)drawer;
+    const struct gi_chain_step *step = self->step;
+    if (self->width != width || self->height != height) {
+        gi_image_free(&self->made);
+        self->width = self->height = 0;
+        enum gi_status status = step->drawings->make(step->drawn, &self->made, &self->x, &self->y,
+                                                     &self->item, width, height, err);
+        if (status)
+            return status;
+        self->width = width;
+        self->height = height;
+    }
+    *drawing = &self->made;
+    *x = self->x;
+    *y = self->y;
+    return GI_OK;
+}
 
 void gi_ready_free(struct gi_ready *ready)
 {
@@ -22,7 +54,13 @@ void gi_ready_free(struct gi_ready *ready)
     }
     for (int i = 0; ready->drawn && i < ready->chain->n; i++)
         free(ready->drawn[i]);
+    for (int i = 0; ready->drawers && i < ready->chain->n; i++) {
+        if (ready->drawers[i])
+            gi_image_free(&ready->drawers[i]->made);
+        free(ready->drawers[i]);
+    }
     free(ready->drawn);
+    free(ready->drawers);
     free(ready->others);
     free(ready->steps);
     free(ready->sides);
@@ -83,29 +121,35 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, int part, struct
     return GI_OK;
 }
 
-enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain, const char *name,
-                             struct gi_err *err)
+enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
+                             const struct gi_drawn_item *item, struct gi_err *err)
 {
-    return gi_ready_make_part(ready, chain, name, 0, err);
+    return gi_ready_make_part(ready, chain, item, 0, err);
 }
 
-/* Gives step i parameters of its own if these have random choices. */
-static void draw(struct gi_ready *ready, int i, const char *name)
+/* Gives step i parameters of its own if these have random choices, or if it draws. */
+static void own_params(struct gi_ready *ready, int i, const struct gi_drawn_item *item)
 {
-    const struct gi_filter *filter = ready->steps[i].filter;
-    if (!filter->sources.draw)
+    const struct gi_chain_step *from = &ready->chain->steps[i];
+    const struct gi_filter *filter = from->filter;
+    if (!filter->sources.draw && !from->drawings)
         return;
     void *params = gi_small_alloc(filter->params_nbytes);
     memcpy(params, ready->steps[i].params, filter->params_nbytes);
     ready->drawn[i] = params;
-    if (!filter->sources.draw(params, gi_random_key(name)))
+    if (from->drawings) {
+        struct gi_item_drawer *drawer = ready->drawers[i] = gi_small_calloc(1, sizeof *drawer);
+        *drawer = (struct gi_item_drawer){.drawer.draw = draw_for, .step = from, .item = *item};
+        ((struct gi_draw_params *)params)->drawer = &drawer->drawer;
+    } else if (!filter->sources.draw(params, gi_random_key(item->name))) {
         return;
+    }
     ready->steps[i].params = params;
     ready->own = true;
 }
 
 enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain *chain,
-                                  const char *name, int part, struct gi_err *err)
+                                  const struct gi_drawn_item *item, int part, struct gi_err *err)
 {
     size_t n = (size_t)chain->n;
     *ready = (struct gi_ready){
@@ -116,13 +160,14 @@ enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain 
         .placements = gi_small_calloc(n, sizeof *ready->placements),
         .inputs = gi_small_calloc(n, sizeof *ready->inputs),
         .drawn = gi_small_calloc(n, sizeof *ready->drawn),
+        .drawers = gi_small_calloc(n, sizeof *ready->drawers),
         .others = gi_small_calloc(n * (GI_SOURCES_MAX - 1), sizeof *ready->others)};
     enum gi_status status = GI_OK;
     for (int i = 0; i < chain->n && !status; i++) {
         const struct gi_chain_step *from = &chain->steps[i];
         ready->steps[i] = (struct gi_step){.filter = from->filter,
                                            .params = from->args.params[GI_SET_STEP_FILTER]};
-        draw(ready, i, name);
+        own_params(ready, i, item);
         status = ready_side(ready, i, part, err);
         if (status)
             gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);

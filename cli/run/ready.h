@@ -16,19 +16,21 @@ struct gi_ready {
     /* The further images of each step, GI_SOURCES_MAX - 1. Parts of images of bands are owned here,
      * others by the chain. */
     struct gi_image *others;
-    bool own;     /* the steps have other parameters than those of the chain */
-    void **drawn; /* the parameters of each step with random choices, owned here, or NULL */
+    bool own; /* the steps have other parameters than those of the chain */
+    /* The parameters of each step that has random choices or draws, owned here, or NULL. */
+    void **drawn;
+    struct gi_item_drawer **drawers; /* of each step that draws, owned here, or NULL */
 };
 
-/* Prepares the chain, which owns the images that its options name. `name` is that of the input,
- * which decides random choices (filters/random.h). gi_ready_free() frees `ready`, also after an
- * error. Errors: GI_E_MEMORY, GI_E_UNSUPPORTED (a further image has bands). */
-enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain, const char *name,
-                             struct gi_err *err);
+/* Prepares the chain, which owns the images that its options name, for the image that `item`
+ * describes, whose name decides random choices (filters/random.h). gi_ready_free() frees `ready`,
+ * also after an error. Errors: GI_E_MEMORY, GI_E_UNSUPPORTED (a further image has bands). */
+enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
+                             const struct gi_drawn_item *item, struct gi_err *err);
 /* As gi_ready_make(), for part `part` of an image of bands, from 1; 0 is an image without bands. Of
  * further images of bands the same part is taken. */
 enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain *chain,
-                                  const char *name, int part, struct gi_err *err);
+                                  const struct gi_drawn_item *item, int part, struct gi_err *err);
 void gi_ready_free(struct gi_ready *ready);
 
 /* Returns where the pixels of the result come from, after the chain has run. */

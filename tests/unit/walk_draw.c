@@ -184,6 +184,7 @@ static const struct {
     {"matrix", "1 0 T; 0 1 T"},
     {"camera", "{\"camera_matrix\": [[T, 0, T], [0, T, T], [0, 0, 1]], "
                "\"distortion_coefficients\": [R, R, P, P, R]}"},
+    {"box", "I,I,9,8"},
     {"order", "C"},
     {"order", "CC"},
     {"order", "CCC"},

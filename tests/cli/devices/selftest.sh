@@ -34,7 +34,7 @@ expect 0 gpuimg selftest --digest --device cpu
 mv out digests
 digest=$(tail -1 digests | cut -d' ' -f1)
 check "selftest --digest: every operation" diff <(head -n -1 digests | awk '{print $2}' | sort) \
-    <(gpuimg list --json | jq -r '.operations[].name' | grep -vxE 'merge|montage|mosaic|pages|run|tiles|split|duplicates|draw' | sort)
+    <(gpuimg list --json | jq -r '.operations[].name' | grep -vxE 'merge|montage|mosaic|pages|run|tiles|split|duplicates' | sort)
 check "selftest --digest: README has it" grep -qF "\`$digest\`" "$tests/../../README.md"
 check "selftest --digest: the SHA-256 of the lines" test "$(head -n -1 digests | sha256sum | cut -d' ' -f1)" = "$digest"
 GPUIMG_CPU=scalar expect 0 gpuimg selftest --digest blur stats invert --device cpu

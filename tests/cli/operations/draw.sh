@@ -1,6 +1,6 @@
 #!/bin/bash
 # draw refuses what it can't read before any work, and keeps alpha, depth and metadata.
-# Sources: cli/commands/draw.c cli/tables/shapes_table.c cli/plot/drawing.c
+# Sources: cli/commands/draw.c cli/tables/shapes_table.c cli/plot/drawing.c cli/args/drawings.h filters/arithmetic/draw.c cli/run/ready.c
 . "$(dirname "$0")/../lib.sh"
 if sanitized; then # see the end
     gpuimg() {
@@ -29,7 +29,12 @@ expect_error 2 'draw: --scale-bar 20px: want a length*' draw in.pgm made.png --s
 expect_error 1 'draw: --scale-bar: the file has no resolution: want --pixel-size' draw in.pgm made.png --scale-bar 20um
 expect_error 2 'draw: --scale-bar 20um: is 2e+04 pixels long: want 1 to 60' draw in.pgm made.png --scale-bar 20um --pixel-size 1nm
 expect_error 2 'draw: --linear: *' draw in.pgm made.png --box 1,1,5,5 --linear
-expect_error 2 'draw: --tar: not of draw*' draw in.tar --box 1,1,5,5 --tar --out-dir made
+expect_error 2 'draw: --tar: want INPUT.tar and OUTPUT.tar*' draw in.tar --box 1,1,5,5 --tar
+expect_error 2 'run: step 2, draw: want --box, --line*' run 'invert | draw' in.pgm made.png
+expect_error 2 'run: step 1, draw: --box 1,1: want X,Y,WIDTH,HEIGHT*' run 'draw --box 1,1 | invert' in.pgm made.png
+expect_error 2 'run: step 2, draw: --linear: *' run 'gaussian | draw --box 1,1,5,5' in.pgm made.png --linear
+expect_error 1 'run: step 1, draw: --table: none.csv: No such file or directory' run 'draw --table none.csv' in.pgm made.png
+expect_error 1 'run: --scale-bar: the file has no resolution: want --pixel-size' run 'invert | draw --scale-bar 20um' in.pgm made.png
 expect_error 1 'draw: --table: none.csv: No such file or directory' draw in.pgm made.png --table none.csv
 expect_error 1 'draw: no.pgm: No such file or directory' draw no.pgm made.png --box 1,1,5,5
 
@@ -55,9 +60,36 @@ head -c 3000000 /dev/zero | tr '\0' 1 >table.csv
 expect_error 1 'draw: --table: table.csv: *' draw in.pgm made.png --table table.csv
 table 'line 1: more than 256 columns' "$(printf 'x,y%300s' '' | tr ' ' ,)"
 
-# A pipe from a chain, as the manual says.
-gpuimg run 'invert | invert' in.pgm pgm:- | gpuimg draw - piped.png --box 1,1,5,5
-same 'a pipe' piped.png first.png
+# A step of a chain draws as the command does. After crop --trim, the size is known only when the chain runs.
+gpuimg convert in.pgm deep.tif --depth 16 --dpi 300
+{
+    printf 'P7\nWIDTH 9\nHEIGHT 8\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
+    head -c 288 in.pgm
+} >alpha.pam
+shapes=(--box 3,4,20,9 --line 0,30,50,2 --circle 30,20,9 --fill '#ff000080')
+for file in in.pgm deep.tif alpha.pam; do
+    for step in 'resize --size 50%' 'pad --margins 5,7 | crop --trim' 'gaussian --sigma 2'; do
+        expect 0 gpuimg run "$step" $file before.tif
+        expect 0 gpuimg draw before.tif drawn.tif "${shapes[@]}"
+        expect 0 gpuimg invert drawn.tif piped.tif
+        expect 0 gpuimg run "$step | draw ${shapes[*]@Q} | invert" $file chain.tif
+        same "$file: draw between '$step' and invert" piped.tif chain.tif
+    done
+    GPUIMG_BAND_BYTES=900 expect 0 gpuimg draw $file bands.tif "${shapes[@]}"
+    expect 0 gpuimg draw $file whole.tif "${shapes[@]}"
+    same "$file: bands of rows" whole.tif bands.tif
+done
+expect 0 gpuimg draw in.pgm named.png --text '{name}' --box 1,1,5,5
+expect 0 gpuimg run 'invert | invert | draw --text "{name}" --box 1,1,5,5' in.pgm chain.png
+same 'the name of the input' named.png chain.png
+expect 0 gpuimg draw deep.tif bar.png --scale-bar 1mm
+expect 0 gpuimg run 'flip --horizontal | flip --horizontal | draw --scale-bar 1mm' deep.tif chain.png
+same 'the resolution of the input' bar.png chain.png
+expect 0 gpuimg run 'draw --scale-bar 1mm | stats' deep.tif
+expect 0 gpuimg run 'draw --box 1,1,5,5 | draw --circle 20,20,9' in.pgm twice.png
+expect 0 gpuimg draw in.pgm first.png --box 1,1,5,5
+expect 0 gpuimg draw first.png second.png --circle 20,20,9
+same 'two drawings' second.png twice.png
 
 # A table whose rows are all for other images draws nothing, which causes a warning.
 for column in file filename file_name image image_name image_path img path image_id; do
@@ -110,6 +142,7 @@ check 'from and to pipes' bash -c '"$0" draw - - --box 1,1,5,5 --format png <in.
 same 'through a pipe' first.png piped.png
 printf 'P5 60 40 255\n' >short.pgm
 expect_error 1 'draw: short.pgm: ends early*' draw short.pgm made.png --box 1,1,5,5
+expect 0 gpuimg draw in.pgm first.png --box 1,1,5,5
 if sanitized; then
     skip 'several threads: the allocator of AddressSanitizer may hang in a child that is forked beside other threads'
     finish
@@ -122,4 +155,31 @@ for threads in 1 3; do
     done
 done
 check 'any number of threads' diff -r threads1 threads3
+
+# Members of a tar, which differ in size and depth, become the files that the single command makes.
+mkdir -p t
+gpuimg convert in.pgm t/a.png
+gpuimg resize --size 31x70 in.pgm t/b.png
+cp deep.tif t/c.tif
+gpuimg convert alpha.pam t/d.png
+echo text >t/note.txt
+printf 'file,x,y,w,h,label\nt/a.png,3,4,20,9,one\nb.png,1,1,9,30,two\nc.tif,30,9,9,9,three\n' >names.csv
+tar cf in.tar t/note.txt t/a.png t/b.png t/c.tif t/d.png
+options=(--table names.csv --text '{name} {index}' --box 5,5,30,5)
+expect 0 gpuimg draw t/a.png t/b.png t/c.tif t/d.png --out 'files/{dir}/{name}' "${options[@]}"
+for threads in 1 3; do
+    expect 0 gpuimg draw --tar in.tar out.tar "${options[@]}" --threads $threads
+    rm -rf members && mkdir members && tar xf out.tar -C members
+    check 'other members are copied' cmp members/t/note.txt t/note.txt
+    rm members/t/note.txt
+    check "members as files, --threads $threads" diff -r files members
+    check 'members stay in order' test "$(tar tf out.tar | tr '\n' ' ')" = 't/note.txt t/a.png t/b.png t/c.tif t/d.png '
+    expect 0 gpuimg run "invert | draw ${options[*]@Q} | invert" --tar in.tar chain.tar --threads $threads
+    expect 0 gpuimg run "invert | draw ${options[*]@Q} | invert" t/a.png t/b.png t/c.tif t/d.png --out 'chain/{dir}/{name}'
+    rm -rf members && mkdir members && tar xf chain.tar -C members && rm members/t/note.txt
+    check "a chain of members as of files, --threads $threads" diff -r chain members
+done
+expect 1 gpuimg draw --tar in.tar out.tar --scale-bar 1mm --strict
+check 'a member without resolution is left out' grep -q 'draw: in.tar: t/a.png: --scale-bar: the file has no resolution: want' err
+check 'and the others are there' test "$(tar tf out.tar | tr '\n' ' ')" = 't/note.txt t/c.tif '
 finish
