@@ -27,7 +27,7 @@ def rule(shape, chw):
 LENGTHS = (1, 3, 4, 5, 7, 13, 40, 1024, 1025)
 for first, last, dtype in itertools.product(LENGTHS, LENGTHS, (np.uint8, np.uint16, np.float32)):
     shape = (first, 6, last)
-    if first > 1024 and last > 1024 or dtype != np.uint8 and max(shape) > 100:
+    if first > 1024 and last > 1024 or dtype != np.uint8 and (first not in (3, 13) or last not in (3, 40)):
         continue
     array = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
     np.save(c.path("a.npy"), array)
