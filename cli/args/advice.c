@@ -55,7 +55,9 @@ static const char no_deblur[] =
     "blur can't be reversed; gpuimg sharpen IN OUT raises the contrast of edges";
 static const char no_fourier[] = "there is no Fourier transform yet";
 static const char no_features[] =
-    "lines, circles, corners and key points are not found yet; gpuimg edges IN OUT shows edges";
+    "lines and circles are not found yet; gpuimg edges IN OUT shows edges";
+static const char no_descriptors[] =
+    "key points have no descriptors; gpuimg corners IN finds corners by Harris, Shi-Tomasi or FAST";
 static const char no_inpainting[] =
     "missing parts are not painted in; gpuimg median and gpuimg close remove small ones";
 static const char no_drawn[] =
@@ -102,7 +104,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"blend", "colorize", tints},
     {"resize", "colorizer", no_network},
     {"blend", "colourize", tints},
-    {"edges", "corners", no_features},
     {"pad", "create", no_drawn},
     {"calc", "curve", curve},
     {"calc", "curves", curve},
@@ -124,7 +125,7 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"multiply", "exposure", exposures},
     {"local-threshold", "face", no_recognition},
     {"local-threshold", "faces", no_recognition},
-    {"edges", "features", no_features},
+    {"corners", "features", no_descriptors},
     {"help batch", "ffmpeg", no_video},
     {"convolve", "fft", no_fourier},
     {"remap", "fisheye", warps},
@@ -141,7 +142,7 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"remap", "implode", warps},
     {"convert", "imshow", no_display},
     {"median", "inpaint", no_inpainting},
-    {"edges", "keypoints", no_features},
+    {"corners", "keypoints", no_descriptors},
     {"edges", "lines", no_features},
     {"remap", "liquify", warps},
     {"convolve", "motion-blur", motion},
@@ -152,7 +153,7 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"mode", "oil-paint", paintings},
     {"mode", "oilify", paintings},
     {"mode", "oilpaint", paintings},
-    {"edges", "orb", no_features},
+    {"corners", "orb", no_descriptors},
     {"convert", "organize", no_names},
     {"contours", "outline", outlines},
     {"contours", "outlines", outlines},
@@ -184,7 +185,7 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"convert", "screenshot", no_display},
     {"composite", "shadow", shadows},
     {"convert", "show", no_display},
-    {"edges", "sift", no_features},
+    {"corners", "sift", no_descriptors},
     {"edges", "sketch", sketches},
     {"absdiff", "solarise", solarized},
     {"absdiff", "solarize", solarized},

@@ -105,6 +105,7 @@ const struct gi_synonym gi_synonyms_n_to_z[] = {
     {"shading", "flat-field"},
     {"shave", "crop"},
     {"shear", "affine"},
+    {"shi-tomasi", "corners --method shi-tomasi"},
     {"shrink", "resize --size 50%"},
     {"similar", "duplicates"},
     {"size", "info"},

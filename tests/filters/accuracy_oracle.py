@@ -29,7 +29,8 @@ ELSEWHERE = {"erode": "morphology", "dilate": "morphology", "open": "morphology"
          "montage": "../cli/operations/layout.sh", "pages": "../cli/formats/pages.sh", "orient": "layout", "run": "linear", "convert": "npy", "stack": "stack", "stats": "stats",
          "histogram": "histogram", "integral": "integral", "cumulative": "integral", "palette": "palette", "hash": "hash", "duplicates": "duplicates", "extract": "extract", "compare": "compare", "find": "find", "align": "align", "tiles": "tiles", "mosaic": "mosaic",
          "canny": "canny", "contours": "contours", "convex-hull": "convex_hull", "deskew": "deskew", "flood-fill": "reconstruct",
-         "h-maxima": "reconstruct", "h-minima": "reconstruct", "reconstruct": "reconstruct", "hit-or-miss": "thin", "thin": "thin", "peaks": "peaks"}
+         "h-maxima": "reconstruct", "h-minima": "reconstruct", "reconstruct": "reconstruct", "hit-or-miss": "thin", "thin": "thin", "peaks": "peaks",
+         "corners": "corners"}
 
 
 def total(*terms):

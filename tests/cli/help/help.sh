@@ -112,7 +112,7 @@ fifth:batch
 install:completion
 how fast:batch
 inscribed:rotate
-corners:rotate
+empty corners:rotate
 Fourier:limits
 END
 check "help resume: the option" grep -q '^    --resume ' <(gpuimg help resume)
