@@ -44,8 +44,8 @@ static const struct gi_option options[] = {
      .min = 0, .max = 0.25,
      .help = "Harris: factor of the squared trace. A larger one leaves out corners of one "
              "direction, that is edges"},
-    {GI_OPTION("quality", REAL, struct gi_corners_params, quality), .letter = 'q',
-     .default_text = "0.01", .min = 0, .max = 1,
+    {GI_OPTION("quality", REAL, struct gi_corners_params, quality), .default_text = "0.01",
+     .min = 0, .max = 1,
      .help = "Only corners above this part of the highest score; with 0 those above the minimum "
              "of the image; not for fast"},
     {GI_OPTION("threshold", LEVEL, struct gi_corners_params, contrast), .letter = 't',
