@@ -107,6 +107,9 @@ enum gi_status gi_heif_choose(uint32_t *item, int *images, const struct gi_decod
 /* Returns whether the item, or the first tile of its grid, has no chroma. */
 bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes, uint32_t item);
 
+/* Returns whether the item has a property that turns or mirrors it. */
+bool gi_heif_is_turned(const unsigned char *bytes, size_t nbytes, uint32_t item);
+
 /* Lists the boxes, the items, and the properties of this item that libheif does not read. An error
  * tells that the file ends early, or that it is a sequence that libheif can't read. */
 enum gi_status gi_heif_parts(struct gi_decode *decode, uint32_t item, struct gi_err *err);

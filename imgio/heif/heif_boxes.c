@@ -173,6 +173,20 @@ bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes, uint32_t item)
     return false;
 }
 
+bool gi_heif_is_turned(const unsigned char *bytes, size_t nbytes, uint32_t item)
+{
+    struct items items;
+    struct gi_box box;
+    if (!find_items(&items, bytes, nbytes))
+        return false;
+    struct numbers numbers = numbers_of(&items, item);
+    while (next_property(&box, &items, &numbers))
+        if (box.type == GI_BOX_TYPE('i', 'r', 'o', 't') ||
+            box.type == GI_BOX_TYPE('i', 'm', 'i', 'r'))
+            return true;
+    return false;
+}
+
 /* ---- lists of images ---- */
 
 static bool is_one_of(uint32_t type, const char *types)

@@ -270,6 +270,17 @@ static enum gi_status read_image(struct gi_decode *decode, const struct heif_ima
     return status || decode->options->header_only ? status : read_samples(decode, handle, err);
 }
 
+/* Lists an orientation of EXIF that HEIF lets readers ignore (ISO/IEC 23008-12, A.2.4). Beside a
+ * property that turns the image it says the same, and is not listed. */
+static void list_orientation(struct gi_decode *decode, uint32_t item)
+{
+    const struct gi_part part = {.kind = GI_PART_FIELD, .fate = GI_PART_LOST};
+    int orientation = gi_metadata_orientation(decode->metadata);
+    if (orientation > 1 && !gi_heif_is_turned(decode->bytes, decode->nbytes, item))
+        gi_decode_add_part(decode, &part, "orientation %d of EXIF, which HEIF ignores",
+                           orientation);
+}
+
 enum gi_status gi_heif_decode(struct gi_decode *decode, struct gi_err *err)
 {
     uint32_t item;
@@ -294,6 +305,7 @@ enum gi_status gi_heif_decode(struct gi_decode *decode, struct gi_err *err)
     } else {
         read_profile(decode->metadata, handle);
         read_blocks(decode, handle);
+        list_orientation(decode, item);
         list_images(decode, images, handle);
         read_code(decode->metadata, handle, NULL);
         status = read_image(decode, handle, item, err);

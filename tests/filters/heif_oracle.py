@@ -99,9 +99,15 @@ open("xmp", "wb").write(xmp)
 for turns in (0, 1, 2, 3):
     avifenc(rgb, "a.avif", *LOSSLESS, "--irot", turns, "--exif", "exif", "--xmp", "xmp")
     check(f"{turns} quarter turns", worst(ours("a.avif"), np.rot90(rgb, turns)) == 0)
+    c.run("convert", "a.avif", "strict.png", "--strict")
 check("EXIF and XMP are carried", parts("a.avif") == {"EXIF": "carried", "XMP": "carried"}, parts("a.avif"))
 c.run("convert", "a.avif", "a.png")
 check("the orientation is reset", Image.open("a.png").getexif().get(0x112, 1) == 1)
+
+Image.fromarray(rgb.astype(np.uint8)).save("a.jpg", exif=b"Exif\0\0" + exif)
+peer("heif-enc", "a.jpg", "-o", "a.heic")
+said = c.result("convert", "a.heic", "b.png", "--strict").stderr
+check("an orientation that only EXIF has is named", "orientation 6 of EXIF, which HEIF ignores" in said, said)
 
 # A kept orientation turns the samples, because readers ignore that of EXIF.
 for orientation in range(2, 9):
