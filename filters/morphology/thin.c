@@ -1,15 +1,18 @@
 /* Thinning of a mask to lines of one pixel (skeletons), by the lookup tables of Zhang and Suen or
- * of Guo and Hall. SPDX-License-Identifier: MIT */
+ * of Guo and Hall, or on the host by the method of Lee (thin_lee.c). SPDX-License-Identifier: MIT
+ */
 #include <string.h>
 
+#include "filters/morphology/thin_lee.h"
 #include "filters/regions/choose.h"
+#include "filters/regions/host_image.h"
 #include "filters/tone/luma.h"
 #include "filters/tone/threshold_level.h"
 #include "kernels/kernels.h"
 #include "kernels/morphology.h"
 #include "kernels/tone.h"
 
-enum method { ZHANG, GUO_HALL };
+enum method { ZHANG, GUO_HALL, LEE };
 enum like { OPENCV, SKIMAGE };
 
 struct thin_params {
@@ -20,6 +23,7 @@ struct thin_params {
 static const struct gi_choice methods[] = {
     {"zhang", NULL, "T. Y. Zhang and C. Y. Suen, 1984"},
     {"guo-hall", NULL, "Z. Guo and R. W. Hall, 1989: fewer pixels at corners of lines"},
+    {"lee", NULL, "T.-C. Lee, R. L. Kashyap and C.-N. Chu, 1994: one pixel after the other"},
     {"zhang-suen", "zhang", NULL},
     {"guohall", "guo-hall", NULL},
     {0},
@@ -35,7 +39,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("method", CHOICE, struct thin_params, method), .letter = 'm',
      .default_text = "zhang", .choices = methods, .help = "Which pixels are removed"},
     {GI_OPTION("like", CHOICE, struct thin_params, like), .default_text = "opencv",
-     .choices = peers, .help = "Whose variant of the method"},
+     .choices = peers, .help = "Whose variant of zhang or guo-hall"},
     {GI_OPTION("cycles", INT, struct thin_params, cycles), .also = "iterations", .letter = 'n',
      .min = 1, .max = 1000000,
      .help = "Stop after this many cycles, each of which removes pixels on all sides; by default "
@@ -127,6 +131,20 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
+/* Thins `mask`, which is released, by the method of Lee. */
+static enum gi_status thin_on_host(struct gi_queue *queue, struct gi_image *dst,
+                                   struct gi_image *mask, int cycles, struct gi_err *err)
+{
+    struct gi_image host = {0};
+    enum gi_status status = queue->k->download(queue, &host, mask, NULL, err);
+    if (!status)
+        status = gi_thin_lee(&host, cycles, err);
+    if (!status)
+        status = gi_host_store(queue, dst, &host, err);
+    gi_image_free(&host);
+    return status;
+}
+
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
@@ -143,9 +161,12 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
         status = queue->k->alloc(queue, &mask, src->width, src->height, 1, src->type, err);
     if (!status) {
         status = queue->k->threshold(queue, &mask, &judge, &level, err);
-        if (!status)
+        if (!status && p->method == LEE)
+            status = thin_on_host(queue, work->dst, &mask, p->cycles, err);
+        else if (!status)
             status = queue->k->thin(queue, work->dst, &mask, plan->tables, err);
-        queue->k->release(queue, &mask);
+        if (mask.data)
+            queue->k->release(queue, &mask);
     }
     gi_judge_release(queue, &judge, by_luma);
     return status;
@@ -165,16 +186,22 @@ const struct gi_filter gi_filter_thin = {
         "without parting or shortening what they belong to, until lines of one pixel are left: "
         "the skeleton. The result is a mask of one channel. On a page of black text on white "
         "invert the page first.\n\n"
-        "Both methods look up in a table, by the 8 neighbours, whether a pixel is removed, and "
+        "zhang and guo-hall look up in a table, by the 8 neighbours, whether a pixel is removed, "
+        "and "
         "remove all such pixels at once, first at the lower and right sides, then at the upper "
-        "and left ones (or the reverse). Pixels outside the image are background.\n\n"
+        "and left ones (or the reverse). lee removes pixels at the upper, lower, right and left "
+        "sides in turn, one after the other, and only where the rest stays connected. Pixels "
+        "outside the image are background.\n\n"
         "The result is that of OpenCV's ximgproc.thinning(), except in the outermost pixels, "
         "which OpenCV does not remove. With --like skimage it is that of scikit-image's "
         "skeletonize(), whose table differs from the paper's, and of thin(), whose passes have "
-        "the other order; --cycles is max_num_iter there.\n\n"
+        "the other order; --cycles is max_num_iter there. With --method lee it is that of "
+        "skeletonize(method='lee').\n\n"
         "Sources: T. Y. Zhang, C. Y. Suen, A fast parallel algorithm for thinning digital "
         "patterns, Comm. ACM 27(3), 1984; Z. Guo, R. W. Hall, Parallel thinning with "
-        "two-subiteration algorithms, Comm. ACM 32(3), 1989.",
+        "two-subiteration algorithms, Comm. ACM 32(3), 1989; T.-C. Lee, R. L. Kashyap, C.-N. Chu, "
+        "Building skeleton models via 3-D medial surface/axis thinning algorithms, CVGIP 56(6), "
+        "1994.",
     .options = options,
     .params_nbytes = sizeof(struct thin_params),
     .plan = plan,

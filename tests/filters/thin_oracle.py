@@ -1,6 +1,6 @@
 """thin against OpenCV, scikit-image and the papers in numpy; hit-or-miss against scipy.
 
-Sources: filters/morphology/thin.c filters/morphology/hit_or_miss.c filters/option_footprint.c kernels/cpu/morphology/thin.c
+Sources: filters/morphology/thin.c filters/morphology/thin_lee* filters/morphology/hit_or_miss.c filters/option_footprint.c kernels/cpu/morphology/thin.c
 """
 from _common import Checks, luma, need, np, optional, random_image, read, write
 
@@ -86,6 +86,63 @@ for dtype in (np.uint16, np.float32):
 image = random_image(c.rng, (50, 60, 3), np.uint8)
 c.check("thin a luma", np.array_equal(run("thin", image, "--threshold", 100), white(by_paper(luma(image) > 100, zhang))))
 
+# ---- Lee: scikit-image's, on made shapes and on random masks ----
+
+
+def lee(mask):
+    return morphology.skeletonize(mask, method="lee") > 0
+
+
+y, x = np.mgrid[:90, :110]
+shapes = [("disc", np.hypot(y - 44, x - 50) < 33), ("cross", (abs(y - 45) < 8) | (abs(x - 50) < 11)), ("square", np.ones((21, 20), bool)),
+          ("two pixels", np.array([[0, 0, 0], [1, 1, 0], [0, 0, 0]], bool)), ("diamond", abs(y - 45) + abs(x - 55) < 30)]
+for name, mask in masks + shapes:
+    c.check(f"lee {name}", np.array_equal(run("thin", white(mask), "--method", "lee"), white(lee(mask))))
+row = []  # 200 masks in one image, apart from each other
+for trial in range(200):
+    size = c.rng.integers(1, 30, 2)
+    row.append(np.zeros((32, 32), bool))
+    row[-1][1:1 + size[0], 1:1 + size[1]] = c.rng.random(size) < c.rng.random() if trial % 2 else blobs(size, 0.5 + 2 * c.rng.random())
+got = run("thin", white(np.hstack(row)), "--method", "lee") > 0
+for trial, mask in enumerate(row):
+    c.check(f"lee {trial}", np.array_equal(got[:, 32 * trial:32 * trial + 32], lee(mask)))
+big = blobs((300, 400), 6)
+for dtype in (np.uint16, np.float32):
+    c.check(f"lee {dtype.__name__}", np.array_equal(run("thin", white(big, dtype), "--method", "lee"), white(lee(big), dtype)))
+
+
+def parts(a):
+    return ndimage.label(a, np.ones((3, 3)))[1]
+
+
+def euler(a):
+    """Components minus holes of 8-connected foreground; holes are 4-connected."""
+    return parts(a) - (ndimage.label(~np.pad(a, 1))[1] - 1)
+
+
+def lee_cycles(mask, cycles):
+    """The first cycles by the definition, with components and holes counted in each neighbourhood."""
+    mask = np.pad(mask, 1)
+
+    def around(y, x):
+        near = mask[y - 1:y + 2, x - 1:x + 2].copy()
+        near[1, 1] = False
+        return near
+
+    for _ in range(cycles):
+        for dy, dx in ((-1, 0), (1, 0), (0, 1), (0, -1)):
+            places = list(zip(*np.nonzero(mask & ~np.roll(mask, (-dy, -dx), (0, 1)))))
+            found = [(y, x) for y, x in places if around(y, x).sum() != 1 and parts(around(y, x)) <= 1
+                     and euler(around(y, x)) == euler(mask[y - 1:y + 2, x - 1:x + 2])]
+            for y, x in found:
+                mask[y, x] = parts(around(y, x)) > 1
+    return mask[1:-1, 1:-1]
+
+
+mask = blobs((30, 34), 2.5)
+for cycles in (1, 2, 3):
+    c.check(f"lee, {cycles} cycles", np.array_equal(run("thin", white(mask), "--method", "lee", "--cycles", cycles), white(lee_cycles(mask, cycles))))
+
 # ---- hit-or-miss ----
 
 
@@ -121,7 +178,7 @@ mask = luma(image) > 90
 c.check("hit-or-miss of a luma", np.array_equal(run("hit-or-miss", image, "--hit", "0 1; 1 1", "-t", 90), white(ndimage.binary_hit_or_miss(mask, [[0, 1], [1, 1]]))))
 for args, want in ((("hit-or-miss",), "--hit: missing"), (("hit-or-miss", "--hit", "0 0"), "--hit: all of it is 0"),
                    (("hit-or-miss", "--hit", "1", "--miss", "0"), "--miss: all of it is 0"), (("hit-or-miss", "--hit", "1 a"), "--hit"),
-                   (("thin", "--cycles", "0"), "--cycles 0: want 1 to"), (("thin", "--method", "lee"), "want zhang")):
+                   (("thin", "--cycles", "0"), "--cycles 0: want 1 to"), (("thin", "--method", "medial"), "want zhang")):
     p = c.result(args[0], c.path("in.pam"), c.path("none.pgm"), *args[1:])
     c.check(f"refuses {args}", p.returncode == 2 and want in p.stderr, p.stderr)
 c.end()
