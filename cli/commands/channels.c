@@ -11,6 +11,8 @@
 #include "cli/run/common_metadata.h"
 #include "cli/run/imaging.h"
 #include "imgio/jpeg/gain_map.h"
+#include "imgio/metadata/geo.h"
+#include "imgio/metadata/linear_light.h"
 #include "imgio/small.h"
 #include "kernels/color.h"
 
@@ -179,31 +181,37 @@ static enum gi_status alpha_order(const char **order, const struct gi_image *ima
     return GI_OK;
 }
 
-/* Loads the sources behind the first. Metadata that is not as that of the first, which is
- * `metadata`, is named; that of a mask is not taken. */
+/* Loads the sources behind the first. `metadata`, those of the first, become what all share, and
+ * the others are named. Those of a mask are not taken. */
 static enum gi_status load_further(struct gi_image *images, struct gi_metadata *metadata,
                                    const struct verb_work *work, struct gi_imaging *imaging,
                                    struct gi_item *item, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    struct gi_common_metadata common = {.n = 1};
+    struct gi_common_metadata common = {0};
+    struct gi_metadata first = *metadata;
     if (work->mask.width) {
         images[1] = work->mask;
         images[1].owner = GI_OWNER_NONE;
         return GI_OK;
+    }
+    if (!work->alpha) {
+        gi_geo_forget_statistics(&first);
+        gi_common_metadata_add(&common, metadata, &first);
     }
     for (int i = 1; i < work->n && !status; i++) {
         struct gi_metadata further = {0};
         status = gi_imaging_load_further(imaging, item, &images[i],
                                          work->paths ? work->paths[i] : item->line.beside.path,
                                          NULL, !work->alpha, NULL, &further, err);
+        gi_geo_forget_statistics(&further);
         if (!status && !work->alpha)
             gi_common_metadata_add(&common, metadata, &further);
         gi_metadata_free(&further);
     }
     gi_common_metadata_end(&common, metadata);
     gi_gain_map_drop(metadata, "of the old samples");
-    return status;
+    return status || work->alpha ? status : gi_linear_light_renew(metadata, err);
 }
 
 /* Makes one image from the channels of several. */

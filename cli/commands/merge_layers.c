@@ -65,9 +65,7 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
     if (merge->job.taken)
         return lay_over(merge, item, image, err);
     merge->image = *image;
-    merge->job.metadata = *metadata;
     *image = (struct gi_image){0};
-    *metadata = (struct gi_metadata){0};
     return GI_OK;
 }
 
@@ -88,6 +86,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
                                            .params = params,
                                            .report = p->report,
                                            .progress = p->progress,
+                                           .first = true,
                                            .self = &merge,
                                            .take = take,
                                            .finish = finish}},

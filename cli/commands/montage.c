@@ -8,6 +8,7 @@
 #include "cli/plot/label.h"
 #include "filters/geometry/gravity.h"
 #include "filters/tone/curve.h"
+#include "imgio/nodata.h"
 
 #include <limits.h>
 #include <math.h>
@@ -147,6 +148,8 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
     struct sheet *sheet = self;
     if (sheet->labels)
         name_label(sheet, item);
+    gi_n_to_one_place(metadata, NULL);
+    gi_nodata_drop(metadata, "not of the whole sheet");
     item->line.place = place_of(sheet, sheet->n, image);
     sheet->images[sheet->n++] = *image;
     *image = (struct gi_image){0};

@@ -10,6 +10,7 @@
 #include "cli/tables/places_table.h"
 #include "filters/geometry/mosaic.h"
 #include "filters/tone/curve.h"
+#include "imgio/nodata.h"
 
 enum { SET_OWN, SET_IO };
 
@@ -129,6 +130,10 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
     struct run *run = self;
     const struct gi_place_row *place = &run->places.rows[item->source.place];
     int64_t x = place->x - run->left, y = place->y - run->top;
+    const double map[] = {1, 0, (double)-x, 0, 1, (double)-y}; /* of the mosaic to the image */
+    gi_n_to_one_place(metadata, map);
+    if (image->type != run->shape.type)
+        gi_nodata_drop(metadata, "samples have another type");
     item->line.place = (struct gi_line_place){(int)x, (int)y, image->width, image->height};
     return gi_mosaic_add(&run->mosaic, image, x, y, err);
 }

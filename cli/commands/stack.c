@@ -13,6 +13,7 @@
 #include "cli/inputs/n_to_one.h"
 #include "cli/paths/matcher.h"
 #include "cli/run/memory_budget.h"
+#include "imgio/nodata.h"
 #include "kernels/parallel.h"
 
 enum { SET_OWN };
@@ -238,6 +239,8 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
         status = stack->bands.n
                      ? gi_fail(err, GI_E_UNSUPPORTED, "--align: not of images of several bands")
                      : gi_stack_align(&stack->align, image, stack->job.computing, item, err);
+    if (stack->params->stack.method == GI_STACK_SUM)
+        gi_nodata_drop(metadata, "samples are sums");
     const struct gi_image one = flat(stack, image);
     if (!status && gi_stack_strip_is_full(stack->strip))
         status = flush(stack, err);

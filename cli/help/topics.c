@@ -360,21 +360,18 @@ static const char *const common_paragraphs[] = {
     "A frame of a GIF is written with a palette of its own, and with only the rectangle that "
     "differs from the frame before. So are those of a PNG, all with the depth and channels that "
     "hold each frame, or a palette of 256 colours if that holds all; viewers that know no animated "
-    "PNG show its first "
-    "frame. Frames of a WebP are whole, so it can be longer than the input. Pages of a TIFF and "
-    "other images become an animated PNG only by gpuimg pages. --delay and --loop change how they "
-    "are played. gpuimg pages joins "
-    "images into one.",
+    "PNG show its first frame. Frames of a WebP are whole, so it can be longer than the input. "
+    "Pages of a TIFF and other images become an animated PNG only by gpuimg pages. --delay and "
+    "--loop change how they are played. gpuimg pages joins images into one.",
     "HEIC and AVIF are read and written by libheif (package libheif1), and their bytes depend on "
     "the versions of its encoders, x265 and libaom. The primary image is read, turned as the file "
     "says, and others by their numbers: a.heic[1] is one, a.heic[0-3] are several. Depth and gain "
     "maps and the frames of sequences are named as lost. A sequence without a still image cannot "
-    "be read. Samples of 10 and 12 "
-    "bits become v * 65535 / 1023 or v * 65535 / 4095, rounded to nearest. An image of 16 bits "
-    "is written with 10 bits if these hold all its samples (HEIC only), else with 12 bits; what "
-    "that rounds is a loss, named in a warning. Alpha of AVIF is always lossless. A file with the "
-    "code of a colour space, such as Display P3 or HLG, keeps it as the chunk cICP of a PNG. HEIC "
-    "has at least 16 pixels per side.",
+    "be read. Samples of 10 and 12 bits become v * 65535 / 1023 or v * 65535 / 4095, rounded to "
+    "nearest. An image of 16 bits is written with 10 bits if these hold all its samples (HEIC "
+    "only), else with 12 bits; what that rounds is a loss, named in a warning. Alpha of AVIF is "
+    "always lossless. A file with the code of a colour space, such as Display P3 or HLG, keeps it "
+    "as the chunk cICP of a PNG. HEIC has at least 16 pixels per side.",
     "JPEG XL is read and written by libjxl (package libjxl0.7), and the bytes of its files depend "
     "on the version of libjxl. The first frame is read, with alpha; the data of a JPEG that some "
     "files hold beside it are dropped. Samples of other depths than 8 and 16 bits are scaled, as "
@@ -414,15 +411,17 @@ static const char *const common_paragraphs[] = {
     "with --allow-partial, and is an error without it. "
     "The error about a file that gpuimg can't read names a program that converts it.",
     "Metadata: the result has that of the input. That of further images, such as a mask, is not "
-    "taken, except that a result of several inputs (stack, montage, merge, channels join) has what "
-    "all of them share, and a warning names the rest. Pictures are combined without a conversion "
-    "of colours: if the ICC profile or the colour chunks of the image of --with, --flat, --dark, "
-    "--reference or --crops differ from those of the input, a warning says so. A further image "
-    "without them counts as one in the colours of the input. With --strict these warnings, and "
-    "those about parts of a further image that are not read, are errors.",
+    "taken, except that a result of several inputs (stack, montage, mosaic, channels join) has "
+    "what all of them share: EXIF, XMP, IPTC, profile, resolution, and each text, tag, chunk and "
+    "FITS card on its own. A position (GeoTIFF, sky) stays if it holds for the result. merge keeps "
+    "all of the first layer. A warning names the rest. Colours are combined without a conversion: "
+    "if the ICC profile or the colour chunks of the image of --with, --flat, --dark, --reference "
+    "or --crops differ from those of the input, a warning says so. An image without them counts "
+    "as one in the colours of the input. With --strict these warnings, and those about parts of a "
+    "further image that are not read, are errors.",
     "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none, "
-    "unless --keep-orientation is given, and always in a HEIC or AVIF. "
-    "Inks of a CMYK JPEG are taken as Adobe's programs store them, with 0 for full ink.",
+    "unless --keep-orientation is given, and always in a HEIC or AVIF. Inks of a CMYK JPEG are "
+    "taken as Adobe's programs store them, with 0 for full ink.",
     "The gain map of an HDR photograph (Ultra HDR, ISO 21496-1, Apple) is carried from JPEG to "
     "JPEG, as it is, if the picture is only encoded again or resized as a whole. It is dropped by "
     "name if tones, colours or the places of pixels change, as by crop and the orientation of "

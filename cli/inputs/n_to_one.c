@@ -11,6 +11,7 @@
 #include "cli/run/timing.h"
 #include "imgio/jpeg/gain_map.h"
 #include "imgio/metadata/geo.h"
+#include "imgio/metadata/linear_light.h"
 #include "imgio/small.h"
 
 /* A decoded input, in the tag of its item. */
@@ -47,11 +48,13 @@ static enum gi_status load(void *self, struct gi_imaging *imaging, struct gi_ite
         gi_imaging_load(imaging, item, &input->image, &input->metadata, &info, false, err);
     struct gi_placement placement = {0};
     gi_gain_map_drop(&input->metadata, "belongs to one input");
-    if (status || !job->work.chain)
-        return status;
-    status =
-        gi_imaging_filter(imaging, item, &input->image, &input->metadata, &info, &placement, err);
-    gi_geo_move(&input->metadata, placement.known ? placement.m : NULL, placement.whole);
+    if (!status && job->work.chain)
+        status = gi_imaging_filter(imaging, item, &input->image, &input->metadata, &info,
+                                   &placement, err);
+    if (!status)
+        status = gi_imaging_adapt(&input->metadata, imaging, item, &info, &input->image, &placement,
+                                  err);
+    gi_geo_forget_statistics(&input->metadata);
     return status;
 }
 
@@ -76,6 +79,16 @@ static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_n_to_one *job = self;
     return gi_report_add(&job->lines, &item->line, err);
+}
+
+void gi_n_to_one_place(struct gi_metadata *metadata, const double map[6])
+{
+    const struct gi_part part = {
+        .kind = GI_PART_METADATA, .fate = GI_PART_DROPPED, .why = "tells another size"};
+    const char *writer = gi_metadata_drop_sizes(metadata);
+    if (writer)
+        gi_metadata_add_part(metadata, &part, "description by %s", writer);
+    gi_geo_move(metadata, map, false);
 }
 
 /* ---- the target: one image of all ---- */
@@ -109,6 +122,16 @@ static enum gi_status open_device(void *self, struct gi_imaging *imaging, struct
     return job->work.chain ? GI_OK : gi_imaging_new(&job->computing, &options, err);
 }
 
+/* Removes from the metadata of the first image what is no property of the result. */
+static void settle_first(struct gi_metadata *metadata)
+{
+    free(metadata->jpeg);
+    metadata->jpeg = NULL;
+    metadata->few_colors = false;
+    metadata->bands = (struct gi_bands){0};
+    metadata->timing = (struct gi_timing){0};
+}
+
 /* Images arrive in the order of the list, so that sums of floats are the same in every run. The
  * result needs every image, so the first image that fails ends the command. */
 static enum gi_status take(void *self, struct gi_item *item, struct gi_err *err)
@@ -122,6 +145,8 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_err *err)
             job->work.take(job->work.self, item, &input->image, &input->metadata, &item->line.err);
     if (!item->line.status)
         gi_common_metadata_add(&job->common, &job->metadata, &input->metadata);
+    if (!job->taken && !job->work.first)
+        settle_first(&job->metadata);
     job->taken += !item->line.status;
     item->made.last = item->line.status != GI_OK;
     return GI_OK;
@@ -131,8 +156,9 @@ static enum gi_status save(struct gi_n_to_one *job, const struct gi_image *made,
 {
     double start = gi_now_ms();
     gi_common_metadata_end(&job->common, &job->metadata);
-    enum gi_status status =
-        gi_cli_save(made, &job->metadata, job->output, job->io, job->threads, err);
+    enum gi_status status = gi_linear_light_renew(&job->metadata, err);
+    if (!status)
+        status = gi_cli_save(made, &job->metadata, job->output, job->io, job->threads, err);
     job->whole->ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
     gi_timing_add("encode", job->whole->ms[GI_STAGE_ENCODE]);
     return status;
@@ -190,6 +216,7 @@ enum gi_status gi_n_to_one_run(struct gi_n_to_one *job, struct gi_err *err)
                                      .device = job->work.chain ? device : &cpu};
     job->io = job->work.params[gi_command_set(job->work.command, gi_io_options)];
     job->threads = gi_thread_count(device->threads);
+    job->common.first = job->work.first;
     enum gi_status status = check(job, err);
     if (!status && !job->n)
         status = count_images(job, err);
@@ -207,6 +234,7 @@ void gi_n_to_one_close(struct gi_n_to_one *job)
 {
     gi_page_cursor_close(&job->cursor);
     gi_list_free(&job->list);
+    gi_common_metadata_end(&job->common, &job->metadata); /* after an error */
     gi_metadata_free(&job->metadata);
     if (!gi_cli_tears_down())
         return;

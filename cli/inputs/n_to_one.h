@@ -30,13 +30,15 @@ struct gi_n_to_one_work {
     bool progress;
     bool counts_nodata; /* pixels without data count like others, which is warned of */
     bool bands;         /* take() gets images of several bands, which metadata->bands describes */
+    bool first;         /* the result has all metadata of the first image, not only common ones */
     /* Maximum bytes of images in progress; 0 means the maximum of struct gi_engine_options. */
     uint64_t memory;
     /* Runs on each image while other images are decoded; NULL: none. */
     const struct gi_chain *chain;
     void *self; /* argument of the functions */
-    /* Takes the next image and its metadata. The image and the metadata are freed afterwards,
-     * unless take() sets them to zero. An error makes the input fail. */
+    /* Takes the next image. The image is freed afterwards, unless take() sets it to zero. take()
+     * may change the metadata, of which those that all images share become those of the result. An
+     * error makes the input fail. */
     enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,
                            struct gi_metadata *metadata, struct gi_err *err);
     /* Makes the result from all images; `made` is freed by the caller. */
@@ -56,7 +58,7 @@ struct gi_n_to_one {
     size_t taken;                 /* number of images taken */
     struct gi_line *whole;        /* the line of the result */
     struct gi_imaging *computing; /* runs operations one at a time; NULL if there is a chain */
-    struct gi_metadata metadata;  /* of the result; take() may move that of an image here */
+    struct gi_metadata metadata;  /* of the result: what the images so far have in common */
 
     /* Private. */
     struct gi_common_metadata common;
@@ -66,6 +68,10 @@ struct gi_n_to_one {
     struct gi_watch watch;
     struct gi_page_cursor cursor;
 };
+
+/* For take(): adapts the metadata to a result of which the image is a part. `map` is an affine map
+ * of coordinates in the result to coordinates in the image, as for gi_geo_move(), or NULL. */
+void gi_n_to_one_place(struct gi_metadata *metadata, const double map[6]);
 
 /* For commands that need the number of images first. Takes the last operand as the output and the
  * others as inputs, all unchanged, and counts the images. Errors: GI_E_MEMORY. */

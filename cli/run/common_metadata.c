@@ -1,33 +1,92 @@
 /* Metadata of an image that is made from several: what all inputs share stays, the rest is named.
  * SPDX-License-Identifier: MIT */
 #include "cli/run/common_metadata.h"
+#include "imgio/fits/fits_cards.h"
+#include "imgio/small.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- losses ---- */
+
+enum {
+    ALL_BEFORE = -1,
+    NAME = 46, /* maximum letters of a name, so that " of 100000 images" fits behind it */
+};
+
+/* Counts image number `image` as one that has metadata which are not in the result. ALL_BEFORE
+ * counts all images that were added. */
+static void note(struct gi_common_metadata *common, const struct gi_part *part, int image,
+                 const char *name)
+{
+    struct gi_common_loss *loss = common->losses, *end = loss + common->nlosses;
+    while (loss < end &&
+           (loss->part.kind != part->kind || loss->part.fate != part->fate ||
+            loss->part.warned != part->warned || strncmp(loss->part.name, name, NAME) != 0))
+        loss++;
+    if (loss == end) {
+        int n = common->nlosses++;
+        if ((n & (n - 1)) == 0) /* room for a power of two */
+            common->losses =
+                gi_small_realloc(common->losses, n ? 2 * (size_t)n : 1, sizeof *common->losses);
+        loss = &common->losses[n];
+        *loss = (struct gi_common_loss){.part = *part, .last = -1};
+        loss->part.bytes = NULL;
+        snprintf(loss->part.name, sizeof loss->part.name, "%.*s", NAME, name);
+    }
+    if (image == ALL_BEFORE) {
+        loss->images = common->n;
+        loss->last = common->n - 1;
+    } else if (loss->last != image) {
+        loss->images++;
+        loss->last = image;
+    }
+}
+
+static void note_dropped(struct gi_common_metadata *common, int image, const char *name)
+{
+    const struct gi_part part = {.kind = GI_PART_METADATA, .fate = GI_PART_DROPPED};
+    note(common, &part, image, name);
+}
+
+static void note_part(struct gi_common_metadata *common, const struct gi_part *part, int image)
+{
+    struct gi_part named = *part;
+    if (named.fate == GI_PART_CARRIED) {
+        named.fate = GI_PART_DROPPED;
+        named.why = NULL;
+    }
+    note(common, &named, image, part->name);
+}
+
+/* ---- blocks and the resolution ---- */
+
+/* A member of struct gi_metadata that is one block of bytes. */
+struct block {
+    void **bytes;
+    size_t *nbytes;
+    const char *name;
+};
+enum { BLOCKS = 4 };
+
+static void list_blocks(struct block list[BLOCKS], const struct gi_metadata *m)
+{
+    list[0] = (struct block){(void **)&m->exif, (size_t *)&m->exif_nbytes, "EXIF"};
+    list[1] = (struct block){(void **)&m->xmp, (size_t *)&m->xmp_nbytes, "XMP"};
+    list[2] = (struct block){(void **)&m->icc, (size_t *)&m->icc_nbytes, "the ICC profile"};
+    list[3] = (struct block){(void **)&m->color, (size_t *)&m->color_nbytes,
+                             "the colour (gAMA, cHRM, cICP)"};
+}
+
 static bool are_equal(const void *a, size_t na, const void *b, size_t nb)
 {
-    return na == nb && (!na || memcmp(a, b, na) == 0);
+    return !a == !b && na == nb && (!na || memcmp(a, b, na) == 0);
 }
 
-static bool have_equal_texts(const struct gi_metadata *a, const struct gi_metadata *b)
+static bool are_equal_blocks(const struct block *a, const struct block *b)
 {
-    bool equal = a->ntexts == b->ntexts;
-    for (int i = 0; i < a->ntexts && equal; i++)
-        equal = strcmp(a->texts[i].keyword, b->texts[i].keyword) == 0 &&
-                strcmp(a->texts[i].text, b->texts[i].text) == 0;
-    return equal;
-}
-
-static bool have_equal_parts(const struct gi_parts *a, const struct gi_parts *b)
-{
-    bool equal = a->n == b->n;
-    for (int i = 0; i < a->n && equal; i++) {
-        const struct gi_part *p = &a->list[i], *q = &b->list[i];
-        equal = p->fate == q->fate && strcmp(p->name, q->name) == 0 && !p->bytes == !q->bytes &&
-                are_equal(p->bytes, p->bytes ? p->nbytes : 0, q->bytes, q->bytes ? q->nbytes : 0);
-    }
-    return equal;
+    return are_equal(*a->bytes, *a->nbytes, *b->bytes, *b->nbytes);
 }
 
 static bool have_equal_resolutions(const struct gi_metadata *a, const struct gi_metadata *b)
@@ -35,88 +94,183 @@ static bool have_equal_resolutions(const struct gi_metadata *a, const struct gi_
     return a->dpi_x == b->dpi_x && a->dpi_y == b->dpi_y && a->no_unit == b->no_unit;
 }
 
-/* Counts the metadata that is not as in `kept`. */
-static void compare(struct gi_common_metadata *common, const struct gi_metadata *kept,
-                    const struct gi_metadata *metadata)
+/* ---- texts ---- */
+
+static bool has_text(const struct gi_metadata *metadata, const struct gi_text *text)
 {
-    common->exif += metadata->exif && !are_equal(metadata->exif, metadata->exif_nbytes, kept->exif,
-                                                 kept->exif_nbytes);
-    common->xmp += metadata->xmp &&
-                   !are_equal(metadata->xmp, metadata->xmp_nbytes, kept->xmp, kept->xmp_nbytes);
-    common->icc += metadata->icc &&
-                   !are_equal(metadata->icc, metadata->icc_nbytes, kept->icc, kept->icc_nbytes);
-    common->color += metadata->color && !are_equal(metadata->color, metadata->color_nbytes,
-                                                   kept->color, kept->color_nbytes);
-    common->texts += metadata->ntexts && !have_equal_texts(metadata, kept);
-    common->parts += metadata->parts.n && !have_equal_parts(&metadata->parts, &kept->parts);
-    common->resolution += metadata->dpi_x > 0 && !have_equal_resolutions(metadata, kept);
+    for (int i = 0; i < metadata->ntexts; i++) {
+        const struct gi_text *other = &metadata->texts[i];
+        if (strcmp(other->keyword, text->keyword) == 0 && strcmp(other->text, text->text) == 0 &&
+            strcmp(other->language, text->language) == 0 &&
+            strcmp(other->translated, text->translated) == 0)
+            return true;
+    }
+    return false;
 }
+
+static void note_text(struct gi_common_metadata *common, const struct gi_text *text, int image)
+{
+    char name[NAME + 1];
+    snprintf(name, sizeof name, "text %s", text->keyword);
+    note_dropped(common, image, name);
+}
+
+/* ---- parts ---- */
+
+static const struct gi_part *find_equal(const struct gi_parts *parts, const struct gi_part *part)
+{
+    for (int i = 0; i < parts->n; i++) {
+        const struct gi_part *other = &parts->list[i];
+        if (other->kind == part->kind && other->fate == part->fate && other->code == part->code &&
+            other->place == part->place && strcmp(other->name, part->name) == 0 &&
+            are_equal(other->bytes, other->nbytes, part->bytes, part->nbytes))
+            return other;
+    }
+    return NULL;
+}
+
+/* Returns whether the part is a list of cards that are shared one by one. Coordinates of the sky
+ * hold only together. */
+static bool are_cards(const struct gi_part *part)
+{
+    return part->kind == GI_PART_FITS_CARDS && part->fate == GI_PART_CARRIED && !part->code;
+}
+
+/* Notes the cards of `part` that the other image lacks. If `cuts`, removes them from `part`. */
+static void compare_cards(struct gi_common_metadata *common, struct gi_part *part,
+                          const struct gi_parts *others, int image, bool cuts)
+{
+    const struct gi_part *other = gi_parts_find(others, GI_PART_FITS_CARDS, 0);
+    size_t kept = 0;
+    for (size_t at = 0, n; at < part->nbytes; at += n) {
+        char name[NAME + 1], *card = (char *)part->bytes + at;
+        n = gi_fits_card_nbytes(part->bytes, part->nbytes, at);
+        if (other && gi_fits_cards_hold(other->bytes, other->nbytes, at, card, n)) {
+            if (cuts)
+                memmove((char *)part->bytes + kept, card, n);
+            kept += n;
+        } else {
+            gi_fits_card_name(name, sizeof name, card, n);
+            note_dropped(common, image, name);
+        }
+    }
+    if (!cuts)
+        return;
+    part->nbytes = kept;
+    gi_fits_cards_rename(part);
+    if (!kept)
+        part->fate = GI_PART_DROPPED;
+}
+
+static bool is_not_carried(const struct gi_part *part)
+{
+    return part->fate != GI_PART_CARRIED;
+}
+
+/* ---- all ---- */
 
 /* Removes from `kept` what the next image has otherwise. */
 static void reduce(struct gi_common_metadata *common, struct gi_metadata *kept,
                    const struct gi_metadata *metadata)
 {
-    if (kept->icc && !are_equal(metadata->icc, metadata->icc_nbytes, kept->icc, kept->icc_nbytes)) {
-        free(kept->icc);
-        kept->icc = NULL;
-        kept->icc_nbytes = 0;
-        common->icc += common->n;
-    }
-    if (kept->color &&
-        !are_equal(metadata->color, metadata->color_nbytes, kept->color, kept->color_nbytes)) {
-        free(kept->color);
-        kept->color = NULL;
-        kept->color_nbytes = 0;
-        common->color += common->n;
+    struct block ours[BLOCKS], others[BLOCKS];
+    int texts = 0;
+    list_blocks(ours, kept);
+    list_blocks(others, metadata);
+    for (int i = 0; i < BLOCKS; i++) {
+        if (!*ours[i].bytes || are_equal_blocks(&ours[i], &others[i]))
+            continue;
+        free(*ours[i].bytes);
+        *ours[i].bytes = NULL;
+        *ours[i].nbytes = 0;
+        note_dropped(common, ALL_BEFORE, ours[i].name);
     }
     if (kept->dpi_x > 0 && !have_equal_resolutions(metadata, kept)) {
         kept->dpi_x = kept->dpi_y = 0;
         kept->no_unit = false;
-        common->resolution += common->n;
+        note_dropped(common, ALL_BEFORE, "the resolution");
+    }
+    for (int i = 0; i < kept->ntexts; i++) {
+        if (has_text(metadata, &kept->texts[i])) {
+            kept->texts[texts++] = kept->texts[i];
+            continue;
+        }
+        note_text(common, &kept->texts[i], ALL_BEFORE);
+        free(kept->texts[i].keyword);
+    }
+    kept->ntexts = texts;
+    for (int i = 0; i < kept->parts.n; i++) {
+        struct gi_part *part = &kept->parts.list[i];
+        if (find_equal(&metadata->parts, part))
+            continue;
+        size_t nbytes = part->nbytes;
+        if (are_cards(part)) {
+            compare_cards(common, part, &metadata->parts, ALL_BEFORE, true);
+            kept->parts.nbytes -= nbytes - part->nbytes;
+        } else {
+            note_part(common, part, ALL_BEFORE);
+            part->fate = GI_PART_DROPPED;
+        }
+    }
+    gi_parts_remove(&kept->parts, is_not_carried);
+}
+
+/* Counts the metadata of image number common->n that are not in `kept`. */
+static void compare(struct gi_common_metadata *common, const struct gi_metadata *kept,
+                    const struct gi_metadata *metadata)
+{
+    struct block ours[BLOCKS], others[BLOCKS];
+    list_blocks(ours, kept);
+    list_blocks(others, metadata);
+    for (int i = 0; i < BLOCKS; i++)
+        if (*others[i].bytes && !are_equal_blocks(&ours[i], &others[i]))
+            note_dropped(common, common->n, others[i].name);
+    if (metadata->dpi_x > 0 && !have_equal_resolutions(metadata, kept))
+        note_dropped(common, common->n, "the resolution");
+    for (int i = 0; i < metadata->ntexts; i++)
+        if (!has_text(kept, &metadata->texts[i]))
+            note_text(common, &metadata->texts[i], common->n);
+    for (int i = 0; i < metadata->parts.n; i++) {
+        struct gi_part *part = &metadata->parts.list[i];
+        if (find_equal(&kept->parts, part))
+            continue;
+        if (are_cards(part))
+            compare_cards(common, part, &kept->parts, common->n, false);
+        else
+            note_part(common, part, common->n);
     }
 }
 
 void gi_common_metadata_add(struct gi_common_metadata *common, struct gi_metadata *kept,
                             struct gi_metadata *metadata)
 {
-    bool whole = kept->exif || kept->xmp || kept->ntexts || kept->parts.n;
-    if (common->n == 0 && !whole && !kept->icc && !kept->color && !(kept->dpi_x > 0)) {
-        kept->icc = metadata->icc;
-        kept->icc_nbytes = metadata->icc_nbytes;
-        kept->color = metadata->color;
-        kept->color_nbytes = metadata->color_nbytes;
-        kept->dpi_x = metadata->dpi_x;
-        kept->dpi_y = metadata->dpi_y;
-        kept->no_unit = metadata->no_unit;
-        metadata->icc = metadata->color = NULL;
-        metadata->icc_nbytes = metadata->color_nbytes = 0;
-        metadata->dpi_x = metadata->dpi_y = 0;
-    } else if (common->n && !whole) {
-        reduce(common, kept, metadata);
+    if (!common->n) {
+        *kept = *metadata;
+        *metadata = (struct gi_metadata){0};
     }
-    compare(common, kept, metadata);
+    if (!common->n && !common->first) {
+        for (int i = 0; i < kept->parts.n; i++)
+            if (is_not_carried(&kept->parts.list[i]))
+                note_part(common, &kept->parts.list[i], 0);
+        gi_parts_remove(&kept->parts, is_not_carried);
+    } else if (common->n) {
+        if (!common->first)
+            reduce(common, kept, metadata);
+        compare(common, kept, metadata);
+    }
     common->n++;
 }
 
-void gi_common_metadata_end(const struct gi_common_metadata *common, struct gi_metadata *kept)
+void gi_common_metadata_end(struct gi_common_metadata *common, struct gi_metadata *kept)
 {
-    const struct {
-        int n;
-        const char *name;
-    } kinds[] = {
-        {common->exif, "EXIF"},
-        {common->xmp, "XMP"},
-        {common->texts, "texts"},
-        {common->icc, "the ICC profile"},
-        {common->color, "the colour (gAMA, cHRM, cICP)"},
-        {common->resolution, "the resolution"},
-        {common->parts, "other parts"},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].n)
-            gi_metadata_add_part(
-                kept, &(struct gi_part){.kind = GI_PART_METADATA, .fate = GI_PART_DROPPED},
-                "%s of %d image%s", kinds[i].name, kinds[i].n, kinds[i].n == 1 ? "" : "s");
+    for (int i = 0; i < common->nlosses; i++) {
+        const struct gi_common_loss *loss = &common->losses[i];
+        gi_metadata_add_part(kept, &loss->part, "%s of %d image%s", loss->part.name, loss->images,
+                             loss->images == 1 ? "" : "s");
+    }
+    free(common->losses);
+    common->losses = NULL;
+    common->nlosses = 0;
 }
 
 void gi_common_metadata_share(struct gi_metadata *shared, const struct gi_metadata *metadata,

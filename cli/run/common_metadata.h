@@ -4,17 +4,32 @@
 
 #include "imgio/imgio.h"
 
-/* Number of images whose metadata is not in the result, by kind. */
-struct gi_common_metadata {
-    int exif, xmp, texts, icc, color, resolution, parts;
-    int n; /* images added */
+/* Metadata that are in images, and not in the result. */
+struct gi_common_loss {
+    struct gi_part part; /* its kind, fate, reason and name; it has no bytes */
+    int images;          /* number of images that have it */
+    int last;            /* number of the last of these images, from 0 */
 };
 
-/* Adds the metadata of the next image, of which the profile, PNG's colour chunks and the resolution
- * stay in `kept` as long as all images have the same. If the caller has moved all metadata of the
- * first image to `kept`, which is then whole, that stays. */
+/* What an image of several has in common with all of them. Starts as zeros. */
+struct gi_common_metadata {
+    bool first; /* the result has all metadata of the first image; set by the caller */
+    int n;      /* images added */
+    struct gi_common_loss *losses;
+    int nlosses;
+};
+
+/* Adds the metadata of the next image. Those of the first image become *kept, which is zeros
+ * before, and *metadata becomes zeros. From each further image on, *kept has what all images share:
+ * blocks (EXIF, XMP, the profile, PNG's colour chunks), the resolution, each text, each part
+ * (imgio/parts.h) and each card of a FITS. Everything else is counted as a loss. With
+ * common->first, *kept stays as the first image has it. */
 void gi_common_metadata_add(struct gi_common_metadata *common, struct gi_metadata *kept,
                             struct gi_metadata *metadata);
+
+/* Adds what is not in the result to the parts of `kept`, so that gi_save() names it, with the
+ * number of images. Frees the list of losses. */
+void gi_common_metadata_end(struct gi_common_metadata *common, struct gi_metadata *kept);
 
 /* Sets *shared to the profile, PNG's colour chunks and the resolution of an image, of which another
  * image shows a part. `metadata` owns them. With `name`, gi_save() names the rest as dropped. The
@@ -22,6 +37,3 @@ void gi_common_metadata_add(struct gi_common_metadata *common, struct gi_metadat
 void gi_common_metadata_share(struct gi_metadata *shared, const struct gi_metadata *metadata,
                               bool name);
 void gi_common_metadata_unshare(struct gi_metadata *shared);
-
-/* Adds what is not in the result to the parts of `kept`, so that gi_save() names it. */
-void gi_common_metadata_end(const struct gi_common_metadata *common, struct gi_metadata *kept);

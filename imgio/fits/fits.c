@@ -43,17 +43,15 @@ static bool starts_with_any(const unsigned char *card, const char *const *starts
 static void carry(struct gi_decode *decode, const struct gi_fits_unit *unit, uint32_t code,
                   unsigned char *cards, size_t n)
 {
-    const struct gi_part part = {.kind = GI_PART_FITS_CARDS,
-                                 .fate = GI_PART_CARRIED,
-                                 .code = code,
-                                 .place = unit->axes[1] < INT_MAX ? (int)unit->axes[1] : 0,
-                                 .nbytes = GI_FITS_CARD * n,
-                                 .bytes = cards};
+    struct gi_part part = {.kind = GI_PART_FITS_CARDS,
+                           .fate = GI_PART_CARRIED,
+                           .code = code,
+                           .place = unit->axes[1] < INT_MAX ? (int)unit->axes[1] : 0,
+                           .nbytes = GI_FITS_CARD * n,
+                           .bytes = cards};
+    gi_fits_cards_rename(&part);
     if (n)
-        gi_decode_add_part(decode, &part,
-                           code == SKY ? "coordinates of the sky (%zu card%s)"
-                                       : "%zu card%s of the header",
-                           n, n == 1 ? "" : "s");
+        gi_decode_add_part(decode, &part, "%s", part.name);
 }
 
 /* Carries the cards in two parts: coordinates of the sky, which hold only for pixels that stay

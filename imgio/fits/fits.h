@@ -3,8 +3,9 @@
 #pragma once
 
 #include "imgio/codecs.h"
+#include "imgio/fits/fits_cards.h"
 
-enum { GI_FITS_CARD = 80, GI_FITS_BLOCK = 2880 }; /* bytes */
+enum { GI_FITS_BLOCK = 2880 }; /* bytes */
 
 /* A header and its data: a header-data unit. */
 struct gi_fits_unit {

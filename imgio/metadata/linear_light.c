@@ -270,6 +270,19 @@ enum gi_status gi_linear_light_decode(struct gi_image *image, struct gi_metadata
     return GI_OK;
 }
 
+enum gi_status gi_linear_light_renew(struct gi_metadata *metadata, struct gi_err *err)
+{
+    struct gi_linear_light *made, *old = metadata->light;
+    if (!old)
+        return GI_OK;
+    enum gi_status status = make_linear_light(&made, old->colors, old->type, metadata, err);
+    if (status)
+        return status;
+    gi_linear_light_free(&metadata->light);
+    metadata->light = made;
+    return GI_OK;
+}
+
 float gi_linear_light_of(const struct gi_linear_light *light, int colors, int c, double v)
 {
     if (light->colors != colors)

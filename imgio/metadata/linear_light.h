@@ -24,4 +24,8 @@ enum gi_status gi_linear_light_encode(struct gi_image *dst, const struct gi_imag
  * many `colours`, which gi_linear_light_encode() turns into that sample again. */
 float gi_linear_light_of(const struct gi_linear_light *light, int colors, int c, double v);
 
+/* Makes metadata->light, if there is one, again for the profile and the colour chunks that are left
+ * in the metadata. Errors: GI_E_UNSUPPORTED, GI_E_MEMORY. */
+enum gi_status gi_linear_light_renew(struct gi_metadata *metadata, struct gi_err *err);
+
 void gi_linear_light_free(struct gi_linear_light **light);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Parts of a file that are neither samples nor metadata take the same way through every kind of command: one file, a batch, a
 # tar, a stream, an image of many; --strip removes them; a change of the colour space drops what describes the old one.
-# Sources: imgio/parts* imgio/losses* imgio/y4m/y4m.c cli/run/common_metadata* filters/color/color.c filters/color/channels.c
+# Sources: imgio/parts* imgio/losses* imgio/y4m/y4m.c filters/color/color.c filters/color/channels.c
 . "$(dirname "$0")/../lib.sh"
 needs=python3
 command -v $needs >/dev/null || { skip "no $needs"; finish; }
@@ -98,10 +98,12 @@ expect 0 bash -c "cat both.png | '$GPUIMG' invert - png:- >made.png"
 check "bytes behind the image of a pipe are named once" test "$(grep -cE 'no image follow|after the end' err)" = 1
 
 # Many images to one: what all share stays, the rest is named.
-expect 0 gpuimg stack s0.png s1.png s2.png made.png --method mean
+expect 0 gpuimg stack e0.png e1.png e2.png made.png --method mean
 check "a stack keeps the gamma that all have" grep -q gAMA made.png
 check "and names EXIF" grep -qF 'made.png: dropped: EXIF of 3 images' err
-expect 1 gpuimg stack s0.png s1.png s2.png made.png --method mean --strict
+expect 1 gpuimg stack e0.png e1.png e2.png made.png --method mean --strict
+expect 0 gpuimg stack s0.png s1.png s2.png made.png --method mean --strict
+check "and keeps EXIF that all have" grep -q eXIf made.png
 expect 0 gpuimg stack s0.png s1.png plain.png made.png --method mean
 check "and drops what one lacks" grep -qF 'the colour (gAMA, cHRM, cICP) of 2 images' err
 check "from the output too" bash -c '! grep -q gAMA made.png'
