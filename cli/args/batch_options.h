@@ -81,6 +81,9 @@ struct gi_imaging;
 struct gi_batch_files;
 struct gi_batch_work {
     enum gi_batch_results results;
+    /* With --tar, run() is called for each image among the members, with `files` NULL, and its
+     * result goes to item->made.bytes (item->source.member is not 0). */
+    bool tars;
     /* `beside` is a template for the path of the further input of each input. If the template has
      * no fields, it names one file for all inputs. NULL if there are no further inputs.
      * `beside_option` is the option that gave the template, for messages. */

@@ -113,10 +113,10 @@ static enum gi_status make_item(void *self, const struct gi_batch_files *files,
         loaded = true;
         status = add_legend(&image, &legend, imaging, item, params, err);
     }
-    if (status && loaded && files)
+    if (status && loaded && !gi_imaging_options(imaging)->one)
         gi_err_prefix(err, "%s", item->line.input);
     if (!status)
-        status = gi_imaging_save(imaging, item, &image, &metadata, NULL, false, err);
+        status = gi_imaging_save(imaging, item, &image, &metadata, NULL, item->source.member, err);
     gi_image_free(&image);
     gi_metadata_free(&metadata);
     return status;
@@ -129,7 +129,7 @@ static enum gi_status run_bar(const struct gi_command *self, void *const *params
     bool many = gi_batch_is_wanted(params[SET_BATCH]);
     struct gi_chain_step step = {.filter = self->filter};
     const struct gi_chain chain = {.steps = &step, .n = 1};
-    const struct gi_batch_work work = {.self = params[SET_FILTER], .run = make_item};
+    const struct gi_batch_work work = {.tars = true, .self = params[SET_FILTER], .run = make_item};
     const struct gi_batch_job job = {.command = self,
                                      .params = params,
                                      .chain = &chain,

@@ -71,7 +71,7 @@ static enum gi_status run_batch(const struct gi_batch_job *job, char **operands,
     bool tar = gi_batch_params(job)->tar;
     if (gi_chain_ends_in_analysis(job->chain))
         return gi_batch_tables(job, operands, noperands, err);
-    if (tar && job->work)
+    if (tar && job->work && !job->work->tars)
         return gi_fail(err, GI_E_USAGE, "--tar: not of %s, want files and --out-dir or --out",
                        job->text);
     return tar ? gi_tars_run(job, operands, noperands, err)

@@ -23,7 +23,8 @@ struct tars {
     const struct gi_chain *chain;
     struct gi_io_params io;
     struct gi_list inputs;
-    bool analyses; /* images become arrays or tables */
+    const struct gi_batch_work *work; /* NULL: the chain */
+    bool analyses;                    /* images become arrays or tables */
     /* Writes the shard that is being delivered; NULL if no shard is open. */
     struct gi_tar_writer *writer;
     bool spoilt; /* the machine failed on a member of the shard being delivered */
@@ -229,6 +230,8 @@ static enum gi_status run_item(void *self, struct gi_imaging *imaging, struct gi
     struct gi_imaging_table table = {.file = tag->name, .into_memory = true};
     struct gi_image image = {0};
     struct gi_file_info info = {0};
+    if (tars->work)
+        return tars->work->run(tars->work->self, NULL, imaging, item, err);
     if (!tars->analyses)
         return gi_imaging_process(imaging, item, true, err);
     table.json = gi_text_has_suffix(item->line.output, "json");
@@ -244,6 +247,7 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
     const struct gi_batch_params *p = gi_batch_params(job);
     struct tars tars = {.io = *gi_batch_io(job),
                         .chain = job->chain,
+                        .work = job->work,
                         .analyses = gi_chain_ends_in_analysis(job->chain)};
     tars.source = (struct gi_tar_source){.params = p, .inputs = &tars.inputs, .suffix = p->suffix};
     if (tars.analyses && gi_chain_no_clobber(&job->chain->steps[job->chain->n - 1]))

@@ -233,7 +233,7 @@ const struct gi_filter gi_filter_colormap = {
         "range and round values between them, in letters of a 30th of the height, at least 10 "
         "pixels; a picture of fewer than 40 rows gets white below it. cairo draws the numbers, so "
         "that these pixels depend on its version and on the fonts of the system. --bar is not for "
-        "chains, tars, streams and video.\n\n"
+        "chains, streams and video.\n\n"
         "The maps have the bytes of Matplotlib's maps of these names, except for gray, which is "
         "exact here and 1 darker at 24 levels there. Sources: viridis, magma, "
         "inferno and plasma by N. Smith, S. van der Walt and E. Firing (2015, CC0); cividis by J. "

@@ -2,6 +2,8 @@
 
 Sources: filters/color/colormap cli/commands/colormap cli/plot/legend
 """
+import tarfile
+
 from _common import Checks, need, np, random_image, read, suffix, write
 
 cm, colors = need("matplotlib.cm", "matplotlib.colors")
@@ -120,10 +122,25 @@ if c.result("colormap", c.path("one.pgm"), c.path("out.ppm"), "--bar").returncod
     write(c.path("ramp.pgm"), ramp)
     p = c.result("run", "colormap --bar", c.path("ramp.pgm"), c.path("out.ppm"))
     c.check("no chains", p.returncode == 2 and "--bar: want the command colormap, not a chain" in p.stderr, p.stderr)
-    p = c.result("colormap", c.path("ramp.pgm"), "--bar", "--tar", "--out-dir", c.path("d"))
-    c.check("no tars", p.returncode == 2 and "--tar: not of colormap --bar" in p.stderr, p.stderr)
     c.run("colormap", c.path("ramp.pgm"), c.path("one.pgm"), "--bar", "--out-dir", c.path("d"), "--suffix", ".ppm")
     c.check("a batch", np.array_equal(read(c.path("d/ramp.ppm")), mapped(ramp, "--bar")))
+    # Members of a tar, which differ in size and depth, become the files of a batch.
+    write(c.path("deep.pgm"), ramp[:, 7:200].astype(np.uint16) * 255)
+    names = ["ramp.pgm", "deep.pgm", "one.pgm", "bad.pgm"]
+    with open(c.path("bad.pgm"), "wb") as bad:
+        bad.write(b"P5 60 40 255\nab")
+    with tarfile.open(c.path("in.tar"), "w") as tar:
+        for name in names:
+            tar.add(c.path(name), name)
+    for threads in 1, 3:
+        p = c.result("colormap", "--bar", "--tar", c.path("in.tar"), c.path("out.tar"), "--suffix", ".ppm", "--threads", threads)
+        c.check("a bad member is left out", p.returncode == 1 and "in.tar: bad.pgm: ends early" in p.stderr and "1 member was left out" in p.stderr, p.stderr)
+        with tarfile.open(c.path("out.tar")) as tar:
+            c.check("a tar in its order", tar.getnames() == ["ramp.ppm", "deep.ppm", "one.ppm"], tar.getnames())
+            for name in names[:3]:
+                c.run("colormap", c.path(name), c.path("want.ppm"), "--bar")
+                with open(c.path("want.ppm"), "rb") as want:
+                    c.check(f"{name} of a tar, {threads} threads", tar.extractfile(name[:-3] + "ppm").read() == want.read())
 else:
     print("skipped: no cairo for --bar")
 
