@@ -92,6 +92,8 @@ static enum gi_status check_output(const struct work *work, const char *output, 
     struct gi_tiles tiles = tiles_at(work, output);
     char *text = NULL, *folder = gi_tiles_folder(&tiles);
     enum gi_status status = gi_output_check_plain("OUTPUT", output, err);
+    if (!status && strcmp(output, "-") == 0)
+        status = gi_fail(err, GI_E_USAGE, "-: want a name, not standard output: tiles are files");
     if (!status && tiles.layout == GI_TILES_TIFF)
         status = check_tiff(work, output, err);
     else if (!status)

@@ -252,4 +252,7 @@ c.run("tiles", "rgb.png", "rgba.png", "--out", "many/{stem}", "--report", "r.jso
 c.check("many", sorted(os.listdir("many")) == ["rgb.dzi", "rgb_files", "rgba.dzi", "rgba_files"], os.listdir("many"))
 lines = [json.loads(line) for line in open("r.jsonl")]
 c.check("report", [x.get("status") for x in lines if x.get("input")] == ["done", "done"], lines)
+for options in [], ["--layout", "xyz"], ["--layout", "tiff"]:
+    p = c.result("tiles", "rgb.png", "-", *options)
+    c.check(f"not to standard output: {options}", p.returncode == 2 and p.stderr == "gpuimg: tiles: -: want a name, not standard output: tiles are files\n", p.stderr)
 c.end()
