@@ -209,7 +209,8 @@ const struct gi_command gi_command_mosaic = {
     .summary = "Mosaic: stitch tiles or scans with known positions into one image",
     .manual =
         "TABLE is a CSV file with the columns file, x and y: an image, and the place of its upper "
-        "left pixel in whole pixels, which may be negative. Other columns are ignored. The "
+        "left pixel in whole pixels, which may be negative. Other columns are ignored. A relative "
+        "path in the column file is relative to the current folder, not to that of TABLE. The "
         "mosaic is the bounding box of all images, or has the --size.\n\n"
         "Where images overlap, later rows replace earlier ones. With --blend linear each pixel is "
         "the mean of the images, weighted by the distance from the nearest side of each image, so "
