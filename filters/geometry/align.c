@@ -37,9 +37,11 @@ static enum gi_status check(void *params, struct gi_err *err)
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
+    const struct gi_align_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0], *reference = &plan->sources[1];
     if (reference->width != src->width || reference->height != src->height)
-        return gi_fail(err, GI_E_UNSUPPORTED, "--reference: is %d x %d, want %d x %d as the input",
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--reference %s: is %d x %d, want %d x %d as the input", p->reference,
                        reference->width, reference->height, src->width, src->height);
     if (src->width > INT32_MAX / GI_MAX_CHANNELS || src->height > INT32_MAX / GI_MAX_CHANNELS)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: want sides of at most %d pixels",

@@ -30,11 +30,10 @@ static const struct gi_option options[] = {
      .default_text = "ccoeff", .choices = gi_find_methods, .help = "How the score is computed"},
     {GI_OPTION("count", INT, struct gi_find_params, count), .letter = 'n', .default_text = "0",
      .min = 0, .max = 1000000, .help = "List at most this many places, the best; 0 means all"},
-    {GI_OPTION("min-score", REAL, struct gi_find_params, min_score), .default_text = "0.8",
-     .min = -1, .max = 1,
-     .help = "List only places with this score or more; not for --method sqdiff"},
-    {GI_OPTION("max-score", REAL, struct gi_find_params, max_score), .default_text = "0.1",
-     .min = 0, .max = 1, .help = "List only places with this score or less; for --method sqdiff"},
+    {GI_OPTION("min-score", REAL, struct gi_find_params, min_score), .min = -1, .max = 1,
+     .help = "List only places with this score or more, by default 0.8; not for --method sqdiff"},
+    {GI_OPTION("max-score", REAL, struct gi_find_params, max_score), .min = 0, .max = 1,
+     .help = "List only places with this score or less, by default 0.1; for --method sqdiff"},
     {GI_OPTION("max-overlap", REAL, struct gi_find_params, max_overlap), .default_text = "25",
      .min = 0, .max = 100, .unit = "%",
      .help = "Drop a place if a better one covers more than this part of its area (non-maximum "
@@ -50,8 +49,20 @@ bool gi_find_is_least(int method)
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct gi_find_params *p = params;
-    return p->template ? GI_OK
-                       : gi_fail(err, GI_E_USAGE, "--template: missing: want a picture to find");
+    bool least = gi_find_is_least(p->method);
+    if (!p->template)
+        return gi_fail(err, GI_E_USAGE, "--template: missing: want a picture to find");
+    if (least && !isnan(p->min_score))
+        return gi_fail(
+            err, GI_E_USAGE,
+            "--min-score %.10g: want --max-score with --method sqdiff, whose best scores "
+            "are the smallest",
+            p->min_score);
+    if (!least && !isnan(p->max_score))
+        return gi_fail(err, GI_E_USAGE,
+                       "--max-score %.10g: want --min-score, or --method sqdiff with it",
+                       p->max_score);
+    return GI_OK;
 }
 
 /* Returns the shape of the map. */
@@ -65,22 +76,25 @@ static struct gi_image map_of(const struct gi_image *src, const struct gi_image 
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
+    const struct gi_find_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0], *pattern = &plan->sources[1];
     if (pattern->width > src->width || pattern->height > src->height)
         return gi_fail(err, GI_E_UNSUPPORTED,
-                       "--template: is %d x %d, want at most %d x %d as the input", pattern->width,
-                       pattern->height, src->width, src->height);
+                       "--template %s: is %d x %d, want at most %d x %d as the input", p->template,
+                       pattern->width, pattern->height, src->width, src->height);
     if (src->width > INT32_MAX / GI_MAX_CHANNELS || src->height > INT32_MAX / GI_MAX_CHANNELS)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: want sides of at most %d pixels",
                        src->width, src->height, INT32_MAX / GI_MAX_CHANNELS);
     if (pattern->width > GI_CORRELATE_WIDTH_MAX)
-        return gi_fail(err, GI_E_UNSUPPORTED, "--template: is %d pixels wide, want at most %d",
-                       pattern->width, GI_CORRELATE_WIDTH_MAX);
+        return gi_fail(err, GI_E_UNSUPPORTED, "--template %s: is %d pixels wide, want at most %d",
+                       p->template, pattern->width, GI_CORRELATE_WIDTH_MAX);
     if (pattern->type != src->type)
-        return gi_fail(err, GI_E_UNSUPPORTED, "--template: is %s, want %s as the input (--depth)",
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--template %s: is %s, want %s as the input (--depth)", p->template,
                        gi_type_word(pattern->type), gi_type_word(src->type));
     if (gi_color_channels(pattern) != gi_color_channels(src))
-        return gi_fail(err, GI_E_UNSUPPORTED, "--template: is %s, want %s as the input (or --gray)",
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--template %s: is %s, want %s as the input (or --gray)", p->template,
                        gi_color_channels(pattern) == 1 ? "gray" : "in colour",
                        gi_color_channels(src) == 1 ? "gray" : "colour");
     struct gi_image map = map_of(src, pattern);
@@ -113,13 +127,15 @@ static enum gi_status list_candidates(struct candidate **all, size_t *n, const s
                                       const struct gi_find_params *p, struct gi_err *err)
 {
     bool least = gi_find_is_least(p->method);
+    double min_score = isnan(p->min_score) ? 0.8 : p->min_score;
+    double max_score = isnan(p->max_score) ? 0.1 : p->max_score;
     size_t room = 0;
     *all = NULL;
     *n = 0;
     for (int y = 0; y < map->height; y++) {
         const float *scores = gi_row(map, y);
         for (int x = 0; x < map->width; x++) {
-            if (least ? scores[x] > p->max_score : scores[x] < p->min_score)
+            if (least ? scores[x] > max_score : scores[x] < min_score)
                 continue;
             if (*n == room) {
                 room = room ? 2 * room : 256;

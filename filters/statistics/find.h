@@ -10,10 +10,10 @@ extern const struct gi_choice gi_find_methods[];
 struct gi_find_params {
     const char *template;
     int method;
-    int count; /* maximum number of hits; 0: all */
-    double min_score, max_score;
-    double max_overlap; /* percent of the template's area */
-    bool map;           /* not an option: the caller wants the map of scores */
+    int count;                   /* maximum number of hits; 0: all */
+    double min_score, max_score; /* NAN: 0.8 and 0.1 */
+    double max_overlap;          /* percent of the template's area */
+    bool map;                    /* not an option: the caller wants the map of scores */
 };
 
 /* A place where the template fits, by its upper left pixel. */

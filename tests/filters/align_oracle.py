@@ -93,7 +93,7 @@ c.check("many", len(open("all.csv").readlines()) == 3)
 for threads in 1, 3:
     c.check(f"{threads} threads", json.loads(c.run("align", "b.pgm", "--reference", "a.pgm", "--format", "json", "--threads", threads)) == made)
 write("small.pgm", np.zeros((5, 5), np.uint8))
-for words, want in ((("b.pgm", "--reference", "small.pgm"), "--reference: is 5 x 5, want 260 x 200 as the input"), (("b.pgm",), "--reference: missing"),
+for words, want in ((("b.pgm", "--reference", "small.pgm"), "--reference small.pgm: is 5 x 5, want 260 x 200 as the input"), (("b.pgm",), "--reference: missing"),
                     (("b.pgm", "--reference", "a.pgm", "--aligned", "b.pgm"), "b.pgm"), (("b.pgm", "--reference", "a.pgm", "--aligned", "x.qqq"), "--aligned")):
     p = c.result("align", *words)
     c.check(f"refused: {words}", p.returncode in (1, 2) and want in p.stderr, p.stderr)

@@ -151,8 +151,10 @@ c.check("many", len(open("all.csv").readlines()) == 1 + 2 * len(made["places"]) 
 c.check("a chain", b"20,10,8,6,1" in c.run("run", "invert | invert | find --template logo.pgm --count 3 --format csv --min-score 0.99", "page.pgm"))
 
 # Errors.
-for words, want in ((("logo.pgm", "--template", "page.pgm"), "--template: is 60 x 50, want at most 8 x 6 as the input"),
-                    (("page.pgm", "--template", "found.ppm"), "--template: is in colour, want gray as the input (or --gray)"),
+for words, want in ((("logo.pgm", "--template", "page.pgm"), "--template page.pgm: is 60 x 50, want at most 8 x 6 as the input"),
+                    (("page.pgm", "--template", "found.ppm"), "--template found.ppm: is in colour, want gray as the input (or --gray)"),
+                    (("page.pgm", "--template", "logo.pgm", "--max-score", 0.1), "--max-score 0.1: want --min-score, or --method sqdiff"),
+                    (("page.pgm", "--template", "logo.pgm", "--method", "sqdiff", "--min-score", 0.8), "--min-score 0.8: want --max-score with"),
                     (("page.pgm", "--template", "logo.pgm", "--map", "page.pgm"), "page.pgm"),
                     (("page.pgm", "--template", "logo.pgm", "--map", "x.npy", "--overlay", "x.npy"), "want a file for each")):
     p = c.result("find", *words)
