@@ -63,10 +63,12 @@ void gi_plan_place(struct gi_plan *plan, double left, double top)
 }
 
 /* Returns whether `n` pixels of the result are all `source` pixels of the source, to within half a
- * pixel of the result, if they begin at `offset` in the source and are `scale` times as long. */
+ * pixel of the result, if they begin at `offset` in the source and are `scale` times as long, or
+ * mirrored if `scale` is less than 0. */
 static bool is_all(double scale, double offset, int n, int source)
 {
-    return scale > 0 && fabs(offset) <= scale / 2 && fabs(offset + scale * n - source) <= scale / 2;
+    double from = scale < 0 ? offset + scale * n : offset, half = fabs(scale) / 2;
+    return half > 0 && fabs(from) <= half && fabs(from + fabs(scale) * n - source) <= half;
 }
 
 /* An operation that changes the size without telling its placement has none. Those of geometry have
@@ -82,9 +84,13 @@ static void check_placement(struct gi_plan *plan)
     const double *m = plan->placement.m;
     int width = src->shrunk.by ? src->shrunk.width : src->width;
     int height = src->shrunk.by ? src->shrunk.height : src->height;
-    plan->placement.whole = plan->placement.known && m[1] == 0 && m[3] == 0 &&
-                            is_all(m[0], m[2], plan->result.width, width) &&
-                            is_all(m[4], m[5], plan->result.height, height);
+    bool swaps = m[0] == 0;
+    int across = swaps ? plan->result.height : plan->result.width;
+    int down = swaps ? plan->result.width : plan->result.height;
+    plan->placement.whole = plan->placement.known && m[swaps ? 4 : 1] == 0 &&
+                            m[swaps ? 0 : 3] == 0 &&
+                            is_all(m[swaps ? 1 : 0], m[2], across, width) &&
+                            is_all(m[swaps ? 3 : 4], m[5], down, height);
 }
 
 enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,

@@ -43,8 +43,9 @@ struct gi_span {
  * (0.5, 0.5). (x, y) becomes (m[0] x + m[1] y + m[2], m[3] x + m[4] y + m[5]). */
 struct gi_placement {
     bool known; /* false: there is no such map, or the operation does not tell it */
-    /* The result shows all of the source and nothing else, neither turned nor mirrored, to within
-     * half a pixel of the result. Set by gi_plan_make_within() and gi_plan_settle(). */
+    /* The result shows all of the source and nothing else, to within half a pixel of the result. It
+     * may be scaled, mirrored and turned by quarter turns. Set by gi_plan_make_within() and
+     * gi_plan_settle(). */
     bool whole;
     double m[6];
 };

@@ -263,6 +263,30 @@ static inline int gi_layout_inverse(int layout)
                : layout;
 }
 
+/* Returns the layout that does `first` and then `second`. */
+static inline int gi_layout_join(int first, int second)
+{
+    bool swaps = (first & GI_LAYOUT_TRANSPOSE) != 0;
+    return first ^ (second & GI_LAYOUT_TRANSPOSE) ^
+           (swaps ? gi_layout_inverse(second | GI_LAYOUT_TRANSPOSE) ^ GI_LAYOUT_TRANSPOSE
+                  : second & (GI_LAYOUT_MIRROR_X | GI_LAYOUT_MIRROR_Y));
+}
+
+/* Sets the affine map of coordinates in the result to coordinates in a source of this size: (x, y)
+ * becomes (m[0] x + m[1] y + m[2], m[3] x + m[4] y + m[5]), where (0, 0) is the upper left corner
+ * of the upper left pixel. */
+static inline void gi_layout_map(double m[6], int layout, int width, int height)
+{
+    bool swaps = (layout & GI_LAYOUT_TRANSPOSE) != 0;
+    double x = layout & GI_LAYOUT_MIRROR_X ? -1 : 1, y = layout & GI_LAYOUT_MIRROR_Y ? -1 : 1;
+    m[0] = swaps ? 0 : x;
+    m[1] = swaps ? x : 0;
+    m[2] = x < 0 ? width : 0;
+    m[3] = swaps ? y : 0;
+    m[4] = swaps ? 0 : y;
+    m[5] = y < 0 ? height : 0;
+}
+
 /* Threads that a caller lends. run() calls job(arg, i, scratch) once for each i from 0 to njobs -
  * 1, in any order and concurrently, and returns when all calls are done. Every thread has scratch
  * memory that no other thread uses. Errors: GI_E_MEMORY for the scratch memory, before any job

@@ -13,15 +13,9 @@ enum gi_status gi_layout_plan(struct gi_plan *plan, int layout, struct gi_err *e
     *table = layout;
     plan->dependency = GI_DEPENDENCY_MAPPED;
     plan->cost.other = 1;
-    double width = plan->sources[0].width, height = plan->sources[0].height;
-    bool swaps = layout & GI_LAYOUT_TRANSPOSE, mirrors_x = layout & GI_LAYOUT_MIRROR_X,
-         mirrors_y = layout & GI_LAYOUT_MIRROR_Y;
-    double x = mirrors_x ? -1 : 1, y = mirrors_y ? -1 : 1;
-    plan->placement =
-        (struct gi_placement){.known = true,
-                              .m = {swaps ? 0 : x, swaps ? x : 0, mirrors_x ? width : 0,
-                                    swaps ? y : 0, swaps ? 0 : y, mirrors_y ? height : 0}};
-    if (swaps) {
+    plan->placement.known = true;
+    gi_layout_map(plan->placement.m, layout, plan->sources[0].width, plan->sources[0].height);
+    if (layout & GI_LAYOUT_TRANSPOSE) {
         plan->result.width = plan->sources[0].height;
         plan->result.height = plan->sources[0].width;
     }

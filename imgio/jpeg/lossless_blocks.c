@@ -34,11 +34,10 @@ static struct map joined(const struct map *first, const struct map *second)
 /* Returns the map from the upright picture to the picture as it is stored. */
 static struct map map_of_orientation(int orientation, const struct jpeg_decompress_struct *in)
 {
-    int layout = gi_orientation_layout(orientation);
-    bool swaps = layout & GI_LAYOUT_TRANSPOSE;
-    double x = layout & GI_LAYOUT_MIRROR_X ? -1 : 1, y = layout & GI_LAYOUT_MIRROR_Y ? -1 : 1;
-    return (struct map){{swaps ? 0 : x, swaps ? x : 0, x < 0 ? in->image_width : 0, swaps ? y : 0,
-                         swaps ? 0 : y, y < 0 ? in->image_height : 0}};
+    struct map map;
+    gi_layout_map(map.m, gi_orientation_layout(orientation), (int)in->image_width,
+                  (int)in->image_height);
+    return map;
 }
 
 /* Sets an axis of the stored picture. Its coordinate is `scale` times that of the result, which has

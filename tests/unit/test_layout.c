@@ -198,6 +198,43 @@ TEST(orientations)
     }
 }
 
+/* Two turns, one after the other, are the turn that gi_layout_join() returns. The centre of each
+ * pixel of the result comes from the pixel that gi_layout_map() says. */
+TEST(joined_turns)
+{
+    enum { WIDTH = 3, HEIGHT = 2 };
+    for (int first = 0; first < 8; first++)
+        for (int second = 0; second < 8; second++) {
+            bool swap1 = first & GI_LAYOUT_TRANSPOSE, swap2 = second & GI_LAYOUT_TRANSPOSE;
+            int width = swap1 ? HEIGHT : WIDTH, height = swap1 ? WIDTH : HEIGHT;
+            struct guard from, half, once, to;
+            double m[6];
+            guard_alloc(&from, WIDTH, HEIGHT, 1, GI_U8, 0);
+            guard_alloc(&half, width, height, 1, GI_U8, 0);
+            guard_alloc(&to, swap2 ? height : width, swap2 ? width : height, 1, GI_U8, 0);
+            guard_alloc(&once, to.image.width, to.image.height, 1, GI_U8, 0);
+            for (int i = 0; i < WIDTH * HEIGHT; i++)
+                ((uint8_t *)gi_row(&from.image, i / WIDTH))[i % WIDTH] = (uint8_t)i;
+            turn(first, &half.image, &from.image);
+            turn(second, &to.image, &half.image);
+            int both = gi_layout_join(first, second);
+            turn(both, &once.image, &from.image);
+            case_equal(&once.image, &to.image, "two turns");
+            gi_layout_map(m, both, WIDTH, HEIGHT);
+            for (int y = 0; y < to.image.height; y++)
+                for (int x = 0; x < to.image.width; x++) {
+                    double sx = m[0] * (x + 0.5) + m[1] * (y + 0.5) + m[2];
+                    double sy = m[3] * (x + 0.5) + m[4] * (y + 0.5) + m[5];
+                    assert_int_equal(((uint8_t *)gi_row(&to.image, y))[x],
+                                     (int)sy * WIDTH + (int)sx);
+                }
+            guard_free(&from);
+            guard_free(&half);
+            guard_free(&to);
+            guard_free(&once);
+        }
+}
+
 /* ---- channels ---- */
 
 static void draw_permutation(struct walk_case *c)
