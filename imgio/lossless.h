@@ -41,7 +41,8 @@ struct gi_lossless {
 };
 
 /* Makes the result from `n` bytes of a JPEG, or if `bytes` is NULL from the file `path`. All
- * segments are kept. If the picture changes, the orientation in EXIF and XMP becomes 1 and
+ * segments are kept, except an index of further images. A gain map is kept if it can be turned
+ * too. If the picture changes, the orientation in EXIF and XMP becomes 1 and
  * thumbnails in them are removed; if its size changes, they name the new size. Messages begin with
  * `path`. Errors: as gi_load(), GI_E_UNSUPPORTED (not a JPEG; blocks that can't be turned), and
  * those of `place`. */

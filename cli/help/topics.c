@@ -423,10 +423,10 @@ static const char *const common_paragraphs[] = {
     "unless --keep-orientation is given, and always in a HEIC or AVIF. Inks of a CMYK JPEG are "
     "taken as Adobe's programs store them, with 0 for full ink.",
     "The gain map of an HDR photograph (Ultra HDR, ISO 21496-1, Apple) is carried from JPEG to "
-    "JPEG, as it is, if the picture is only encoded again or resized as a whole. It is dropped by "
-    "name if tones, colours or the places of pixels change, as by crop and the orientation of "
-    "EXIF. In other formats, as HEIC and AVIF, gain maps are lost by name, and they are not "
-    "written.",
+    "JPEG, as it is, if the picture is only encoded again or resized as a whole. It is turned with "
+    "the picture by flips and quarter turns. It is dropped by name if tones or colours change or "
+    "parts of the picture are cut off. In HEIC, AVIF and all other formats gain maps are lost by "
+    "name.",
     NULL,
 };
 

@@ -179,5 +179,8 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
         gi_gain_map_drop(metadata, "of the old samples");
     if (io->gray || io->encoding.color.profile || io->encoding.color.assign)
         gi_gain_map_drop(metadata, "of the old colours");
+    enum gi_status status = gi_gain_map_settle(metadata, &io->limits, false, err);
+    if (status)
+        return status;
     return metadata->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: metadata") : GI_OK;
 }

@@ -223,11 +223,25 @@ enum gi_status gi_mpf_set(unsigned char *picture, size_t n, size_t map_nbytes, s
 
 /* ---- the parts ---- */
 
-static bool is_description(const struct gi_part *part)
+bool gi_gain_map_is_description(const struct gi_part *part)
 {
     return part->kind == GI_PART_JPEG_SEGMENT && part->code == APP2 && part->bytes &&
            part->nbytes >= sizeof GI_ISO_GAIN_MAP_HEAD &&
            memcmp(part->bytes, GI_ISO_GAIN_MAP_HEAD, sizeof GI_ISO_GAIN_MAP_HEAD) == 0;
+}
+
+const struct gi_part *gi_gain_map_of(const struct gi_metadata *metadata)
+{
+    const struct gi_part *part =
+        metadata ? gi_parts_find(&metadata->parts, GI_PART_GAIN_MAP, 0) : NULL;
+    return part && !part->place ? part : NULL;
+}
+
+void gi_gain_map_turn(struct gi_metadata *metadata, int layout)
+{
+    struct gi_part *part = (struct gi_part *)gi_parts_find(&metadata->parts, GI_PART_GAIN_MAP, 0);
+    if (part)
+        part->place = gi_layout_join(part->place, layout);
 }
 
 void gi_gain_map_drop(struct gi_metadata *metadata, const char *why)
@@ -235,7 +249,7 @@ void gi_gain_map_drop(struct gi_metadata *metadata, const char *why)
     for (int i = 0; i < metadata->parts.n; i++) {
         struct gi_part *part = &metadata->parts.list[i];
         if (part->fate != GI_PART_CARRIED ||
-            (part->kind != GI_PART_GAIN_MAP && !is_description(part)))
+            (part->kind != GI_PART_GAIN_MAP && !gi_gain_map_is_description(part)))
             continue;
         part->fate = GI_PART_DROPPED;
         part->why = why;

@@ -23,9 +23,25 @@ enum { GI_MPF_NBYTES = 86 }; /* data of the segment with an index of two images 
  * gain map; an index that says anything else has none. */
 struct gi_gain_map gi_gain_map_find(const unsigned char *bytes, size_t n, size_t end);
 
+/* Notes that the picture was turned by these bits of enum gi_layout, for gi_gain_map_settle(). The
+ * part's `place` has the turns that are noted. */
+void gi_gain_map_turn(struct gi_metadata *metadata, int layout);
+
+/* Turns the gain map as noted; a map for which this was not done is not written. Without loss if
+ * its blocks can be turned (imgio/lossless.h). Otherwise it is decoded and encoded, unless
+ * `lossless`. A map that can't be turned is dropped. Errors: GI_E_MEMORY. */
+enum gi_status gi_gain_map_settle(struct gi_metadata *metadata, const struct gi_limits *limits,
+                                  bool lossless, struct gi_err *err);
+
 /* Drops the gain map and the segment that describes it, with this reason, a static text. To be
  * called if the samples change, but not for a change that is like another quality. */
 void gi_gain_map_drop(struct gi_metadata *metadata, const char *why);
+
+/* Returns whether the part is the segment that describes a gain map. */
+bool gi_gain_map_is_description(const struct gi_part *part);
+
+/* Returns the gain map that is written, or NULL. */
+const struct gi_part *gi_gain_map_of(const struct gi_metadata *metadata);
 
 /* Returns whether the part is a gain map that has EXIF, or XMP that names a place. */
 bool gi_gain_map_has_exif(const struct gi_part *part);

@@ -272,8 +272,10 @@ void gi_jpeg_parts(struct gi_decode *decode)
 
 enum gi_holding gi_jpeg_holds(const struct gi_part *part, const struct gi_image *written)
 {
+    if (part->kind == GI_PART_GAIN_MAP)
+        return part->place ? GI_NOT_WRITTEN : GI_HOLDS;
     return part->kind == GI_PART_JPEG_SEGMENT || part->kind == GI_PART_PHOTOSHOP ||
-                   part->kind == GI_PART_IPTC || part->kind == GI_PART_GAIN_MAP
+                   part->kind == GI_PART_IPTC
                ? GI_HOLDS
                : GI_CANNOT_HOLD;
 }
@@ -333,6 +335,6 @@ void gi_jpeg_write_parts(j_compress_ptr jpeg, const struct gi_metadata *metadata
         jpeg_write_m_header(jpeg, (int)part->code, (unsigned)part->nbytes);
         put(jpeg, part->bytes, part->nbytes);
     }
-    if (gi_parts_find(&metadata->parts, GI_PART_GAIN_MAP, 0))
+    if (gi_gain_map_of(metadata))
         gi_jpeg_write_index(jpeg);
 }

@@ -333,8 +333,7 @@ enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image
                               const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *err)
 {
-    const struct gi_part *map =
-        metadata ? gi_parts_find(&metadata->parts, GI_PART_GAIN_MAP, 0) : NULL;
+    const struct gi_part *map = gi_gain_map_of(metadata);
     struct gi_sink *picture;
     void *bytes = NULL;
     size_t n = 0;

@@ -9,6 +9,7 @@
 
 #include "imgio/codecs.h"
 #include "imgio/image_next.h"
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/jpeg/jpeg_callbacks.h"
 #include "imgio/jpeg/jpeg_segments.h"
 #include "imgio/jpeg/jpeg_work.h"
@@ -16,11 +17,13 @@
 #include "imgio/jpeg/lossless_blocks.h"
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/metadata/xmp.h"
 
 #include <jerror.h>
 
 enum {
     APP_EXIF = JPEG_APP0 + 1,
+    APP_MPF = JPEG_APP0 + 2,
     APP_ADOBE = JPEG_APP0 + 14,
     EXIF_HEAD = 6, /* "Exif\0\0" */
     SEGMENT_MAX = 65533,
@@ -37,6 +40,7 @@ struct turner {
     int orientation;                 /* of the file, 1 to 8 */
     jpeg_saved_marker_ptr exif, xmp; /* the first of each, or NULL */
     struct gi_metadata fitted;       /* EXIF and XMP for the new picture, if they change */
+    bool indexed;                    /* the file has an index of further images (MPF) */
 };
 
 static bool starts(const struct jpeg_marker_struct *marker, int code, const char *head, size_t n)
@@ -44,10 +48,16 @@ static bool starts(const struct jpeg_marker_struct *marker, int code, const char
     return marker->marker == code && marker->data_length >= n && memcmp(marker->data, head, n) == 0;
 }
 
+static bool is_index(const struct jpeg_marker_struct *marker)
+{
+    return starts(marker, APP_MPF, "MPF", 4);
+}
+
 static void find_markers(struct turner *t)
 {
     struct gi_metadata *metadata = t->decode->metadata;
     for (jpeg_saved_marker_ptr m = t->in.marker_list; m; m = m->next) {
+        t->indexed = t->indexed || is_index(m);
         bool exif = starts(m, APP_EXIF, "Exif\0", EXIF_HEAD);
         bool xmp = starts(m, APP_EXIF, GI_XMP_HEAD, sizeof GI_XMP_HEAD);
         if (exif && !t->exif && m->data_length > EXIF_HEAD) {
@@ -106,6 +116,18 @@ static enum gi_status plan(struct turner *t, struct gi_err *err)
     return GI_OK;
 }
 
+/* Turns the gain map as the picture is turned, or drops it if only a part of the picture is kept.
+ */
+static enum gi_status turn_gain_map(struct turner *t, struct gi_err *err)
+{
+    struct gi_metadata *metadata = t->decode->metadata;
+    const struct gi_blocks_axis *x = &t->turn.x, *y = &t->turn.y;
+    if (x->to - x->from != x->whole || y->to - y->from != y->whole)
+        gi_gain_map_drop(metadata, "the pixels have moved");
+    gi_gain_map_turn(metadata, t->turn.layout);
+    return gi_gain_map_settle(metadata, &t->decode->options->limits, true, err);
+}
+
 /* Makes EXIF and XMP for the new picture. An unchanged picture keeps them as they are; one whose
  * turn undoes its orientation is not unchanged. */
 static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
@@ -122,11 +144,17 @@ static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
                               .exif_nbytes = metadata->exif_nbytes,
                               .xmp = metadata->xmp,
                               .xmp_nbytes = metadata->xmp_nbytes};
-    if (resized)
-        return gi_metadata_fit_image(&t->fitted, &was, &made, 0, err);
-    t->fitted = was;
-    metadata->exif = metadata->xmp = NULL;
-    return GI_OK;
+    const struct gi_part *map = gi_gain_map_of(metadata);
+    enum gi_status status = GI_OK;
+    if (resized) {
+        status = gi_metadata_fit_image(&t->fitted, &was, &made, 0, err);
+    } else {
+        t->fitted = was;
+        metadata->exif = metadata->xmp = NULL;
+    }
+    return status || !map ? status
+                          : gi_xmp_set_item_length(&t->fitted.xmp, &t->fitted.xmp_nbytes, "GainMap",
+                                                   (unsigned)map->nbytes, err);
 }
 
 static void put(j_compress_ptr out, const void *bytes, size_t n)
@@ -148,13 +176,18 @@ static bool put_fitted(struct turner *t, const struct jpeg_marker_struct *marker
     return true;
 }
 
-/* Writes all segments, except those of JFIF and Adobe that libjpeg writes itself. */
+/* Writes all segments, except those of JFIF and Adobe that libjpeg writes itself, and those about
+ * further images, which only a gain map has: an index of its own. */
 static void write_markers(struct turner *t)
 {
     j_compress_ptr out = &t->out;
+    bool map = gi_gain_map_of(t->decode->metadata);
     for (jpeg_saved_marker_ptr m = t->in.marker_list; m; m = m->next) {
         if ((out->write_JFIF_header && starts(m, JPEG_APP0, "JFIF", 5)) ||
             (out->write_Adobe_marker && starts(m, APP_ADOBE, "Adobe", 5)))
+            continue;
+        if (is_index(m) || (t->indexed && !map &&
+                            starts(m, APP_MPF, GI_ISO_GAIN_MAP_HEAD, sizeof GI_ISO_GAIN_MAP_HEAD)))
             continue;
         if (m == t->exif && put_fitted(t, m, EXIF_HEAD, t->fitted.exif, t->fitted.exif_nbytes))
             continue;
@@ -163,6 +196,8 @@ static void write_markers(struct turner *t)
             continue;
         jpeg_write_marker(out, m->marker, m->data, m->data_length);
     }
+    if (map)
+        gi_jpeg_write_index(out);
 }
 
 static void write_file(struct turner *t, jvirt_barray_ptr *arrays)
@@ -210,11 +245,32 @@ static enum gi_status turn_jpeg(struct turner *t, struct gi_err *err)
     gi_jpeg_add_rest(decode, decode->nbytes - t->in.src->bytes_in_buffer);
     status = gi_decode_settle_rest(decode, err);
     if (!status)
+        status = turn_gain_map(t, err);
+    if (!status)
         status = fit_metadata(t, err);
     if (status)
         return status;
     gi_blocks_move(&t->turn, &t->in, made, read);
     write_file(t, made ? made : read);
+    return GI_OK;
+}
+
+/* Appends the gain map to the picture. */
+static enum gi_status add_gain_map(struct turner *t, struct gi_err *err)
+{
+    const struct gi_part *map = gi_gain_map_of(t->decode->metadata);
+    struct gi_jpeg_output *picture = &t->output;
+    if (!map || t->lossless->bare)
+        return GI_OK;
+    enum gi_status status = gi_mpf_set(picture->bytes, picture->nbytes, map->nbytes, err);
+    if (status)
+        return status;
+    unsigned char *grown = realloc(picture->bytes, picture->nbytes + map->nbytes);
+    if (!grown)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: the gain map");
+    memcpy(grown + picture->nbytes, map->bytes, map->nbytes);
+    picture->bytes = grown;
+    picture->nbytes += map->nbytes;
     return GI_OK;
 }
 
@@ -261,6 +317,8 @@ static enum gi_status turn_bytes(struct gi_lossless *lossless, const unsigned ch
     gi_jpeg_errors_init(&t.errors, &decode, &fault);
     t.in.err = t.out.err = &t.errors.base;
     enum gi_status status = turn_jpeg(&t, &fault);
+    if (!status)
+        status = add_gain_map(&t, &fault);
     jpeg_destroy_compress(&t.out);
     jpeg_destroy_decompress(&t.in);
     take_results(&t, status);

@@ -161,10 +161,20 @@ static void drop_places(struct gi_metadata *metadata)
     }
 }
 
+/* Returns the bits of enum gi_layout of the map of a whole image. */
+static int layout_of(const double m[6])
+{
+    bool swaps = m[0] == 0;
+    return (swaps ? GI_LAYOUT_TRANSPOSE : 0) | (m[swaps ? 1 : 0] < 0 ? GI_LAYOUT_MIRROR_X : 0) |
+           (m[swaps ? 3 : 4] < 0 ? GI_LAYOUT_MIRROR_Y : 0);
+}
+
 void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole)
 {
     if (!whole)
         gi_gain_map_drop(metadata, moved);
+    else
+        gi_gain_map_turn(metadata, layout_of(map));
     if (map && is_identity(map))
         return;
     drop_places(metadata);
@@ -201,12 +211,9 @@ void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole)
 
 void gi_geo_orient(struct gi_metadata *metadata, const struct gi_image *stored, int orientation)
 {
-    int layout = gi_orientation_layout(orientation);
-    bool swaps = layout & GI_LAYOUT_TRANSPOSE;
-    double x = layout & GI_LAYOUT_MIRROR_X ? -1 : 1, y = layout & GI_LAYOUT_MIRROR_Y ? -1 : 1;
-    const double map[] = {swaps ? 0 : x, swaps ? x : 0, x < 0 ? stored->width : 0,
-                          swaps ? y : 0, swaps ? 0 : y, y < 0 ? stored->height : 0};
-    gi_geo_move(metadata, map, !layout);
+    double map[6];
+    gi_layout_map(map, gi_orientation_layout(orientation), stored->width, stored->height);
+    gi_geo_move(metadata, map, true);
 }
 
 /* GDAL writes <Item name="STATISTICS_MEAN" sample="0">12.5</Item> (its GTiff driver). */

@@ -1,6 +1,7 @@
 /* Makes the metadata that are written with an image.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/metadata/xmp.h"
@@ -41,7 +42,7 @@ enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi
     gi_exif_set_size(fitted->exif, fitted->exif_nbytes, width, height);
     if (!status)
         status = set_xmp_size(fitted, width, height, err);
-    const struct gi_part *map = gi_parts_find(&fitted->parts, GI_PART_GAIN_MAP, 0);
+    const struct gi_part *map = gi_gain_map_of(fitted);
     if (!status && map)
         status = gi_xmp_set_item_length(&fitted->xmp, &fitted->xmp_nbytes, "GainMap",
                                         (unsigned)map->nbytes, err);

@@ -1,7 +1,7 @@
 """The gain map of an HDR photograph stays beside its JPEG while it fits the picture, and is named where it is dropped. Files are
 composed here (CIPA DC-007, Ultra HDR image format 1.1, ISO 21496-1); Pillow's reader of multi-picture files reads the results.
 
-Sources: imgio/jpeg/gain_map* imgio/jpeg/jpeg_segments* imgio/metadata/xmp*
+Sources: imgio/jpeg/gain_map* imgio/jpeg/jpeg_segments* imgio/jpeg/lossless* imgio/metadata/xmp*
 """
 import io
 import os
@@ -241,8 +241,7 @@ def lengths():
 def dropped():
     write("in.jpg", PHOTO)
     for args in (("crop", "in.jpg", "--size", "83x60", "--gravity", "northwest"), ("crop", "in.jpg", "--size", "40x40"),
-                 ("flip", "in.jpg", "--h"), ("flip", "in.jpg", "--v"), ("rotate", "in.jpg", "--angle", "180"), ("rotate", "in.jpg", "--angle", "90"),
-                 ("rotate", "in.jpg", "--angle", "3"), ("transpose", "in.jpg"), ("pad", "in.jpg", "--size", "100x100"),
+                 ("rotate", "in.jpg", "--angle", "3"), ("pad", "in.jpg", "--size", "100x100"),
                  ("resize", "in.jpg", "--size", "40x40", "--fill"), ("resize", "in.jpg", "--size", "40x40", "--pad"),
                  ("shift", "in.jpg", "--offset", "1,0"), ("gaussian", "in.jpg", "--sigma", "1"), ("invert", "in.jpg"),
                  ("gamma", "in.jpg", "--gamma", "2"), ("color", "in.jpg", "--saturation", "0.5"), ("convert", "in.jpg", "--gray"),
@@ -259,19 +258,76 @@ def dropped():
     check(f"PNG: {said}", status == 0 and "png cannot hold gain map" in said and run("convert", "in.jpg", "out.png", "--strict")[0] == 1)
 
 
-def turned_upright():
-    for orientation in (1, 6):
-        tag = struct.pack(">HHIHH", 0x112, 3, 1, orientation, 0)
-        exif = segment(0xE1, b"Exif\0\0MM\0*\0\0\0\x08\0\1" + tag + bytes(4))
-        write("in.jpg", compose(jpeg(84, 60, 3, exif), GAIN))
-        if orientation == 1:
-            status, said = run("convert", "in.jpg", "out.jpg", "--strict")
-            check(f"orientation 1: {said}", status == 0)
-            is_kept("orientation 1", GAIN)
-        else:
-            is_dropped("orientation 6", "convert", "in.jpg")
-        check("--keep-orientation", run("convert", "in.jpg", "out.jpg", "--strict", "--keep-orientation")[0] == 0)
-        is_kept("--keep-orientation", GAIN)
+def oriented(orientation, gain, *more):
+    tag = struct.pack(">HHIHH", 0x112, 3, 1, orientation, 0)
+    return compose(jpeg(96, 64, 3, segment(0xE1, b"Exif\0\0MM\0*\0\0\0\x08\0\1" + tag + bytes(4)), container(len(gain)), *more), gain)
+
+
+# Operations, and the same by numpy, and by EXIF's orientation (EXIF 2.32, 4.6.4).
+TURNS = [(("flip", "--h"), lambda a: a[:, ::-1], 2), (("flip", "--v"), lambda a: a[::-1], 4),
+         (("flip", "--h", "--v"), lambda a: a[::-1, ::-1], 3), (("rotate", "--angle", "90"), np.rot90, 8),
+         (("rotate", "--angle", "270"), lambda a: np.rot90(a, 3), 6), (("transpose",), lambda a: a.T, 5),
+         (("transpose", "--anti"), lambda a: a[::-1, ::-1].T, 7)]
+
+
+def is_turned(what, gain, turn, lossless):
+    """Checks that out.jpg has the map turned: at its place, with its segments, and with these samples."""
+    data = read("out.jpg")
+    _, (at, size) = read_index(data)
+    got = data[at:at + size]
+    is_kept(what, got)
+    wanted = [s[:2] for s in segments(gain) if s[0] in (0xE1, 0xE2)]
+    check(f"{what}: segments", [s[:2] for s in segments(got) if s[0] in (0xE1, 0xE2)] == wanted)
+    with Image.open(io.BytesIO(gain)) as before, Image.open(io.BytesIO(got)) as after:
+        want, made = turn(np.asarray(before).astype(int)), np.asarray(after).astype(int)
+    error = np.abs(want - made).max() if want.shape == made.shape else 999
+    check(f"{what}: samples {want.shape} {made.shape}", error <= (2 if lossless else 40) and np.mean(np.abs(want - made)) < 3, error)
+    xmp, = [b for m, b, _ in segments(data) if m == 0xE1 and b.startswith(XMP)]
+    check(f"{what}: length", b'Item:Length="%d"' % size in xmp)
+
+
+def turned():
+    """A map is turned with its picture: without loss if its sides are multiples of its blocks."""
+    whole, odd = (jpeg(w, h, 1, map_xmp(), segment(0xE2, ISO + bytes(70))) for w, h in ((24, 16), (21, 15)))
+    for gain, lossless in ((whole, True), (odd, False)):
+        write("in.jpg", oriented(1, gain, segment(0xE2, ISO + bytes(4))))
+        for args, turn, orientation in TURNS:
+            what = f"{' '.join(args)} {'whole' if lossless else 'odd'}"
+            status, said = run(args[0], "in.jpg", "out.jpg", *args[1:], "--strict")
+            check(f"{what}: {said}", status == 0)
+            is_turned(what, gain, turn, lossless)
+            status, said = run(args[0], "in.jpg", "out.jpg", *args[1:], "--lossless")
+            blocks = lossless or args == ("transpose",)
+            check(f"{what} --lossless: {said}", status == 0 and blocks != ("gain map (it can't be turned)" in said))
+            if status == 0 and blocks:
+                is_turned(f"{what} --lossless", gain, turn, True)
+            else:
+                data = read("out.jpg")
+                check(f"{what} --lossless: nothing is left", b"MPF\0" not in data and ISO not in data and data.count(b"\xff\xd8\xff") == 1)
+            write("in6.jpg", oriented(orientation, gain))
+            status, said = run("resize", "in6.jpg", "out.jpg", "--size", "50%", "--strict")
+            check(f"orientation {orientation}: {said}", status == 0)
+            is_turned(f"orientation {orientation}", gain, turn, lossless)
+            status, said = run("convert", "in6.jpg", "out.jpg", "--strict", "--keep-orientation")
+            check(f"--keep-orientation: {said}", status == 0)
+            is_kept("--keep-orientation", gain)
+        status, said = run("run", "flip --h | resize --size 40 | flip --h", "in.jpg", "out.jpg", "--strict")
+        check(f"there and back: {said}", status == 0)
+        is_kept("there and back", gain)
+        write("in6.jpg", oriented(6, gain))
+        status, said = run("orient", "in6.jpg", "out.jpg", "--tag", "6", "--strict")
+        check(f"orient --tag 6: {said}", status == 0)
+        is_kept("orient --tag 6", gain)
+        status, said = run("orient", "in6.jpg", "out.jpg", "--lossless", "--strict")
+        check(f"orient --lossless: {said}", (status == 0) == lossless)
+        if lossless:
+            is_turned("orient --lossless", gain, lambda a: np.rot90(a, 3), True)
+    is_dropped("crop --lossless", "crop", "in.jpg", "--size", "32x32+0+0", "--lossless")
+    secret = jpeg(24, 16, 1, map_xmp(), segment(0xE1, b"Exif\0\0MM\0*\0\0\0\x08\0\0\0\0\0\0"))
+    write("in.jpg", oriented(6, secret))
+    is_dropped("a map with EXIF", "convert", "in.jpg")
+    write("in.jpg", oriented(6, jpeg(24, 16, 1, map_xmp()).replace(b"\xff\xdb", b"\xff\xee", 1)))  # no table
+    is_dropped("a map that can't be decoded", "convert", "in.jpg")
 
 
 def stripped():
@@ -361,7 +417,7 @@ kept()
 other_forms()
 lengths()
 dropped()
-turned_upright()
+turned()
 stripped()
 damaged()
 other_images()
