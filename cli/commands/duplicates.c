@@ -3,6 +3,7 @@
 #include "cli/commands/duplicates.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,15 +29,18 @@ enum { SET_OWN, SET_INPUT, SET_DEVICE, SET_MANY };
 
 struct duplicates_params {
     struct gi_hash_params hash;
-    int distance, thumbnails;
+    double distance; /* NAN: by the number of bits of the hashes */
+    int thumbnails;
     bool json;
     const char *html;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("distance", INT, struct duplicates_params, distance), .letter = 'd',
-     .default_text = "5", .min = 0, .max = GI_HASH_DISTANCE_MAX, .unit = "bits",
-     .help = "Maximum number of different bits of similar images (their Hamming distance)"},
+    {GI_OPTION("distance", REAL, struct duplicates_params, distance), .letter = 'd', .min = 0,
+     .max = GI_HASH_WORDS * GI_HASH_WORD_DISTANCE_MAX, .unit = "bits", .metavar = "N",
+     .help =
+         "Maximum number of different bits of similar images (their Hamming distance): 0 to 16 "
+         "of 64 bits, by default 5, and 0 to 64 of the 256 bits of --method pdq, by default 31"},
     {GI_OPTION("method", CHOICE, struct duplicates_params, hash.method), .letter = 'm',
      .default_text = "perceptual", .choices = gi_hash_bit_methods,
      .help = "The hash, as of gpuimg hash; a table already has one"},
@@ -55,7 +59,7 @@ static const struct gi_option options[] = {
 /* A member of a group. */
 struct member {
     int group; /* from 1 */
-    char hash[17];
+    char hash[GI_HASH_WORDS * 16 + 1];
     int distance; /* from the first member */
 };
 static const struct gi_column columns[] = {
@@ -85,7 +89,21 @@ struct taker {
     struct gi_err err;
 };
 
-/* Takes the CSV of an image: a line "hash" and a line with it. */
+/* Returns the distance for hashes of `words` words. Errors: GI_E_USAGE. */
+static enum gi_status find_distance(int *distance, const struct duplicates_params *own, int words,
+                                    struct gi_err *err)
+{
+    int most = words * GI_HASH_WORD_DISTANCE_MAX;
+    *distance = !isnan(own->distance) ? (int)own->distance : words == 1 ? 5 : 31;
+    return !isnan(own->distance) && (own->distance != floor(own->distance) || *distance > most)
+               ? gi_fail(err, GI_E_USAGE,
+                         "--distance %.10g: want a whole number of 0 to %d bits, because hashes "
+                         "have %d bits",
+                         own->distance, most, 64 * words)
+               : GI_OK;
+}
+
+/* Takes the CSV of an image: a line of names, of which the first is "hash", and one of values. */
 static void take(void *self, const char *tar, const char *file, const char *csv, size_t nbytes)
 {
     struct taker *taker = self;
@@ -93,9 +111,10 @@ static void take(void *self, const char *tar, const char *file, const char *csv,
     if (taker->status || !line)
         return;
     size_t left = nbytes - (size_t)(++line - csv);
-    const char *end = memchr(line, '\n', left);
-    taker->status = gi_hashed_add(taker->hashed, tar, file, line, end ? (size_t)(end - line) : left,
-                                  file, &taker->err);
+    size_t n = 0;
+    while (n < left && line[n] != ',' && line[n] != '\n')
+        n++;
+    taker->status = gi_hashed_add(taker->hashed, tar, file, line, n, file, &taker->err);
 }
 
 /* Hashes the images that the operands name. */
@@ -111,6 +130,10 @@ static enum gi_status hash_images(struct gi_hashed *hashed, const struct gi_comm
     struct taker taker = {.hashed = hashed};
     step.args.params[GI_SET_STEP_FILTER] = &own->hash;
     step.args.params[GI_SET_STEP_OUTPUT] = &output;
+    int distance, words = own->hash.method == GI_HASH_PDQ ? GI_HASH_WORDS : 1;
+    enum gi_status status = find_distance(&distance, own, words, err);
+    if (status)
+        return status;
     own->hash.size = 8;
     struct gi_batch_params many = *(const struct gi_batch_params *)params[SET_MANY];
     many.table = NULL; /* it gets the groups, not the hashes */
@@ -120,7 +143,7 @@ static enum gi_status hash_images(struct gi_hashed *hashed, const struct gi_comm
                                      .chain = &chain,
                                      .take = take,
                                      .taker = &taker};
-    enum gi_status status = gi_batch_tables(&job, operands, noperands, err);
+    status = gi_batch_tables(&job, operands, noperands, err);
     if (taker.status)
         *err = taker.err;
     return taker.status ? taker.status : status;
@@ -237,8 +260,10 @@ static size_t write_group(const struct groups *groups, size_t from, int number,
         uint32_t i = groups->order[from];
         struct member member = {.group = number,
                                 .distance =
-                                    gi_hash_distance(hashed->hashes[first], hashed->hashes[i])};
-        snprintf(member.hash, sizeof member.hash, "%016" PRIx64, hashed->hashes[i]);
+                                    gi_hash_distance(gi_hashed_at(hashed, first),
+                                                     gi_hashed_at(hashed, i), hashed->words)};
+        for (int w = 0; w < hashed->words; w++)
+            snprintf(member.hash + 16 * w, 17, "%016" PRIx64, gi_hashed_at(hashed, i)[w]);
         if (groups->writer)
             *status = add_row(groups, &hashed->images[i], &member, err);
         else if (groups->json)
@@ -310,12 +335,16 @@ static enum gi_status group(const struct gi_hashed *hashed, void *const *params,
                             .json = own->json,
                             .first = malloc((hashed->n + 1) * sizeof *groups.first),
                             .order = malloc((hashed->n + 1) * sizeof *groups.order)};
+    const struct gi_hash_list list = {hashed->hashes, hashed->n, hashed->words ? hashed->words : 1};
     struct gi_pool *pool = NULL;
-    enum gi_status status = gi_pool_new(&pool, gi_thread_count(device->threads), err);
+    int distance;
+    enum gi_status status = find_distance(&distance, own, list.words, err);
+    if (!status)
+        status = gi_pool_new(&pool, gi_thread_count(device->threads), err);
     if (!status && (!groups.first || !groups.order))
         status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu hashes", hashed->n);
     if (!status)
-        status = gi_hash_groups(groups.first, hashed->hashes, hashed->n, own->distance, pool, err);
+        status = gi_hash_groups(groups.first, &list, distance, pool, err);
     if (!status)
         status = sort_groups(&groups, err);
     if (!status && own->html && found != GI_E_AGAIN) /* the machine failed: no page, no table */
@@ -380,7 +409,8 @@ const struct gi_command gi_command_duplicates = {
     .summary = "Find similar images (near-duplicates) and group them",
     .manual =
         "Finds images that differ little: other sizes, other compression, small changes. Each "
-        "image gets a hash of 64 bits, as of gpuimg hash. Two images whose hashes differ in at "
+        "image gets a hash of 64 bits, or 256 by --method pdq, as of gpuimg hash. Two images whose "
+        "hashes differ in at "
         "most --distance bits are similar, and a group has all images that are similar to one of "
         "its others. Groups are printed in the order in which their first images appear, with the "
         "images of each group in the order of the inputs, a name per line, and a blank line "
@@ -388,19 +418,22 @@ const struct gi_command gi_command_duplicates = {
         "number of bits in which that differs from the first image of the group.\n\n"
         "Inputs are images, and folders with --recursive, or tables with the columns file and "
         "hash that gpuimg hash --table has written: .csv, .jsonl, or - for CSV on standard input. "
-        "So the images need to be read only once. No pair within the distance is missed; a "
-        "million hashes take seconds at the default distance, and about two minutes at a distance "
-        "of 10.\n\n"
+        "So the images need to be read only once. No pair within the distance is missed. A million "
+        "hashes of 64 bits take seconds at the default distance, and about two minutes at a "
+        "distance of 10; a million of 256 bits take about half a minute at the default "
+        "distance.\n\n"
         "--html writes a page to look at, with a thumbnail of each image, its size and its "
         "distance, for "
         "the first images by --thumbnails. Members of tars have no thumbnail. With a table of "
         "hashes "
         "the images are read at the names in it.\n\n"
-        "A distance of 0 finds images with the same hash. Above 10 unrelated images are often in "
-        "one group.",
+        "A distance of 0 finds images with the same hash. Above 10 of 64 bits unrelated "
+        "images are often in one group. Hashes by PDQ of images with few details say little: the "
+        "table of gpuimg hash has their quality, by which rows can be left out.",
     .examples = "gpuimg duplicates *.jpg\n"
                 "gpuimg duplicates --recursive photos --distance 3 --table groups.csv\n"
                 "gpuimg duplicates hashes.csv --json\n"
+                "gpuimg duplicates --recursive photos --method pdq\n"
                 "gpuimg duplicates --recursive photos --html similar.html",
     .min_operands = 0,
     .max_operands = -1,

@@ -11,12 +11,20 @@ struct gi_hashed {
     struct gi_hashed_image {
         char *tar, *file; /* owned; `tar` is NULL for files */
     } * images;
-    uint64_t *hashes;
+    uint64_t *hashes; /* `words` of each image, the highest one first */
+    int words;        /* 1 or GI_HASH_WORDS; 0 without images */
     size_t n, room;
 };
 
-/* Adds an image with the hash of 16 hexadecimal digits at `text`, of `nbytes` bytes. Errors:
- * GI_E_FORMAT for another text, which the message gives with `place`; GI_E_MEMORY. */
+/* Returns the hash of image i. */
+static inline const uint64_t *gi_hashed_at(const struct gi_hashed *hashed, size_t i)
+{
+    return hashed->hashes + i * (size_t)hashed->words;
+}
+
+/* Adds an image with the hash of 16 or 64 hexadecimal digits at `text`, of `nbytes` bytes, as many
+ * as those of the images before. Errors: GI_E_FORMAT for another text, which the message gives with
+ * `place`; GI_E_MEMORY. */
 enum gi_status gi_hashed_add(struct gi_hashed *hashed, const char *tar, const char *file,
                              const char *text, size_t nbytes, const char *place,
                              struct gi_err *err);

@@ -148,8 +148,8 @@ static void put_member(FILE *out, const struct page *page, const struct group *g
     size_t at = group->from + i;
     const struct gi_hashed_image *image = &hashed->images[asked->order[at]];
     const char *html = page->html[at];
-    int distance = gi_hash_distance(hashed->hashes[asked->order[group->from]],
-                                    hashed->hashes[asked->order[at]]);
+    int distance = gi_hash_distance(gi_hashed_at(hashed, asked->order[group->from]),
+                                    gi_hashed_at(hashed, asked->order[at]), hashed->words);
     fprintf(out, html ? "<figure>%s<figcaption><bdi>" : "<figure><figcaption><bdi>",
             html ? html : "");
     if (image->tar) {

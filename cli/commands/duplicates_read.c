@@ -10,8 +10,9 @@
 #include "cli/lines.h"
 #include "cli/tables/columns.h"
 #include "cli/text.h"
+#include "filters/statistics/hash_groups.h"
 
-enum { DIGITS = 16 };
+enum { WORD_DIGITS = 16, DIGITS_MAX = GI_HASH_WORDS * WORD_DIGITS };
 enum { FILE_COLUMN, HASH_COLUMN, TAR_COLUMN, COLUMNS };
 static const char *const names[COLUMNS] = {"file", "hash", "tar"};
 
@@ -23,7 +24,7 @@ static bool make_room(struct gi_hashed *hashed)
     size_t room = 2 * hashed->room + 64;
     void *images = realloc(hashed->images, room * sizeof *hashed->images);
     hashed->images = images ? images : hashed->images;
-    void *hashes = realloc(hashed->hashes, room * sizeof *hashed->hashes);
+    void *hashes = realloc(hashed->hashes, room * (size_t)hashed->words * sizeof *hashed->hashes);
     hashed->hashes = hashes ? hashes : hashed->hashes;
     hashed->room = images && hashes ? room : hashed->room;
     return images && hashes;
@@ -32,18 +33,28 @@ static bool make_room(struct gi_hashed *hashed)
 enum gi_status gi_hashed_add(struct gi_hashed *hashed, const char *tar, const char *file,
                              const char *text, size_t nbytes, const char *place, struct gi_err *err)
 {
-    char digits[DIGITS + 1] = "";
-    if (nbytes == DIGITS)
-        memcpy(digits, text, DIGITS);
-    if (strspn(digits, "0123456789abcdefABCDEF") != DIGITS)
-        return gi_fail(err, GI_E_FORMAT, "%s: hash %.*s: want 16 hexadecimal digits", place,
-                       (int)(nbytes < 40 ? nbytes : 40), text);
+    char digits[DIGITS_MAX + 1] = "";
+    if (nbytes == WORD_DIGITS || nbytes == DIGITS_MAX)
+        memcpy(digits, text, nbytes);
+    if (!*digits || strspn(digits, "0123456789abcdefABCDEF") != nbytes)
+        return gi_fail(err, GI_E_FORMAT, "%s: hash %.*s: want %d or %d hexadecimal digits", place,
+                       (int)(nbytes < 40 ? nbytes : 40), text, WORD_DIGITS, DIGITS_MAX);
+    int words = (int)nbytes / WORD_DIGITS;
+    if (hashed->n && words != hashed->words)
+        return gi_fail(err, GI_E_FORMAT, "%s: hash of %zu digits: want %d, as in the rows before",
+                       place, nbytes, hashed->words * WORD_DIGITS);
+    hashed->words = words;
     if (!make_room(hashed))
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu hashes", hashed->n);
     struct gi_hashed_image *image = &hashed->images[hashed->n];
     image->tar = tar ? strdup(tar) : NULL;
     image->file = strdup(file);
-    hashed->hashes[hashed->n++] = strtoull(digits, NULL, 16);
+    for (size_t i = (size_t)words; i-- > 0;) {
+        hashed->hashes[hashed->n * (size_t)words + i] =
+            strtoull(digits + i * WORD_DIGITS, NULL, 16);
+        digits[i * WORD_DIGITS] = '\0';
+    }
+    hashed->n++;
     if (!image->file || (tar && !image->tar))
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu hashes", hashed->n);
     return GI_OK;

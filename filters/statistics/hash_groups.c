@@ -10,33 +10,48 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    PARTS_MIN = 3, /* so that keys have at most 22 bits */
+    PARTS_MIN = 3,
     JOBS = 256,
 };
 
-struct entry {
-    uint64_t hash;
-    uint32_t index;
-};
-
 struct index {
+    struct gi_hash_list list;
     _Atomic uint32_t *parent; /* of each hash in the forest of groups; a root is its own parent */
-    struct entry *entries;    /* different hashes */
+    const uint64_t **entries; /* different hashes */
     size_t n;
-    struct entry *sorted; /* the entries by their keys */
-    uint32_t *starts;     /* the first entry of each key, and the end */
+    uint64_t *sorted;  /* the entries by their keys */
+    uint32_t *indexes; /* in the list, of each hash of `sorted` */
+    uint32_t *starts;  /* the first entry of each key, and the end */
     int distance, shift, bits;
     bool flips; /* keys that differ in one bit are compared too */
 };
 
-static int by_hash(const void *a, const void *b)
+/* Orders entries by their hashes, and equal ones as they are in the list. */
+static int by_words(const void *a, const void *b, int words)
 {
-    const struct entry *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    const uint64_t *x = *(const uint64_t *const *)a, *y = *(const uint64_t *const *)b;
+    for (int i = 0; i < words; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static int by_short_hash(const void *a, const void *b)
+{
+    return by_words(a, b, 1);
+}
+
+static int by_long_hash(const void *a, const void *b)
+{
+    return by_words(a, b, GI_HASH_WORDS);
+}
+
+static uint32_t index_of(const struct index *index, const uint64_t *hash)
+{
+    return (uint32_t)((size_t)(hash - index->list.hashes) / (size_t)index->list.words);
 }
 
 /* Halves the path to the root on the way. An ancestor stays one, so that other threads may do the
@@ -68,77 +83,105 @@ static void join(const struct index *index, uint32_t a, uint32_t b)
     }
 }
 
-static uint32_t key_of(const struct index *index, uint64_t hash)
+static uint32_t key_of(const struct index *index, const uint64_t *hash)
 {
-    return (uint32_t)(hash >> index->shift) & ((1u << index->bits) - 1);
+    int word = index->shift / 64, at = index->shift % 64;
+    uint64_t bits = hash[word] >> at;
+    if (at + index->bits > 64)
+        bits |= hash[word + 1] << (64 - at);
+    return (uint32_t)bits & ((1u << index->bits) - 1);
 }
 
-static void compare(const struct index *index, const struct entry *one, uint32_t from, uint32_t to)
+static inline bool is_near(const uint64_t *a, const uint64_t *b, int words, int distance)
 {
+    for (int i = 0; i < words && distance >= 0; i++)
+        distance -= gi_hash_word_distance(a[i], b[i]);
+    return distance >= 0;
+}
+
+/* Compares an entry with a range of others. */
+static inline void compare(const struct index *index, int words, uint32_t one, uint32_t from,
+                           uint32_t to)
+{
+    const uint64_t *hash = index->sorted + (size_t)one * (size_t)words;
     for (uint32_t i = from; i < to; i++)
-        if (gi_hash_distance(one->hash, index->sorted[i].hash) <= index->distance)
-            join(index, one->index, index->sorted[i].index);
+        if (is_near(hash, index->sorted + (size_t)i * (size_t)words, words, index->distance))
+            join(index, index->indexes[one], index->indexes[i]);
 }
 
 /* Compares the entries of a range of keys with those of equal and of higher keys. */
-static void job(void *arg, int number, void *scratch)
+static inline void compare_keys(const struct index *index, int words, int number)
 {
-    const struct index *index = arg;
     const uint32_t *starts = index->starts;
     uint64_t nkeys = 1ull << index->bits;
     uint32_t end = (uint32_t)(nkeys * (uint64_t)(number + 1) / JOBS);
-    (void)scratch;
     for (uint32_t key = (uint32_t)(nkeys * (uint64_t)number / JOBS); key < end; key++)
         for (uint32_t i = starts[key]; i < starts[key + 1]; i++) {
-            compare(index, &index->sorted[i], i + 1, starts[key + 1]);
+            compare(index, words, i, i + 1, starts[key + 1]);
             for (int b = 0; b < index->bits && index->flips; b++)
                 if (!(key >> b & 1))
-                    compare(index, &index->sorted[i], starts[key | 1u << b],
-                            starts[(key | 1u << b) + 1]);
+                    compare(index, words, i, starts[key | 1u << b], starts[(key | 1u << b) + 1]);
         }
+}
+
+static void job(void *arg, int number, void *scratch)
+{
+    const struct index *index = arg;
+    (void)scratch;
+    if (index->list.words == 1)
+        compare_keys(index, 1, number);
+    else
+        compare_keys(index, GI_HASH_WORDS, number);
 }
 
 /* Sorts the entries by their keys. */
 static void sort_by_key(struct index *index)
 {
     uint32_t nkeys = 1u << index->bits, sum = 0;
+    size_t words = (size_t)index->list.words;
     for (uint32_t key = 0; key <= nkeys; key++)
         index->starts[key] = 0;
     for (size_t i = 0; i < index->n; i++)
-        index->starts[key_of(index, index->entries[i].hash)]++;
+        index->starts[key_of(index, index->entries[i])]++;
     for (uint32_t key = 0; key <= nkeys; key++)
         index->starts[key] = sum += index->starts[key];
-    for (size_t i = index->n; i-- > 0;)
-        index->sorted[--index->starts[key_of(index, index->entries[i].hash)]] = index->entries[i];
+    for (size_t i = index->n; i-- > 0;) {
+        uint32_t to = --index->starts[key_of(index, index->entries[i])];
+        index->indexes[to] = index_of(index, index->entries[i]);
+        memcpy(index->sorted + to * words, index->entries[i], words * sizeof *index->sorted);
+    }
 }
 
 /* Joins equal hashes, and keeps the first one of each value. */
-static void join_equal(struct index *index, const uint64_t *hashes, size_t n)
+static void join_equal(struct index *index)
 {
+    size_t n = index->list.n, nbytes = (size_t)index->list.words * sizeof *index->list.hashes;
     for (size_t i = 0; i < n; i++) {
-        index->entries[i] = (struct entry){hashes[i], (uint32_t)i};
+        index->entries[i] = index->list.hashes + i * (size_t)index->list.words;
         atomic_init(&index->parent[i], (uint32_t)i);
     }
-    qsort(index->entries, n, sizeof *index->entries, by_hash);
+    qsort(index->entries, n, sizeof *index->entries,
+          index->list.words == 1 ? by_short_hash : by_long_hash);
     for (size_t i = 0; i < n; i++) {
-        struct entry *last = index->n ? &index->entries[index->n - 1] : NULL;
-        if (last && last->hash == index->entries[i].hash)
-            atomic_store(&index->parent[index->entries[i].index], last->index);
+        const uint64_t *hash = index->entries[i],
+                       *last = index->n ? index->entries[index->n - 1] : NULL;
+        if (last && memcmp(last, hash, nbytes) == 0)
+            atomic_store(&index->parent[index_of(index, hash)], index_of(index, last));
         else
-            index->entries[index->n++] = index->entries[i];
+            index->entries[index->n++] = hash;
     }
 }
 
 static enum gi_status join_near(struct index *index, struct gi_pool *pool, int key_bits,
                                 struct gi_err *err)
 {
-    int parts = index->distance / 2 + 1;
+    int nbits = 64 * index->list.words, parts = index->distance / 2 + 1;
     parts = parts < PARTS_MIN ? PARTS_MIN : parts;
     index->flips = index->distance >= parts;
     enum gi_status status = GI_OK;
     for (int p = 0; p < parts && !status; p++) {
-        int bits = 64 * (p + 1) / parts - 64 * p / parts;
-        index->shift = 64 * p / parts;
+        index->shift = nbits * p / parts;
+        int bits = nbits * (p + 1) / parts - index->shift;
         index->bits = bits < key_bits ? bits : key_bits;
         sort_by_key(index);
         status = gi_pool_run(pool, JOBS, job, index, 0, err);
@@ -146,24 +189,27 @@ static enum gi_status join_near(struct index *index, struct gi_pool *pool, int k
     return status;
 }
 
-enum gi_status gi_hash_groups(uint32_t *first, const uint64_t *hashes, size_t n, int distance,
+enum gi_status gi_hash_groups(uint32_t *first, const struct gi_hash_list *list, int distance,
                               struct gi_pool *pool, struct gi_err *err)
 {
+    size_t n = list->n, nbytes = (size_t)list->words * sizeof *list->hashes;
     int key_bits = 8; /* some keys more than hashes are enough, and small tables are fast */
     while (key_bits < 22 && n >> (key_bits - 1))
         key_bits++;
     if (n >= UINT32_MAX)
         return gi_fail(err, GI_E_LIMIT, "%zu hashes: want fewer than 2^32", n);
-    struct index index = {.distance = distance,
+    struct index index = {.list = *list,
+                          .distance = distance,
                           .parent = malloc((n + 1) * sizeof *index.parent),
                           .entries = malloc((n + 1) * sizeof *index.entries),
-                          .sorted = malloc((n + 1) * sizeof *index.sorted),
+                          .sorted = malloc((n + 1) * nbytes),
+                          .indexes = malloc((n + 1) * sizeof *index.indexes),
                           .starts = malloc(((1u << key_bits) + 1) * sizeof *index.starts)};
     enum gi_status status = GI_OK;
-    if (!index.parent || !index.entries || !index.sorted || !index.starts)
+    if (!index.parent || !index.entries || !index.sorted || !index.indexes || !index.starts)
         status = gi_fail(err, GI_E_MEMORY, "no memory for %zu hashes", n);
     if (!status) {
-        join_equal(&index, hashes, n);
+        join_equal(&index);
         status = distance ? join_near(&index, pool, key_bits, err) : GI_OK;
     }
     for (size_t i = 0; i < n && !status; i++)
@@ -171,6 +217,7 @@ enum gi_status gi_hash_groups(uint32_t *first, const uint64_t *hashes, size_t n,
     free(index.parent);
     free(index.entries);
     free(index.sorted);
+    free(index.indexes);
     free(index.starts);
     return status;
 }
