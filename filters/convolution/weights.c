@@ -69,8 +69,7 @@ static double derivative_factor(double x, double sigma, int order)
     return hermite[order] * pow(-1 / sigma, order);
 }
 
-/* Fills the taps of one direction. Returns their sum. */
-static double gaussian_taps(float *taps, const struct gi_gaussian *g)
+double gi_gaussian_taps(float *taps, const struct gi_gaussian *g)
 {
     double sum = 0, rounded = 0;
     for (int i = 0; i < g->k; i++) {
@@ -128,11 +127,11 @@ struct gi_separable_tables *gi_gaussian_plan(struct gi_plan *plan, const struct 
     if (!tables)
         return NULL;
     float *taps = tables->taps;
-    double sum = gaussian_taps(taps, row), other = sum;
+    double sum = gi_gaussian_taps(taps, row), other = sum;
     if (row->k == col->k && row->sigma == col->sigma && row->order == col->order)
         memcpy(taps + row->k, taps, (size_t)row->k * sizeof *taps);
     else
-        other = gaussian_taps(taps + row->k, col);
+        other = gi_gaussian_taps(taps + row->k, col);
     tables->spec.sum = (float)(sum * other);
     return tables;
 }

@@ -25,6 +25,9 @@ struct gi_gaussian {
     int order;    /* 0: the Gaussian; 1 to 3: its derivative of that order, in 1 / px^order */
 };
 
+/* Fills the g->k taps of one direction, as gi_gaussian_plan() describes them. Returns their sum. */
+double gi_gaussian_taps(float *taps, const struct gi_gaussian *g);
+
 /* The tables of a plan that is a separable convolution with centred taps. */
 struct gi_separable_tables {
     struct gi_separable spec; /* row and col are in `taps`, one behind the other */

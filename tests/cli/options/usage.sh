@@ -55,7 +55,6 @@ auto-rotate:orient
 autorotate:orient
 segment:extract
 segmentation:extract
-blobs:extract
 objects:extract
 speed:help batch
 flatten:convert --background
