@@ -11,6 +11,7 @@
 #include "imgio/buffer.h"
 #include "imgio/coded.h"
 #include "imgio/image.h"
+#include "imgio/jpeg_options.h"
 #include "imgio/parts.h"
 #include "imgio/rows.h"
 
@@ -344,27 +345,11 @@ enum {
  * of libpng's level 6, and are written in less than a tenth of the time. */
 enum { GI_QUALITY_KEEP, GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = GI_COMPRESSION_AUTO };
 
-/* Sampling of chroma relative to luma in a JPEG of three components. */
-enum gi_subsampling {
-    GI_SUBSAMPLING_AUTO, /* that of the input if its tables are kept, otherwise by quality */
-    GI_SUBSAMPLING_KEEP, /* that of the input, if there is one, otherwise by quality */
-    GI_SUBSAMPLING_444,
-    GI_SUBSAMPLING_422,
-    GI_SUBSAMPLING_420,
-};
-
 /* When a PNG has a palette, or gray samples of 1, 2 or 4 bits. Pixels are the same either way. */
 enum gi_palette_use {
     GI_PALETTE_AUTO, /* if gi_metadata.few_colors is set, and there are at most 256 colours */
     GI_PALETTE_NEVER,
     GI_PALETTE_ALWAYS, /* it is an error if that is impossible */
-};
-
-/* How a JPEG is coded besides its quality. */
-struct gi_save_jpeg {
-    int subsampling; /* enum gi_subsampling */
-    bool progressive;
-    bool optimize; /* Huffman tables are computed for the image, as always in a progressive file */
 };
 
 /* The colours of an output: conversion between ICC profiles (imgio/metadata/icc_convert.h). A

@@ -23,7 +23,7 @@ struct gi_lossless {
                             const struct gi_image *shape, struct gi_err *err);
     void *self;
     bool trim;                  /* cuts off incomplete blocks that can't be turned */
-    bool progressive, optimize; /* as in struct gi_save_jpeg */
+    int progressive, optimize;  /* as in struct gi_save_jpeg; auto: as the input is coded */
     bool bare;                  /* writes no metadata */
 
     /* Results. */

@@ -270,6 +270,10 @@ static enum gi_status check_jpeg(const char *path, const struct gi_io_params *io
                          : jpeg->subsampling ? "subsampling"
                                              : NULL;
     const char *name = option ? gi_save_format(path, io->format) : NULL;
+    if (jpeg->progressive == GI_JPEG_YES && jpeg->optimize == GI_JPEG_NO)
+        return gi_fail(err, GI_E_USAGE,
+                       "--optimize no: a progressive JPEG has computed Huffman tables: want no "
+                       "--progressive");
     return !name || strcmp(name, "jpeg") == 0
                ? GI_OK
                : gi_fail(err, GI_E_USAGE, "--%s: is for JPEG, not for %s", option, name);

@@ -44,6 +44,14 @@ static const struct gi_choice subsampling_choices[] = {
     {0},
 };
 
+/* In the order of enum gi_jpeg_use. */
+static const struct gi_choice coding_choices[] = {
+    {"auto", NULL, "as the input with --lossless, otherwise no"},
+    {"yes", NULL, "every JPEG"},
+    {"no", NULL, "no JPEG"},
+    {0},
+};
+
 /* In the order of enum gi_palette_use. */
 static const struct gi_choice palette_choices[] = {
     {"auto", NULL,
@@ -169,12 +177,18 @@ const struct gi_option gi_io_options[] = {
              "times, on the CPU"},
     {GI_OPTION("target-ssim", REAL, struct gi_io_params, encoding.target.ssim), .min = 0, .max = 1,
      .metavar = "SSIM", .help = "The same for a structural similarity, such as 0.98"},
-    {GI_OPTION("progressive", FLAG, struct gi_io_params, encoding.jpeg.progressive),
+    {GI_OPTION("progressive", CHOICE, struct gi_io_params, encoding.jpeg.progressive),
+     .bare = "yes", .default_text = "auto", .choices = coding_choices, .metavar = "WHEN",
      .help = "Write a progressive JPEG, which viewers can show before it is complete. The "
-             "samples are the same. One thread encodes it, on the CPU"},
-    {GI_OPTION("optimize", FLAG, struct gi_io_params, encoding.jpeg.optimize),
-     .help = "Compute the Huffman tables of a JPEG for the image, as --progressive does, too. The "
-             "samples are the same in a smaller file. One thread encodes it, on the CPU"},
+             "samples are the same. One thread encodes it, on the CPU. --progressive alone means "
+             "--progressive=yes"},
+    {GI_OPTION("optimize", CHOICE, struct gi_io_params, encoding.jpeg.optimize), .bare = "yes",
+     .default_text = "auto", .choices = coding_choices, .metavar = "WHEN",
+     .help =
+         "Compute the Huffman tables of a JPEG for the image, as --progressive always does. "
+         "The samples are the same in a smaller file. One thread encodes it, on the CPU. "
+         "--optimize alone means --optimize=yes, and no means the tables of the standard (ITU-T "
+         "T.81, Annex K)"},
     {GI_OPTION("palette", CHOICE, struct gi_io_params, encoding.palette), .default_text = "auto",
      .choices = palette_choices, .metavar = "WHEN",
      .help = "Write a PNG with a palette of 2 to 256 colours, or a gray one with 1, 2 or 4 bits. "

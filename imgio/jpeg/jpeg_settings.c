@@ -97,8 +97,8 @@ struct gi_jpeg_settings gi_jpeg_settings_of(int channels, const struct gi_metada
     bool keeps = options->quality == GI_QUALITY_KEEP;
     struct gi_jpeg_settings settings = {.quality = keeps ? GI_DEFAULT_QUALITY : options->quality,
                                         .ncomponents = channels,
-                                        .progressive = options->jpeg.progressive,
-                                        .optimize = options->jpeg.optimize};
+                                        .progressive = options->jpeg.progressive == GI_JPEG_YES,
+                                        .optimize = options->jpeg.optimize == GI_JPEG_YES};
     if (keeps && input && input->ncomponents >= channels)
         settings.kept = input;
     /* Red, green and blue stay these if their samples are quantized and sampled as in the input. */

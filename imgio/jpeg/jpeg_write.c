@@ -275,10 +275,11 @@ static enum gi_status make_frame(struct encoder *e, struct gi_jpeg_frame *frame,
 bool gi_jpeg_frame_of(struct gi_jpeg_frame *frame, const struct gi_image *image,
                       const struct gi_metadata *metadata, const struct gi_save_options *options)
 {
-    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION ||
-        options->jpeg.progressive || options->jpeg.optimize)
+    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
         return false;
     const struct writer w = writer_of(image, metadata, options);
+    if (w.settings.progressive || w.settings.optimize)
+        return false;
     struct encoder e = {.err = NULL};
     e.jpeg.err = jpeg_std_error(&e.base);
     e.base.error_exit = on_error;

@@ -1,7 +1,7 @@
 /* Turns and crops a JPEG by its coefficients, through libjpeg-turbo's jpeg_read_coefficients() and
  * jpeg_write_coefficients(). The files equal those of jpegtran -copy all (libjpeg-turbo's
- * transupp.c defines them), except EXIF and XMP, which describe the new picture.
- * SPDX-License-Identifier: MIT */
+ * transupp.c defines them), with -progressive or -optimize if the input is coded in this way,
+ * except EXIF and XMP, which describe the new picture. SPDX-License-Identifier: MIT */
 #include "imgio/lossless.h"
 
 #include <stdlib.h>
@@ -200,6 +200,48 @@ static void write_markers(struct turner *t)
         gi_jpeg_write_index(out);
 }
 
+static bool is_same_table(const JHUFF_TBL *a, const JHUFF_TBL *b)
+{
+    size_t n = 0;
+    for (size_t i = 1; i < sizeof a->bits; i++)
+        n += a->bits[i];
+    return memcmp(a->bits + 1, b->bits + 1, sizeof a->bits - 1) == 0 &&
+           memcmp(a->huffval, b->huffval, n < sizeof a->huffval ? n : sizeof a->huffval) == 0;
+}
+
+/* Returns whether a component of the input has other Huffman tables than it would have in the
+ * output by default, which are the examples of ITU-T T.81, Annex K.3. */
+static bool has_own_tables(const struct jpeg_decompress_struct *in,
+                           const struct jpeg_compress_struct *out)
+{
+    for (int c = 0; c < in->num_components; c++) {
+        const jpeg_component_info *from = &in->comp_info[c], *to = &out->comp_info[c];
+        if (from->dc_tbl_no < 0 || from->dc_tbl_no >= NUM_HUFF_TBLS || from->ac_tbl_no < 0 ||
+            from->ac_tbl_no >= NUM_HUFF_TBLS)
+            continue; /* in none of the scans */
+        const JHUFF_TBL *dc = in->dc_huff_tbl_ptrs[from->dc_tbl_no],
+                        *ac = in->ac_huff_tbl_ptrs[from->ac_tbl_no];
+        if ((dc && !is_same_table(dc, out->dc_huff_tbl_ptrs[to->dc_tbl_no])) ||
+            (ac && !is_same_table(ac, out->ac_huff_tbl_ptrs[to->ac_tbl_no])))
+            return true;
+    }
+    return false;
+}
+
+/* Chooses the scans and the Huffman tables. If the options leave that open, a progressive input
+ * becomes a progressive file, and an input with tables of its own becomes a file with computed
+ * tables. Arithmetic coding becomes Huffman coding. */
+static void set_coding(const struct turner *t, j_compress_ptr out)
+{
+    int progressive = t->lossless->progressive, optimize = t->lossless->optimize;
+    const struct jpeg_decompress_struct *in = &t->in;
+    out->optimize_coding =
+        optimize == GI_JPEG_YES || (optimize == GI_JPEG_AUTO && !in->arith_code &&
+                                    (in->progressive_mode || has_own_tables(in, out)));
+    if (progressive == GI_JPEG_YES || (progressive == GI_JPEG_AUTO && in->progressive_mode))
+        jpeg_simple_progression(out);
+}
+
 static void write_file(struct turner *t, jvirt_barray_ptr *arrays)
 {
     const struct gi_lossless *lossless = t->lossless;
@@ -210,9 +252,7 @@ static void write_file(struct turner *t, jvirt_barray_ptr *arrays)
     gi_blocks_set_parameters(&t->turn, out);
     if (!lossless->bare && first && starts(first, APP_EXIF, "Exif\0", EXIF_HEAD))
         out->write_JFIF_header = FALSE; /* EXIF comes first (Exif 2.3, 4.5.2) */
-    if (lossless->progressive)
-        jpeg_simple_progression(out);
-    out->optimize_coding = lossless->optimize;
+    set_coding(t, out);
     gi_jpeg_output_init(&t->output, out);
     jpeg_write_coefficients(out, arrays);
     if (!lossless->bare)

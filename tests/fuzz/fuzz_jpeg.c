@@ -94,7 +94,7 @@ static void turn_lossless(const uint8_t *bytes, size_t nbytes)
                                    .place = place,
                                    .self = &nbytes,
                                    .trim = nbytes & 32,
-                                   .progressive = nbytes & 64};
+                                   .progressive = nbytes & 64 ? GI_JPEG_YES : GI_JPEG_AUTO};
     struct gi_image image = {0};
     if (!gi_lossless_make(&lossless, "fuzz", bytes, nbytes, &(struct gi_err){0})) {
         options.header_only = true;

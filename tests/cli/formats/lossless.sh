@@ -1,6 +1,6 @@
 #!/bin/bash
 # --lossless of flip, rotate, transpose, orient and crop: the bytes of jpegtran, metadata, refused files and options.
-# Sources: imgio/lossless imgio/jpeg/lossless imgio/jpeg/jpeg_callbacks cli/run/imaging_lossless.c cli/commands/lossless.c cli/commands/orient.c
+# Sources: imgio/lossless imgio/jpeg_options imgio/jpeg/lossless imgio/jpeg/jpeg_callbacks cli/run/imaging_lossless.c cli/commands/lossless.c cli/commands/orient.c
 . "$(dirname "$0")/../lib.sh"
 if ! command -v jpegtran cjpeg >/dev/null; then
     skip "no jpegtran to compare with"
@@ -28,11 +28,11 @@ same_turn() {
     same "$name of $file: gpuimg $*" want.jpg got.jpg
 }
 
-# all_turns FILE MORE WAY: every turn, with -perfect or -trim.
+# all_turns FILE ARGUMENTS WAY "JPEGTRAN OPTIONS": every turn, with -perfect or -trim.
 all_turns() {
     local more=$2 way=$3 plain=-perfect
     [[ $way == trim ]] && plain=-trim
-    local options="$plain ${more//--/-}"
+    local options="$plain $4"
     # shellcheck disable=SC2086
     {
         same_turn flip "$1" "-flip horizontal $options" flip --h --lossless=$way $more
@@ -44,20 +44,34 @@ all_turns() {
         same_turn transpose "$1" "-transverse $options" transpose --anti --lossless=$way $more
     }
 }
-for sampling in 1x1 2x1 1x2 2x2; do
-    cjpeg -quality 80 -sample $sampling -outfile even_$sampling.jpg even.ppm
-    cjpeg -quality 80 -sample $sampling -outfile odd_$sampling.jpg odd.ppm
-    all_turns even_$sampling.jpg '' perfect
-    all_turns odd_$sampling.jpg '' trim
+# An input keeps its coding: the tables of the standard, tables that were computed, or progressive scans.
+for coding in '' -optimize -progressive; do
+    for sampling in 1x1 2x1 1x2 2x2; do
+        cjpeg -quality 80 $coding -sample $sampling -outfile even_$sampling$coding.jpg even.ppm
+        cjpeg -quality 80 $coding -sample $sampling -outfile odd_$sampling$coding.jpg odd.ppm
+        all_turns even_$sampling$coding.jpg '' perfect "$coding"
+        all_turns odd_$sampling$coding.jpg '' trim "$coding"
+    done
+    cjpeg -quality 80 $coding -grayscale -outfile gray$coding.jpg gray.pgm
+    cjpeg -quality 80 $coding -grayscale -outfile even_gray$coding.jpg even.ppm
+    all_turns gray$coding.jpg '' trim "$coding"
+    all_turns even_gray$coding.jpg '' perfect "$coding"
+    for file in odd_2x2$coding.jpg odd_1x1$coding.jpg gray$coding.jpg; do
+        expect 0 gpuimg orient --lossless $file got.jpg
+        same "$file, of which nothing is turned" $file got.jpg
+    done
 done
-cjpeg -quality 80 -progressive -outfile progressive.jpg even.ppm
 cjpeg -quality 80 -rgb -restart 1 -outfile rgb.jpg even.ppm
-cjpeg -quality 80 -grayscale -outfile gray.jpg gray.pgm
-all_turns progressive.jpg --progressive perfect
-all_turns rgb.jpg --optimize perfect
-all_turns gray.jpg '' trim
+all_turns rgb.jpg '' perfect ''
+all_turns rgb.jpg --optimize perfect -optimize
+all_turns even_2x2.jpg --optimize perfect -optimize
+all_turns even_2x2.jpg --progressive perfect -progressive
+all_turns even_2x2-optimize.jpg --optimize=no perfect ''
+all_turns even_2x2-optimize.jpg --progressive perfect -progressive
+all_turns even_2x2-progressive.jpg --progressive=no perfect -optimize
+all_turns even_2x2-progressive.jpg '--progressive=no --optimize=no' perfect ''
 if cjpeg -arithmetic -outfile arithmetic.jpg even.ppm 2>/dev/null; then
-    all_turns arithmetic.jpg '' perfect
+    all_turns arithmetic.jpg '' perfect ''
 fi
 if /usr/bin/python3 -c 'from PIL import Image' 2>/dev/null; then
     /usr/bin/python3 - <<'END'
@@ -68,7 +82,7 @@ exif = Image.Exif()
 exif[0x0112] = 6
 im.save("turned.jpg", quality=80, subsampling=2, exif=exif, comment=b"a comment", icc_profile=b"x" * 200)
 END
-    all_turns cmyk.jpg '' trim
+    all_turns cmyk.jpg '' trim ''
     expect 0 gpuimg orient --lossless turned.jpg upright.jpg
     expect_stdout 1 /usr/bin/python3 -c 'from PIL import Image; print(Image.open("upright.jpg").getexif()[0x112])'
     # The same as jpegtran's, except the orientation in EXIF.
@@ -107,9 +121,10 @@ else
 fi
 
 # crop moves its corner to the blocks.
-for file in even_2x2.jpg odd_2x1.jpg gray.jpg progressive.jpg; do
+for file in even_2x2.jpg odd_2x1.jpg gray.jpg odd_2x2-optimize.jpg even_2x2-progressive.jpg; do
+    [[ $file == *-* ]] && coding=-${file#*-} || coding=
     for size in 20x17+16+16 21x9+13+5 10x10 33x30+3+2; do
-        same_turn crop $file "-crop ${size/%10x10/10x10+0+0}" crop --size $size --lossless --quiet
+        same_turn crop $file "-crop ${size/%10x10/10x10+0+0} ${coding%.jpg}" crop --size $size --lossless --quiet
     done
 done
 expect 0 gpuimg crop even_2x2.jpg got.jpg --size 21x9+13+5 --lossless
@@ -131,6 +146,7 @@ expect_error 1 'rotate: odd_2x2.jpg: its height of 53 pixels is no multiple of 1
 expect_error 1 'flip: even.ppm: --lossless: is ppm, and only a JPEG can be turned*' flip --h even.ppm made.jpg --lossless
 expect_error 2 'flip: made.png: --lossless: writes JPEG, not png: want the suffix .jpg' flip --h even_2x2.jpg made.png --lossless
 expect_error 2 'flip: --lossless: samples are not decoded, want no --quality*' flip --h even_2x2.jpg made.jpg --lossless --quality 80
+expect_error 2 'flip: --optimize no: a progressive JPEG has computed Huffman tables: want no --progressive' flip --h even_2x2.jpg made.jpg --progressive --optimize=no
 expect_error 1 'rotate: even_2x2.jpg: --lossless: want a turn by 90, 180 or 270 degrees' rotate --angle 45 even_2x2.jpg made.jpg --lossless
 expect_error 1 'crop: even_2x2.jpg: --lossless: --trim and --attention look at samples*' crop --trim even_2x2.jpg made.jpg --lossless
 head -c 900 even_2x2.jpg >cut.jpg

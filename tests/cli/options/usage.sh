@@ -174,9 +174,9 @@ expect_error 2 'blur: --gpu: no such option, did you mean --device cuda? (try gp
 expect_error 2 'blur: --bold: no such option (try gpuimg help blur)' blur in.pgm made.pgm --bold
 expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -z in.pgm made.pgm
 expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -vz in.pgm made.pgm
-for option in --progressive --optimize '--subsampling 4:2:0'; do
+for option in --progressive --optimize --optimize=no '--subsampling 4:2:0'; do
     # shellcheck disable=SC2086 # words
-    expect_error 2 "convert: ${option%% *}: is for JPEG, not for png" convert in.pgm made.png $option
+    expect_error 2 "convert: ${option%%[ =]*}: is for JPEG, not for png" convert in.pgm made.png $option
 done
 expect_error 2 'blur: --max: could be any of --max-file-size, --max-pixels, --max-bytes, --max-device-bytes' blur in.pgm made.pgm --max 3
 expect_error 2 'blur: --k: wants an argument: N' blur in.pgm made.pgm --k
