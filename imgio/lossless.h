@@ -22,9 +22,12 @@ struct gi_lossless {
     enum gi_status (*place)(void *self, struct gi_lossless_place *place,
                             const struct gi_image *shape, struct gi_err *err);
     void *self;
-    bool trim;                  /* cuts off incomplete blocks that can't be turned */
-    int progressive, optimize;  /* as in struct gi_save_jpeg; auto: as the input is coded */
-    bool bare;                  /* writes no metadata */
+    bool trim; /* cuts off incomplete blocks that can't be turned */
+    /* refuses (GI_E_UNSUPPORTED) a result that begins outwards of the place, see `left` */
+    bool exact;
+    bool keep;                 /* sets `input` if the picture can't be turned without loss */
+    int progressive, optimize; /* as in struct gi_save_jpeg; auto: as the input is coded */
+    bool bare;                 /* writes no metadata */
 
     /* Results. */
     struct gi_image shape;         /* of the upright picture, without samples */
@@ -38,6 +41,11 @@ struct gi_lossless {
     struct gi_err warning;       /* of the decoder, with the name of the file */
     unsigned char *bytes;        /* the result, malloc()ed; the caller frees it */
     size_t nbytes;
+    bool foreign; /* the input is an image of another format */
+    /* After GI_E_UNSUPPORTED, with `keep`: all bytes of an input that can't be read again, because
+     * it was a pipe. They are malloc()ed, and the caller frees them. NULL: the input is a file. */
+    void *input;
+    size_t input_nbytes;
 };
 
 /* Makes the result from `n` bytes of a JPEG, or if `bytes` is NULL from the file `path`. All

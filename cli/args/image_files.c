@@ -119,6 +119,14 @@ enum gi_status gi_cli_settle_bands(struct gi_io_params *io, struct gi_err *err)
     return read_bands(&choice, io->bands.list, err);
 }
 
+/* Returns whether the options leave the samples of a JPEG in colour as they are. */
+static bool keeps_samples(const struct gi_io_params *io)
+{
+    const struct gi_image rgb = {.width = 1, .height = 1, .channels = 3, .type = GI_U8};
+    const struct gi_image converted = gi_cli_shape(io, &rgb);
+    return converted.type == rgb.type && converted.channels == rgb.channels;
+}
+
 enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
                               struct gi_file_info *info, const char *path,
                               const struct gi_io_params *io, const struct gi_loading *loading,
@@ -143,11 +151,8 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .nodata = io->nodata,
         .find_nodata = loading->find_nodata,
         .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
+        .coded = loading->coded && keeps_samples(io),
     };
-    const struct gi_image rgb = {.width = 1, .height = 1, .channels = 3, .type = GI_U8};
-    const struct gi_image converted = gi_cli_shape(io, &rgb);
-    options.coded =
-        loading->coded && converted.type == rgb.type && converted.channels == rgb.channels;
     struct gi_err warning = {0};
     info = info ? info : &(struct gi_file_info){0};
     enum gi_status status = read_bands(&options.choose, io->bands.list, err);
@@ -162,8 +167,9 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         status = gi_pages_load(image, metadata, info, loading->pages, loading->page, path, &options,
                                &warning, err);
     else if (loading->bytes)
-        status = gi_load_memory(image, metadata, info, loading->bytes, loading->nbytes, path,
-                                &options, &warning, err);
+        status = gi_load_memory(image, metadata, info, loading->bytes, loading->nbytes,
+                                strcmp(path, "-") == 0 ? "standard input" : path, &options,
+                                &warning, err);
     else
         status = gi_load(image, metadata, info, path, &options, &warning, err);
     /* The number of an image can't be behind "-". */

@@ -46,7 +46,12 @@ struct gi_io_passed {
 struct gi_lossless_params {
     int way; /* enum gi_lossless_way */
 };
-enum gi_lossless_way { GI_LOSSLESS_NO, GI_LOSSLESS_PERFECT, GI_LOSSLESS_TRIM };
+enum gi_lossless_way {
+    GI_LOSSLESS_NO,
+    GI_LOSSLESS_PERFECT,
+    GI_LOSSLESS_TRIM,
+    GI_LOSSLESS_AUTO, /* images that can't be turned so are decoded and encoded */
+};
 
 /* The options of the set "Input and output". */
 struct gi_io_params {

@@ -16,6 +16,10 @@ const struct gi_choice gi_lossless_choices[] = {
     {"no", NULL, "decode and encode"},
     {"perfect", NULL, "every block is turned; incomplete blocks at a mirrored side are an error"},
     {"trim", NULL, "incomplete blocks at a mirrored side are cut off"},
+    {"auto", NULL,
+     "as perfect where the result is exactly what was asked for; all other images, also of other "
+     "formats, are decoded and encoded, for which --quality and --subsampling may be given, and "
+     "--verbose names them"},
     {0},
 };
 
@@ -24,9 +28,11 @@ static const struct gi_option options[] = {
     {0},
 };
 
-enum gi_status gi_lossless_check(const struct gi_io_params *io, struct gi_err *err)
+enum gi_status gi_lossless_check(const struct gi_io_params *io, enum gi_lossless_way way,
+                                 struct gi_err *err)
 {
     const struct gi_io_encoding *encoding = &io->encoding;
+    bool encodes = way == GI_LOSSLESS_AUTO; /* some images */
     const struct {
         bool given;
         const char *name;
@@ -37,12 +43,12 @@ enum gi_status gi_lossless_check(const struct gi_io_params *io, struct gi_err *e
                   {io->background, "background"},
                   {io->bands.list, "bands"},
                   {io->nodata, "nodata"},
-                  {encoding->quality, "quality"},
+                  {encoding->quality && !encodes, "quality"},
                   {encoding->keep_orientation, "keep-orientation"},
                   {encoding->max_file_size, "max-file-size"},
                   {encoding->target.ssimulacra2 > 0, "target-ssimulacra2"},
                   {encoding->target.ssim > 0, "target-ssim"},
-                  {encoding->jpeg.subsampling, "subsampling"},
+                  {encoding->jpeg.subsampling && !encodes, "subsampling"},
                   {encoding->color.profile, "profile"},
                   {encoding->color.assign, "assign"},
                   {encoding->dpi > 0, "dpi"}};
@@ -65,7 +71,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     void *own[GI_OPTION_SETS_MAX];
     if (!lossless->way)
         return gi_command_filter.run(self, params, operands, noperands, err);
-    if (gi_lossless_check(&io, err))
+    if (gi_lossless_check(&io, (enum gi_lossless_way)lossless->way, err))
         return err->status;
     for (int i = 0; i < GI_OPTION_SETS_MAX; i++)
         own[i] = params[i];

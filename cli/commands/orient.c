@@ -35,7 +35,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
         return gi_fail(err, GI_E_USAGE, "--tag: want no --keep-orientation");
     if (p->lossless.way && p->tag > 1)
         return gi_fail(err, GI_E_USAGE, "--lossless: want no --tag");
-    if (p->lossless.way && gi_lossless_check(&io, err))
+    if (p->lossless.way && gi_lossless_check(&io, (enum gi_lossless_way)p->lossless.way, err))
         return err->status;
     io.passed.lossless = p->lossless.way ? &p->lossless : NULL;
     for (int i = 0; i < GI_OPTION_SETS_MAX; i++)
@@ -51,6 +51,7 @@ const struct gi_command gi_command_orient = {
                 "gpuimg orient scan.png upright.png --orientation 6\n"
                 "gpuimg orient upright.jpg tagged.jpg --tag 6\n"
                 "gpuimg orient --lossless photos/*.jpg --out-dir upright\n"
+                "gpuimg orient --lossless=auto --recursive photos --out-dir upright\n"
                 "gpuimg orient --lossless photo.jpg smaller.jpg --progressive --strip",
     .min_operands = 2,
     .max_operands = 2,

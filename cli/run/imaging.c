@@ -318,12 +318,10 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
                                        .parallel = &imaging->parallel,
                                        .listener = &listener,
                                        .allocator = gi_imaging_allocator(imaging)};
-    bool piped = strcmp(item->line.input, "-") == 0;
     struct gi_image decoded;
     double start = gi_now_ms();
     enum gi_status status =
-        gi_cli_load_by(&decoded, NULL, NULL, piped ? "standard input" : item->line.input,
-                       imaging->options.io, &loading, err);
+        gi_cli_load_by(&decoded, NULL, NULL, item->line.input, imaging->options.io, &loading, err);
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
     gi_image_free(image);
     if (status)

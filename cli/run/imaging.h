@@ -197,10 +197,11 @@ bool gi_imaging_found_joined(const struct gi_item *item, const struct gi_file_in
 enum gi_status gi_imaging_pages(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
                                 bool joined, bool *taken, struct gi_err *err);
 /* Turns a JPEG by the chain without decoding it, as io->passed.lossless says
- * (cli/run/imaging_lossless.c). Errors: as gi_imaging_process(), GI_E_UNSUPPORTED for other formats
- * and blocks that can't be turned. */
+ * (cli/run/imaging_lossless.c). *taken tells whether this function has processed the item. With
+ * GI_LOSSLESS_AUTO it is false, without an error, for other formats and blocks that can't be
+ * turned. Errors: as gi_imaging_process(), and otherwise GI_E_UNSUPPORTED for these. */
 enum gi_status gi_imaging_lossless(struct gi_imaging *imaging, struct gi_item *item,
-                                   bool into_memory, struct gi_err *err);
+                                   bool into_memory, bool *taken, struct gi_err *err);
 /* Loads, filters and saves an item, to its file or to item->made.bytes. Tables of analyses, which
  * go to the paths that their steps name, are written first; either all of these files appear or
  * none. If images come one at a time, item->line.output may be NULL: then only tables are

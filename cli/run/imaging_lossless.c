@@ -19,6 +19,15 @@ struct turn {
     struct gi_item *item;
 };
 
+/* What a batch may want for inputs of other formats. */
+static const char others_way[] = "--lossless=auto, which decodes and encodes other formats, or "
+                                 "--only '*.jpg,*.jpeg'";
+
+static const char *input_name(const struct gi_item *item)
+{
+    return strcmp(item->line.input, "-") == 0 ? "standard input" : item->line.input;
+}
+
 /* Plans the chain for a picture. Its steps must tell where the pixels of their results come
  * from. */
 static enum gi_status place_steps(struct gi_lossless_place *place, const struct gi_image *shape,
@@ -77,10 +86,12 @@ static void on_shape(void *arg, const struct gi_image *shape)
         gi_engine_reserve(turn->item, 5 * gi_image_nbytes(shape));
 }
 
-/* Refuses names of outputs that are not those of a JPEG. */
-static enum gi_status check_output(const struct gi_item *item, const struct gi_io_params *io,
-                                   bool into_memory, struct gi_err *err)
+/* Refuses names of outputs that are not those of a JPEG, with GI_E_USAGE. */
+static enum gi_status check_output(const struct gi_item *item,
+                                   const struct gi_imaging_options *options, bool into_memory,
+                                   struct gi_err *err)
 {
+    const struct gi_io_params *io = options->io;
     const char *name = item->line.output ? item->line.output : item->line.input;
     const char *format = item->source.format ? item->source.format : io->format;
     const char *found = gi_save_format(name, format);
@@ -91,8 +102,41 @@ static enum gi_status check_output(const struct gi_item *item, const struct gi_i
         return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", name);
     if (any || (found && strcmp(found, "jpeg") == 0))
         return GI_OK;
-    return gi_fail(err, GI_E_USAGE, "%s: --lossless: writes JPEG, not %s: want the suffix .jpg",
-                   name, found ? found : "this format");
+    return gi_fail(err, GI_E_USAGE, "%s: --lossless: writes JPEG, not %s: want %s", name,
+                   found ? found : "this format", options->one ? "the suffix .jpg" : others_way);
+}
+
+/* Says what to do about an input of another format. */
+static enum gi_status advise(enum gi_status status, const struct gi_lossless *made, bool one,
+                             struct gi_err *err)
+{
+    const struct gi_err refused = *err;
+    return made->foreign
+               ? gi_fail(err, status, "%s: want %s", refused.text,
+                         one ? "--lossless=auto, which decodes and encodes it" : others_way)
+               : status;
+}
+
+/* Leaves an image that can't be turned without loss to the usual work (--lossless=auto), and tells
+ * why: the error `why`, without its advice and the name of the input. */
+static enum gi_status leave(struct gi_item *item, struct gi_lossless *made, struct gi_err *why)
+{
+    const char *name = input_name(item), *text = why->text;
+    size_t n = strlen(name);
+    char *want = strstr(text, ": want ");
+    if (want)
+        *want = '\0';
+    if (strncmp(text, name, n) == 0 && strncmp(text + n, ": ", 2) == 0)
+        text += n + 2;
+    if (strncmp(text, "--lossless: ", 12) == 0)
+        text += 12;
+    gi_cli_tell("%s: --lossless=auto: decoded and encoded: %s", name, text);
+    if (made->input) {
+        item->source.bytes = made->input;
+        item->source.nbytes = made->input_nbytes;
+    }
+    *why = (struct gi_err){0};
+    return GI_OK;
 }
 
 /* Warns of what differs from what was asked for, and of what the result lacks. */
@@ -101,7 +145,7 @@ static enum gi_status warn(const struct gi_lossless *made, const struct gi_item 
 {
     struct gi_err moved = {0}, lost = {0};
     const struct gi_save_options options = gi_cli_save_options(io);
-    const char *name = strcmp(item->line.input, "-") == 0 ? "standard input" : item->line.input;
+    const char *name = input_name(item);
     if (*made->warning.text)
         gi_cli_warn("%s", made->warning.text);
     if (made->left || made->above)
@@ -137,10 +181,27 @@ static enum gi_status save(struct gi_lossless *made, struct gi_item *item,
     return GI_OK;
 }
 
-enum gi_status gi_imaging_lossless(struct gi_imaging *imaging, struct gi_item *item,
-                                   bool into_memory, struct gi_err *err)
+/* Writes the result and frees it. */
+static enum gi_status put(struct gi_lossless *made, struct gi_item *item,
+                          const struct gi_io_params *io, bool into_memory, struct gi_err *err)
 {
-    const struct gi_io_params *io = gi_imaging_options(imaging)->io;
+    double start = gi_now_ms();
+    enum gi_status status = warn(made, item, io, err);
+    if (!status)
+        status = save(made, item, io, into_memory, err);
+    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
+    if (!status)
+        gi_item_note_output(item);
+    free(made->bytes);
+    gi_metadata_free(&made->metadata);
+    return status;
+}
+
+enum gi_status gi_imaging_lossless(struct gi_imaging *imaging, struct gi_item *item,
+                                   bool into_memory, bool *taken, struct gi_err *err)
+{
+    const struct gi_imaging_options *options = gi_imaging_options(imaging);
+    const struct gi_io_params *io = options->io;
     struct turn turn = {imaging, item};
     const struct gi_shape_listener listener = {.tell = on_shape, .arg = &turn};
     const char *input = item->line.input;
@@ -148,14 +209,24 @@ enum gi_status gi_imaging_lossless(struct gi_imaging *imaging, struct gi_item *i
                                          .allow_partial = io->allow_partial,
                                          .listener = &listener,
                                          .ahead = gi_cli_ahead_of(io, input)};
+    bool automatic = io->passed.lossless->way == GI_LOSSLESS_AUTO;
     struct gi_lossless made = {.load = &load,
                                .place = place,
                                .self = &turn,
                                .trim = io->passed.lossless->way == GI_LOSSLESS_TRIM,
+                               .exact = automatic,
+                               .keep = automatic,
                                .progressive = io->encoding.jpeg.progressive,
                                .optimize = io->encoding.jpeg.optimize,
                                .bare = io->encoding.strip};
-    enum gi_status status = check_output(item, io, into_memory, err);
+    if (automatic && item->source.pages) /* no JPEG */
+        return GI_OK;
+    enum gi_status status = check_output(item, options, into_memory, err);
+    if (status == GI_E_USAGE && automatic) {
+        gi_fail(err, status, "its output is not one JPEG");
+        return leave(item, &made, err);
+    }
+    *taken = true;
     if (status)
         return status;
     if (!item->source.bytes && !load.ahead && strcmp(input, "-") == 0 && isatty(STDIN_FILENO))
@@ -165,15 +236,9 @@ enum gi_status gi_imaging_lossless(struct gi_imaging *imaging, struct gi_item *i
     status = gi_lossless_make(&made, input, item->source.bytes, item->source.nbytes, err);
     item->line.shape = made.shape;
     gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
-    start = gi_now_ms();
-    if (!status)
-        status = warn(&made, item, io, err);
-    if (!status)
-        status = save(&made, item, io, into_memory, err);
-    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
-    if (!status)
-        gi_item_note_output(item);
-    free(made.bytes);
-    gi_metadata_free(&made.metadata);
-    return status;
+    *taken = !automatic || status != GI_E_UNSUPPORTED;
+    if (!*taken)
+        return leave(item, &made, err);
+    return status ? advise(status, &made, options->one, err)
+                  : put(&made, item, io, into_memory, err);
 }

@@ -292,7 +292,9 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
     enum gi_status status = GI_OK;
     /* An input of --for has a chain of its own, which is not lossless. */
     if (io.passed.lossless && gi_imaging_chain(imaging, item) == options->chain)
-        return gi_imaging_lossless(imaging, item, into_memory, err);
+        status = gi_imaging_lossless(imaging, item, into_memory, &taken, err);
+    if (status || taken)
+        return status;
     if (item->source.format)
         target.io.format = item->source.format;
     if (!options->one && !into_memory)

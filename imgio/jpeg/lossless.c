@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "imgio/codecs.h"
 #include "imgio/image_next.h"
@@ -107,7 +108,7 @@ static enum gi_status plan(struct turner *t, struct gi_err *err)
     }
     enum gi_status status = lossless->place(lossless->self, &place, &lossless->shape, err);
     if (!status)
-        status = gi_blocks_plan(&t->turn, &t->in, &place, orientation, lossless->trim, err);
+        status = gi_blocks_plan(&t->turn, &t->in, &place, orientation, lossless, err);
     if (status)
         return status;
     lossless->width = t->turn.width;
@@ -350,7 +351,8 @@ static enum gi_status turn_bytes(struct gi_lossless *lossless, const unsigned ch
                                .warning = &lossless->warning};
     struct turner t = {.lossless = lossless, .decode = &decode};
     const struct gi_format_info *format = gi_format_of(bytes, n);
-    if (!format || strcmp(format->name, "jpeg") != 0)
+    lossless->foreign = format && strcmp(format->name, "jpeg") != 0;
+    if (!format || lossless->foreign)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "%s: --lossless: is %s, and only a JPEG can be turned without loss", name,
                        format ? format->name : "no image of a known format");
@@ -369,6 +371,14 @@ static enum gi_status turn_bytes(struct gi_lossless *lossless, const unsigned ch
     *err = fault;
     gi_err_prefix(err, "%s", name);
     return status;
+}
+
+/* Returns whether an input can't be read a second time. Standard input may also be a file that was
+ * read to its end. */
+static bool is_pipe(const char *path, const struct gi_load_options *options)
+{
+    struct stat st;
+    return options->ahead || strcmp(path, "-") == 0 || (!stat(path, &st) && !S_ISREG(st.st_mode));
 }
 
 enum gi_status gi_lossless_make(struct gi_lossless *lossless, const char *path, const void *bytes,
@@ -395,6 +405,11 @@ enum gi_status gi_lossless_make(struct gi_lossless *lossless, const char *path, 
         gi_err_prefix(err, "%s", name);
     else
         status = turn_bytes(lossless, at, left, name, err);
+    if (status == GI_E_UNSUPPORTED && lossless->keep && source.guard < 0 && is_pipe(path, &which)) {
+        lossless->input = (void *)source.bytes;
+        lossless->input_nbytes = source.nbytes;
+        return status;
+    }
     gi_source_close(&source, NULL);
     return status;
 }

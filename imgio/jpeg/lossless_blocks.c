@@ -58,36 +58,39 @@ static bool set_axis(struct gi_blocks_axis *axis, double scale, double offset, i
 }
 
 /* Moves the side at which the result begins to the grid. */
-static enum gi_status settle_axis(struct gi_blocks_axis *axis, const char *name, bool trim,
-                                  struct gi_err *err)
+static enum gi_status settle_axis(struct gi_blocks_axis *axis, const char *name,
+                                  const struct gi_lossless *lossless, struct gi_err *err)
 {
     int whole = axis->whole - axis->whole % axis->grid;
-    if (!axis->mirrored) {
-        axis->moved = axis->from % axis->grid;
-        axis->from -= axis->moved;
-        return GI_OK;
-    }
-    if (axis->to <= whole) {
-        axis->moved = (axis->grid - axis->to % axis->grid) % axis->grid;
+    bool complete = !axis->mirrored || axis->to <= whole;
+    if (complete)
+        axis->moved =
+            (axis->mirrored ? axis->grid - axis->to % axis->grid : axis->from) % axis->grid;
+    if (lossless->exact && axis->moved)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "the rectangle begins within a block, whose %s is %d pixels", name,
+                       axis->grid);
+    if (axis->mirrored && complete)
         axis->to += axis->moved;
+    else if (complete)
+        axis->from -= axis->moved;
+    if (complete)
         return GI_OK;
-    }
-    if (!trim || axis->from >= whole)
+    if (!lossless->trim || axis->from >= whole)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "its %s of %d pixels is no multiple of %d, the %s of its blocks, and an "
-                       "incomplete block can't be turned without loss: want %s",
+                       "incomplete block can't be turned without loss: want --lossless=auto, which "
+                       "decodes and encodes such a file%s, or no --lossless",
                        name, axis->whole, axis->grid, name,
-                       axis->from >= whole
-                           ? "no --lossless"
-                           : "--lossless=trim, which cuts it off, or no --lossless");
+                       axis->from >= whole ? "" : ", --lossless=trim, which cuts it off");
     axis->cut = axis->to - whole;
     axis->to = whole;
     return GI_OK;
 }
 
 enum gi_status gi_blocks_plan(struct gi_blocks_turn *turn, const struct jpeg_decompress_struct *in,
-                              const struct gi_lossless_place *place, int orientation, bool trim,
-                              struct gi_err *err)
+                              const struct gi_lossless_place *place, int orientation,
+                              const struct gi_lossless *lossless, struct gi_err *err)
 {
     struct map upright, stored = map_of_orientation(orientation, in);
     memcpy(upright.m, place->map, sizeof upright.m);
@@ -103,9 +106,9 @@ enum gi_status gi_blocks_plan(struct gi_blocks_turn *turn, const struct jpeg_dec
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "--lossless: pixels that are not moved as whole pixels can't be turned "
                        "without loss: want quarter turns");
-    enum gi_status status = settle_axis(&turn->x, "width", trim, err);
+    enum gi_status status = settle_axis(&turn->x, "width", lossless, err);
     if (!status)
-        status = settle_axis(&turn->y, "height", trim, err);
+        status = settle_axis(&turn->y, "height", lossless, err);
     turn->layout = (turn->x.mirrored ? GI_LAYOUT_MIRROR_X : 0) |
                    (turn->y.mirrored ? GI_LAYOUT_MIRROR_Y : 0) | (swaps ? GI_LAYOUT_TRANSPOSE : 0);
     w = turn->x.to - turn->x.from;

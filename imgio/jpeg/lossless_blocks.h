@@ -30,11 +30,11 @@ uint64_t gi_blocks_nbytes(const struct jpeg_decompress_struct *in);
 
 /* Plans the turn of a JPEG whose header was read, and which is stored with this EXIF orientation.
  * As jpegtran does, moves the side at which the result begins outwards to the grid of the MCUs. A
- * side that is mirrored can't begin with an incomplete MCU: with `trim` that is cut off, otherwise
- * this is an error. Errors: GI_E_UNSUPPORTED. */
+ * side that is mirrored can't begin with an incomplete MCU: with lossless->trim that is cut off,
+ * otherwise this is an error. lossless->exact refuses to move a side. Errors: GI_E_UNSUPPORTED. */
 enum gi_status gi_blocks_plan(struct gi_blocks_turn *turn, const struct jpeg_decompress_struct *in,
-                              const struct gi_lossless_place *place, int orientation, bool trim,
-                              struct gi_err *err);
+                              const struct gi_lossless_place *place, int orientation,
+                              const struct gi_lossless *lossless, struct gi_err *err);
 
 /* Copies to *lossless the size of MCUs, and what was moved and cut, as seen in the result. */
 void gi_blocks_report(const struct gi_blocks_turn *turn, struct gi_lossless *lossless);

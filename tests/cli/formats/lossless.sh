@@ -140,16 +140,70 @@ same "an image of several" got.jpg want.jpg
 expect 0 gpuimg transpose --lossless tail.jpg got.jpg
 says "what follows is named" "gpuimg: warning: transpose: tail.jpg: not read: 4 bytes after the end"
 
+head -c 900 even_2x2.jpg >cut.jpg
+# --lossless=auto: what can't be turned without loss is decoded and encoded, as without the option.
+# same_auto FILE OUTPUT ARGUMENT...: the bytes of --lossless=auto are those of the command without it.
+same_auto() {
+    expect 0 gpuimg "$3" "$1" "want_$2" "${@:4}"
+    expect 0 gpuimg "$3" "$1" "got_$2" "${@:4}" --lossless=auto
+    same "$1: auto: ${*:3}" "want_$2" "got_$2"
+}
+same_auto odd_2x2.jpg a.jpg flip --h
+same_auto odd_2x2-progressive.jpg a.jpg flip --h --quality 60 --subsampling 4:4:4
+same_auto odd_2x2.jpg a.jpg rotate --angle 270
+same_auto even_2x2.jpg a.jpg rotate --angle 45
+same_auto even_2x2.jpg a.jpg crop --size 21x9+13+5
+same_auto even_2x2.jpg a.jpg crop --trim
+same_auto even_2x2.jpg a.png flip --h
+same_auto even.ppm a.ppm flip --h
+same_auto even.ppm a.jpg flip --h
+same_turn crop odd_2x2.jpg "-crop 20x17+16+16" crop --size 20x17+16+16 --lossless=auto --strict
+same_turn flip even_2x2.jpg "-flip vertical -perfect" flip --v --lossless=auto --quality 60
+gpuimg flip --h odd_2x2.jpg want.jpg
+cat odd_2x2.jpg | gpuimg flip --h --lossless=auto - - >got.jpg
+same "auto: a pipe" want.jpg got.jpg
+gpuimg flip --h --lossless=auto - got.jpg <odd_2x2.jpg
+same "auto: standard input that is a file" want.jpg got.jpg
+gpuimg flip --h --lossless=auto <(cat odd_2x2.jpg) got.jpg
+same "auto: a named pipe" want.jpg got.jpg
+cat even_2x2.jpg | gpuimg flip --h --lossless=auto - - >got.jpg
+jpegtran -copy all -perfect -flip horizontal -outfile want.jpg even_2x2.jpg
+same "auto: a pipe that is turned" want.jpg got.jpg
+expect_error 1 'flip: cut.jpg: is damaged: *' flip --h cut.jpg made.jpg --lossless=auto
+mkdir -p tree/sub
+cp even_2x2.jpg odd_2x2.jpg odd_1x1-progressive.jpg tree
+expect 0 gpuimg convert odd.ppm tree/sub/odd.png
+expect 0 gpuimg pages even.ppm odd.ppm --out tree/two.tif
+expect 0 gpuimg flip --h --recursive tree --out-dir plain
+cp want.jpg plain/even_2x2.jpg
+expect 0 gpuimg flip --h --recursive tree --out-dir auto --lossless=auto --verbose
+for line in "tree/odd_2x2.jpg: --lossless=auto: decoded and encoded: its width of 75 pixels is no multiple of 16, the width of its blocks, and an incomplete block can't be turned without loss" \
+    "tree/sub/odd.png: --lossless=auto: decoded and encoded: its output is not one JPEG"; do
+    check "auto: --verbose: $line" grep -qxF "gpuimg: flip: $line" err
+done
+check "auto: --verbose names nothing that is turned" test "$(grep -c 'even_2x2.*lossless=auto' err)" = 0
+check "auto: a tree" diff -r plain auto
+(cd tree && tar cf ../tree.tar ./*.jpg sub)
+expect 0 gpuimg flip --h --tar tree.tar auto.tar --lossless=auto
+mkdir untarred
+tar xf auto.tar -C untarred
+rm plain/two.tif
+check "auto: a tar" diff -r plain untarred
+expect 1 gpuimg flip --h --recursive tree --out-dir some --lossless
+check "a tree: the error names the option for others" grep -qF "some/sub/odd.png: --lossless: writes JPEG, not png: want --lossless=auto, which decodes and encodes other formats, or --only '*.jpg,*.jpeg'" err
+expect 1 gpuimg flip --h --recursive tree --out-dir some --lossless --format jpeg
+check "a tree: the error of the input does, too" grep -qF "tree/sub/odd.png: --lossless: is png, and only a JPEG can be turned without loss: want --lossless=auto, which decodes and encodes other formats, or --only '*.jpg,*.jpeg'" err
+expect_error 1 'flip: even.ppm: --lossless: is ppm, and only a JPEG can be turned without loss: want --lossless=auto, which decodes and encodes it' flip --h even.ppm made.jpg --lossless
+expect_error 2 'flip: --lossless: samples are not decoded, want no --gray*' flip --h even_2x2.jpg made.jpg --lossless=auto --gray
+
 # What can't be done.
-expect_error 1 'flip: odd_2x2.jpg: its width of 75 pixels is no multiple of 16, the width of its blocks, * --lossless=trim, which cuts it off*' flip --h odd_2x2.jpg made.jpg --lossless
+expect_error 1 'flip: odd_2x2.jpg: its width of 75 pixels is no multiple of 16, the width of its blocks, * want --lossless=auto, which decodes and encodes such a file, --lossless=trim, which cuts it off, or no --lossless' flip --h odd_2x2.jpg made.jpg --lossless
 expect_error 1 'rotate: odd_2x2.jpg: its height of 53 pixels is no multiple of 16*' rotate --angle 270 odd_2x2.jpg made.jpg --lossless
-expect_error 1 'flip: even.ppm: --lossless: is ppm, and only a JPEG can be turned*' flip --h even.ppm made.jpg --lossless
 expect_error 2 'flip: made.png: --lossless: writes JPEG, not png: want the suffix .jpg' flip --h even_2x2.jpg made.png --lossless
 expect_error 2 'flip: --lossless: samples are not decoded, want no --quality*' flip --h even_2x2.jpg made.jpg --lossless --quality 80
 expect_error 2 'flip: --optimize no: a progressive JPEG has computed Huffman tables: want no --progressive' flip --h even_2x2.jpg made.jpg --progressive --optimize=no
 expect_error 1 'rotate: even_2x2.jpg: --lossless: want a turn by 90, 180 or 270 degrees' rotate --angle 45 even_2x2.jpg made.jpg --lossless
 expect_error 1 'crop: even_2x2.jpg: --lossless: --trim and --attention look at samples*' crop --trim even_2x2.jpg made.jpg --lossless
-head -c 900 even_2x2.jpg >cut.jpg
 expect_error 1 'flip: cut.jpg: is damaged: *' flip --h cut.jpg made.jpg --lossless
 expect 0 gpuimg flip --h cut.jpg got.jpg --lossless --allow-partial
 expect_error 1 'flip: even_2x2.jpg: has 18432 bytes of coefficients, over the limit of 9000; --max-bytes raises it' flip --h even_2x2.jpg made.jpg --lossless --max-bytes 9000
