@@ -89,6 +89,23 @@ static enum gi_status read_ink(struct gi_ink *ink, const char *option, const cha
                          option, text);
 }
 
+static enum gi_status read_table(struct draw *draw, bool strict, struct gi_err *err)
+{
+    static const char parts[] =
+        "all coordinates are at most 1: want --normalized if they are parts";
+    const struct gi_shapes_table *table = &draw->table;
+    const char *path = draw->params->table;
+    enum gi_status status = gi_shapes_table_read(&draw->table, path, err);
+    if (status)
+        return gi_err_prefix(err, "--table");
+    if (draw->params->normalized || table->larger || !table->broken)
+        return GI_OK;
+    if (strict)
+        return gi_fail(err, GI_E_FORMAT, "--strict: %s: %s", path, parts);
+    gi_cli_warn("%s: %s", path, parts);
+    return GI_OK;
+}
+
 static enum gi_status read_options(struct draw *draw, const struct gi_io_params *io,
                                    struct gi_err *err)
 {
@@ -118,8 +135,8 @@ static enum gi_status read_options(struct draw *draw, const struct gi_io_params 
         status = read_length(&draw->pixel, "pixel-size", p->pixel_size, err);
     if (!status && io->linear)
         status = gi_fail(err, GI_E_USAGE, "--linear: colours of drawings are not linear light");
-    if (!status && p->table && (status = gi_shapes_table_read(&draw->table, p->table, err)))
-        gi_err_prefix(err, "--table");
+    if (!status && p->table)
+        status = read_table(draw, io->strict, err);
     return status ? status : gi_cairo_open(&cairo, err);
 }
 
@@ -130,7 +147,21 @@ struct shapes {
     struct gi_shape *all;
     size_t n;
     double line, letters; /* widths that are not given */
+    int width, height;    /* of the image */
+    size_t nscaled;       /* of the first ones, which own their coordinates */
 };
+
+/* Replaces coordinates of the shape added last, which are parts of the image, by pixels. */
+static void scale(struct shapes *shapes)
+{
+    struct gi_shape *shape = &shapes->all[shapes->nscaled++];
+    double *v = gi_small_calloc((size_t)shape->n, sizeof *v);
+    for (int i = 0; i < shape->n; i++)
+        v[i] = shape->v[i] * (i % 2 ? shapes->height : shapes->width);
+    if (shape->kind == GI_SHAPE_CIRCLE)
+        v[2] = shape->v[2] * fmin(shapes->width, shapes->height);
+    shape->v = v;
+}
 
 static void add(struct shapes *shapes, const struct draw *draw, const struct gi_shape *shape,
                 int kind)
@@ -143,6 +174,22 @@ static void add(struct shapes *shapes, const struct draw *draw, const struct gi_
         one->fill = draw->fill.alpha >= 0 ? draw->fill : (struct gi_ink){0};
     one->width = one->width > 0 ? one->width : shapes->line;
     one->size = one->size > 0 ? one->size : shapes->letters;
+}
+
+/* Adds a shape of the table or of an option. */
+static void add_placed(struct shapes *shapes, const struct draw *draw, const struct gi_shape *shape,
+                       int kind)
+{
+    add(shapes, draw, shape, kind);
+    if (draw->params->normalized)
+        scale(shapes);
+}
+
+static void free_shapes(struct shapes *shapes)
+{
+    for (size_t i = 0; i < shapes->nscaled; i++)
+        free(shapes->all[i].v);
+    free(shapes->all);
 }
 
 /* The length of a pixel in metres, by --pixel-size or by the file. */
@@ -210,7 +257,7 @@ static enum gi_status add_rows(struct shapes *shapes, struct draw *draw,
 {
     for (size_t i = 0; i < draw->table.n; i++)
         if (gi_shape_row_is_for(&draw->table.rows[i], item->name))
-            add(shapes, draw, &draw->table.rows[i].shape, draw->table.rows[i].kind);
+            add_placed(shapes, draw, &draw->table.rows[i].shape, draw->table.rows[i].kind);
     atomic_store(&draw->any, true);
     if (shapes->n)
         atomic_store(&draw->matched, true);
@@ -230,11 +277,13 @@ static enum gi_status draw_shapes(void *self, struct gi_image *made, int *x, int
     struct gi_list list = {0};
     struct shapes shapes = {
         .all = gi_small_calloc(draw->table.n + draw->nshapes + 2, sizeof *shapes.all),
+        .width = width,
+        .height = height,
         .line = p->width > 0 ? p->width : 1 + side / SIDE_PER_STEP,
         .letters = p->size > 0 ? p->size : fmax(10, height / LINES_PER_PICTURE)};
     enum gi_status status = add_rows(&shapes, draw, item, err);
     for (size_t i = 0; i < draw->nshapes; i++)
-        add(&shapes, draw, &draw->shapes[i], 0);
+        add_placed(&shapes, draw, &draw->shapes[i], 0);
     if (p->text && !status && !(status = gi_list_add(&list, item->name, err))) {
         const struct gi_naming naming = {.template = p->text, .index = &item->number};
         if (item->metadata) /* without it, or without a date there, the file is read for {date} */
@@ -252,7 +301,7 @@ static enum gi_status draw_shapes(void *self, struct gi_image *made, int *x, int
     if (!status)
         status = gi_drawing_make(made, x, y, &drawing, err);
     gi_list_free(&list);
-    free(shapes.all);
+    free_shapes(&shapes);
     free(label);
     free(text);
     return status;

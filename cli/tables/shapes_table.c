@@ -13,7 +13,7 @@
 #include "filters/option.h"
 #include "imgio/small.h"
 
-enum { COLUMNS_MAX = 256, NUMBERS_MAX = 20000, PLACE_MAX = 1000000 };
+enum { COLUMNS_MAX = 256, NUMBERS_MAX = 20000, PLACE_MAX = 1000000, SHOWN_MAX = 60 };
 
 /* What a column holds. */
 enum field {
@@ -23,6 +23,8 @@ enum field {
     KIND,
     X,
     Y,
+    CENTER_X,
+    CENTER_Y,
     WIDTH,
     HEIGHT,
     RIGHT,
@@ -70,6 +72,16 @@ static const struct {
     {"ymin", Y},
     {"y_min", Y},
     {"y1", Y},
+    {"x_center", CENTER_X},
+    {"xcenter", CENTER_X},
+    {"center_x", CENTER_X},
+    {"cx", CENTER_X},
+    {"xc", CENTER_X},
+    {"y_center", CENTER_Y},
+    {"ycenter", CENTER_Y},
+    {"center_y", CENTER_Y},
+    {"cy", CENTER_Y},
+    {"yc", CENTER_Y},
     {"w", WIDTH},
     {"bbox_width", WIDTH},
     {"width", WIDTH},
@@ -88,7 +100,10 @@ static const struct {
     {"r", RADIUS},
     {"points", POINTS},
     {"label", LABEL},
+    {"labelname", LABEL},
     {"class", LABEL},
+    {"class_name", LABEL},
+    {"category_name", LABEL},
     {"name", LABEL},
     {"category", LABEL},
     {"text", LABEL},
@@ -199,6 +214,7 @@ static enum gi_status read_places(struct gi_shape *shape, const struct line *lin
                                   struct gi_err *err)
 {
     bool ends = has(line, RIGHT) || shape->kind == GI_SHAPE_LINE;
+    bool middle = !has(line, X) && has(line, CENTER_X);
     bool pair = shape->kind == GI_SHAPE_BOX || shape->kind == GI_SHAPE_LINE;
     if (shape->kind == GI_SHAPE_POLYGON) {
         const char *text = has(line, POINTS) ? line->of[POINTS] : "", *blank = strchr(text, ' ');
@@ -213,9 +229,9 @@ static enum gi_status read_places(struct gi_shape *shape, const struct line *lin
     }
     double *v = shape->v = gi_small_calloc(4, sizeof *v);
     shape->n = shape->kind == GI_SHAPE_CIRCLE ? 3 : pair ? 4 : 2;
-    enum gi_status status = number(&v[0], line, X, "x", err);
+    enum gi_status status = number(&v[0], line, middle ? CENTER_X : X, "x", err);
     if (!status)
-        status = number(&v[1], line, Y, "y", err);
+        status = number(&v[1], line, middle ? CENTER_Y : Y, "y", err);
     if (!status && shape->kind == GI_SHAPE_CIRCLE)
         status = number(&v[2], line, RADIUS, "the radius", err);
     if (!status && pair)
@@ -225,6 +241,9 @@ static enum gi_status read_places(struct gi_shape *shape, const struct line *lin
     if (!status && ends && shape->kind == GI_SHAPE_BOX) {
         v[2] -= v[0];
         v[3] -= v[1];
+    } else if (!status && middle && shape->kind == GI_SHAPE_BOX) {
+        v[0] -= v[2] / 2;
+        v[1] -= v[3] / 2;
     }
     if (!status && shape->kind != GI_SHAPE_LINE && (v[2] < 0 || v[3] < 0))
         status = gi_fail(err, GI_E_FORMAT, "line %zu: a size of %.10g x %.10g: want at least 0",
@@ -282,6 +301,10 @@ static enum gi_status add_row(struct gi_shapes_table *table, const struct line *
     enum gi_status status = read_kind(&row->shape, line, err);
     if (!status)
         status = read_places(&row->shape, line, err);
+    for (int i = 0; i < row->shape.n && !status; i++) {
+        table->larger = table->larger || fabs(row->shape.v[i]) > 1;
+        table->broken = table->broken || row->shape.v[i] != rint(row->shape.v[i]);
+    }
     if (!status)
         status = read_style(&row->shape, line, err);
     if (!status && row->shape.kind == GI_SHAPE_TEXT && !row->text)
@@ -329,13 +352,15 @@ static enum gi_status read_lines(struct gi_shapes_table *table, struct gi_lines 
             break;
         char *copy = gi_small_alloc(lines->n + COLUMNS_MAX + 1);
         status = split(&line, columns, known, lines, copy, err);
-        bool places = line.of[POINTS] || (line.of[X] && line.of[Y]);
+        bool places = line.of[POINTS] || (line.of[X] && line.of[Y]) ||
+                      (line.of[CENTER_X] && line.of[CENTER_Y]);
         if (!status && known)
             status = add_row(table, &line, err);
         else if (!status && !places)
             status = gi_fail(err, GI_E_FORMAT,
-                             "want columns x, y, w and h, or xmin, ymin, xmax and ymax, in the "
-                             "first line");
+                             "want columns x, y, w and h, or xmin, ymin, xmax and ymax, separated "
+                             "by commas, in the first line, which is \"%.*s\"",
+                             (int)(lines->n < SHOWN_MAX ? lines->n : SHOWN_MAX), lines->text);
         known = true;
         free(copy);
     }

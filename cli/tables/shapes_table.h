@@ -17,6 +17,7 @@ struct gi_shapes_table {
     size_t n;
     char **classes; /* the labels, each once */
     size_t nclasses;
+    bool larger, broken; /* a coordinate is above 1; one is no whole number */
 };
 
 /* Reads a CSV table, whose columns are found by their names (shapes_table.c). It is freed by

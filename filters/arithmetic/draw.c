@@ -21,6 +21,9 @@ static const struct gi_option options[] = {
     {GI_OPTION("table", PATH, struct gi_draw_params, table), .letter = 't', .metavar = "FILE",
      .help = "Draw a shape for each row of this CSV table, such as the boxes of a detector or "
              "those of gpuimg extract"},
+    {GI_OPTION("normalized", FLAG, struct gi_draw_params, normalized),
+     .help = "Coordinates of shapes are parts of the width and height of the image, from 0 to 1; a "
+             "radius is a part of the smaller one"},
     {GI_OPTION("text", TEXT, struct gi_draw_params, text), .metavar = "TEXT", .form = "'{name}'",
      .help = "Write this text, with fields such as {name}, {date} and {index}, as in names of "
              "outputs"},
@@ -114,7 +117,9 @@ const struct gi_filter gi_filter_draw = {
         "system.\n\n"
         "--table is a CSV table with a row per shape, whose columns are found by their names: x "
         "and y with w and h, xmin, ymin, xmax and ymax, x1, y1, x2 and y2, or bbox_x, bbox_y, "
-        "bbox_width and bbox_height, as gpuimg extract and most detectors write them. Columns "
+        "bbox_width and bbox_height, as gpuimg extract and most detectors write them, or x_center "
+        "and y_center with w and h, as YOLO does. If all of them are parts of the image, from 0 to "
+        "1, --normalized draws them; without it a warning says so. Columns "
         "that may be there: file (also filename, image, image_path), which chooses the rows of "
         "each image of a batch, or else image_id, a name that may lack its suffix; label (class, "
         "name, category) and score (confidence), which are written above "

@@ -20,6 +20,7 @@ struct gi_draw_params {
     const char *color, *fill;
     struct gi_reals at;
     int gravity;
+    bool normalized;          /* coordinates are parts of the image's width and height */
     double size, width;       /* pixels; NAN: by the size of the image */
     struct gi_drawer *drawer; /* of the image; NULL: nothing is drawn */
 };

@@ -47,7 +47,7 @@ table() {
 }
 : >empty.csv
 expect_error 1 'draw: --table: empty.csv: is empty, want a line of names' draw in.pgm made.png --table empty.csv
-table 'want columns x, y, w and h*' a,b,c 1,2,3
+table 'want columns x, y, w and h*, in the first line, which is "a;b;c"' 'a;b;c' 1,2,3
 table 'line 2: the width is "": want a number*' x,y,w,h 1,2
 table 'line 3: y is "b": want a number*' x,y,w,h 1,2,3,4 1,b,3,4
 table 'line 2: x is "1e9": want*' x,y,w,h 1e9,2,3,4
@@ -90,6 +90,19 @@ expect 0 gpuimg run 'draw --box 1,1,5,5 | draw --circle 20,20,9' in.pgm twice.pn
 expect 0 gpuimg draw in.pgm first.png --box 1,1,5,5
 expect 0 gpuimg draw first.png second.png --circle 20,20,9
 same 'two drawings' second.png twice.png
+
+# Parts of the image: every shape is where its pixels are, and a table that looks so is named.
+printf 'label,x_center,y_center,w,h\na,0.5,0.5,0.25,0.5\n' >parts.csv
+printf 'label,x,y,w,h\na,22.5,10,15,20\n' >pixels.csv
+expect 0 gpuimg draw in.pgm parts.png --table parts.csv --normalized --circle 0.5,0.25,0.1 --line 0,0,1,1 --polygon '0,0.5 0.25,1 0.75,0.5' --text A
+expect 0 gpuimg draw in.pgm pixels.png --table pixels.csv --circle 30,10,4 --line 0,0,60,40 --polygon '0,20 15,40 45,20' --text A
+same 'parts of the image' parts.png pixels.png
+expect 0 gpuimg draw in.pgm parts.png --table parts.csv
+check 'parts of the image: a warning' grep -qx 'gpuimg: warning: draw: parts.csv: all coordinates are at most 1: want --normalized if they are parts' err
+expect_error 1 'draw: --strict: parts.csv: all coordinates are at most 1*' draw in.pgm made.png --table parts.csv --strict
+printf 'LabelName,XMin,XMax,YMin,YMax\n/m/1,1,2,0,2\n' >open.csv
+expect 0 gpuimg draw in.pgm pixels.png --table open.csv
+check 'whole coordinates up to 1 are pixels' test ! -s err
 
 # A table whose rows are all for other images draws nothing, which causes a warning.
 for column in file filename file_name image image_name image_path img path image_id; do
