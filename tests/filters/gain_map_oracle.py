@@ -253,7 +253,7 @@ def dropped():
     write("gray.jpg", compose(jpeg(84, 60, 1), GAIN))
     is_dropped("channels join", "channels", "join", "gray.jpg", "gray.jpg", "gray.jpg")
     is_dropped("draw", "draw", "in.jpg", "--line", "1,1 9,9")
-    is_dropped("montage", "montage", "in.jpg", "in.jpg", named="other parts")
+    is_dropped("montage", "montage", "in.jpg", "in.jpg")
     status, said = run("convert", "in.jpg", "out.png")
     check(f"PNG: {said}", status == 0 and "png cannot hold gain map" in said and run("convert", "in.jpg", "out.png", "--strict")[0] == 1)
 
