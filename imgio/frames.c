@@ -217,6 +217,20 @@ static void copy(const struct gi_image *to, const struct gi_image *from)
         memcpy(gi_row(to, y), gi_row(from, y), gi_row_nbytes(from));
 }
 
+/* Makes the palette of the frame that of the composed image, in which transparent pixels are black.
+ */
+static void take_palette(struct gi_metadata *to, struct gi_metadata *frame)
+{
+    unsigned char *entry = frame->palette;
+    free(to->palette);
+    to->palette = frame->palette;
+    to->palette_nbytes = frame->palette_nbytes;
+    frame->palette = NULL;
+    for (size_t i = 0; i < to->palette_nbytes; i += 4)
+        if (!entry[i + 3])
+            memset(entry + i, 0, 4);
+}
+
 /* Decodes a frame, whose image the caller frees. After damage the image may have some rows. */
 static enum gi_status decode_frame(struct gi_image *pixels, const struct gi_frames *frames,
                                    const struct gi_frame *frame, const struct gi_decode *asked,
@@ -242,6 +256,8 @@ static enum gi_status decode_frame(struct gi_image *pixels, const struct gi_fram
         status = gi_fail(err, GI_E_FORMAT, "is damaged: it has another size");
     if (status)
         gi_image_free(pixels);
+    else
+        take_palette(asked->metadata, &metadata);
     gi_metadata_free(&metadata);
     free(file.at);
     return status;

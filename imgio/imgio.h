@@ -143,8 +143,7 @@ struct gi_text {
 struct gi_metadata {
     void *icc; /* ICC profile */
     size_t icc_nbytes;
-    void *exif; /* TIFF block without the leading "Exif\0\0", with the orientation reset to 1 unless
-                   it is kept */
+    void *exif; /* TIFF block without "Exif\0\0"; its orientation is 1 unless it is kept */
     size_t exif_nbytes;
     double dpi_x, dpi_y; /* 0: unknown */
     bool no_unit;        /* dpi_x and dpi_y are pixels per an unknown unit, not per inch */
@@ -158,14 +157,15 @@ struct gi_metadata {
     void *color;
     size_t color_nbytes;
     bool inks_read; /* the samples are sRGB, made of CMYK by the profile of the file */
-    /* if not NULL, samples are linear light, which gi_save() encodes with this; if NULL, samples
-     * are as in the file */
+    /* samples are linear light, which gi_save() encodes with this; NULL: they are as in the file */
     struct gi_linear_light *light;
     /* of a JPEG whose tables another JPEG can have (imgio/coded.h) */
     struct gi_jpeg_tables *jpeg;
     /* The file has a palette or fewer than 8 bits per sample, or the image was quantized, so that
      * gi_save() counts its colours (GI_PALETTE_AUTO). */
     bool few_colors;
+    void *palette; /* of the file: at most 256 entries of 4 bytes, red, green, blue and alpha */
+    size_t palette_nbytes;
     /* The meaning of the samples of an image of several bands, for gi_save(). Otherwise `n` is
      * 0. */
     struct gi_bands bands;

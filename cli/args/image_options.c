@@ -74,7 +74,9 @@ static const struct gi_choice intent_choices[] = {
 /* In the order of enum gi_strip. */
 static const struct gi_choice strip_choices[] = {
     {"no", NULL, "keep everything that the output format can hold"},
-    {"all", NULL, "drop ICC profile, EXIF, IPTC, XMP, texts, resolution and all other parts"},
+    {"all", NULL,
+     "drop ICC profile, EXIF, IPTC, XMP, texts, resolution, a palette (its colours stay) and all "
+     "other parts"},
     {"exif", NULL, "drop EXIF, and XMP, which repeats EXIF"},
     {"gps", NULL, "drop the location: in EXIF, IPTC, GeoTIFF, XMP and texts"},
     {0},
@@ -192,7 +194,9 @@ const struct gi_option gi_io_options[] = {
     {GI_OPTION("palette", CHOICE, struct gi_io_params, encoding.palette), .default_text = "auto",
      .choices = palette_choices, .metavar = "WHEN",
      .help = "Write a PNG with a palette of 2 to 256 colours, or a gray one with 1, 2 or 4 bits. "
-             "Pixels that are read back are the same"},
+             "Pixels that are read back are the same. The palette of the input, with its order, "
+             "unused entries and transparency, stays if it has all colours of the result, unless "
+             "quantize is applied"},
     GI_COMPRESSION_OPTION(struct gi_io_params, encoding.compression),
     {GI_OPTION("dpi", REAL, struct gi_io_params, encoding.dpi), .min = 1, .max = 100000,
      .unit = "pixels per inch",

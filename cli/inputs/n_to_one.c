@@ -128,6 +128,8 @@ static void settle_first(struct gi_metadata *metadata)
     free(metadata->jpeg);
     metadata->jpeg = NULL;
     metadata->few_colors = false;
+    free(metadata->palette);
+    metadata->palette = NULL;
     metadata->bands = (struct gi_bands){0};
     metadata->timing = (struct gi_timing){0};
 }

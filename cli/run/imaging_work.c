@@ -154,8 +154,11 @@ static enum gi_status make_results(struct gi_imaging *imaging, struct gi_item *i
     enum gi_status status = gi_imaging_load(imaging, item, image, keeps ? &results->metadata : NULL,
                                             &results->info, true, err);
     bool bands = !status && results->info.bands.n;
-    if (reduces_colors(chain)) /* before a device may encode the result */
+    if (reduces_colors(chain)) { /* before a device may encode the result */
         results->metadata.few_colors = true;
+        free(results->metadata.palette); /* there will be another one */
+        results->metadata.palette = NULL;
+    }
     struct gi_image loaded = *image;
     loaded.channels = gi_shown_channels(image);
     if (loaded.shrunk.by) {

@@ -168,6 +168,18 @@ static enum gi_status read_palette(struct bitmap *b, size_t at, struct gi_err *e
     return GI_OK;
 }
 
+static void keep_palette(const struct bitmap *b)
+{
+    struct gi_metadata *metadata = b->decode->metadata;
+    uint8_t entries[COLORS_MAX][4];
+    for (unsigned i = 0; i < b->colors; i++) {
+        memcpy(entries[i], b->palette[i], 3);
+        entries[i][3] = 255;
+    }
+    gi_metadata_keep(metadata, &metadata->palette, &metadata->palette_nbytes, entries,
+                     4 * (size_t)b->colors);
+}
+
 static enum gi_status read_metadata(struct bitmap *b, struct gi_err *err)
 {
     struct gi_metadata *metadata = b->decode->metadata;
@@ -430,6 +442,8 @@ static enum gi_status decode_bmp(struct gi_decode *decode, struct gi_err *err)
     b.layout.palette_end =
         palette_at + (b.bits <= 8 ? b.colors * (b.head_nbytes == OS2_HEAD ? 3u : 4u) : 0);
     describe(&b);
+    if (b.bits <= 8)
+        keep_palette(&b);
     status = read_metadata(&b, err);
     if (status)
         return status;

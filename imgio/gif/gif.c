@@ -4,6 +4,7 @@
  * without giflib, only an error message is left.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/metadata/metadata.h"
 #include "imgio/gif/gif_frames.h"
 #include "imgio/gif/gif_parts.h"
 
@@ -125,6 +126,20 @@ static bool is_gray(const ColorMapObject *palette)
     return true;
 }
 
+static void keep_palette(const struct reader *r)
+{
+    struct gi_metadata *metadata = r->decode->metadata;
+    uint8_t entries[256][4];
+    int n = r->palette->ColorCount < 256 ? r->palette->ColorCount : 256;
+    for (int i = 0; i < n; i++) {
+        const GifColorType c = r->palette->Colors[i];
+        const uint8_t entry[] = {c.Red, c.Green, c.Blue, i == r->transparent ? 0 : 255};
+        memcpy(entries[i], entry, sizeof entry);
+    }
+    gi_metadata_keep(metadata, &metadata->palette, &metadata->palette_nbytes, entries,
+                     4 * (size_t)n);
+}
+
 /* Reads the header of the file and of its first frame, and makes the image. */
 static enum gi_status read_head(struct reader *r, struct gi_err *err)
 {
@@ -151,6 +166,7 @@ static enum gi_status read_head(struct reader *r, struct gi_err *err)
     r->decode->info->bits = r->palette->BitsPerPixel;
     r->decode->info->maxval = 255;
     r->decode->info->detail = frame.Interlace ? "palette, interlaced" : "palette";
+    keep_palette(r);
     enum gi_status status =
         gi_decode_check_flat(r->decode, (uint64_t)width * (uint64_t)height, err);
     return status ? status

@@ -19,6 +19,7 @@ void gi_metadata_free(struct gi_metadata *metadata)
     free(metadata->xmp);
     free(metadata->color);
     free(metadata->jpeg);
+    free(metadata->palette);
     gi_parts_remove(&metadata->parts, NULL);
     gi_linear_light_free(&metadata->light);
     *metadata = (struct gi_metadata){0};

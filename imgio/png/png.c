@@ -127,6 +127,26 @@ static void describe(struct reader *r)
                                                     : "";
 }
 
+static void read_palette(const struct reader *r)
+{
+    struct gi_metadata *metadata = r->decode->metadata;
+    uint8_t entries[256][4];
+    png_colorp colors;
+    png_bytep alpha = NULL;
+    int n = 0, nalpha = 0;
+    if (png_get_color_type(r->png, r->info) != PNG_COLOR_TYPE_PALETTE)
+        return;
+    png_get_PLTE(r->png, r->info, &colors, &n);
+    png_get_tRNS(r->png, r->info, &alpha, &nalpha, NULL);
+    for (int i = 0; i < n; i++) {
+        const uint8_t entry[] = {colors[i].red, colors[i].green, colors[i].blue,
+                                 i < nalpha ? alpha[i] : 255};
+        memcpy(entries[i], entry, sizeof entry);
+    }
+    gi_metadata_keep(metadata, &metadata->palette, &metadata->palette_nbytes, entries,
+                     4 * (size_t)n);
+}
+
 static void read_metadata(struct reader *r)
 {
     struct gi_metadata *metadata = r->decode->metadata;
@@ -134,6 +154,7 @@ static void read_metadata(struct reader *r)
     png_bytep bytes;
     png_uint_32 nbytes, x, y;
     int method, unit;
+    read_palette(r);
     if (png_get_iCCP(r->png, r->info, &name, &method, &bytes, &nbytes))
         gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, bytes, nbytes);
     else if (r->profile.status && !r->decode->warning->status)

@@ -83,15 +83,28 @@ static void add_palette(struct state *s, const unsigned char *bytes, size_t nbyt
     s->palette = gi_png_find_palette(&s->coding, &row, false);
 }
 
-/* Returns the number of entries of the palette in the file. */
-static int palette_of(const unsigned char *bytes, size_t nbytes)
+/* Returns whether the palette in the file has the entries of `coding`, in their order. */
+static bool has_palette(const struct gi_png_coding *coding, const unsigned char *bytes,
+                        size_t nbytes)
 {
     struct gi_png_chunk chunk;
-    size_t at = GI_PNG_SIGNATURE;
-    while (gi_png_next_chunk(&chunk, bytes, nbytes, &at))
-        if (gi_png_chunk_is(&chunk, "PLTE"))
-            return (int)(chunk.n / 3);
-    return 0;
+    size_t at = GI_PNG_SIGNATURE, colors = 0, alphas = 0;
+    while (gi_png_next_chunk(&chunk, bytes, nbytes, &at) && !gi_png_chunk_is(&chunk, "IDAT")) {
+        bool alpha = gi_png_chunk_is(&chunk, "tRNS");
+        if (!alpha && !gi_png_chunk_is(&chunk, "PLTE"))
+            continue;
+        size_t n = alpha ? chunk.n : chunk.n / 3;
+        for (size_t i = 0; i < n; i++)
+            if (i >= (size_t)coding->ncolors ||
+                (alpha ? coding->colors[i][3] != chunk.data[i]
+                       : memcmp(coding->colors[i], chunk.data + 3 * i, 3) != 0))
+                return false;
+        *(alpha ? &alphas : &colors) = n;
+    }
+    for (size_t i = alphas; i < colors; i++)
+        if (coding->colors[i][3] != 255)
+            return false;
+    return colors == (size_t)coding->ncolors;
 }
 
 /* Returns the shape of the samples in the file, without a palette. */
@@ -104,14 +117,13 @@ static struct gi_image shape_of(const unsigned char *bytes, size_t nbytes)
                              .type = bytes[IHDR_AT + DEPTH] == 16 ? GI_U16 : GI_U8};
 }
 
-/* Returns whether the pixels of the file are coded as those of all frames. A palette of as many
- * colours as that of all frames is this one, as both are sorted. */
+/* Returns whether the pixels of the file are coded as those of all frames. */
 static bool is_coded_alike(const unsigned char *bytes, size_t nbytes, const struct state *s)
 {
     struct gi_image own = shape_of(bytes, nbytes);
     const struct gi_image *shape = &s->shape;
     if (s->palette)
-        return own.channels == shape->channels && palette_of(bytes, nbytes) == s->coding.ncolors;
+        return own.channels == shape->channels && has_palette(&s->coding, bytes, nbytes);
     return bytes[IHDR_AT + DEPTH] >= 8 && bytes[IHDR_AT + COLOR_TYPE] != PALETTE &&
            !has_transparency(bytes, nbytes) && own.channels == shape->channels &&
            own.type == shape->type;

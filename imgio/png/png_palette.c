@@ -1,6 +1,7 @@
 /* Chooses a palette, or samples of 1, 2 or 4 bits, for a PNG of few colours. Colours are counted in
- * a hash table with open addressing, and the palette is sorted, so that it depends only on the
- * colours. A palette is read as RGB, so that a gray image has fewer bits but never a palette.
+ * a hash table with open addressing. The palette is that of the input, with its order and unused
+ * entries, if it has all colours; otherwise it is sorted, so that it depends only on the colours. A
+ * palette is read as RGB, so that a gray image has fewer bits but never a palette.
  * SPDX-License-Identifier: MIT */
 #include "imgio/png/png_palette.h"
 
@@ -102,6 +103,64 @@ bool gi_png_background(uint8_t color[4], bool *exact, const struct gi_metadata *
     return false;
 }
 
+/* Adds the entries of a palette, of which the first of equal ones gives the index. */
+static void add_entries(struct colors *colors, uint8_t (*entries)[4], int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint32_t key = key_of(entries[i], 4);
+        int slot = slot_of(colors, key);
+        if (colors->index[slot] >= 0)
+            continue;
+        colors->of[slot] = key;
+        colors->index[slot] = (int16_t)i;
+    }
+}
+
+static bool has_all(const struct colors *colors, const struct gi_image *image)
+{
+    for (int y = 0; y < image->height; y++) {
+        const uint8_t *pixel = gi_row(image, y);
+        uint32_t last = ~key_of(pixel, image->channels);
+        for (int x = 0; x < image->width; x++, pixel += image->channels) {
+            uint32_t key = key_of(pixel, image->channels);
+            if (key != last && colors->index[slot_of(colors, key)] < 0)
+                return false;
+            last = key;
+        }
+    }
+    return true;
+}
+
+/* Sets coding to the palette of the input. Returns false if there is none, or if it lacks a colour
+ * of the image or its background. An image without alpha has no use for the alpha of entries. */
+static bool keep_palette(struct gi_png_coding *coding, const struct gi_image *image,
+                         const struct gi_metadata *metadata)
+{
+    struct colors colors;
+    uint8_t background[4];
+    bool exact, alpha = image->channels == 4;
+    if (!metadata || !metadata->palette)
+        return false;
+    int n = (int)(metadata->palette_nbytes / 4), ntransparent = alpha; /* as choose_palette() */
+    memcpy(coding->colors, metadata->palette, metadata->palette_nbytes);
+    for (int i = 0; i < n; i++) {
+        if (!alpha)
+            coding->colors[i][3] = 255;
+        if (coding->colors[i][3] < 255)
+            ntransparent = i + 1;
+    }
+    start(&colors);
+    add_entries(&colors, coding->colors, n);
+    coding->ncolors = n;
+    if (!has_all(&colors, image) || (gi_png_background(background, &exact, metadata, image) &&
+                                     (!exact || gi_png_index(coding, background) < 0)))
+        return false;
+    coding->ntransparent = ntransparent;
+    coding->color_type = 3;
+    coding->depth = least_depth(n);
+    return true;
+}
+
 /* Sets coding to a palette. Returns false if there are too many colours. */
 static bool choose_palette(struct gi_png_coding *coding, const struct gi_image *image,
                            const struct gi_metadata *metadata, bool cuts_alpha)
@@ -109,6 +168,8 @@ static bool choose_palette(struct gi_png_coding *coding, const struct gi_image *
     struct colors colors;
     uint8_t background[4];
     bool exact;
+    if (keep_palette(coding, image, metadata))
+        return true;
     start(&colors);
     count(&colors, image, cuts_alpha);
     if (colors.n <= GI_PNG_COLORS_MAX && gi_png_background(background, &exact, metadata, image)) {
@@ -234,10 +295,10 @@ enum gi_status gi_png_choose_coding(struct gi_png_coding *coding, const struct g
     return GI_OK;
 }
 
-int gi_png_index(const struct gi_png_coding *coding, const uint8_t color[4])
+int gi_png_index(const struct gi_png_coding *coding, const uint8_t color[3])
 {
     for (int i = 0; i < coding->ncolors; i++)
-        if (memcmp(coding->colors[i], color, 4) == 0)
+        if (memcmp(coding->colors[i], color, 3) == 0)
             return i;
     return -1;
 }
@@ -267,10 +328,7 @@ enum gi_status gi_png_pack(struct gi_image *packed, const struct gi_image *image
     if (status)
         return status;
     start(&colors);
-    for (int i = 0; i < coding->ncolors; i++) { /* in this order, so that indices are the same */
-        const uint8_t *color = coding->colors[i];
-        add(&colors, key_of(color, 4));
-    }
+    add_entries(&colors, (uint8_t(*)[4])coding->colors, coding->ncolors);
     for (int y = 0; y < image->height; y++) {
         memset(gi_row(packed, y), 0, width);
         pack_row(gi_row(packed, y), gi_row(image, y), image, coding,

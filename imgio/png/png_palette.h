@@ -24,8 +24,8 @@ bool gi_png_may_have_palette(const struct gi_metadata *metadata,
 
 /* Sets *coding for an image of 8 or 16 bits, whose metadata may be NULL. Pixels that are read back
  * are the same, with the same number of channels. Colours are counted only if a palette is allowed,
- * up to the 257th. With GI_PALETTE_ALWAYS it is an error if there is none. Errors:
- * GI_E_UNSUPPORTED. */
+ * up to the 257th. The palette of the metadata is taken if it has all colours. With
+ * GI_PALETTE_ALWAYS it is an error if there is none. Errors: GI_E_UNSUPPORTED. */
 enum gi_status gi_png_choose_coding(struct gi_png_coding *coding, const struct gi_image *image,
                                     const struct gi_metadata *metadata,
                                     const struct gi_save_options *options, struct gi_err *err);
@@ -49,8 +49,8 @@ enum gi_status gi_png_encode_as(struct gi_sink *sink, const struct gi_image *ima
                                 const struct gi_png_coding *coding,
                                 const struct gi_save_options *options, struct gi_err *err);
 
-/* Returns the index of a colour in the palette, or -1. */
-int gi_png_index(const struct gi_png_coding *coding, const uint8_t color[4]);
+/* Returns the index of the first entry of the palette with this red, green and blue, or -1. */
+int gi_png_index(const struct gi_png_coding *coding, const uint8_t color[3]);
 
 /* Sets `color` to the background that the file carries for an image of as many channels, with alpha
  * 255. Returns false if there is none. *exact becomes whether it has 8 bits. */

@@ -245,7 +245,7 @@ static enum gi_status write_background(struct gi_sink *sink, const struct gi_par
     unsigned char bytes[6];
     const unsigned char *from = part->bytes;
     if (coding->color_type == PALETTE) {
-        const uint8_t color[] = {from[0], from[2], from[4], 255};
+        const uint8_t color[] = {from[0], from[2], from[4]};
         bytes[0] = (unsigned char)gi_png_index(coding, color);
         return gi_png_write_chunk(sink, "bKGD", bytes, 1, err);
     }

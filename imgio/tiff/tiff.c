@@ -120,6 +120,8 @@ static void read_samples(struct gi_tiff_reader *r, int colors)
  * writers the byte itself. Returns whether all entries are gray. */
 static bool read_palette(struct gi_tiff_reader *r)
 {
+    struct gi_metadata *metadata = r->decode->metadata;
+    uint8_t entries[256][4];
     bool gray = true, narrow = true;
     if (!gi_tiff.TIFFGetField(r->file, TIFFTAG_COLORMAP, &r->palette[0], &r->palette[1],
                               &r->palette[2]))
@@ -132,6 +134,11 @@ static bool read_palette(struct gi_tiff_reader *r)
     for (size_t i = 0; narrow && i < (size_t)1 << r->bits; i++)
         for (int c = 0; c < 3; c++)
             r->palette[c][i] = (uint16_t)(r->palette[c][i] * 257);
+    for (size_t i = 0; i < (size_t)1 << r->bits; i++)
+        for (int c = 0; c < 4; c++)
+            entries[i][c] = c < 3 ? (uint8_t)(r->palette[c][i] >> 8) : 255;
+    gi_metadata_keep(metadata, &metadata->palette, &metadata->palette_nbytes, entries,
+                     (size_t)4 << r->bits);
     return gray;
 }
 

@@ -77,14 +77,23 @@ def indexed(n, shape=(41, 53)):
     return image
 
 
+def bits_of_entries(path):
+    return bits_of(len(chunks(path)["PLTE"]) // 3)
+
+
 for n in 1, 2, 3, 4, 5, 16, 17, 255, 256:
-    indexed(n).save("in.png")
-    used = len(np.unique(pixels("in.png", "RGB").reshape(-1, 3), axis=0))
-    flip(f"{n} colours", "in.png", "RGB", (bits_of(used), PALETTE))
-    indexed(n).save("in.png", transparency=bytes(c.rng.integers(0, 256, min(n, 20)).astype(np.uint8)))
-    used = len(np.unique(pixels("in.png", "RGBA").reshape(-1, 4), axis=0))
-    flip(f"{n} colours with alpha", "in.png", "RGBA", (bits_of(used), PALETTE))
-    c.check(f"{n} colours: tRNS ends at the last entry with alpha", len(chunks("made.png")["tRNS"]) <= min(used, 20))
+    for mode in "RGB", "RGBA":
+        alpha = {"transparency": bytes(c.rng.integers(0, 256, min(n, 20)).astype(np.uint8))} if mode == "RGBA" else {}
+        indexed(n).save("in.png", **alpha)
+        used = len(np.unique(pixels("in.png", mode).reshape(-1, len(mode)), axis=0))
+        flip(f"{n} colours, {mode}", "in.png", mode, (bits_of_entries("in.png"), PALETTE))
+        c.check(f"{n} colours, {mode}: the entries", chunks("made.png")["PLTE"] == chunks("in.png")["PLTE"])
+        tail = chunks("made.png").get("tRNS", b"").rstrip(b"\xff") == chunks("in.png").get("tRNS", b"").rstrip(b"\xff")
+        c.check(f"{n} colours, {mode}: their alpha", tail)
+        Image.fromarray(pixels("in.png", mode)).save("rgb.png")
+        flip(f"{n} colours, {mode} without a palette", "rgb.png", mode, (bits_of(used), PALETTE), "--palette", "always")
+        if alpha:
+            c.check(f"{n} colours: tRNS ends at the last entry with alpha", len(chunks("made.png")["tRNS"]) <= min(used, 20))
 
 for bits in 1, 2, 4:
     full = 2 ** bits - 1
@@ -128,7 +137,7 @@ indexed(16, (60, 80)).save("in.png")
 for i, args in enumerate((("crop", "--size", "31x17+3+5"), ("resize", "--size", "200x100", "--filter", "nearest"), ("convert",), ("rotate", "--angle", "90"))):
     made = f"made{i}.png"
     c.run(args[0], "in.png", made, *args[1:])
-    c.check(f"{args}", kind(made) == (4, PALETTE), kind(made))
+    c.check(f"{args}", kind(made) == kind("in.png"), kind(made))
 c.check("no larger than Pillow's", os.path.getsize(made) < 1.05 * os.path.getsize("in.png"))
 Image.fromarray(c.rng.integers(0, 256, (50, 60, 4)).astype(np.uint8)).convert("RGB").save("in.png")
 for n in 2, 7, 256:
@@ -151,11 +160,16 @@ background = list(image.getpalette()[27:30])
 image.save("few.png")
 add_chunk("few.png", b"bKGD", b"\x09")
 for source, n in ("in.png", 16), ("few.png", 9):
-    flip(source, source, "RGB", (4, PALETTE), "--strict")
+    flip(source, source, "RGB", kind(source), "--strict")
+    found = chunks("made.png")
+    c.check(f"{source}: the background", found["bKGD"] == b"\x09" and found["PLTE"] == chunks(source)["PLTE"])
+    c.check(f"{source}: significant bits", found.get("sBIT") == (b"\x05\x06\x05" if n == 16 else None))
+    Image.fromarray(pixels(source, "RGB")).save("rgb.png")
+    add_chunk("rgb.png", b"bKGD", struct.pack(">3H", *background))
+    flip(f"{source} without a palette", "rgb.png", "RGB", (4, PALETTE), "--strict", "--palette", "always")
     found = chunks("made.png")
     at = 3 * found["bKGD"][0]
-    c.check(f"{source}: the background", list(found["PLTE"][at:at + 3]) == background and len(found["PLTE"]) == 3 * n)
-    c.check(f"{source}: significant bits", found.get("sBIT") == (b"\x05\x06\x05" if n == 16 else None))
+    c.check(f"{source}: the added background", list(found["PLTE"][at:at + 3]) == background and len(found["PLTE"]) == 3 * n)
 
 # the same bytes at all numbers of threads, in a stream and in a batch
 indexed(200, (900, 1300)).save("in.png")
