@@ -55,7 +55,7 @@ static const char no_deblur[] =
     "blur can't be reversed; gpuimg sharpen IN OUT raises the contrast of edges";
 static const char no_fourier[] = "there is no Fourier transform yet";
 static const char no_features[] =
-    "lines and circles are not found yet; gpuimg edges IN OUT shows edges";
+    "circles are not found yet; gpuimg edges IN OUT shows edges";
 static const char no_descriptors[] =
     "key points have no descriptors; gpuimg corners IN finds corners by Harris, Shi-Tomasi or FAST";
 static const char no_inpainting[] =
@@ -137,13 +137,11 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"mask", "greenscreen", no_key},
     {"convert", "gui", no_display},
     {"composite", "heal", no_retouch},
-    {"edges", "hough", no_features},
     {"convolve", "ifft", no_fourier},
     {"remap", "implode", warps},
     {"convert", "imshow", no_display},
     {"median", "inpaint", no_inpainting},
     {"corners", "keypoints", no_descriptors},
-    {"edges", "lines", no_features},
     {"remap", "liquify", warps},
     {"convolve", "motion-blur", motion},
     {"convolve", "motionblur", motion},

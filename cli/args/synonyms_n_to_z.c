@@ -47,6 +47,7 @@ const struct gi_synonym gi_synonyms_n_to_z[] = {
     {"polygons", "contours (of regions) or draw --polygon"},
     {"posterization", "quantize"},
     {"prewitt", "edges --operator prewitt"},
+    {"probabilistic_hough_line", "lines --method probabilistic"},
     {"profile", "convert --profile srgb"},
     {"progressive", "convert --progressive"},
     {"projection", "stack --method max"},

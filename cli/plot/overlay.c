@@ -1,8 +1,8 @@
-/* Draws boxes and numbers on an image. Lines and digits grow with the image, so that they can be
- * read when all of it is shown.
- * SPDX-License-Identifier: MIT */
+/* Draws boxes and numbers, or lines and circles, on an image. Lines and digits grow with the image,
+ * so that they can be read when all of it is shown. SPDX-License-Identifier: MIT */
 #include "cli/plot/overlay.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,21 +143,56 @@ static enum gi_status copy_as_color(struct gi_image *dst, const struct gi_image 
     return status;
 }
 
-enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
-                          const struct gi_extract *extract, int threads, struct gi_err *err)
+/* Makes the image to draw on, and sets *line to the width of lines in pixels. */
+static enum gi_status copy_to_draw_on(struct gi_image *dst, long *line, const struct gi_image *src,
+                                      int threads, struct gi_err *err)
 {
     struct gi_image stretched = {0};
+    int side = src->width < src->height ? src->width : src->height;
+    *line = 1 + side / SIDE_PER_STEP;
     enum gi_status status = src->type == GI_U8 ? GI_OK : stretch(&stretched, src, threads, err);
     if (!status)
         status = copy_as_color(dst, src->type == GI_U8 ? src : &stretched, err);
     gi_image_free(&stretched);
+    return status;
+}
+
+enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_extract *extract, int threads, struct gi_err *err)
+{
+    long line;
+    enum gi_status status = copy_to_draw_on(dst, &line, src, threads, err);
     if (status)
         return status;
-    int side = src->width < src->height ? src->width : src->height;
-    long line = 1 + side / SIDE_PER_STEP;
     for (uint32_t i = 0; i < extract->n; i++)
         draw_box(dst, &extract->regions[i], line, inks[i % NINKS]);
     for (uint32_t i = 0; i < extract->n; i++)
         draw_number(dst, &extract->regions[i], i + 1, line, inks[i % NINKS]);
     return GI_OK;
+}
+
+/* Draws a shape as squares that are at most one pixel apart. */
+static void draw_shape(struct gi_image *image, const struct gi_overlay_shape *shape, long line,
+                       const unsigned char *ink)
+{
+    const double dx = shape->x2 - shape->x, dy = shape->y2 - shape->y, turn = 2 * acos(-1);
+    const double length = shape->circle ? turn * shape->radius : fmax(fabs(dx), fabs(dy));
+    const long n = (long)ceil(length) + 1;
+    for (long i = 0; i <= n; i++) {
+        const double part = (double)i / (double)n, angle = turn * part;
+        const double x = shape->x + (shape->circle ? shape->radius * cos(angle) : part * dx);
+        const double y = shape->y + (shape->circle ? shape->radius * sin(angle) : part * dy);
+        fill(image, lrint(x) - (line - 1) / 2, lrint(y) - (line - 1) / 2, line, line, ink);
+    }
+}
+
+enum gi_status gi_overlay_shapes(struct gi_image *dst, const struct gi_image *src,
+                                 const struct gi_overlay_shape *shapes, uint64_t n, int threads,
+                                 struct gi_err *err)
+{
+    long line;
+    enum gi_status status = copy_to_draw_on(dst, &line, src, threads, err);
+    for (uint64_t i = 0; i < n && !status; i++)
+        draw_shape(dst, &shapes[i], line, inks[i % NINKS]);
+    return status;
 }

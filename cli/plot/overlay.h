@@ -1,4 +1,4 @@
-/* Draws boxes and numbers on an image.
+/* Draws boxes and numbers, or lines and circles, on an image.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -10,3 +10,15 @@
  * become black and white. Errors: GI_E_MEMORY. */
 enum gi_status gi_overlay(struct gi_image *dst, const struct gi_image *src,
                           const struct gi_extract *extract, int threads, struct gi_err *err);
+
+/* A circle with the centre x, y and a radius, or a line between two points: x, y and x2, y2.
+ * Pixels; the centre of the upper left pixel is at 0,0. */
+struct gi_overlay_shape {
+    bool circle;
+    double x, y, radius, x2, y2;
+};
+
+/* Makes `dst` as gi_overlay() does, with shapes and without numbers. */
+enum gi_status gi_overlay_shapes(struct gi_image *dst, const struct gi_image *src,
+                                 const struct gi_overlay_shape *shapes, uint64_t n, int threads,
+                                 struct gi_err *err);
