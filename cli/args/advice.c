@@ -54,8 +54,6 @@ static const char no_subject[] =
 static const char no_deblur[] =
     "blur can't be reversed; gpuimg sharpen IN OUT raises the contrast of edges";
 static const char no_fourier[] = "there is no Fourier transform yet";
-static const char no_features[] =
-    "circles are not found yet; gpuimg edges IN OUT shows edges";
 static const char no_descriptors[] =
     "key points have no descriptors; gpuimg corners IN finds corners by Harris, Shi-Tomasi or FAST";
 static const char no_inpainting[] =
@@ -98,7 +96,6 @@ const struct gi_advice gi_command_advice_rows[] = {
     {"pad", "checkerboard", no_drawn},
     {"mask", "chroma-key", no_key},
     {"mask", "chromakey", no_key},
-    {"edges", "circles", no_features},
     {"local-threshold", "classify", no_recognition},
     {"composite", "clone", no_retouch},
     {"blend", "colorize", tints},

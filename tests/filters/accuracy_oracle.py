@@ -30,7 +30,7 @@ ELSEWHERE = {"erode": "morphology", "dilate": "morphology", "open": "morphology"
          "histogram": "histogram", "integral": "integral", "cumulative": "integral", "palette": "palette", "hash": "hash", "duplicates": "duplicates", "extract": "extract", "compare": "compare", "find": "find", "align": "align", "tiles": "tiles", "mosaic": "mosaic",
          "canny": "canny", "contours": "contours", "convex-hull": "convex_hull", "deskew": "deskew", "flood-fill": "reconstruct",
          "h-maxima": "reconstruct", "h-minima": "reconstruct", "reconstruct": "reconstruct", "hit-or-miss": "thin", "thin": "thin", "peaks": "peaks",
-         "corners": "corners", "blobs": "blobs", "lines": "lines"}
+         "corners": "corners", "blobs": "blobs", "lines": "lines", "circles": "circles"}
 
 
 def total(*terms):
