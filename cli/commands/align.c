@@ -25,7 +25,7 @@ struct align_output {
 static const struct gi_option output_options[] = {
     GI_TABLE_FILE_OPTIONS(struct align_output, table),
     {GI_OPTION("aligned", PATH, struct align_output, aligned), .letter = 'a', .metavar = "FILE",
-     .help = "Write the input, moved by the shift with bicubic interpolation; pixels outside are "
+     .help = "Write the input, moved as found, with bicubic interpolation; pixels outside are "
              "black, or transparent if there is alpha"},
     {0},
 };
@@ -33,6 +33,8 @@ static const struct gi_option output_options[] = {
 static const struct gi_column columns[] = {
     GI_COLUMN("dx", "px", REAL, struct gi_align, dx),
     GI_COLUMN("dy", "px", REAL, struct gi_align, dy),
+    GI_COLUMN("angle", "degrees", REAL, struct gi_align, angle_deg),
+    GI_COLUMN("scale", NULL, REAL, struct gi_align, scale),
     GI_COLUMN("score", NULL, REAL, struct gi_align, score),
 };
 enum { NCOLUMNS = sizeof columns / sizeof *columns };
@@ -41,9 +43,9 @@ static enum gi_status print_json(FILE *out, const struct gi_findings *report, st
 {
     const struct gi_align *found = report->result;
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
-    char matrix[100];
+    char matrix[GI_ALIGN_MATRIX_NBYTES];
     gi_cells_json(object, columns, NCOLUMNS, found);
-    snprintf(matrix, sizeof matrix, "1 0 %.6f; 0 1 %.6f", found->dx, found->dy);
+    gi_align_matrix_text(matrix, found);
     json_object_set_new(object, "matrix", json_string(matrix));
     return gi_json_print(out, object, 0, err);
 }
@@ -63,7 +65,10 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
         return GI_OK;
     }
     gi_report_print_head(out, report->file, report->image, report->maxval);
-    fprintf(out, "\nshift %.4f,%.4f, score %.4f\n", found->dx, found->dy, found->score);
+    fprintf(out, "\nshift %.4f,%.4f, ", found->dx, found->dy);
+    if (found->angle_deg != 0 || found->scale != 1)
+        fprintf(out, "angle %.4f, scale %.6f, ", found->angle_deg, found->scale);
+    fprintf(out, "score %.4f\n", found->score);
     return GI_OK;
 }
 
@@ -94,12 +99,13 @@ static enum gi_status save_aligned(const struct gi_findings *report, struct gi_e
     const struct gi_io_params io = gi_table_file_io(&output->table, report->bundle);
     struct gi_queue *queue = NULL;
     struct gi_image moved;
+    const struct gi_filter *filter;
     void *params;
-    enum gi_status status = gi_align_shift(&params, report->result, err);
+    enum gi_status status = gi_align_step(&filter, &params, report->result, err);
     if (!status)
         status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &open, err);
     if (!status)
-        status = gi_run_one(queue, &moved, NULL, report->image, &gi_filter_shift, params, err);
+        status = gi_run_one(queue, &moved, NULL, report->image, filter, params, err);
     if (!status) {
         status = save_moved(&moved, report, output->aligned, &io, err);
         gi_image_free(&moved);
@@ -153,6 +159,7 @@ const struct gi_command gi_command_align = {
     .examples = "gpuimg align b.png --reference a.png\n"
                 "gpuimg align b.png --reference a.png --aligned moved.png\n"
                 "gpuimg align b.png shift.json --reference a.png\n"
+                "gpuimg align scan2.png --reference scan1.png --rotate --scale --aligned over.png\n"
                 "gpuimg align frames/*.png --reference first.png --table shifts.csv",
     .min_operands = 1,
     .max_operands = 2,

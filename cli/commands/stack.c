@@ -13,6 +13,7 @@
 #include "cli/inputs/n_to_one.h"
 #include "cli/paths/matcher.h"
 #include "cli/run/memory_budget.h"
+#include "filters/geometry/align.h"
 #include "imgio/nodata.h"
 #include "kernels/parallel.h"
 
@@ -27,7 +28,7 @@ enum {
 struct stack_params {
     struct gi_stack_params stack;
     const char *files_from, *report, *only, *except;
-    bool null, recursive, progress, align;
+    bool null, recursive, progress, align, rotate, scale;
     uint64_t memory;
 };
 
@@ -36,6 +37,7 @@ static const struct gi_option options[] = {
     {GI_OPTION("align", FLAG, struct stack_params, align),
      .help = "Move each image over the first one, by the shift that gpuimg align finds, with "
              "bicubic interpolation; at the sides the outer pixels are repeated"},
+    GI_ALIGN_OPTIONS(struct stack_params, rotate, scale, ", with --align"),
     {GI_OPTION("files-from", PATH, struct stack_params, files_from), .metavar = "LIST",
      .help = "Read names of further inputs from this file, one per line; - is standard input"},
     {GI_OPTION("null", FLAG, struct stack_params, null), .letter = '0',
@@ -310,6 +312,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     uint64_t memory = p->memory ? p->memory : gi_memory_share();
     struct stack stack = {.params = p,
                           .memory = memory - memory / 2,
+                          .align = {.rotate = p->rotate, .scale = p->scale},
                           .job = {.output = operands[noperands - 1],
                                   .work = {.command = command,
                                            .params = params,
@@ -327,6 +330,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     struct gi_matcher matcher = {.n = 0};
     enum gi_status status = gi_matcher_read(&matcher, p->only, p->except, err);
     list->matcher = &matcher;
+    if (!status && (p->rotate || p->scale) && !p->align)
+        status = gi_fail(err, GI_E_USAGE, "%s: want --align", p->rotate ? "--rotate" : "--scale");
     if (!status)
         status = gi_list_operands(list, operands, noperands - 1, p->recursive, err);
     if (!status && p->files_from)
@@ -384,7 +389,7 @@ const struct gi_command gi_command_stack = {
                 "gpuimg stack --method sigma-clip --kappa 2.5 frames/*.png clean.png\n"
                 "gpuimg stack --method sum --recursive darks sum.pfm\n"
                 "gpuimg stack --align --method median shots/*.jpg sharp.jpg\n"
-                "gpuimg stack --align --method exposure bracket/*.jpg fused.jpg\n"
+                "gpuimg stack --align --rotate --scale --method exposure bracket/*.jpg fused.jpg\n"
                 "gpuimg stack --method focus macro/*.tif sharp.tif",
     .min_operands = 1,
     .max_operands = -1,

@@ -19,12 +19,14 @@ static enum gi_status find(struct gi_align *found, const struct gi_stack_align *
                            const struct gi_image *image, struct gi_imaging *imaging,
                            struct gi_item *item, struct gi_err *err)
 {
-    void *params = gi_filter_params(&gi_filter_align);
+    struct gi_align_params *params = gi_filter_params(&gi_filter_align);
     const struct gi_step step = {
         .filter = &gi_filter_align, .params = params, .others = &align->reference, .nothers = 1};
     /* a placeholder, because the image is not loaded by its name */
     enum gi_status status =
         gi_option_set(params, gi_filter_align.options, "reference", "first", err);
+    params->rotate = align->rotate;
+    params->scale = align->scale;
     if (!status)
         status = gi_imaging_step(imaging, &item->line, NULL, image, &step, found, err);
     free(params);
@@ -34,12 +36,13 @@ static enum gi_status find(struct gi_align *found, const struct gi_stack_align *
 static enum gi_status move(struct gi_image *image, const struct gi_align *found,
                            struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err)
 {
+    const struct gi_filter *filter;
     void *params;
-    enum gi_status status = gi_align_shift(&params, found, err);
-    const struct gi_step step = {.filter = &gi_filter_shift, .params = params};
+    enum gi_status status = gi_align_step(&filter, &params, found, err);
+    const struct gi_step step = {.filter = filter, .params = params};
     struct gi_image moved;
     if (!status)
-        status = gi_option_set(params, gi_filter_shift.options, "border", "clamp", err);
+        status = gi_option_set(params, filter->options, "border", "clamp", err);
     if (!status)
         status = gi_imaging_step(imaging, &item->line, &moved, image, &step, NULL, err);
     free(params);

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/geometry/align_equations.h"
+#include "filters/geometry/align_similarity.h"
 #include "filters/geometry/halve.h"
+#include "imgio/small.h"
 #include "kernels/correlate.h"
 #include "kernels/kernels.h"
 
@@ -22,10 +25,15 @@ enum {
     UNKNOWNS = 4,
 };
 
+#define PI 3.14159265358979323846
+
+extern const struct gi_filter gi_filter_shift, gi_filter_affine;
+
 static const struct gi_option options[] = {
     {GI_OPTION("reference", IMAGE, struct gi_align_params, reference), .letter = 'r',
      .picture = true, .example = "reference.png",
      .help = "Image of the same size, over which the input is to be moved"},
+    GI_ALIGN_OPTIONS(struct gi_align_params, rotate, scale, ""),
     {.name = NULL},
 };
 
@@ -49,6 +57,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->cost.other = 100;
     plan->array_nbytes = 4 * sizeof(float) * (size_t)src->width * (size_t)src->height;
+    if (p->rotate || p->scale)
+        plan->array_nbytes += GI_ALIGN_SPECTRA_NBYTES;
     return GI_OK;
 }
 
@@ -183,15 +193,6 @@ static enum gi_status search(struct gi_queue *queue, double shift[2], const stru
 
 /* ---- refinement ---- */
 
-/* Weights of cubic interpolation (Keys, a = -0.5) at the fraction t behind the second sample. */
-static void cubic(double w[4], double t)
-{
-    w[0] = ((-0.5 * t + 1) * t - 0.5) * t;
-    w[1] = (1.5 * t - 2.5) * t * t + 1;
-    w[2] = ((-1.5 * t + 2) * t + 0.5) * t;
-    w[3] = (0.5 * t - 0.5) * t * t;
-}
-
 /* The pixels of the reference that a step looks at, whose places in the image are inside it. */
 struct region {
     int x0, y0, x1, y1;
@@ -215,8 +216,8 @@ static void interpolate(double *row, const struct gi_image *image, const struct 
 {
     double across[4], down[4];
     int left = (int)floor(shift[0]), top = (int)floor(shift[1]) + y;
-    cubic(across, shift[0] - floor(shift[0]));
-    cubic(down, shift[1] - floor(shift[1]));
+    gi_align_cubic(across, shift[0] - floor(shift[0]));
+    gi_align_cubic(down, shift[1] - floor(shift[1]));
     for (int x = r->x0 - 1; x <= r->x1; x++) {
         double sum = 0;
         for (int j = 0; j < 4; j++) {
@@ -228,64 +229,15 @@ static void interpolate(double *row, const struct gi_image *image, const struct 
     }
 }
 
-/* The normal equations of gain * p + offset = v + gx * ddx + gy * ddy, and the sums of the score.
- */
-struct equations {
-    double a[UNKNOWNS][UNKNOWNS + 1];
-    double n, p, pp, v, vv, pv;
-};
-
-static void add_pixel(struct equations *e, double p, double v, double gx, double gy)
-{
-    const double row[UNKNOWNS + 1] = {gx, gy, -p, -1, -v};
-    for (int i = 0; i < UNKNOWNS; i++)
-        for (int j = 0; j <= UNKNOWNS; j++)
-            e->a[i][j] += row[i] * row[j];
-    e->n++;
-    e->p += p;
-    e->pp += p * p;
-    e->v += v;
-    e->vv += v * v;
-    e->pv += p * v;
-}
-
-/* Solves the equations by elimination with pivots. Returns false if they are singular. */
-static bool solve(struct equations *e, double x[UNKNOWNS])
-{
-    for (int i = 0; i < UNKNOWNS; i++) {
-        int pivot = i;
-        for (int j = i + 1; j < UNKNOWNS; j++)
-            if (fabs(e->a[j][i]) > fabs(e->a[pivot][i]))
-                pivot = j;
-        for (int j = 0; j <= UNKNOWNS; j++) {
-            double other = e->a[i][j];
-            e->a[i][j] = e->a[pivot][j];
-            e->a[pivot][j] = other;
-        }
-        if (!(fabs(e->a[i][i]) > 1e-9))
-            return false;
-        for (int k = i + 1; k < UNKNOWNS; k++)
-            for (int j = UNKNOWNS; j >= i; j--)
-                e->a[k][j] -= e->a[k][i] / e->a[i][i] * e->a[i][j];
-    }
-    for (int i = UNKNOWNS - 1; i >= 0; i--) {
-        x[i] = e->a[i][UNKNOWNS];
-        for (int j = i + 1; j < UNKNOWNS; j++)
-            x[i] -= e->a[i][j] * x[j];
-        x[i] /= e->a[i][i];
-    }
-    return isfinite(x[0]) && isfinite(x[1]);
-}
-
 /* Adds all pixels of the region. `rows` has memory for three rows of a region. Returns false if the
  * region is empty. */
-static bool add_region(struct equations *e, const struct gi_image *image,
+static bool add_region(struct gi_align_equations *e, const struct gi_image *image,
                        const struct gi_image *reference, const double shift[2], double *rows)
 {
     struct region r;
     clip(&r.x0, &r.x1, image->width, shift[0]);
     clip(&r.y0, &r.y1, image->height, shift[1]);
-    memset(e, 0, sizeof *e);
+    *e = (struct gi_align_equations){.unknowns = UNKNOWNS};
     if (r.x1 - r.x0 < MARGIN || r.y1 - r.y0 < MARGIN)
         return false;
     size_t n = (size_t)(r.x1 - r.x0) + 2;
@@ -296,9 +248,10 @@ static bool add_region(struct equations *e, const struct gi_image *image,
         const float *p = gi_row(reference, y);
         double *last = above;
         interpolate(below, image, &r, y + 1, shift);
-        for (int x = r.x0, i = 1; x < r.x1; x++, i++)
-            add_pixel(e, (double)p[x], row[i], (row[i + 1] - row[i - 1]) / 2,
-                      (below[i] - above[i]) / 2);
+        for (int x = r.x0, i = 1; x < r.x1; x++, i++) {
+            const double slope[] = {(row[i + 1] - row[i - 1]) / 2, (below[i] - above[i]) / 2};
+            gi_align_add(e, (double)p[x], row[i], slope);
+        }
         above = row;
         row = below;
         below = last;
@@ -306,32 +259,24 @@ static bool add_region(struct equations *e, const struct gi_image *image,
     return true;
 }
 
-static double score_of(const struct equations *e)
-{
-    double norm =
-        sqrt(gi_correlate_spread(e->n, e->p, e->pp)) * sqrt(gi_correlate_spread(e->n, e->v, e->vv));
-    double score = (e->n * e->pv - e->p * e->v) / norm;
-    return norm > 0 && isfinite(score) ? score : 0;
-}
-
 /* Refines the shift on one level, and computes its score. A shift that moves away by more than two
  * pixels is given up. */
 static void refine(double shift[2], double *score, const struct gi_image *image,
                    const struct gi_image *reference, double *rows)
 {
-    struct equations e;
-    double at[2] = {shift[0], shift[1]}, x[UNKNOWNS];
+    struct gi_align_equations e;
+    double at[2] = {shift[0], shift[1]}, x[GI_ALIGN_UNKNOWNS_MAX];
     *score = 0;
     for (int i = 0; i < STEPS_MAX; i++) {
         if (!add_region(&e, image, reference, at, rows))
             return;
-        double now = score_of(&e);
+        double now = gi_align_score(&e);
         if (i && now < *score) /* the step before was too long */
             return;
         *score = now;
         shift[0] = at[0];
         shift[1] = at[1];
-        if (!solve(&e, x) || fabs(x[0]) > 2 || fabs(x[1]) > 2)
+        if (!gi_align_solve(&e, x) || fabs(x[0]) > 2 || fabs(x[1]) > 2)
             return;
         at[0] += x[0];
         at[1] += x[1];
@@ -362,15 +307,53 @@ static enum gi_status align(struct gi_queue *queue, struct gi_align *found,
     return status;
 }
 
+/* Sets the result for a turn of the image about its middle, and the shift dx, dy after it. */
+static void set_result(struct gi_align *found, double complex turn, const struct gi_image *image)
+{
+    double complex middle = (image->width - 1) / 2.0 + I * ((image->height - 1) / 2.0),
+                   shift = middle - turn * middle + found->dx + I * found->dy;
+    const double m[] = {creal(turn), -cimag(turn), creal(shift),
+                        cimag(turn), creal(turn),  cimag(shift)};
+    for (int i = 0; i < 6; i++)
+        found->matrix[i] = m[i] + 0.0; /* not -0 */
+    found->scale = cabs(turn);
+    found->angle_deg = 0 - carg(turn) * (180 / PI);
+}
+
+/* Finds rotation, scale and shift, and inverts them. */
+static enum gi_status align_similarity(struct gi_align *found, const struct gi_align_params *p,
+                                       const struct pyramid *image, const struct pyramid *reference,
+                                       struct gi_err *err)
+{
+    const struct gi_image *first = &image->levels[0];
+    double complex middle = (first->width - 1) / 2.0 + I * ((first->height - 1) / 2.0);
+    struct gi_similarity seen;
+    enum gi_status status = gi_align_similarity(
+        &seen, &found->score, image->levels, reference->levels, image->n, p->rotate, p->scale, err);
+    if (status)
+        return status;
+    double complex shift = (middle - seen.shift) / seen.turn - middle;
+    found->dx = creal(shift);
+    found->dy = cimag(shift);
+    set_result(found, 1 / seen.turn, first);
+    return GI_OK;
+}
+
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err)
 {
+    const struct gi_align_params *p = plan->params;
+    struct gi_align *found = result;
     struct pyramid image = {.n = 0}, reference = {.n = 0};
     enum gi_status status = pyramid_make(queue, &image, &srcs[0], err);
     if (!status)
         status = pyramid_make(queue, &reference, &srcs[1], err);
-    if (!status)
-        status = align(queue, result, &image, &reference, err);
+    if (!status && (p->rotate || p->scale)) {
+        status = align_similarity(found, p, &image, &reference, err);
+    } else if (!status) {
+        status = align(queue, found, &image, &reference, err);
+        set_result(found, 1, &image.levels[0]);
+    }
     pyramid_free(&image);
     pyramid_free(&reference);
     return status;
@@ -379,38 +362,68 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
 static void result_digest(const void *result, struct gi_digest *digest)
 {
     const struct gi_align *found = result;
-    const double values[] = {found->dx, found->dy, found->score};
-    gi_digest_reals(digest, values, 3);
+    const double values[] = {found->dx, found->dy, found->angle_deg, found->scale, found->score};
+    gi_digest_reals(digest, values, 5);
+    gi_digest_reals(digest, found->matrix, 6);
 }
 
-enum gi_status gi_align_shift(void **params, const struct gi_align *found, struct gi_err *err)
+void gi_align_matrix_text(char text[GI_ALIGN_MATRIX_NBYTES], const struct gi_align *found)
 {
-    const struct gi_option *rows = gi_filter_shift.options;
-    char offset[100];
-    *params = gi_filter_params(&gi_filter_shift);
-    snprintf(offset, sizeof offset, "%.6f,%.6f", found->dx, found->dy);
-    enum gi_status status = gi_option_set(*params, rows, "offset", offset, err);
-    return status ? status : gi_option_set(*params, rows, "interpolation", "bicubic", err);
+    const double *m = found->matrix;
+    bool only_moves = found->scale == 1 && found->angle_deg == 0;
+    snprintf(text, GI_ALIGN_MATRIX_NBYTES,
+             only_moves ? "%.0f %.0f %.6f; %.0f %.0f %.6f" : "%.9f %.9f %.6f; %.9f %.9f %.6f", m[0],
+             m[1], m[2], m[3], m[4], m[5]);
+}
+
+enum gi_status gi_align_step(const struct gi_filter **filter, void **params,
+                             const struct gi_align *found, struct gi_err *err)
+{
+    bool only_moves = found->scale == 1 && found->angle_deg == 0;
+    *filter = only_moves ? &gi_filter_shift : &gi_filter_affine;
+    size_t nbytes = (*filter)->params_nbytes;
+    /* The parameters refer to the text, which is behind them. */
+    *params = gi_small_realloc(gi_filter_params(*filter), 1, nbytes + GI_ALIGN_MATRIX_NBYTES);
+    char *text = (char *)*params + nbytes;
+    if (only_moves)
+        snprintf(text, GI_ALIGN_MATRIX_NBYTES, "%.6f,%.6f", found->dx, found->dy);
+    else
+        gi_align_matrix_text(text, found);
+    enum gi_status status =
+        gi_option_set(*params, (*filter)->options, only_moves ? "offset" : "matrix", text, err);
+    return status ? status
+                  : gi_option_set(*params, (*filter)->options, "interpolation", "bicubic", err);
 }
 
 const struct gi_filter gi_filter_align = {
     .name = "align",
     .group = GI_GROUP_MEASUREMENT,
     .planes = GI_PLANES_LUMA,
-    .summary = "Align: find the shift between two images (registration)",
+    .summary = "Align: find shift, rotation and scale between images (registration)",
     .manual =
         "Prints the numbers of pixels, with fractions, by which the input has to be moved to the "
         "right and down so that it matches the image of --reference, and the correlation "
-        "coefficient of both images after that. A score below 0.5 means that the shift is "
-        "probably wrong. A JSON table also has the matrix that moves the input by this shift, for "
-        "gpuimg affine --matrix.\n\n"
+        "coefficient of both images after that. A score below 0.5 means that the result is "
+        "probably wrong. With --rotate and --scale, the input is first rotated about its middle by "
+        "the angle, counterclockwise, and multiplied by the scale. A JSON table also has the "
+        "matrix "
+        "of all that, for gpuimg affine --matrix.\n\n"
         "Both images become gray. The shift is found on a version of 64 to 127 pixels along the "
         "shorter side, by zero-mean normalised cross-correlation of the middle half of the "
         "reference, and may be up to a quarter of each side. On each larger version, up to the "
         "images themselves, it is refined by Gauss-Newton steps for the shift, and a gain and an "
         "offset of brightness (Lucas and Kanade 1981), with cubic interpolation, on at most 1024 "
         "x 1024 pixels in the middle. On pictures with detail the shift is exact to about 0.02 "
-        "pixels. Rotation and scale are not found.",
+        "pixels.\n\n"
+        "With --rotate or --scale, four candidates are found by phase correlation of the "
+        "magnitudes of the Fourier transforms in log-polar coordinates, and the shift of each, and "
+        "of each turned by 180 degrees, by phase correlation (Reddy and Chatterji 1996), on the "
+        "middle square of the first version of less than 256 pixels along the shorter side. All "
+        "are refined there, and the one with the best score on the larger versions, by the same "
+        "steps, with unknowns for the angle and the scale. On pictures with detail, shifts of up "
+        "to "
+        "a tenth of each side, any angles, and scales from 0.7 to 1.4, the angle is exact to 0.1 "
+        "degrees, the scale to 0.2 % and the shift to 0.1 pixels.",
     .options = options,
     .params_nbytes = sizeof(struct gi_align_params),
     .check = check,

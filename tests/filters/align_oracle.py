@@ -1,6 +1,6 @@
-"""Shifts that align finds, against known shifts of splines and of Fourier transforms and against scikit-image; its outputs and errors.
+"""Shifts, angles and scales that align finds, against known ones of splines and of Fourier transforms and against scikit-image; its outputs and errors.
 
-Sources: filters/geometry/align.c cli/commands/align.c cli/commands/stack_align.c
+Sources: filters/geometry/align*.c cli/commands/align.c cli/commands/stack_align.c
 """
 import json
 import os
@@ -10,6 +10,7 @@ from _common import Checks, need, np, optional, read, write
 (ndimage,) = need("scipy.ndimage")
 registration = optional("skimage.registration")
 c = Checks()
+TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../testdata")
 os.chdir(c.folder.name)
 FULL = {np.uint8: 255, np.uint16: 65535, np.float32: 1}
 
@@ -84,7 +85,7 @@ c.run("affine", "b.pgm", "n.pgm", "--matrix", made["matrix"], "--interpolation",
 c.check("affine", np.abs(read("n.pgm").astype(int) - read("m.pgm")).max() <= 1)
 c.run("align", "b.pgm", "t.csv", "--reference", "a.pgm")
 rows = open("t.csv").read().split()
-c.check("csv", rows[0] == "dx,dy,score" and np.allclose(list(map(float, rows[1].split(","))), [made["dx"], made["dy"], made["score"]], atol=1e-6), rows)
+c.check("csv", rows[0] == "dx,dy,angle,scale,score" and np.allclose(list(map(float, rows[1].split(","))), [made["dx"], made["dy"], 0, 1, made["score"]], atol=1e-6), rows)
 c.run("align", "b.pgm", "t.npy", "--reference", "a.pgm")
 c.check("npy", abs(np.load("t.npy")["dx"][0] - made["dx"]) < 1e-9)
 c.check("text", f"shift {made['dx']:.4f},{made['dy']:.4f}, score" in c.run("align", "b.pgm", "--reference", "a.pgm").decode())
@@ -97,6 +98,74 @@ for words, want in ((("b.pgm", "--reference", "small.pgm"), "--reference small.p
                     (("b.pgm", "--reference", "a.pgm", "--aligned", "b.pgm"), "b.pgm"), (("b.pgm", "--reference", "a.pgm", "--aligned", "x.qqq"), "--aligned")):
     p = c.result("align", *words)
     c.check(f"refused: {words}", p.returncode in (1, 2) and want in p.stderr, p.stderr)
+
+# Rotation and scale, by a spline: the reference is the image rotated about its middle, scaled, and then moved.
+
+
+def matrix(shape, angle, scale, dx, dy):
+    """From (x, y, 1) in the image to the reference; y goes down, so that counterclockwise angles are negative."""
+    turn, middle = np.deg2rad(-angle), np.array([(shape[1] - 1) / 2, (shape[0] - 1) / 2])
+    m = scale * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    return np.c_[m, middle - m @ middle + (dx, dy)]
+
+
+def transformed(a, m, outside=None):
+    back = np.linalg.inv(m[:, :2])[::-1, ::-1]
+    return ndimage.affine_transform(a, back, -back @ m[::-1, 2], order=5, mode="constant", cval=a.mean() if outside is None else outside)
+
+
+def off_by(made, angle, scale, dx, dy):
+    """The errors in degrees, per cent and pixels."""
+    return abs((made["angle"] - angle + 180) % 360 - 180), 100 * abs(made["scale"] / scale - 1), np.hypot(made["dx"] - dx, made["dy"] - dy)
+
+
+def photograph(name):
+    c.run("convert", os.path.join(TESTDATA, name), "photo.npy", "--gray")
+    return read("photo.npy")[::2, ::2].astype(float) / 255
+
+
+both = ("--rotate", "--scale")
+landscape = photograph("landscape.png")
+for name, image, angle, scale, shift, words in (
+        ("small", picture(200, 260), 2.3, 0.97, (0.05, -0.04), both), ("right angle", picture(190, 230), 90, 1, (0.1, 0.1), both),
+        ("large scale", picture(210, 220), -35, 1.4, (-0.06, 0.02), both), ("small scale", picture(240, 200), 60, 0.7, (0.02, 0.05), both),
+        ("upside down", picture(180, 260), 180, 1.1, (-0.1, 0.08), both), ("far", picture(222, 222), -120.7, 0.83, (0.1, -0.1), both),
+        ("photograph", landscape, 17, 1.25, (0.08, 0.03), both), ("photograph, back", landscape, -143, 0.75, (-0.04, 0.1), both),
+        ("rotation alone", landscape, 151.5, 1, (0.07, -0.07), ("--rotate",)), ("scale alone", landscape, 0, 1.3, (0.07, 0.07), ("--scale",)),
+        ("neither", landscape, 0, 1, (0.01, -0.02), both)):
+    dx, dy = shift[0] * image.shape[1], shift[1] * image.shape[0]
+    m = matrix(image.shape, angle, scale, dx, dy)
+    _, made = align(typed(image, np.uint16), typed(np.clip(transformed(image, m), 0, 1), np.uint16), *words)
+    off = off_by(made, angle, scale, dx, dy)
+    c.check(f"{name}: 0.1 degrees, 0.2 %, 0.1 px", off[0] < 0.1 and off[1] < 0.2 and off[2] < 0.1 and made["score"] > 0.9, (off, made))
+    given = np.array([row.split() for row in made["matrix"].split(";")], float)
+    c.check(f"{name}: the matrix", np.allclose(given, matrix(image.shape, made["angle"], made["scale"], made["dx"], made["dy"]), atol=1e-4), given)
+    if words != both:
+        c.check(f"{name}: the rest stays", made["scale" if words == ("--rotate",) else "angle"] == (1 if words == ("--rotate",) else 0), made)
+
+# The moved image, noise, another brightness, threads, text.
+m = matrix(a.shape, 25, 1.1, 6, -9)
+target = transformed(a, m)
+write("t.pgm", typed(np.clip(0.7 * target + 0.1 + c.rng.normal(size=a.shape) * 0.03, 0, 1), np.uint8))
+write("a.pgm", typed(a, np.uint8))
+words = ("align", "a.pgm", "--reference", "t.pgm", *both)
+made = json.loads(c.run(*words, "--format", "json", "--aligned", "m.pgm"))
+off = off_by(made, 25, 1.1, 6, -9)
+c.check("noise and brightness", max(off) < 0.1, (off, made))
+inside = ndimage.minimum_filter(transformed(np.ones_like(a), m, 0) > 0.999, 9, mode="constant") > 0
+c.check("aligned by both", np.abs(read("m.pgm") / 255 - target)[inside].max() < 0.03, np.abs(read("m.pgm") / 255 - target)[inside].max())
+c.run("affine", "a.pgm", "n.pgm", "--matrix", made["matrix"], "--interpolation", "bicubic")
+c.check("affine by both", np.array_equal(read("n.pgm"), read("m.pgm")))
+c.check("3 threads by both", json.loads(c.run(*words, "--format", "json", "--threads", "3")) == made)
+c.check("text by both", f"angle {made['angle']:.4f}, scale {made['scale']:.6f}, score" in c.run(*words).decode())
+for size in (1, 1), (1, 9), (5, 3), (20, 24):
+    same = typed(picture(*size, sigma=0.5) if min(size) > 1 else np.full(size, 0.5), np.uint8)
+    found, made = align(same, same, *both)
+    c.check(f"equal, {size}, by both", np.abs(found).max() < 0.01 and abs(made["angle"]) < 0.1 and abs(made["scale"] - 1) < 0.01, made)
+for name, image, reference in (("flat", np.full((90, 80), 7, np.uint8), typed(picture(90, 80), np.uint8)), ("NaN", odd, typed(a, np.float32)),
+                               ("all NaN", 0 * odd + np.nan, typed(a, np.float32))):
+    found, made = align(image, reference, *both)
+    c.check(f"{name}, by both", np.isfinite([*found, made["score"], made["angle"], made["scale"]]).all(), made)
 
 # A stack of moved images is as sharp as one, and has less noise; without --align it is not.
 names = []
@@ -116,4 +185,16 @@ p = c.result("stack", "--align", names[0], "other.pgm", "wrong.pgm")
 c.check("a warning", p.returncode == 0 and "other.pgm: is moved by" in p.stderr and "probably wrong" in p.stderr, p.stderr)
 p = c.result("stack", "--align", "--strict", names[0], "other.pgm", "strict.pgm")
 c.check("strict", p.returncode == 1 and not os.path.exists("strict.pgm"), p.stderr)
+
+# The same with rotation and scale.
+for i, (angle, scale) in enumerate(((0, 1), (4, 1.02), (-170, 0.95), (90, 1.05))):
+    shot = transformed(a, matrix(a.shape, angle, scale, 3 * i, -2 * i)) + c.rng.normal(size=a.shape) * 0.02
+    write(f"turned{i}.pgm", typed(np.clip(shot, 0, 1), np.uint16))
+names = [f"turned{i}.pgm" for i in range(4)]
+inner = (slice(80, -80), slice(90, -90))
+c.run("stack", "--align", *both, *names, "aligned.pgm")
+errors = [np.abs(read(n)[inner] / 65535 - a[inner]).mean() for n in ("aligned.pgm", names[0])]
+c.check("stack --align --rotate --scale", errors[0] < 0.65 * errors[1], errors)
+p = c.result("stack", "--rotate", *names, "no.pgm")
+c.check("--rotate alone", p.returncode == 2 and "--rotate: want --align" in p.stderr, p.stderr)
 c.end()

@@ -1,0 +1,214 @@
+/* Phase correlation of images and of their spectra in log-polar coordinates.
+ * SPDX-License-Identifier: MIT */
+#include "filters/geometry/align_spectrum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SIDE = 256, /* of all transforms, a power of 2 */
+    AREA = SIDE * SIDE,
+    RADIUS_MIN = 6,   /* of the spectrum, in cycles per SIDE pixels */
+    RADIUS_MAX = 110, /* within SIDE / 2 */
+    TURNS = SIDE / 2, /* peaks are that many steps of the angle apart at most */
+    PEAK_APART = 4,   /* minimum distance of two peaks, in steps */
+};
+
+#define PI 3.14159265358979323846
+
+/* ---- Fourier transforms ---- */
+
+/* Transforms SIDE numbers that are `step` apart, in place, by radix 2 (Cooley and Tukey 1965).
+ * roots[k] is exp(-2 pi i k / SIDE), or its conjugate for the inverse transform, which is not
+ * divided by SIDE. */
+static void transform_line(double complex *v, size_t step, const double complex *roots)
+{
+    for (unsigned i = 1, j = 0; i < SIDE; i++) {
+        unsigned bit = SIDE / 2;
+        for (; j & bit; bit /= 2)
+            j ^= bit;
+        j ^= bit;
+        if (i < j) {
+            double complex other = v[i * step];
+            v[i * step] = v[j * step];
+            v[j * step] = other;
+        }
+    }
+    for (unsigned n = 2; n <= SIDE; n *= 2)
+        for (unsigned first = 0; first < SIDE; first += n)
+            for (unsigned k = 0; k < n / 2; k++) {
+                double complex *a = &v[(first + k) * step], *b = &v[(first + k + n / 2) * step];
+                double complex turned = *b * roots[k * (SIDE / n)];
+                *b = *a - turned;
+                *a += turned;
+            }
+}
+
+static void transform(double complex *v, bool inverse)
+{
+    double complex roots[SIDE / 2];
+    for (int k = 0; k < SIDE / 2; k++)
+        roots[k] = cexp((inverse ? 2 : -2) * PI * I * k / SIDE);
+    for (size_t i = 0; i < SIDE; i++)
+        transform_line(v + i * SIDE, 1, roots);
+    for (size_t i = 0; i < SIDE; i++)
+        transform_line(v + i, SIDE, roots);
+}
+
+/* Replaces v by its phase correlation with u: entry d is large if v(p + d) is like u(p). Both are
+ * transforms. Magnitudes are compressed to the power 1 - `whitening`. */
+static void correlate(double complex *v, const double complex *u, double whitening)
+{
+    for (int i = 0; i < AREA; i++) {
+        double complex product = v[i] * conj(u[i]);
+        double magnitude = cabs(product);
+        v[i] = magnitude > 1e-30 ? product / pow(magnitude, whitening) : 0;
+    }
+    transform(v, true);
+}
+
+/* ---- images ---- */
+
+/* The square that is compared. */
+struct square {
+    int side, left, top;
+};
+
+static struct square square_of(const struct gi_image *image)
+{
+    int side = image->width < image->height ? image->width : image->height;
+    side = side < SIDE ? side : SIDE;
+    return (struct square){side, (image->width - side) / 2, (image->height - side) / 2};
+}
+
+/* Interpolates linearly. Returns false outside the image. */
+static bool sample(double *v, const struct gi_image *image, double complex at)
+{
+    double x = creal(at), y = cimag(at);
+    if (!(x >= 0 && y >= 0 && x <= image->width - 1 && y <= image->height - 1))
+        return false;
+    int i = (int)x, j = (int)y, right = i + 1 < image->width, below = j + 1 < image->height;
+    double t = x - i, u = y - j;
+    const float *row = (const float *)gi_row(image, j) + i,
+                *next = (const float *)gi_row(image, j + below) + i;
+    *v = (1 - u) * ((1 - t) * (double)row[0] + t * (double)row[right]) +
+         u * ((1 - t) * (double)next[0] + t * (double)next[right]);
+    return isfinite(*v);
+}
+
+/* Transforms the square of the image behind `seen`, minus its mean, under a window of Hann around
+ * the middle, which has no direction. */
+static void spectrum(double complex *v, const struct gi_image *image,
+                     const struct gi_similarity *seen)
+{
+    const struct square square = square_of(image);
+    double sum = 0, n = 0, value = 0, middle = (square.side - 1) / 2.0;
+    memset(v, 0, AREA * sizeof *v);
+    for (int pass = 0; pass < 2; pass++)
+        for (int y = 0; y < square.side; y++)
+            for (int x = 0; x < square.side; x++) {
+                double complex p = square.left + x + I * (square.top + y);
+                double r = hypot(x - middle, y - middle) / (middle + 1);
+                if (r >= 1 || !sample(&value, image, seen->turn * p + seen->shift))
+                    continue;
+                double window = (1 + cos(PI * r)) / 2;
+                if (pass)
+                    v[y * SIDE + x] = (value - sum / n) * window;
+                sum += pass ? 0 : value * window;
+                n += pass ? 0 : window;
+            }
+    transform(v, false);
+}
+
+/* Samples the logarithm of the magnitudes in log-polar coordinates: rows are angles from 0 to pi,
+ * columns are radii, as logarithms. Each radius has the mean 0 and the variance 1, so that all
+ * radii count alike, under a window of Hann. */
+static void log_polar(double complex *v, const double complex *from)
+{
+    for (int k = 0; k < SIDE; k++) {
+        double r = RADIUS_MIN * pow((double)RADIUS_MAX / RADIUS_MIN, (double)k / SIDE);
+        double sum = 0, squares = 0, window = (1 - cos(2 * PI * (k + 0.5) / SIDE)) / 2;
+        for (int j = 0; j < SIDE; j++) {
+            double x = r * cos(PI * j / SIDE) + SIDE, y = r * sin(PI * j / SIDE) + SIDE;
+            int left = (int)x, top = (int)y;
+            double t = x - left, u = y - top, level = 0;
+            for (int corner = 0; corner < 4; corner++) {
+                int column = (left + corner % 2) % SIDE, row = (top + corner / 2) % SIDE;
+                level += (corner % 2 ? t : 1 - t) * (corner / 2 ? u : 1 - u) *
+                         log(1e-9 + cabs(from[row * SIDE + column]));
+            }
+            v[j * SIDE + k] = level;
+            sum += level;
+            squares += level * level;
+        }
+        double mean = sum / SIDE, spread = squares / SIDE - mean * mean;
+        for (int j = 0; j < SIDE; j++)
+            v[j * SIDE + k] =
+                spread > 1e-9 ? (creal(v[j * SIDE + k]) - mean) / sqrt(spread) * window : 0;
+    }
+    transform(v, false);
+}
+
+/* ---- peaks ---- */
+
+/* Returns the signed number of steps that entry i of a cyclic correlation means. */
+static int signed_steps(int i)
+{
+    return i < SIDE / 2 ? i : i - SIDE;
+}
+
+/* Returns the largest entry within these steps of the angle and the radius, and clears its
+ * surroundings. */
+static int take_peak(double complex *v, int turns, int radii)
+{
+    int best = -1;
+    for (int i = 0; i < AREA; i++)
+        if (abs(signed_steps(i / SIDE)) <= turns && abs(signed_steps(i % SIDE)) <= radii &&
+            (best < 0 || creal(v[i]) > creal(v[best])))
+            best = i;
+    for (int y = -PEAK_APART; y <= PEAK_APART; y++)
+        for (int x = -PEAK_APART; x <= PEAK_APART; x++)
+            v[(best / SIDE + y + SIDE) % SIDE * SIDE + (best % SIDE + x + SIDE) % SIDE] = -1e300;
+    return best;
+}
+
+/* Completes the transform, whose turn is known, by the shift. `work` has memory for a transform. */
+static void find_shift(struct gi_similarity *found, const struct gi_image *image,
+                       const double complex *reference, double complex *work)
+{
+    double complex middle = (image->width - 1) / 2.0 + I * ((image->height - 1) / 2.0);
+    found->shift = middle - found->turn * middle;
+    spectrum(work, image, found);
+    correlate(work, reference, 1);
+    int best = take_peak(work, SIDE, SIDE);
+    found->shift += found->turn * (signed_steps(best % SIDE) + I * signed_steps(best / SIDE));
+}
+
+enum gi_status gi_align_candidates(struct gi_similarity *found, int *n,
+                                   const struct gi_image *image, const struct gi_image *reference,
+                                   bool rotates, bool scales, struct gi_err *err)
+{
+    const struct gi_similarity same = {1, 0};
+    const double step = log((double)RADIUS_MAX / RADIUS_MIN) / SIDE;
+    double complex *fixed = malloc(3 * AREA * sizeof *fixed), *work = fixed + AREA,
+                   *polar = work + AREA;
+    if (!fixed)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: spectra of %d x %d pixels", SIDE, SIDE);
+    spectrum(fixed, reference, &same);
+    spectrum(work, image, &same);
+    log_polar(polar, work);
+    log_polar(work, fixed);
+    correlate(polar, work, 0.5);
+    for (*n = 0; *n < GI_ALIGN_CANDIDATES; *n += 2) {
+        int best = take_peak(polar, rotates ? TURNS : 1, scales ? (int)(log(2) / step) : 1);
+        double angle = rotates ? PI * signed_steps(best / SIDE) / SIDE : 0;
+        double scale = scales ? exp(-step * signed_steps(best % SIDE)) : 1;
+        for (int half = 0; half < 2; half++) {
+            found[*n + half].turn = scale * cexp(I * (angle + (rotates ? PI * half : 0)));
+            find_shift(&found[*n + half], image, fixed, work);
+        }
+    }
+    free(fixed);
+    return GI_OK;
+}
