@@ -8,14 +8,16 @@
 
 enum { STEPS = 6, SECTORS_MAX = 4096 };
 
+static const double elongated = 0.3; /* smallest difference of the axes' moments over their sum */
 static const double aligned = 0.9;   /* cosine of the largest angle between normal and radius */
 static const double tolerance = 1.0; /* largest distance of a vote from the circle, in pixels */
 
 /* ---- directions ---- */
 
-/* Returns the pixel with the minor axis of the edge pixels around it. */
-static struct gi_edge_normal normal_at(const struct gi_edge_pixels *edges, struct gi_edge_pixel at,
-                                       int reach)
+/* Finds the minor axis of the edge pixels around a pixel. Returns false if they have no direction,
+ * as inside of an area. */
+static bool find_normal(struct gi_edge_normal *normal, const struct gi_edge_pixels *edges,
+                        struct gi_edge_pixel at, int reach)
 {
     const int left = at.x < reach ? 0 : at.x - reach, top = at.y < reach ? 0 : at.y - reach;
     const int right = at.x + reach < edges->width ? at.x + reach : edges->width - 1;
@@ -30,7 +32,9 @@ static struct gi_edge_normal normal_at(const struct gi_edge_pixels *edges, struc
     }
     /* The major axis has half the angle of (xx - yy, 2 xy); the minor axis is across it. */
     const double angle = atan2(2.0 * xy, xx - yy) / 2;
-    return (struct gi_edge_normal){(float)at.x, (float)at.y, (float)-sin(angle), (float)cos(angle)};
+    *normal =
+        (struct gi_edge_normal){(float)at.x, (float)at.y, (float)-sin(angle), (float)cos(angle)};
+    return xx + yy > 0 && hypot(xx - yy, 2.0 * xy) >= elongated * (xx + yy);
 }
 
 enum gi_status gi_edge_normals_find(struct gi_edge_normals *normals,
@@ -46,9 +50,10 @@ enum gi_status gi_edge_normals_find(struct gi_edge_normals *normals,
                        (unsigned long long)edges->n);
     uint64_t i = 0;
     for (int y = 0; y <= edges->height; y++) {
-        normals->rows[y] = i;
+        normals->rows[y] = normals->n;
         for (; i < edges->n && edges->pixels[i].y == y; i++)
-            normals->normals[i] = normal_at(edges, edges->pixels[i], reach);
+            normals->n +=
+                find_normal(&normals->normals[normals->n], edges, edges->pixels[i], reach);
     }
     return GI_OK;
 }

@@ -11,10 +11,10 @@
 #include "kernels/kernels.h"
 
 enum {
-    CENTRES_MAX = 4096,    /* centres that are tested */
-    CENTRES_MIN = 64,      /* the same, for radii as large as the image */
-    CENTRES_PER_AREA = 16, /* the same, per square of the smallest radius */
-    REACH_MIN = 3,         /* of the pixels that a direction is found from */
+    CENTRES_MAX = 4096,   /* centres that are tested */
+    CENTRES_MIN = 32,     /* the same, for radii as large as the image */
+    CENTRES_PER_AREA = 4, /* the same, per square of the smallest radius */
+    REACH_MIN = 3,        /* of the pixels that a direction is found from */
     REACH_MAX = 6,
 };
 
@@ -102,7 +102,7 @@ static enum gi_status accumulator_make(struct accumulator *to, const struct gi_i
 static void vote(const struct accumulator *to, const struct gi_edge_normals *normals,
                  const struct gi_circles_params *p)
 {
-    for (uint64_t i = 0; i < normals->edges->n; i++) {
+    for (uint64_t i = 0; i < normals->n; i++) {
         const struct gi_edge_normal *at = &normals->normals[i];
         for (int sign = -1; sign <= 1; sign += 2) {
             int32_t *before = NULL;
@@ -312,11 +312,12 @@ const struct gi_filter gi_filter_circles = {
         "Each edge pixel votes for the points across its edge, on both sides, at a distance of "
         "--min-radius to --max-radius. The direction across is the minor axis of the edge pixels "
         "at "
-        "most 3 to 6 columns and rows away (more for larger radii). Votes are counted in square "
+        "most 3 to 6 columns and rows away (more for larger radii); pixels inside of areas have "
+        "none. Votes are counted in square "
         "cells whose side is a 40th of the largest radius of an octave of radii, at least one "
         "pixel. The cells of an octave with the most votes are tested (at most 4096; for large "
-        "radii 16 "
-        "per square of the smallest radius, and 64): the radius is the one "
+        "radii 4 "
+        "per square of the smallest radius, and 32): the radius is the one "
         "with the largest part of its circumference in edge pixels, and centre and radius are "
         "then fitted to these pixels by least squares. The centre is inside the image, the circle "
         "need not be. A circle has more votes than --threshold and edge pixels along at least "

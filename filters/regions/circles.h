@@ -30,10 +30,11 @@ struct gi_edge_normal {
     float x, y, across_x, across_y;
 };
 
-/* Edge pixels in raster order with their directions; rows[y] is the index of the first pixel in row
- * y or below (filters/regions/circle_fit.c). */
+/* Edge pixels that have a direction, in raster order; rows[y] is the index of the first pixel in
+ * row y or below (filters/regions/circle_fit.c). */
 struct gi_edge_normals {
     const struct gi_edge_pixels *edges;
+    uint64_t n;
     struct gi_edge_normal *normals; /* owned */
     uint64_t *rows;                 /* owned; height + 1 */
 };
