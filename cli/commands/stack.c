@@ -357,7 +357,7 @@ const struct gi_command gi_command_stack = {
     .name = "stack",
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT... OUTPUT",
-    .summary = "Stack images into one: mean, median, sigma clipping, exposure and focus fusion",
+    .summary = "Stack images into one: mean, median, sigma clipping, exposure fusion",
     .manual =
         "Each sample of the output is computed from the samples at the same place in all "
         "inputs, by --method. The result is NaN if one of these samples is NaN. Alpha "

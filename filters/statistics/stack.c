@@ -194,7 +194,7 @@ static bool subsample(void *params, const struct gi_plan *luma, int dx, int dy)
 const struct gi_filter gi_filter_stack = {
     .name = "stack",
     .group = GI_GROUP_IMAGES,
-    .summary = "Stack images into one: mean, median, sigma clipping, exposure and focus fusion",
+    .summary = "Stack images into one: mean, median, sigma clipping, exposure fusion",
     .manual =
         "Each sample of the output is computed from the samples at its place in all images, "
         "alpha like any other channel; it is NaN if one of them is NaN.\n\n" GI_STACK_FUSION_MANUAL
