@@ -242,6 +242,11 @@ const char *gi_cli_first_logged(void)
     return first_logged;
 }
 
+bool gi_cli_tells(void)
+{
+    return is_verbose;
+}
+
 void gi_cli_tell(const char *format, ...)
 {
     va_list args;

@@ -43,8 +43,9 @@ void gi_cli_print_conclusion(void);
  * whether warnings are off (--quiet). main() calls both. */
 void gi_cli_name(const char *name);
 void gi_cli_quiet(bool quiet);
-/* Sets whether gi_cli_tell() prints its line, as by gi_cli_log() (--verbose). */
+/* Set and return whether gi_cli_tell() prints its line, as by gi_cli_log() (--verbose). */
 void gi_cli_verbose(bool verbose);
+bool gi_cli_tells(void);
 void gi_cli_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Shows a line on the terminal of stderr, in place of the line that it showed before; "" removes

@@ -63,6 +63,10 @@ enum gi_status gi_execution_begin(struct gi_execution *execution, int from, stru
  * in `own`, which then replaces the caller's pipeline. Errors: as gi_plan_make(). */
 enum gi_status gi_execution_settle(struct gi_execution *execution, int i, struct gi_err *err);
 
+/* Sets the warnings, the placements and the words of the steps in the sides, if there are sides,
+ * once all plans are settled and measured. */
+void gi_execution_tell(const struct gi_execution *execution);
+
 /* Runs plan i. */
 enum gi_status gi_execution_plan(struct gi_execution *execution, int i, const struct gi_work *work,
                                  struct gi_err *err);

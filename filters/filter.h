@@ -91,6 +91,11 @@ struct gi_filter_samples {
 
     /* Returns the sample type of the result for sources of `type`. NULL if it is the same type. */
     enum gi_type (*result_type)(const void *params, enum gi_type type);
+
+    /* Prints what a run has chosen by the samples, such as "level 127", to `text`, which is "" and
+     * stays so if that is nothing. `state` is what `measure` found, or NULL. The pointer is NULL if
+     * samples never decide. */
+    void (*tell)(const struct gi_plan *plan, const void *state, char *text, size_t nbytes);
 };
 
 /* An analysis turns images into a result of `nbytes` bytes. The caller owns the result, zeroes it

@@ -431,6 +431,20 @@ static enum gi_status run_execution(struct gi_execution *execution, struct gi_im
     return run_bands(execution, dst, rows, err);
 }
 
+void gi_execution_tell(const struct gi_execution *execution)
+{
+    const struct gi_side *sides = execution->sides;
+    for (int i = 0; i < execution->pipeline->nsteps && sides; i++) {
+        const struct gi_plan *plan = &execution->pipeline->plans[i];
+        if (sides[i].warning)
+            *sides[i].warning = plan->warning;
+        if (sides[i].placement)
+            *sides[i].placement = plan->placement;
+        if (sides[i].told && plan->filter->samples.tell)
+            plan->filter->samples.tell(plan, execution->states[i], sides[i].told, GI_TOLD_NBYTES);
+    }
+}
+
 static void free_states(void **states, int n)
 {
     for (int i = 0; states && i < n; i++)
@@ -455,13 +469,8 @@ enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_que
         *err = (struct gi_err){0}; /* a lack of memory on the way has been handled */
     if (!status && dst)
         dst->mask = gi_pipeline_result(execution.pipeline).mask;
-    for (int i = 0; i < pipeline->nsteps && sides && !status; i++) {
-        const struct gi_plan *plan = &execution.pipeline->plans[i];
-        if (sides[i].warning)
-            *sides[i].warning = plan->warning;
-        if (sides[i].placement)
-            *sides[i].placement = plan->placement;
-    }
+    if (!status)
+        gi_execution_tell(&execution);
     queue->k->stopwatch_free(&execution.watch);
     free_states(execution.states, pipeline->nsteps);
     gi_pipeline_free(&execution.own);

@@ -64,6 +64,8 @@ struct gi_ending {
 /* Frees what a device has encoded. *encoded is zero afterwards. */
 void gi_encoded_free(struct gi_encoded *encoded);
 
+enum { GI_TOLD_NBYTES = 256 };
+
 /* The further inputs and outputs of a step. */
 struct gi_side {
     /* Host images with the shapes in `others` of the struct gi_step. */
@@ -77,6 +79,9 @@ struct gi_side {
     struct gi_err *warning; /* NULL, or gets the warning of the step's plan, if the run succeeds */
     /* NULL, or gets the placement of the step's plan, if the run succeeds */
     struct gi_placement *placement;
+    /* NULL, or "" in GI_TOLD_NBYTES bytes that get what filter->samples.tell() prints, if the run
+     * succeeds */
+    char *told;
     struct gi_ending *ending; /* of the last step: NULL if `dst` must have samples */
 };
 

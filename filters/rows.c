@@ -17,7 +17,6 @@ struct gi_pipeline_rows {
 static enum gi_status begin(struct gi_pipeline_rows *rows, struct gi_err *err)
 {
     struct gi_execution *execution = &rows->execution;
-    const struct gi_side *sides = execution->sides;
     bool whole;
     enum gi_status status = gi_execution_begin(execution, 0, err);
     if (!status)
@@ -28,13 +27,8 @@ static enum gi_status begin(struct gi_pipeline_rows *rows, struct gi_err *err)
         status = gi_execution_check_bands(execution, err);
     if (!status)
         status = gi_execution_bands_begin(execution, rows->most, err);
-    for (int i = 0; i < execution->pipeline->nsteps && sides && !status; i++) {
-        const struct gi_plan *plan = &execution->pipeline->plans[i];
-        if (sides[i].warning)
-            *sides[i].warning = plan->warning;
-        if (sides[i].placement)
-            *sides[i].placement = plan->placement;
-    }
+    if (!status)
+        gi_execution_tell(execution);
     return status;
 }
 

@@ -431,6 +431,8 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
     gi_plans_give_back(plans, &use);
     if (status != GI_E_UNSUPPORTED && src->coded && src->coded->warning.status)
         gi_cli_warn("%s", src->coded->warning.text);
+    if (!status)
+        gi_ready_tell(ready, item->line.input);
     if (!status && (status = warn(imaging, &item->line, ready, err)) && dst)
         gi_image_free(dst);
     return status;

@@ -67,6 +67,8 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
     const struct gi_image result = gi_pipeline_rows_shape(rows);
     const struct gi_row_source made = gi_pipeline_rows_result(rows);
     *taken = gi_cli_saves_rows(&result, metadata, item->line.output, &io);
+    if (*taken)
+        gi_ready_tell(ready, item->line.input);
     for (int i = 0; i < ready->chain->n && *taken && !status; i++)
         status = gi_cli_warn_or_fail(&ready->warnings[i], item->line.input, &io, err);
     if (!status && *taken) {

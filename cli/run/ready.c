@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/log.h"
 #include "filters/arithmetic/draw.h"
 #include "filters/random.h"
 #include "imgio/nodata.h"
@@ -66,6 +67,7 @@ void gi_ready_free(struct gi_ready *ready)
     free(ready->sides);
     free(ready->warnings);
     free(ready->placements);
+    free(ready->told);
     free(ready->inputs);
 }
 
@@ -111,6 +113,7 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, int part, struct
     struct gi_side *side = &ready->sides[i];
     side->warning = &ready->warnings[i];
     side->placement = &ready->placements[i];
+    side->told = gi_cli_tells() ? ready->told[i] : NULL;
     enum gi_status status = ready_others(ready, i, part, err);
     if (status || !reporter)
         return status;
@@ -158,6 +161,7 @@ enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain 
         .sides = gi_small_calloc(n, sizeof *ready->sides),
         .warnings = gi_small_calloc(n, sizeof *ready->warnings),
         .placements = gi_small_calloc(n, sizeof *ready->placements),
+        .told = gi_small_calloc(n, sizeof *ready->told),
         .inputs = gi_small_calloc(n, sizeof *ready->inputs),
         .drawn = gi_small_calloc(n, sizeof *ready->drawn),
         .drawers = gi_small_calloc(n, sizeof *ready->drawers),
@@ -173,6 +177,18 @@ enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain 
             gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);
     }
     return status;
+}
+
+void gi_ready_tell(const struct gi_ready *ready, const char *input)
+{
+    int n = ready->chain->n;
+    for (int i = 0; i < n; i++) {
+        const char *name = ready->chain->steps[i].filter->name;
+        if (*ready->told[i] && n > 1)
+            gi_cli_tell("%s: step %d, %s: %s", input, i + 1, name, ready->told[i]);
+        else if (*ready->told[i])
+            gi_cli_tell("%s: %s", input, ready->told[i]);
+    }
 }
 
 struct gi_placement gi_ready_placement(const struct gi_ready *ready)

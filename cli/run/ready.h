@@ -12,7 +12,8 @@ struct gi_ready {
     struct gi_side *sides;
     struct gi_err *warnings; /* GI_OK: none */
     struct gi_placement *placements;
-    struct gi_image *inputs; /* first source of each step, or only its shape */
+    char (*told)[GI_TOLD_NBYTES]; /* what the steps have chosen by the samples, if --verbose asks */
+    struct gi_image *inputs;      /* first source of each step, or only its shape */
     /* The further images of each step, GI_SOURCES_MAX - 1. Parts of images of bands are owned here,
      * others by the chain. */
     struct gi_image *others;
@@ -33,6 +34,8 @@ enum gi_status gi_ready_make_part(struct gi_ready *ready, const struct gi_chain 
                                   const struct gi_drawn_item *item, int part, struct gi_err *err);
 void gi_ready_free(struct gi_ready *ready);
 
+/* Prints what the steps have chosen for the image `input`, after the chain has run. */
+void gi_ready_tell(const struct gi_ready *ready, const char *input);
 /* Returns where the pixels of the result come from, after the chain has run. */
 struct gi_placement gi_ready_placement(const struct gi_ready *ready);
 

@@ -3,6 +3,7 @@
  * found by a method of automatic thresholding (filters/tone/auto_threshold.c).
  * SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdio.h>
 
 #include "filters/filter.h"
 #include "filters/tone/luma.h"
@@ -140,6 +141,28 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     return status;
 }
 
+/* Prints the level or levels that were found in the histogram, as gpuimg extract does: as the
+ * largest sample that is not above. */
+static void tell(const struct gi_plan *plan, const void *state, char *text, size_t nbytes)
+{
+    const struct threshold_params *p = plan->params;
+    const struct gi_level level = level_of(p);
+    enum gi_type type = plan->sources[0].type;
+    int n = level.method == GI_THRESHOLD_MULTI_OTSU ? (p->classes ? p->classes : CLASSES) - 1 : 1;
+    double levels[GI_THRESHOLD_CLASSES_MAX];
+    if (!state || level.kind != GI_LEVEL_AUTO)
+        return;
+    if (level.method == GI_THRESHOLD_MULTI_OTSU)
+        gi_level_multi_otsu(levels, n + 1, state);
+    else if (gi_level_resolve(levels, &level, type, state, NULL))
+        return;
+    size_t used = (size_t)snprintf(text, nbytes, "level%s by %s:", n > 1 ? "s" : "",
+                                   gi_threshold_methods[level.method].name);
+    for (int i = 0; i < n && used < nbytes; i++)
+        used += (size_t)snprintf(text + used, nbytes - used, "%s %.9g", i ? "," : "",
+                                 (double)gi_level_value(levels[i], type));
+}
+
 const struct gi_filter gi_filter_threshold = {
     .name = "threshold",
     .group = GI_GROUP_TONE,
@@ -168,7 +191,8 @@ const struct gi_filter gi_filter_threshold = {
         "threshold_yen() and threshold_multiotsu(), which compute in single precision, "
         "may differ. If all samples are equal, no sample is above the level of any method. "
         "The method \"minimum\" fails if the smoothed histogram does not have two peaks. "
-        "gpuimg extract --threshold METHOD prints the level that it finds.\n\n"
+        "--verbose prints the level that is found, and so does gpuimg extract --threshold "
+        "METHOD.\n\n"
         "In float images the histogram has 256 bins between the smallest and the largest "
         "finite value, and each sample counts as the centre of its bin; the mean is that of "
         "the samples.\n\n"
@@ -181,4 +205,5 @@ const struct gi_filter gi_filter_threshold = {
     .plan = plan,
     .run = run,
     .measure = gi_level_measure,
+    .samples.tell = tell,
 };

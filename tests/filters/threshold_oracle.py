@@ -5,6 +5,8 @@ double must be larger here, by a part in 10^4 at most.
 Sources: filters/tone/auto_threshold* filters/tone/threshold.c filters/tone/threshold_level*
 """
 import json
+import os
+import re
 
 from _common import Checks, need, np, read, suffix, write
 
@@ -72,6 +74,8 @@ def check_level(name, method, image):
     else:
         near = np.ptp(image.astype(np.float64)) / 256 if method in ("li", "yen") else 2.0**-22
         c.check(f"{name} level", abs(got - want) <= near, (got, want))
+    told = re.findall(rf"{re.escape(path)}: level by {method}: (.*)", c.result("threshold", path, out, "--method", method, "-v").stderr)
+    c.check(f"{name} --verbose", len(told) == 1 and float(told[0]) == float(f"{got:.9g}"), (told, got))
     for invert in ((), ("--invert",)):
         c.run("threshold", path, out, "--method", method, *invert)
         full = 1 if image.dtype == np.float32 else np.iinfo(image.dtype).max
@@ -114,6 +118,19 @@ many = c.filter(np.arange(16, dtype=np.uint8).reshape(4, 4) * 3, "threshold", "-
 c.check("as many classes as values", np.array_equal(many.ravel(), np.arange(16) * 17))
 few = c.filter(np.uint8([[9, 9, 30]]), "threshold", "--method", "multi-otsu", "--classes", 5)
 c.check("fewer values than classes", np.array_equal(few, [[0, 0, 64]]))
+
+# --verbose prints the levels of a chain, of each image of a batch and of an image in bands, and none that was given.
+write(c.path("in.pgm"), image)
+for args in (("run", "invert | invert | threshold --method multi-otsu --classes 4"), ("threshold", "--method", "multi-otsu", "--classes", 4)):
+    p = c.result(*args, c.path("in.pgm"), c.path("in.pgm"), "--out", c.path("{index}.pgm"), "-v")
+    told = re.findall(r"in\.pgm: (?:step 3, threshold: )?levels by multi-otsu: (.*)", p.stderr)
+    c.check(f"levels of {args[0]}", told == [", ".join(f"{t}" for t in filters.threshold_multiotsu(image, 4))] * 2, p.stderr)
+whole = c.result("threshold", c.path("in.pgm"), c.path("out.pgm"), "-v").stderr
+os.environ["GPUIMG_BAND_BYTES"] = "500"
+told = [re.findall("level by otsu: .*", text) for text in (whole, c.result("threshold", c.path("in.pgm"), c.path("out.pgm"), "-v").stderr)]
+del os.environ["GPUIMG_BAND_BYTES"]
+c.check("the level in bands", told[0] == told[1] and len(told[0]) == 1, told)
+c.check("no level that was given", "level by" not in c.result("threshold", c.path("in.pgm"), c.path("out.pgm"), "-v", "--threshold", 9).stderr)
 
 # Alpha is kept with --per-channel.
 rgba = c.rng.integers(0, 256, (30, 20, 4), dtype=np.uint8)
