@@ -9,6 +9,7 @@
 enum {
     SIDE = 256, /* of all transforms, a power of 2 */
     AREA = SIDE * SIDE,
+    SIDE_MIN = 16,    /* smaller images show no direction */
     RADIUS_MIN = 6,   /* of the spectrum, in cycles per SIDE pixels */
     RADIUS_MAX = 110, /* within SIDE / 2 */
     TURNS = SIDE / 2, /* peaks are that many steps of the angle apart at most */
@@ -19,30 +20,53 @@ enum {
 
 /* ---- Fourier transforms ---- */
 
-/* Transforms SIDE numbers that are `step` apart, in place, by radix 2 (Cooley and Tukey 1965).
- * roots[k] is exp(-2 pi i k / SIDE), or its conjugate for the inverse transform, which is not
- * divided by SIDE. */
-static void transform_line(double complex *v, size_t step, const double complex *roots)
+static void swap(double complex *a, double complex *b)
+{
+    double complex other = *a;
+    *a = *b;
+    *b = other;
+}
+
+static void transpose(double complex *v)
+{
+    enum { BLOCK = 16 };
+    for (int top = 0; top < SIDE; top += BLOCK)
+        for (int left = top; left < SIDE; left += BLOCK)
+            for (int y = top; y < top + BLOCK; y++)
+                for (int x = left > y ? left : y + 1; x < left + BLOCK; x++)
+                    swap(&v[y * SIDE + x], &v[x * SIDE + y]);
+}
+
+/* Does the step of a transform that joins two rows, for all columns. */
+static void join_rows(double *a, double *b, double complex root)
+{
+    double re = creal(root), im = cimag(root);
+    for (int i = 0; i < 2 * SIDE; i += 2) {
+        double x = b[i] * re - b[i + 1] * im, y = b[i] * im + b[i + 1] * re;
+        b[i] = a[i] - x;
+        b[i + 1] = a[i + 1] - y;
+        a[i] += x;
+        a[i + 1] += y;
+    }
+}
+
+/* Transforms all columns in place, by radix 2 (Cooley and Tukey 1965). roots[k] is exp(-2 pi i k /
+ * SIDE), or its conjugate for the inverse transform, which is not divided by SIDE. */
+static void transform_columns(double complex *v, const double complex *roots)
 {
     for (unsigned i = 1, j = 0; i < SIDE; i++) {
         unsigned bit = SIDE / 2;
         for (; j & bit; bit /= 2)
             j ^= bit;
         j ^= bit;
-        if (i < j) {
-            double complex other = v[i * step];
-            v[i * step] = v[j * step];
-            v[j * step] = other;
-        }
+        for (unsigned x = 0; x < SIDE && i < j; x++)
+            swap(&v[i * SIDE + x], &v[j * SIDE + x]);
     }
     for (unsigned n = 2; n <= SIDE; n *= 2)
         for (unsigned first = 0; first < SIDE; first += n)
-            for (unsigned k = 0; k < n / 2; k++) {
-                double complex *a = &v[(first + k) * step], *b = &v[(first + k + n / 2) * step];
-                double complex turned = *b * roots[k * (SIDE / n)];
-                *b = *a - turned;
-                *a += turned;
-            }
+            for (unsigned k = 0; k < n / 2; k++)
+                join_rows((double *)&v[(first + k) * SIDE],
+                          (double *)&v[(first + k + n / 2) * SIDE], roots[k * (SIDE / n)]);
 }
 
 static void transform(double complex *v, bool inverse)
@@ -50,20 +74,20 @@ static void transform(double complex *v, bool inverse)
     double complex roots[SIDE / 2];
     for (int k = 0; k < SIDE / 2; k++)
         roots[k] = cexp((inverse ? 2 : -2) * PI * I * k / SIDE);
-    for (size_t i = 0; i < SIDE; i++)
-        transform_line(v + i * SIDE, 1, roots);
-    for (size_t i = 0; i < SIDE; i++)
-        transform_line(v + i, SIDE, roots);
+    for (int pass = 0; pass < 2; pass++) {
+        transpose(v);
+        transform_columns(v, roots);
+    }
 }
 
 /* Replaces v by its phase correlation with u: entry d is large if v(p + d) is like u(p). Both are
- * transforms. Magnitudes are compressed to the power 1 - `whitening`. */
-static void correlate(double complex *v, const double complex *u, double whitening)
+ * transforms. Magnitudes become 1, or their square roots if `half`. */
+static void correlate(double complex *v, const double complex *u, bool half)
 {
     for (int i = 0; i < AREA; i++) {
         double complex product = v[i] * conj(u[i]);
         double magnitude = cabs(product);
-        v[i] = magnitude > 1e-30 ? product / pow(magnitude, whitening) : 0;
+        v[i] = magnitude > 1e-30 ? product / (half ? sqrt(magnitude) : magnitude) : 0;
     }
     transform(v, true);
 }
@@ -180,7 +204,7 @@ static void find_shift(struct gi_similarity *found, const struct gi_image *image
     double complex middle = (image->width - 1) / 2.0 + I * ((image->height - 1) / 2.0);
     found->shift = middle - found->turn * middle;
     spectrum(work, image, found);
-    correlate(work, reference, 1);
+    correlate(work, reference, false);
     int best = take_peak(work, SIDE, SIDE);
     found->shift += found->turn * (signed_steps(best % SIDE) + I * signed_steps(best / SIDE));
 }
@@ -191,6 +215,10 @@ enum gi_status gi_align_candidates(struct gi_similarity *found, int *n,
 {
     const struct gi_similarity same = {1, 0};
     const double step = log((double)RADIUS_MAX / RADIUS_MIN) / SIDE;
+    *n = 1;
+    found[0] = same;
+    if (square_of(image).side < SIDE_MIN || square_of(reference).side < SIDE_MIN)
+        return GI_OK;
     double complex *fixed = malloc(3 * AREA * sizeof *fixed), *work = fixed + AREA,
                    *polar = work + AREA;
     if (!fixed)
@@ -199,7 +227,7 @@ enum gi_status gi_align_candidates(struct gi_similarity *found, int *n,
     spectrum(work, image, &same);
     log_polar(polar, work);
     log_polar(work, fixed);
-    correlate(polar, work, 0.5);
+    correlate(polar, work, true);
     for (*n = 0; *n < GI_ALIGN_CANDIDATES; *n += 2) {
         int best = take_peak(polar, rotates ? TURNS : 1, scales ? (int)(log(2) / step) : 1);
         double angle = rotates ? PI * signed_steps(best / SIDE) / SIDE : 0;

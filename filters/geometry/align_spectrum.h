@@ -23,7 +23,8 @@ struct gi_similarity {
 /* Searches the middle square of two gray float images of one size, and stores at most
  * GI_ALIGN_CANDIDATES transforms in *n of `found`. Without `rotates` angles are 0, and without
  * `scales` scales are 1; others are within a factor of 2. Both directions of an axis are found, of
- * which one is wrong. Errors: GI_E_MEMORY. */
+ * which one is wrong. Images with a side of less than 16 pixels get the identity only. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_align_candidates(struct gi_similarity *found, int *n,
                                    const struct gi_image *image, const struct gi_image *reference,
                                    bool rotates, bool scales, struct gi_err *err);
