@@ -38,6 +38,7 @@ static struct gi_overlay_shape shape_of(const void *result, uint64_t i)
 static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
 {
     const struct gi_circles *circles = report->result;
+    gi_shapes_file_warn_dense(report, circles->nedges);
     return gi_shapes_file_write(report, print, shape_of, circles->n, err);
 }
 

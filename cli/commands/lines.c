@@ -57,6 +57,7 @@ static struct gi_overlay_shape shape_of(const void *result, uint64_t i)
 static enum gi_status write_report(const struct gi_findings *report, struct gi_err *err)
 {
     const struct gi_hough_lines *lines = report->result;
+    gi_shapes_file_warn_dense(report, lines->nedges);
     return gi_shapes_file_write(report, print, shape_of, lines->n, err);
 }
 

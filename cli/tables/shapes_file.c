@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/tables/shapes_file.h"
 
+#include "cli/log.h"
+
 #include <stdlib.h>
 
 const struct gi_option gi_shapes_file_options[] = {
@@ -40,6 +42,15 @@ static enum gi_status save_overlay(const struct gi_findings *report,
         status = gi_cli_save(&image, NULL, output->overlay, &io, report->threads, err);
     gi_image_free(&image);
     return status;
+}
+
+void gi_shapes_file_warn_dense(const struct gi_findings *report, uint64_t nedges)
+{
+    double part = (double)nedges / report->image->width / report->image->height;
+    if (part > 0.5)
+        gi_cli_warn("%s: %.0f %% of the pixels are edges: want a mask of edges, as the operation "
+                    "canny makes it",
+                    report->file, 100 * part);
 }
 
 enum gi_status gi_shapes_file_write(const struct gi_findings *report, gi_table_print_fn *print,

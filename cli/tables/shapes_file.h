@@ -18,6 +18,9 @@ enum gi_status gi_shapes_file_check(const char *input, const char *to, const voi
                                     void *params, struct gi_err *err);
 bool gi_shapes_file_wants_image(const void *output);
 
+/* Warns if most pixels of the image are edges, as those of a photograph are, and not of a mask. */
+void gi_shapes_file_warn_dense(const struct gi_findings *report, uint64_t nedges);
+
 /* The gi_reporter.write of these reporters. Writes the table, which `print` prints, and the overlay
  * if there is one. shape_of() returns row i of the result, which has `n` rows, as a shape. */
 enum gi_status gi_shapes_file_write(const struct gi_findings *report, gi_table_print_fn *print,

@@ -270,6 +270,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
         octave.max_radius = fmin(2 * r, p.max_radius);
         status = find_octave(circles, &edges, srcs, &octave, err);
     }
+    circles->nedges = edges.n;
     gi_edge_pixels_free(&edges);
     if (status || !circles->n)
         return status;

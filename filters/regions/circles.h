@@ -23,6 +23,7 @@ struct gi_circle {
 struct gi_circles {
     uint64_t n;
     struct gi_circle *circles; /* owned */
+    uint64_t nedges;           /* number of edge pixels in the image */
 };
 
 /* An edge pixel with the direction across its edge, a unit vector whose sign is arbitrary. */

@@ -31,6 +31,7 @@ struct gi_hough_line {
 struct gi_hough_lines {
     uint64_t n, room;            /* number of lines, and of lines that there is memory for */
     struct gi_hough_line *lines; /* owned */
+    uint64_t nedges;             /* number of edge pixels in the image */
 };
 
 /* Adds a line. Errors: GI_E_MEMORY. */

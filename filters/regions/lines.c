@@ -170,6 +170,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
             status = gi_hough_lines_find(lines, &space, &edges, p, queue, err);
         else if (!status)
             status = gi_hough_segments_find(lines, &space, &edges, p, err);
+        lines->nedges = edges.n;
         gi_edge_pixels_free(&edges);
     }
     gi_hough_space_free(&space);

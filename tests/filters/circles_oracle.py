@@ -117,4 +117,8 @@ for words, want in ((("--min-radius", 50, "--max-radius", 20), "--max-radius 20:
                     (("--overlay", c.path("in.pgm")), "in.pgm")):
     p = c.result("circles", c.path("in.pgm"), *words)
     c.check(f"refused: {words}", p.returncode == 2 and want in p.stderr, p.stderr)
+# A photograph in place of a mask of edges is named.
+write(c.path("photograph.pgm"), c.rng.integers(1, 255, (20, 30)).astype(np.uint8))
+said = c.result("circles", c.path("photograph.pgm")).stderr
+c.check("a photograph is named", "100 % of the pixels are edges: want a mask of edges" in said, said)
 c.end()

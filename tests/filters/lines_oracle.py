@@ -149,4 +149,8 @@ for words, want in ((("--max-gap", 1), "--max-gap: want --method probabilistic w
                     (("--overlay", c.path("in.pgm")), "in.pgm"), (("--overlay", "x.xyz"), "--overlay")):
     p = c.result("lines", c.path("in.pgm"), *words)
     c.check(f"refused: {words}", p.returncode == 2 and want in p.stderr, p.stderr)
+# A photograph in place of a mask of edges is named.
+write(c.path("photograph.pgm"), c.rng.integers(1, 255, (20, 30)).astype(np.uint8))
+said = c.result("lines", c.path("photograph.pgm")).stderr
+c.check("a photograph is named", "100 % of the pixels are edges: want a mask of edges" in said, said)
 c.end()
