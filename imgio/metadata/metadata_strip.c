@@ -55,7 +55,7 @@ static bool part_names_place(const struct gi_part *part)
 {
     static const char *const words[] = {"GPS", "Location", NULL};
     if (part->kind == GI_PART_GAIN_MAP) /* in compressed samples words mean nothing */
-        return gi_gain_map_has_exif(part);
+        return false;
     return part->kind == GI_PART_GEO || part->kind == GI_PART_PHOTOSHOP || is_more_xmp(part) ||
            (part->kind == GI_PART_IPTC && !part->nbytes) ||
            (part->bytes && holds_one_of(part->bytes, part->nbytes, words));
@@ -65,6 +65,17 @@ static bool part_names_place(const struct gi_part *part)
 static bool is_metadata(const struct gi_part *part)
 {
     return part->kind != GI_PART_IMAGES;
+}
+
+/* Removes gain maps for which has_it() returns true, and the segment that describes one. */
+static void remove_gain_maps(struct gi_metadata *metadata, bool (*has_it)(const struct gi_part *))
+{
+    bool removed = false;
+    for (int i = 0; i < metadata->parts.n; i++)
+        removed = removed || has_it(&metadata->parts.list[i]);
+    gi_parts_remove(&metadata->parts, has_it);
+    if (removed)
+        gi_parts_remove(&metadata->parts, gi_gain_map_is_description);
 }
 
 static void forget_place(struct gi_metadata *metadata)
@@ -86,6 +97,7 @@ static void forget_place(struct gi_metadata *metadata)
             part->nbytes = gi_iptc_forget_place(part->bytes, part->nbytes);
     }
     gi_parts_remove(&metadata->parts, part_names_place);
+    remove_gain_maps(metadata, gi_gain_map_has_exif);
 }
 
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
@@ -112,5 +124,5 @@ void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
     metadata->exif_nbytes = 0;
     drop_xmp(metadata);
     gi_parts_remove(&metadata->parts, is_more_xmp);
-    gi_parts_remove(&metadata->parts, gi_gain_map_has_exif);
+    remove_gain_maps(metadata, gi_gain_map_has_exif);
 }

@@ -339,6 +339,11 @@ def stripped():
         status, said = run("convert", "in.jpg", "out.jpg", f"--strip={strip}", "--strict")
         data = read("out.jpg")
         check(f"--strip={strip} {said}", status == 0 and (gain in data) == stays and (b"MPF\0" in data) == stays)
+    described = PICTURE[:2] + segment(0xE2, ISO + bytes(4)) + PICTURE[2:]
+    for strip in ("exif", "gps"):
+        write("in.jpg", compose(described, secret))
+        run("convert", "in.jpg", "out.jpg", f"--strip={strip}")
+        check(f"--strip={strip}: the description goes with the map", ISO not in read("out.jpg"))
 
 
 def damaged():
