@@ -57,6 +57,8 @@ static const struct gi_option options[] = {
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     plan->result.channels = 3 + gi_has_alpha(&plan->sources[0]);
+    /* cairo's picture, and the drawing */
+    plan->scratch_nbytes = 8 * (size_t)plan->sources[0].width * (size_t)plan->sources[0].height;
     plan->cost = (struct gi_cost){.fmas = 4, .other = 8};
     return GI_OK;
 }

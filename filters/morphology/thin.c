@@ -124,9 +124,10 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     fill_tables(spec, p);
     plan->result.channels = 1;
     plan->dependency = GI_DEPENDENCY_GLOBAL;
-    plan->scratch_nbytes =
-        (size_t)src->width * (size_t)src->height * (gi_type_nbytes(src->type) + 1) +
-        gi_luma_nbytes(src);
+    size_t pixel = (size_t)gi_type_nbytes(src->type) + 1;
+    if (p->method == LEE)
+        pixel += 32; /* flags, and lists of pixels that may be removed */
+    plan->scratch_nbytes = (size_t)src->width * (size_t)src->height * pixel + gi_luma_nbytes(src);
     plan->cost.other = 40.0 / src->channels;
     return GI_OK;
 }
