@@ -85,7 +85,7 @@ static enum gi_status save_moved(const struct gi_image *moved, const struct gi_f
     struct gi_metadata metadata;
     enum gi_status status =
         gi_metadata_copy(&metadata, report->metadata ? report->metadata : &none, err);
-    gi_geo_move(&metadata, map, false);
+    gi_geo_move(&metadata, found->angle_deg == 0 && found->scale == 1 ? map : NULL, false);
     if (!status)
         status = gi_cli_save(moved, &metadata, path, io, report->threads, err);
     gi_metadata_free_copy(&metadata);
