@@ -1,4 +1,4 @@
-/* Alignment: the shift that moves an image over a reference image.
+/* Alignment: the shift, rotation and scale that move an image over a reference image.
  * SPDX-License-Identifier: MIT */
 #pragma once
 

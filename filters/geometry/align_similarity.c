@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 #include "filters/geometry/align_equations.h"
+#include "kernels/elementary.h"
 
 enum {
     SEARCH_SIDE = 256, /* candidates are sought on the first level whose shorter side is below */
     REGION_MAX = 1024, /* pixels along a side that a step looks at */
     STEPS_MAX = 30,
     PART_MIN = 5, /* a fifth of the region has to be inside the image */
-    UNKNOWNS = 6, /* shift along x and y, scale, angle, gain, offset */
 };
 
 /* The levels of both images, the unknowns, and memory for three rows of a region. */
@@ -95,7 +95,7 @@ static double move(struct gi_similarity *seen, const struct job *job, const doub
     const struct gi_image *reference = job->reference;
     double complex middle = (reference->width - 1) / 2.0 + I * ((reference->height - 1) / 2.0);
     double scale = job->scales ? 1 + x[2] : 1, angle = job->rotates ? x[2 + job->scales] : 0;
-    double complex factor = scale * cexp(I * angle), shift = x[0] + I * x[1];
+    double complex factor = scale * gi_align_unit(angle / (2 * GI_PI)), shift = x[0] + I * x[1];
     seen->shift += seen->turn * (shift + middle - factor * middle);
     seen->turn *= factor;
     return cabs(shift) + cabs(factor - 1) * cabs(middle);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/align_spectrum.h"
 
+#include "kernels/elementary.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +11,38 @@
 enum {
     SIDE = 256, /* of all transforms, a power of 2 */
     AREA = SIDE * SIDE,
-    SIDE_MIN = 16,    /* smaller images show no direction */
-    RADIUS_MIN = 6,   /* of the spectrum, in cycles per SIDE pixels */
-    RADIUS_MAX = 110, /* within SIDE / 2 */
-    TURNS = SIDE / 2, /* peaks are that many steps of the angle apart at most */
-    PEAK_APART = 4,   /* minimum distance of two peaks, in steps */
+    SIDE_MIN = 16,     /* smaller images show no direction */
+    RADIUS_MIN = 6,    /* of the spectrum, in cycles per SIDE pixels */
+    RADIUS_MAX = 110,  /* within SIDE / 2 */
+    ANGLES = SIDE / 2, /* steps of the angle that are searched on both sides */
+    PEAK_APART = 4,    /* minimum distance of two peaks, in steps */
 };
 
 #define PI 3.14159265358979323846
+
+double complex gi_align_unit(double turns)
+{
+    static const double complex quarters[] = {1, I, -1, -I};
+    double quarter = rint(4 * turns), rest = (4 * turns - quarter) * (PI / 2);
+    double complex unit = gi_cos_rest(rest) + I * gi_sin_rest(rest);
+    return unit * quarters[(int)quarter & 3];
+}
+
+/* The magnitude, the same on every machine. */
+static double length(double complex v)
+{
+    return sqrt(creal(v) * creal(v) + cimag(v) * cimag(v));
+}
+
+/* The ratio of two radii that are neighbours in log-polar coordinates: the SIDE-th root of that of
+ * the largest one. */
+static double growth(void)
+{
+    double ratio = (double)RADIUS_MAX / RADIUS_MIN;
+    for (int n = 1; n < SIDE; n *= 2)
+        ratio = sqrt(ratio);
+    return ratio;
+}
 
 /* ---- Fourier transforms ---- */
 
@@ -73,7 +99,7 @@ static void transform(double complex *v, bool inverse)
 {
     double complex roots[SIDE / 2];
     for (int k = 0; k < SIDE / 2; k++)
-        roots[k] = cexp((inverse ? 2 : -2) * PI * I * k / SIDE);
+        roots[k] = gi_align_unit((inverse ? 1.0 : -1.0) * k / SIDE);
     for (int pass = 0; pass < 2; pass++) {
         transpose(v);
         transform_columns(v, roots);
@@ -86,7 +112,7 @@ static void correlate(double complex *v, const double complex *u, bool half)
 {
     for (int i = 0; i < AREA; i++) {
         double complex product = v[i] * conj(u[i]);
-        double magnitude = cabs(product);
+        double magnitude = length(product);
         v[i] = magnitude > 1e-30 ? product / (half ? sqrt(magnitude) : magnitude) : 0;
     }
     transform(v, true);
@@ -133,10 +159,10 @@ static void spectrum(double complex *v, const struct gi_image *image,
         for (int y = 0; y < square.side; y++)
             for (int x = 0; x < square.side; x++) {
                 double complex p = square.left + x + I * (square.top + y);
-                double r = hypot(x - middle, y - middle) / (middle + 1);
+                double r = length(x - middle + I * (y - middle)) / (middle + 1);
                 if (r >= 1 || !sample(&value, image, seen->turn * p + seen->shift))
                     continue;
-                double window = (1 + cos(PI * r)) / 2;
+                double window = (1 + creal(gi_align_unit(r / 2))) / 2;
                 if (pass)
                     v[y * SIDE + x] = (value - sum / n) * window;
                 sum += pass ? 0 : value * window;
@@ -150,17 +176,19 @@ static void spectrum(double complex *v, const struct gi_image *image,
  * radii count alike, under a window of Hann. */
 static void log_polar(double complex *v, const double complex *from)
 {
-    for (int k = 0; k < SIDE; k++) {
-        double r = RADIUS_MIN * pow((double)RADIUS_MAX / RADIUS_MIN, (double)k / SIDE);
-        double sum = 0, squares = 0, window = (1 - cos(2 * PI * (k + 0.5) / SIDE)) / 2;
+    const double factor = growth();
+    double r = RADIUS_MIN;
+    for (int k = 0; k < SIDE; k++, r *= factor) {
+        double sum = 0, squares = 0, window = (1 - creal(gi_align_unit((k + 0.5) / SIDE))) / 2;
         for (int j = 0; j < SIDE; j++) {
-            double x = r * cos(PI * j / SIDE) + SIDE, y = r * sin(PI * j / SIDE) + SIDE;
+            double complex ray = r * gi_align_unit(0.5 * j / SIDE);
+            double x = creal(ray) + SIDE, y = cimag(ray) + SIDE;
             int left = (int)x, top = (int)y;
             double t = x - left, u = y - top, level = 0;
             for (int corner = 0; corner < 4; corner++) {
                 int column = (left + corner % 2) % SIDE, row = (top + corner / 2) % SIDE;
                 level += (corner % 2 ? t : 1 - t) * (corner / 2 ? u : 1 - u) *
-                         log(1e-9 + cabs(from[row * SIDE + column]));
+                         (double)gi_log((float)(1e-9 + length(from[row * SIDE + column])));
             }
             v[j * SIDE + k] = level;
             sum += level;
@@ -214,7 +242,10 @@ enum gi_status gi_align_candidates(struct gi_similarity *found, int *n,
                                    bool rotates, bool scales, struct gi_err *err)
 {
     const struct gi_similarity same = {1, 0};
-    const double step = log((double)RADIUS_MAX / RADIUS_MIN) / SIDE;
+    const double factor = growth();
+    int radii = 1; /* steps of the radius within a factor of 2 */
+    for (double scale = factor; scales && scale * factor < 2; scale *= factor)
+        radii++;
     *n = 1;
     found[0] = same;
     if (square_of(image).side < SIDE_MIN || square_of(reference).side < SIDE_MIN)
@@ -229,11 +260,12 @@ enum gi_status gi_align_candidates(struct gi_similarity *found, int *n,
     log_polar(work, fixed);
     correlate(polar, work, true);
     for (*n = 0; *n < GI_ALIGN_CANDIDATES; *n += 2) {
-        int best = take_peak(polar, rotates ? TURNS : 1, scales ? (int)(log(2) / step) : 1);
-        double angle = rotates ? PI * signed_steps(best / SIDE) / SIDE : 0;
-        double scale = scales ? exp(-step * signed_steps(best % SIDE)) : 1;
+        int best = take_peak(polar, rotates ? ANGLES : 1, radii);
+        double turns = rotates ? 0.5 * signed_steps(best / SIDE) / SIDE : 0, scale = 1;
+        for (int i = scales ? signed_steps(best % SIDE) : 0; i; i += i < 0 ? 1 : -1)
+            scale = i < 0 ? scale * factor : scale / factor;
         for (int half = 0; half < 2; half++) {
-            found[*n + half].turn = scale * cexp(I * (angle + (rotates ? PI * half : 0)));
+            found[*n + half].turn = scale * gi_align_unit(turns + (rotates ? 0.5 * half : 0));
             find_shift(&found[*n + half], image, fixed, work);
         }
     }

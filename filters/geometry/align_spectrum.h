@@ -20,6 +20,9 @@ struct gi_similarity {
     double complex turn, shift;
 };
 
+/* Returns the unit number whose angle is this number of turns, the same on every machine. */
+double complex gi_align_unit(double turns);
+
 /* Searches the middle square of two gray float images of one size, and stores at most
  * GI_ALIGN_CANDIDATES transforms in *n of `found`. Without `rotates` angles are 0, and without
  * `scales` scales are 1; others are within a factor of 2. Both directions of an axis are found, of

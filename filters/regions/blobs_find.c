@@ -13,9 +13,21 @@
 
 enum { LEVELS = 3 };
 
+/* The standard deviation of a scale, by products, which are the same on every machine. */
+static double sigma_of(const struct gi_blobs_params *p, int scale)
+{
+    double sigma = p->min_sigma;
+    while (scale-- > 0)
+        sigma *= p->ratio;
+    return sigma;
+}
+
 int gi_blobs_scales(const struct gi_blobs_params *p)
 {
-    return (int)(log(p->max_sigma / p->min_sigma) / log(p->ratio) + 1);
+    int n = 1;
+    for (double sigma = p->min_sigma * p->ratio; sigma <= p->max_sigma * (1 + 1e-12); n++)
+        sigma *= p->ratio;
+    return n;
 }
 
 /* A difference in host memory, and its maxima over 3 x 3 pixels. */
@@ -146,7 +158,7 @@ static enum gi_status add_maxima(struct gi_blobs *blobs, const struct level leve
                                  const struct gi_blobs_params *p, int scale, struct gi_err *err)
 {
     const double factor = 1 / (p->ratio - 1);
-    const double sigma = p->min_sigma * pow(p->ratio, scale);
+    const double sigma = sigma_of(p, scale);
     const struct gi_image *samples = &levels[1].samples;
     enum gi_status status = GI_OK;
     for (int y = 0; y < samples->height && !status; y++) {
@@ -191,8 +203,8 @@ enum gi_status gi_blobs_find(struct gi_queue *queue, struct gi_blobs *blobs,
     }
     for (int i = 0; i <= nscales && !status; i++) {
         if (i < nscales)
-            status = next_level(queue, &levels[2], &smooth, &floats,
-                                p->min_sigma * pow(p->ratio, i + 1), p->invert, err);
+            status =
+                next_level(queue, &levels[2], &smooth, &floats, sigma_of(p, i + 1), p->invert, err);
         if (!status && i)
             status = add_maxima(blobs, levels, p, i - 1, err);
         level_free(&levels[0]);

@@ -1,4 +1,4 @@
-/* Which blobs remain where they overlap, and their flux.
+/* Decides between blobs that overlap, and measures their flux.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static double overlap_of(const struct gi_blob *a, const struct gi_blob *b)
 {
     const double large = a->radius > b->radius ? a->radius : b->radius;
     const double r1 = a->radius / large, r2 = b->radius / large, least = r1 < r2 ? r1 : r2;
-    const double d = hypot(a->column - b->column, a->row - b->row) / large;
+    const double dx = a->column - b->column, dy = a->row - b->row,
+                 d = sqrt(dx * dx + dy * dy) / large;
     if (d > r1 + r2)
         return 0;
     if (d <= fabs(r1 - r2))

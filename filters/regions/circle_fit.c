@@ -31,10 +31,12 @@ static bool find_normal(struct gi_edge_normal *normal, const struct gi_edge_pixe
         }
     }
     /* The major axis has half the angle of (xx - yy, 2 xy); the minor axis is across it. */
-    const double angle = atan2(2.0 * xy, xx - yy) / 2;
-    *normal =
-        (struct gi_edge_normal){(float)at.x, (float)at.y, (float)-sin(angle), (float)cos(angle)};
-    return xx + yy > 0 && hypot(xx - yy, 2.0 * xy) >= elongated * (xx + yy);
+    const double u = xx - yy, v = 2.0 * xy, length = sqrt(u * u + v * v);
+    const double cosine = length > 0 ? sqrt((length + u) / (2 * length)) : 1;
+    const double sine = length > 0 ? sqrt((length - u) / (2 * length)) : 0;
+    *normal = (struct gi_edge_normal){(float)at.x, (float)at.y, (float)(v < 0 ? sine : -sine),
+                                      (float)cosine};
+    return xx + yy > 0 && length >= elongated * (xx + yy);
 }
 
 enum gi_status gi_edge_normals_find(struct gi_edge_normals *normals,
@@ -205,7 +207,7 @@ static bool improve(struct gi_circle *circle, const struct gi_edge_normals *norm
         a[3] += ray.y * ray.y, a[4] += ray.y, a[5] += 1;
         b[0] += ray.x * miss, b[1] += ray.y * miss, b[2] += miss;
     }
-    if (!solve(v, a, b) || hypot(v[0], v[1]) > 2 * reach)
+    if (!solve(v, a, b) || sqrt(v[0] * v[0] + v[1] * v[1]) > 2 * reach)
         return false;
     circle->x += v[0], circle->y += v[1], circle->radius += v[2];
     return circle->radius > 0;

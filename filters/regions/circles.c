@@ -59,7 +59,7 @@ static struct gi_circles_params params_for(const struct gi_circles_params *param
 {
     struct gi_circles_params p = *params;
     const int shorter = src->width < src->height ? src->width : src->height;
-    const double most = hypot(src->width, src->height);
+    const double most = sqrt((double)src->width * src->width + (double)src->height * src->height);
     if (isnan(p.max_radius))
         p.max_radius = fmax(p.min_radius, shorter / 2.0);
     p.max_radius = fmin(p.max_radius, fmax(most, p.min_radius));
@@ -236,7 +236,8 @@ static void space(struct gi_circles *circles, double distance)
         bool near = false;
         for (uint64_t j = 0; j < n && !near; j++) {
             const struct gi_circle *other = &circles->circles[j];
-            const double away = hypot(other->x - circle.x, other->y - circle.y);
+            const double dx = other->x - circle.x, dy = other->y - circle.y;
+            const double away = sqrt(dx * dx + dy * dy);
             near = away < distance || (away < 2 && fabs(other->radius - circle.radius) < 2);
         }
         if (!near)

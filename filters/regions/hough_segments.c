@@ -113,7 +113,7 @@ static struct track track_of(const struct search *search, struct gi_edge_pixel a
 
 static struct gi_hough_line line_of(const struct track *track)
 {
-    const double length = hypot(1, track->slope), degree = acos(-1) / 180;
+    const double length = sqrt(1 + track->slope * track->slope), degree = acos(-1) / 180;
     /* The unit vector across the line: of (u, v) it is (-slope, 1). */
     double across_u = -track->slope / length, across_v = 1 / length;
     double c = track->steep ? across_v : across_u, s = track->steep ? across_u : across_v;
@@ -162,6 +162,12 @@ static void take(const struct search *search, const struct track *track)
     }
 }
 
+static double length_of(const struct gi_hough_line *line)
+{
+    const double dx = line->x2 - line->x1, dy = line->y2 - line->y1;
+    return sqrt(dx * dx + dy * dy);
+}
+
 static enum gi_status try_pixel(struct gi_hough_lines *lines, const struct search *search,
                                 struct gi_edge_pixel at, struct gi_err *err)
 {
@@ -175,8 +181,7 @@ static enum gi_status try_pixel(struct gi_hough_lines *lines, const struct searc
         return GI_OK;
     const struct track track = track_of(search, at, angle);
     struct gi_hough_line line = line_of(&track);
-    if (hypot(line.x2 - line.x1, line.y2 - line.y1) < search->p->min_length ||
-        2 * track.free <= track.n)
+    if (length_of(&line) < search->p->min_length || 2 * track.free <= track.n)
         return GI_OK;
     take(search, &track);
     if (line.x1 > line.x2) {
@@ -190,8 +195,8 @@ static enum gi_status try_pixel(struct gi_hough_lines *lines, const struct searc
 static int by_length(const void *first, const void *second)
 {
     const struct gi_hough_line *a = first, *b = second;
-    const double p[] = {-hypot(a->x2 - a->x1, a->y2 - a->y1), a->y1, a->x1, a->y2, a->x2};
-    const double q[] = {-hypot(b->x2 - b->x1, b->y2 - b->y1), b->y1, b->x1, b->y2, b->x2};
+    const double p[] = {-length_of(a), a->y1, a->x1, a->y2, a->x2};
+    const double q[] = {-length_of(b), b->y1, b->x1, b->y2, b->x2};
     for (int i = 0; i < 5; i++)
         if (p[i] != q[i])
             return p[i] < q[i] ? -1 : 1;

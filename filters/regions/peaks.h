@@ -23,8 +23,8 @@ struct gi_peaks {
     uint64_t room;         /* number of peaks that there is memory for */
 };
 
-/* Which samples are peaks: those above `level` that are the maximum of the square of 2
- * min_distance + 1 pixels per side around them. A peak less than
+/* Decides what a peak is: a sample above `level` that is the maximum of the square of 2
+ * min_distance + 1 pixels per side around it. A peak less than
  * min_distance columns and rows away from one before is left out. */
 struct gi_peaks_rule {
     int min_distance; /* px, 0 or more */
