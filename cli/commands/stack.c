@@ -35,8 +35,8 @@ struct stack_params {
 static const struct gi_option options[] = {
     GI_STACK_OPTIONS(struct stack_params, stack.method, stack.kappa),
     {GI_OPTION("align", FLAG, struct stack_params, align),
-     .help = "Move each image over the first one, by the shift that gpuimg align finds, with "
-             "bicubic interpolation; at the sides the outer pixels are repeated"},
+     .help = "Move each image over the first one, by the transform that gpuimg align finds, "
+             "with bicubic interpolation; at the sides the outer pixels are repeated"},
     GI_ALIGN_OPTIONS(struct stack_params, rotate, scale, ", with --align"),
     {GI_OPTION("files-from", PATH, struct stack_params, files_from), .metavar = "LIST",
      .help = "Read names of further inputs from this file, one per line; - is standard input"},
@@ -374,8 +374,8 @@ const struct gi_command gi_command_stack = {
         "Every file is read once. The methods \"mean\", \"min\", \"max\" and \"sum\" need "
         "8 bytes for each sample of an image, and memory for 8 images and those that are "
         "being decoded. The methods \"median\" and \"sigma-clip\" need all images at once, and "
-        "\"exposure\" and \"focus\" visit all images twice, with memory for some 30 bytes per "
-        "sample of one image. "
+        "\"exposure\" and \"focus\" visit all images twice, with 30 to 40 bytes per sample of "
+        "one image on top of --memory. "
         "Whatever takes more than --memory is stored in a temporary file, in the folder "
         "$TMPDIR or else in /var/tmp, and read from there part by part. The result is the "
         "same. The memory in use is at most --memory, and in addition one input and the "

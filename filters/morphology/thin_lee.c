@@ -160,7 +160,7 @@ static int by_place(const void *first, const void *second)
     return (a > b) - (a < b);
 }
 
-/* Runs a pass, counted from PASSES. */
+/* Runs a pass, counted from 0. */
 static enum gi_status run_pass(struct state *s, uint32_t pass, struct gi_err *err)
 {
     const ptrdiff_t side = s->step[side_of_pass[pass % PASSES]];

@@ -186,7 +186,7 @@ static enum gi_status make_focus(struct gi_queue *queue, struct gi_image *energy
     return status;
 }
 
-/* Updates the maximum of the measures and its image. Of equal measures the first counts. */
+/* Updates the maximum of the measures and its image. The first of equal measures counts. */
 static enum gi_status weigh_focus(struct gi_queue *queue, struct gi_image *state,
                                   const struct gi_image *real, const struct gi_image *earlier,
                                   int k, const struct gi_fusion *fusion, struct gi_err *err)

@@ -7,9 +7,9 @@
  * Each image is visited twice, first for the state, then for the pyramid, so that the memory does
  * not depend on the number of images:
  *
- *   state  FUSION_EXPOSURE: the sum of the weights, one float per pixel. FUSION_FOCUS: in rows 0 to
- *          height - 1 the maximum of the measures of focus, in the rows below the number of its
- *          image
+ *   state  GI_FUSION_EXPOSURE: the sum of the weights, one float per pixel. GI_FUSION_FOCUS: in
+ *          rows 0 to height - 1 the maximum of the measures of focus, in the rows below the number
+ *          of its image
  *   sum    the levels of the fused pyramid in float (gi_laplacian_levels()), with the channels of
  *          the images. Alpha is the weighted mean of the finest level, and 0 in the others. Levels
  *          of colours are weighted by alpha; the colours of transparent pixels are those of the
