@@ -20,12 +20,13 @@ enum {
 static void note(struct gi_common_metadata *common, const struct gi_part *part, int image,
                  const char *name)
 {
-    struct gi_common_loss *loss = common->losses, *end = loss + common->nlosses;
-    while (loss < end &&
-           (loss->part.kind != part->kind || loss->part.fate != part->fate ||
-            loss->part.warned != part->warned || strncmp(loss->part.name, name, NAME) != 0))
-        loss++;
-    if (loss == end) {
+    struct gi_common_loss *loss = common->losses;
+    int at = 0;
+    for (; at < common->nlosses; at++, loss++)
+        if (loss->part.kind == part->kind && loss->part.fate == part->fate &&
+            loss->part.warned == part->warned && strncmp(loss->part.name, name, NAME) == 0)
+            break;
+    if (at == common->nlosses) {
         int n = common->nlosses++;
         if ((n & (n - 1)) == 0) /* room for a power of two */
             common->losses =

@@ -180,8 +180,11 @@ enum gi_status gi_xmp_set_item_length(void **xmp, size_t *nbytes, const char *se
                                       unsigned length, struct gi_err *err)
 {
     static const char open[] = "<rdf:li", close[] = "</rdf:li";
-    const char *packet = *xmp, *end = packet + *nbytes, *from, *to, *at = packet;
-    while (packet && find(&from, &to, &at, packet, end, "Item:Semantic")) {
+    const char *packet = *xmp, *end, *from, *to, *at = packet;
+    if (!packet)
+        return GI_OK;
+    end = packet + *nbytes;
+    while (find(&from, &to, &at, packet, end, "Item:Semantic")) {
         if ((size_t)(to - from) != strlen(semantic) || memcmp(from, semantic, (size_t)(to - from)))
             continue;
         const char *item = from, *last = memmem(to, (size_t)(end - to), close, sizeof close - 1);
