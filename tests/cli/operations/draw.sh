@@ -2,13 +2,6 @@
 # draw refuses what it can't read before any work, and keeps alpha, depth and metadata.
 # Sources: cli/commands/draw.c cli/tables/shapes_table.c cli/plot/drawing.c cli/args/drawings.h filters/arithmetic/draw.c cli/run/ready.c
 . "$(dirname "$0")/../lib.sh"
-if sanitized; then # see the end
-    gpuimg() {
-        local one=()
-        [[ $1 != draw ]] || one=(--threads 1)
-        "$GPUIMG" "$@" "${one[@]}"
-    }
-fi
 pgm in.pgm 60 40
 if ! gpuimg draw in.pgm first.png --box 1,1,5,5 >/dev/null 2>err; then
     skip "no drawing: $(<err)"
@@ -156,11 +149,6 @@ same 'through a pipe' first.png piped.png
 printf 'P5 60 40 255\n' >short.pgm
 expect_error 1 'draw: short.pgm: ends early*' draw short.pgm made.png --box 1,1,5,5
 expect 0 gpuimg draw in.pgm first.png --box 1,1,5,5
-if sanitized; then
-    skip 'several threads: the allocator of AddressSanitizer may hang in a child that is forked beside other threads'
-    finish
-    exit
-fi
 for threads in 1 3; do
     for i in 1 2 3 4 5; do # libraries are loaded by other threads meanwhile
         expect 0 gpuimg draw in.pgm first.png deep.tif one.pgm kept.tif --box 2,3,20,9 --width 2 --fill '#ff000080' --threads $threads \
