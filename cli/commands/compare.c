@@ -323,6 +323,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     enum gi_status status = p->max_differing ? read_share(&count, p->max_differing, 1, err) : GI_OK;
     bool pairs = false;
     if (!status)
+        status = gi_compare_check_reports(p, err);
+    if (!status)
         status = gi_pairs_are_wanted(&pairs, params, operands, noperands, err);
     if (status)
         return status;

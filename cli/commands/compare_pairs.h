@@ -34,6 +34,8 @@ struct gi_compare_params {
 
 /* Returns whether --junit or --html writes to standard output, which then has no other text. */
 bool gi_compare_reports_to_stdout(const struct gi_compare_params *p);
+/* Refuses two reports on standard output. Errors: GI_E_USAGE. */
+enum gi_status gi_compare_check_reports(const struct gi_compare_params *p, struct gi_err *err);
 
 /* Two images and their difference. */
 struct gi_compare_pair {

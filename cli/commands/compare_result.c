@@ -13,9 +13,21 @@
 
 enum { CELL = 12 };
 
+static bool is_stdout(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
 bool gi_compare_reports_to_stdout(const struct gi_compare_params *p)
 {
-    return (p->junit && strcmp(p->junit, "-") == 0) || (p->html && strcmp(p->html, "-") == 0);
+    return is_stdout(p->junit) || is_stdout(p->html);
+}
+
+enum gi_status gi_compare_check_reports(const struct gi_compare_params *p, struct gi_err *err)
+{
+    return is_stdout(p->junit) && is_stdout(p->html)
+               ? gi_fail(err, GI_E_USAGE, "--junit -: --html writes there too")
+               : GI_OK;
 }
 
 struct gi_compare_columns gi_compare_columns(unsigned metrics)

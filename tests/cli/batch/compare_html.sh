@@ -93,6 +93,7 @@ for names in 'a b' 'a/equal.png b/equal.png'; do
     # shellcheck disable=SC2086 # words
     check "--junit - of $names" python3 -c 'import sys, xml.etree.ElementTree as t; t.parse(sys.stdin)' < <(gpuimg compare $names --junit - 2>/dev/null)
 done
+expect_error 2 'compare: --junit -: --html writes there too' compare a b --junit - --html -
 expect_error 2 'compare: --table -: --junit or --html writes there too' compare a b --junit - --table -
 expect_error 2 'compare: --junit x.xml: is the file of --html too, want another one' compare a b --html x.xml --junit x.xml
 expect 2 gpuimg compare a b --html none/page.html
