@@ -205,6 +205,7 @@ np.save("float.npy", values[:, :, 0])
 c.run("tiles", "float.npy", "out.tif", "--layout", "tiff", "--tile-size", 16)
 c.run("convert", "out.tif[1]", "level.npy")
 c.check("tiff, float", np.abs(np.load("level.npy") - half).max() < 2**-23)
+shutil.copy("rgb.png", "in.png")
 c.run("tiles", "rgb.png", "in.png", "--layout", "tiff", "--out", "{stem}-p.tif")
 c.check("tiff, many", os.path.exists("rgb-p.tif"))
 for words, want in ((("out.png",), "out.png: want a name that ends in .tif"), (("out.tif", "--tile-size", "20"), "--tile-size 20: want a multiple of 16")):
