@@ -4,7 +4,8 @@
 GPUIMG=$(readlink -f "${1:?usage: $0 GPUIMG}")
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
-trap 'cd /; rm -rf "$work"' EXIT
+# A command in the background that a signal ends before it starts would run the trap, too.
+trap '((BASHPID == $$)) && cd / && rm -rf "$work"' EXIT
 cd "$work" || exit 1
 unset GPUIMG_DEVICE GPUIMG_CPU GPUIMG_WAY POSIXLY_CORRECT
 export LC_ALL=C
