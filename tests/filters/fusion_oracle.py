@@ -59,7 +59,7 @@ def doubled(a, shape, rule=weighted):
 
 
 def laplacian(image):
-    """Of the luma, with mirrored sides; a transparent neighbour counts as the pixel itself."""
+    """The Laplacian of the luma, with mirrored sides; a transparent neighbour counts as the pixel itself."""
     g = image[..., :3] @ [0.299, 0.587, 0.114] if image.shape[2] > 2 else image[..., 0]
     h, w = g.shape
     total, alpha = 0 * g, alphas([image])[0] + 0 * g

@@ -1,6 +1,6 @@
 #!/bin/bash
 # --memory bounds the memory of many images together, measured by the peak of resident memory beyond that of the program
-# itself, which differs by what it is built with. Usage: memory.sh GPUIMG
+# itself, which is larger with CUDA. Usage: memory.sh GPUIMG
 # Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine* cli/commands/stack*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
