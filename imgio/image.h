@@ -253,6 +253,13 @@ static inline int gi_orientation_layout(int orientation)
     return turns[orientation];
 }
 
+/* Returns the orientation whose turn undoes that of this EXIF orientation; that of 0 is 1. */
+static inline int gi_orientation_inverse(int orientation)
+{
+    static const unsigned char inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6};
+    return inverse[orientation];
+}
+
 /* Returns the layout that undoes `layout`. If that has a transposition, the two mirrors are
  * exchanged. */
 static inline int gi_layout_inverse(int layout)

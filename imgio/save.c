@@ -283,12 +283,12 @@ static enum gi_status fit_and_encode(struct gi_sink *sink, const struct gi_forma
                                      const struct gi_metadata *metadata,
                                      const struct gi_save_options *options, struct gi_err *err)
 {
-    static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6};
     struct gi_metadata fitted = {0};
     int kept = 1;
     if (format->upright && metadata && metadata->exif)
         kept = gi_exif_orientation(metadata->exif, metadata->exif_nbytes);
-    int stored = kept > 1 ? kept : options->orientation, turn = kept > 1 ? kept : inverse[stored];
+    int stored = kept > 1 ? kept : options->orientation;
+    int turn = kept > 1 ? kept : gi_orientation_inverse(stored);
     enum gi_status status = gi_metadata_fit_image(&fitted, metadata, image, stored, err);
     if (kept > 1)
         gi_exif_reset(fitted.exif, fitted.exif_nbytes);

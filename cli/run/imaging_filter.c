@@ -157,7 +157,6 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
                                 const struct gi_image *made, const struct gi_placement *placement,
                                 struct gi_err *err)
 {
-    static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6}; /* of EXIF orientations */
     const struct gi_io_params *io = gi_imaging_options(imaging)->io;
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     struct gi_nodata others = nodata_of_others(chain);
@@ -172,7 +171,7 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
     if (chain && chain->n)
         gi_geo_move(metadata, placement->known ? placement->m : NULL, placement->whole);
     if (io->passed.orientation > 1) /* of the image as it will be stored */
-        gi_geo_orient(metadata, made, inverse[io->passed.orientation]);
+        gi_geo_orient(metadata, made, gi_orientation_inverse(io->passed.orientation));
     if (chain && recolors(chain))
         gi_metadata_drop_color(metadata);
     if (chain && changes_samples(chain))
