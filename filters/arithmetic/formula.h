@@ -1,4 +1,4 @@
-/* Formulas of operations as programs of the primitive calc.
+/* Formulas of operations, which are programs of the primitive calc.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,7 +11,13 @@
 enum gi_status gi_formula_compile(struct gi_calc *program, int channels, const char *text,
                                   struct gi_err *err);
 
-/* Makes the program of formulas separated by commas, each of which is a channel of the result, for
- * images shaped like the n images, which the formulas name a, b and c. Errors: as above. */
-enum gi_status gi_formula_compile_images(struct gi_calc *program, const struct gi_image *images,
-                                         int n, const char *text, struct gi_err *err);
+/* Computes formulas separated by commas, each of which is a channel of `dst`. They name the images
+ * a, b and c, of the size of `dst`; unused ones are NULL. Errors: as above, those of calc. */
+enum gi_status gi_formula_run(struct gi_queue *queue, struct gi_image *dst, const char *text,
+                              const struct gi_image *a, const struct gi_image *b,
+                              const struct gi_image *c, struct gi_err *err);
+
+/* The same for `made`, a new float image of that many channels, which the caller releases. */
+enum gi_status gi_formula_make(struct gi_queue *queue, struct gi_image *made, int channels,
+                               const char *text, const struct gi_image *a, const struct gi_image *b,
+                               const struct gi_image *c, struct gi_err *err);

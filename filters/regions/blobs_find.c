@@ -130,7 +130,7 @@ static enum gi_status add(struct gi_blobs *to, const struct gi_blob *blob, struc
 
 /* Sets the centre of a blob to the maximum of the quadratic polynomial that has the gradient and
  * the second differences at its pixel, if that is at most 1 px away: the centre is (column, row) -
- * H^-1 g. Beside the image there is no difference. Source: M. Brown and D. Lowe, Invariant features
+ * H^-1 g. At the sides of the image it stays. Source: M. Brown and D. Lowe, Invariant features
  * from interest point groups, BMVC 2002. */
 static void refine(struct gi_blob *blob, const struct gi_image *samples)
 {

@@ -14,14 +14,12 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "filters/arithmetic/formula.h"
 #include "filters/convolution/weights.h"
 #include "filters/regions/host_image.h"
 #include "filters/tone/luma.h"
 #include "filters/tone/threshold_level.h"
-#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 enum { DISTANCE_MAX = 2000, TENSOR = 3 };
@@ -89,24 +87,6 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Makes `floats`, which the caller releases: the formulas of `text`, one per channel, of an image
- * of floats. */
-static enum gi_status calculate(struct gi_queue *queue, struct gi_image *floats, int channels,
-                                const struct gi_image *src, const char *text, struct gi_err *err)
-{
-    struct gi_calc *program = gi_small_calloc(1, sizeof *program);
-    enum gi_status status = gi_formula_compile_images(program, src, 1, text, err);
-    if (!status)
-        status = queue->k->alloc(queue, floats, src->width, src->height, channels, GI_F32, err);
-    if (!status) {
-        status = queue->k->calc(queue, floats, src, program, err);
-        if (status)
-            queue->k->release(queue, floats);
-    }
-    free(program);
-    return status;
-}
-
 /* Makes `tensor`, which the caller releases: A, B and C as channels, before the Gaussian. */
 static enum gi_status make_products(struct gi_queue *queue, struct gi_image *tensor,
                                     const struct gi_image *gray, struct gi_err *err)
@@ -122,7 +102,7 @@ static enum gi_status make_products(struct gi_queue *queue, struct gi_image *ten
         return status;
     status = queue->k->convert(queue, &floats, gray, NULL, err);
     if (!status)
-        status = calculate(queue, tensor, TENSOR, &floats, text, err);
+        status = gi_formula_make(queue, tensor, TENSOR, text, &floats, NULL, NULL, err);
     queue->k->release(queue, &floats);
     return status;
 }
@@ -149,7 +129,7 @@ static enum gi_status find_responses(const struct gi_plan *plan, struct gi_queue
     if (!status) {
         status = queue->k->convolve_separable(queue, &tensor, &products, &gaussian->spec, err);
         if (!status)
-            status = calculate(queue, &responses, 1, &tensor, text, err);
+            status = gi_formula_make(queue, &responses, 1, text, &tensor, NULL, NULL, err);
         queue->k->release(queue, &tensor);
     }
     queue->k->release(queue, &products);

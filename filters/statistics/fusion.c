@@ -9,7 +9,6 @@
 
 #include "filters/arithmetic/formula.h"
 #include "filters/geometry/laplacian_pyramid.h"
-#include "imgio/small.h"
 #include "kernels/arithmetic.h"
 #include "kernels/geometry.h"
 #include "kernels/kernels.h"
@@ -29,42 +28,6 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *text, const c
     va_end(arguments);
 }
 
-/* Computes a formula of the images a, b and c; unused ones are NULL. */
-static enum gi_status calculate(struct gi_queue *queue, struct gi_image *dst, const char *text,
-                                const struct gi_image *a, const struct gi_image *b,
-                                const struct gi_image *c, struct gi_err *err)
-{
-    struct gi_image shapes[3] = {*a};
-    struct gi_calc *program = gi_small_calloc(1, sizeof *program);
-    int n = 1;
-    if (b)
-        shapes[n++] = *b;
-    if (c)
-        shapes[n++] = *c;
-    enum gi_status status = gi_formula_compile_images(program, shapes, n, text, err);
-    program->others[0] = b;
-    program->others[1] = c;
-    if (!status)
-        status = queue->k->calc(queue, dst, a, program, err);
-    free(program);
-    return status;
-}
-
-/* As calculate(), for a new float image of `channels` channels. */
-static enum gi_status make(struct gi_queue *queue, struct gi_image *made, int channels,
-                           const char *text, const struct gi_image *a, const struct gi_image *b,
-                           const struct gi_image *c, struct gi_err *err)
-{
-    enum gi_status status =
-        queue->k->alloc(queue, made, a->width, a->height, channels, GI_F32, err);
-    if (status)
-        return status;
-    status = calculate(queue, made, text, a, b, c, err);
-    if (status)
-        queue->k->release(queue, made);
-    return status;
-}
-
 /* Makes the finite float version of an image, whose full scale is 1. */
 static enum gi_status make_real(struct gi_queue *queue, struct gi_image *real,
                                 const struct gi_image *image, struct gi_err *err)
@@ -80,7 +43,7 @@ static enum gi_status make_real(struct gi_queue *queue, struct gi_image *real,
     for (int i = 0; i < image->channels; i++)
         put(&text, "%sisnan(a[%d]) ? 0 : clamp(a[%d], %s)", i ? ", " : "", i, i,
             i == gi_color_channels(image) ? "0, 1" : "0 - 1e9, 1e9");
-    return make(queue, real, image->channels, text.bytes, image, NULL, NULL, err);
+    return gi_formula_make(queue, real, image->channels, text.bytes, image, NULL, NULL, err);
 }
 
 /* ---- weights ---- */
@@ -168,7 +131,8 @@ static enum gi_status make_focus(struct gi_queue *queue, struct gi_image *energy
     put(&square_text, alpha ? "laplacian * laplacian * a[%d]" : "laplacian * laplacian",
         real->channels - 1);
     put(&energy_text, "a * b[%d]", real->channels - 1);
-    enum gi_status status = make(queue, &square, 1, square_text.bytes, real, NULL, NULL, err);
+    enum gi_status status =
+        gi_formula_make(queue, &square, 1, square_text.bytes, real, NULL, NULL, err);
     if (status)
         return status;
     status = queue->k->alloc(queue, &smooth, real->width, real->height, 1, GI_F32, err);
@@ -180,7 +144,7 @@ static enum gi_status make_focus(struct gi_queue *queue, struct gi_image *energy
         return GI_OK;
     }
     if (!status)
-        status = make(queue, energy, 1, energy_text.bytes, &smooth, real, NULL, err);
+        status = gi_formula_make(queue, energy, 1, energy_text.bytes, &smooth, real, NULL, err);
     if (smooth.data)
         queue->k->release(queue, &smooth);
     return status;
@@ -206,10 +170,11 @@ static enum gi_status weigh_focus(struct gi_queue *queue, struct gi_image *state
     } else {
         put(&text, "0");
     }
-    status = calculate(queue, &best, k ? "max(a, b)" : "a", &energy, k ? &was : NULL, NULL, err);
+    status =
+        gi_formula_run(queue, &best, k ? "max(a, b)" : "a", &energy, k ? &was : NULL, NULL, err);
     if (!status)
-        status = calculate(queue, &number, text.bytes, &energy, k ? &was : NULL,
-                           k ? &number_was : NULL, err);
+        status = gi_formula_run(queue, &number, text.bytes, &energy, k ? &was : NULL,
+                                k ? &number_was : NULL, err);
     queue->k->release(queue, &energy);
     return status;
 }
@@ -226,7 +191,7 @@ enum gi_status gi_fusion_weigh(struct gi_queue *queue, struct gi_image *state,
     put_exposure(&text, image->channels, !k);
     status = fusion->method == GI_FUSION_FOCUS
                  ? weigh_focus(queue, state, &real, earlier, k, fusion, err)
-                 : calculate(queue, state, text.bytes, &real, k ? earlier : NULL, NULL, err);
+                 : gi_formula_run(queue, state, text.bytes, &real, k ? earlier : NULL, NULL, err);
     queue->k->release(queue, &real);
     return status;
 }
@@ -240,11 +205,11 @@ static enum gi_status make_weights(struct gi_queue *queue, struct gi_image *weig
     struct gi_image number = gi_image_rows(state, state->height - fusion->height, state->height);
     if (fusion->method == GI_FUSION_FOCUS) {
         put(&text, "a == %d", k);
-        return make(queue, weights, 1, text.bytes, &number, NULL, NULL, err);
+        return gi_formula_make(queue, weights, 1, text.bytes, &number, NULL, NULL, err);
     }
     put_exposure(&text, real->channels, true);
     put(&text, " / b");
-    return make(queue, weights, 1, text.bytes, real, state, NULL, err);
+    return gi_formula_make(queue, weights, 1, text.bytes, real, state, NULL, err);
 }
 
 /* ---- pyramids ---- */
@@ -273,9 +238,9 @@ static enum gi_status add_level(struct gi_queue *queue, struct gi_image *to,
 {
     struct gi_image part;
     if (!earlier)
-        return calculate(queue, to, formula, image, weights, expanded, err);
+        return gi_formula_run(queue, to, formula, image, weights, expanded, err);
     enum gi_status status =
-        make(queue, &part, image->channels, formula, image, weights, expanded, err);
+        gi_formula_make(queue, &part, image->channels, formula, image, weights, expanded, err);
     if (status)
         return status;
     const struct gi_arithmetic plus = {
@@ -359,9 +324,9 @@ static enum gi_status store(struct gi_queue *queue, struct gi_image *dst,
     if (gi_has_alpha(finest))
         put(&text, "a[%d]", colors);
     if (dst->type == GI_F32)
-        return calculate(queue, dst, text.bytes, finest, NULL, NULL, err);
+        return gi_formula_run(queue, dst, text.bytes, finest, NULL, NULL, err);
     enum gi_status status =
-        make(queue, &real, finest->channels, text.bytes, finest, NULL, NULL, err);
+        gi_formula_make(queue, &real, finest->channels, text.bytes, finest, NULL, NULL, err);
     if (status)
         return status;
     status = queue->k->convert(queue, dst, &real, NULL, err);
