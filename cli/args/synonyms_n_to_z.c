@@ -116,7 +116,6 @@ const struct gi_synonym gi_synonyms_n_to_z[] = {
     {"skeleton", "thin"},
     {"skeletonise", "thin"},
     {"skeletonize", "thin"},
-    {"skew", "affine"},
     {"slope", "edges --scale 0.125"},
     {"smart-crop", "crop --attention"},
     {"smartcrop", "crop --attention"},

@@ -8,10 +8,11 @@ extern const struct gi_command gi_command_channels, gi_command_split, gi_command
     gi_command_resize, gi_command_colormap, gi_command_calc, gi_command_run, gi_command_convert,
     gi_command_stack, gi_command_stats, gi_command_histogram, gi_command_integral,
     gi_command_cumulative, gi_command_palette, gi_command_hash, gi_command_find_places,
-    gi_command_align, gi_command_duplicates, gi_command_extract, gi_command_contours,
-    gi_command_peaks, gi_command_corners, gi_command_blobs, gi_command_lines, gi_command_circles,
-    gi_command_compare, gi_command_info, gi_command_report, gi_command_devices, gi_command_list,
-    gi_command_jobs, gi_command_selftest, gi_command_bench, gi_command_completion, gi_command_help;
+    gi_command_align, gi_command_skew, gi_command_duplicates, gi_command_extract,
+    gi_command_contours, gi_command_peaks, gi_command_corners, gi_command_blobs, gi_command_lines,
+    gi_command_circles, gi_command_compare, gi_command_info, gi_command_report, gi_command_devices,
+    gi_command_list, gi_command_jobs, gi_command_selftest, gi_command_bench, gi_command_completion,
+    gi_command_help;
 
 const struct gi_command *const gi_command_rows[] = {
     &gi_command_filter,
@@ -42,6 +43,7 @@ const struct gi_command *const gi_command_rows[] = {
     &gi_command_hash,
     &gi_command_find_places,
     &gi_command_align,
+    &gi_command_skew,
     &gi_command_duplicates,
     &gi_command_extract,
     &gi_command_contours,

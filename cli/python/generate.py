@@ -21,7 +21,7 @@ WIDTH = 100
 # Options of every function: those of `gpuimg help common` that concern arrays.
 COMMON = ("depth", "work-depth", "gray", "linear", "bands", "rgb", "layout", "nodata", "background", "strict", "allow-partial", "quiet",
           "device", "threads", "max-pixels", "max-bytes", "max-device-bytes")
-TABLES = ("stats", "histogram", "palette", "hash", "extract", "contours", "peaks", "corners", "blobs", "lines", "circles")
+TABLES = ("stats", "histogram", "palette", "hash", "skew", "extract", "contours", "peaks", "corners", "blobs", "lines", "circles")
 VALUES = ("map", "map-y", "labels", "mask-image", "labels-image")  # images that are taken as values, not as pictures
 FILES = ("points", "table", "crops")  # images that are named by their paths
 TYPES = {"flag": "bool", "int": "int", "odd": "int", "size": "int | str", "real": "float", "text": "str | float",

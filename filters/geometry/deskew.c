@@ -1,23 +1,9 @@
-/* Straightens a scanned page: finds the angle of its lines of text by projection profiles (W.
- * Postl, Detection of linear oblique structures and skew scan in digitized documents, ICPR 1986),
- * and rotates by the primitive `remap`. The host sums the profiles in integers.
+/* Straightens a scanned page: rotates it by the primitive `remap` against its skew.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
-#include <stdlib.h>
 
+#include "filters/geometry/skew.h"
 #include "filters/geometry/transform.h"
-#include "filters/tone/luma.h"
-#include "kernels/kernels.h"
-
-enum {
-    SIDE_MAX = 1600, /* of the reduced page, in cells */
-    LEVELS = 1023,   /* of its samples; SIDE_MAX * LEVELS * WEIGHTS fits in 31 bits */
-    WEIGHTS = 256,   /* sum of the weights of a column */
-    FINE = 10,       /* fine steps per coarse step */
-    AROUND = 2,      /* coarse steps on both sides that are divided into fine steps */
-};
-
-static const double coarse_step = 0.2; /* degrees */
 
 struct deskew_params {
     double max_angle;
@@ -25,9 +11,7 @@ struct deskew_params {
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("max-angle", REAL, struct deskew_params, max_angle), .letter = 'a',
-     .default_text = "15", .min = 0.2, .max = 44, .unit = "degrees",
-     .help = "Largest angle that is looked for, in both directions"},
+    GI_SKEW_OPTION(struct deskew_params),
     {GI_OPTION("interpolation", CHOICE, struct deskew_params, transform.interpolation),
      .letter = 'i', .default_text = "bilinear", .choices = gi_interpolation_choices,
      .help = "How a pixel of the result is interpolated from the pixels of the input"},
@@ -39,178 +23,16 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-struct deskew_state {
-    double angle_deg; /* counterclockwise, of the lines of text */
-    bool found;
-};
-
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct deskew_params *p = plan->params;
-    const struct gi_image *src = &plan->sources[0];
     if (!gi_transform_plan(plan, &p->transform, 0, err))
         return GI_E_MEMORY;
-    plan->cost.other += 20.0 / src->channels;
-    plan->scratch_nbytes = gi_luma_nbytes(src);
+    gi_skew_plan(plan);
     plan->passes = 1;
-    plan->state_nbytes = sizeof(struct deskew_state);
+    plan->state_nbytes = sizeof(struct gi_skew);
     plan->late = true;
     return GI_OK;
-}
-
-/* ---- the reduced page ---- */
-
-/* The differences of vertical neighbours in a page of cells of several pixels, column by column. */
-struct page {
-    int width, height;
-    int32_t *rises; /* height per column */
-};
-
-/* Sets the means of the cells, width x height of them. Samples that are not finite count as 0. */
-static void reduce(double *cells, int width, int height, int factor, const struct gi_image *image)
-{
-    for (int y = 0; y < image->height; y++)
-        for (int x = 0; x < image->width; x++) {
-            double v = gi_sample(gi_row(image, y), (size_t)x, image->type);
-            if (y / factor < height && x / factor < width)
-                cells[(size_t)(y / factor) * (size_t)width + (size_t)(x / factor)] +=
-                    isfinite(v) ? v : 0;
-        }
-}
-
-/* Makes the page of a gray image in host memory. The caller frees page->rises. Cells that are cut
- * off are left out. */
-static enum gi_status page_make(struct page *page, const struct gi_image *image, struct gi_err *err)
-{
-    int side = image->width > image->height ? image->width : image->height;
-    int factor = (side - 1) / SIDE_MAX + 1;
-    int width = image->width / factor, height = image->height / factor;
-    size_t n = (size_t)width * (size_t)height;
-    double *cells = calloc(n + 1, sizeof *cells), lo = INFINITY, hi = -INFINITY;
-    *page = (struct page){width, height - 1, malloc((n + 1) * sizeof *page->rises)};
-    if (!cells || !page->rises) {
-        free(cells);
-        free(page->rises);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: page of %d x %d cells", width, height);
-    }
-    reduce(cells, width, height, factor, image);
-    for (size_t i = 0; i < n; i++) {
-        lo = fmin(lo, cells[i]);
-        hi = fmax(hi, cells[i]);
-    }
-    double scale = hi > lo ? LEVELS / (hi - lo) : 0;
-    for (int x = 0; x < width; x++)
-        for (int y = 0; y < page->height; y++) {
-            const double *at = &cells[(size_t)y * (size_t)width + (size_t)x];
-            page->rises[(size_t)x * (size_t)page->height + (size_t)y] =
-                (int32_t)lrint((at[width] - lo) * scale) - (int32_t)lrint((at[0] - lo) * scale);
-        }
-    free(cells);
-    return GI_OK;
-}
-
-/* ---- angles ---- */
-
-/* The scores of the angles from + i * step, in degrees. */
-struct sweep {
-    const struct page *page;
-    double from, step, *scores;
-};
-
-/* Adds n numbers, multiplied by `weight`. */
-static void add_column(int32_t *restrict to, const int32_t *restrict from, int n, int32_t weight)
-{
-    for (int i = 0; i < n; i++)
-        to[i] += weight * from[i];
-}
-
-/* Projects the page along lines that rise by an angle to the right. The score is the sum of the
- * squares of the projection of the differences, which is large if whole rows of letters begin and
- * end in it. Columns are shifted by fractions of cells, with the weights of a quadratic B-spline:
- * they blur equally for all fractions, so that no angle has an advantage. */
-static void score_angle(void *arg, int index, void *scratch)
-{
-    const struct sweep *sweep = arg;
-    const struct page *page = sweep->page;
-    int32_t *sums = scratch;
-    double slope = tan((sweep->from + index * sweep->step) * (acos(-1) / 180)), score = 0;
-    int reach = (int)(page->width * fabs(slope) / 2) + 2, n = page->height + 2 * reach;
-    for (int i = 0; i < n; i++)
-        sums[i] = 0;
-    for (int x = 0; x < page->width; x++) {
-        const int32_t *rises = page->rises + (size_t)x * (size_t)page->height;
-        double place = (x - (page->width - 1) / 2.0) * slope, whole = rint(place);
-        double below = place - whole + 0.5, above = 1 - below;
-        int32_t *to = sums + reach + (int)whole;
-        int32_t before = (int32_t)lrint(WEIGHTS / 2.0 * above * above);
-        int32_t after = (int32_t)lrint(WEIGHTS / 2.0 * below * below);
-        add_column(to - 1, rises, page->height, before);
-        add_column(to, rises, page->height, WEIGHTS - before - after);
-        add_column(to + 1, rises, page->height, after);
-    }
-    for (int i = 0; i < n; i++)
-        score += (double)sums[i] * sums[i];
-    sweep->scores[index] = score;
-}
-
-/* Computes n scores. Returns the number of the best angle, of equal ones that next to the middle.
- */
-static enum gi_status sweep_run(const struct sweep *sweep, int n, int *best, struct gi_queue *queue,
-                                struct gi_err *err)
-{
-    const struct page *page = sweep->page;
-    size_t rows = (size_t)page->height + (size_t)page->width + 5; /* tan 45 degrees is 1 */
-    enum gi_status status = queue->k->jobs(queue, n, score_angle, (void *)(uintptr_t)sweep,
-                                           rows * sizeof(int32_t), err);
-    *best = n / 2;
-    for (int i = 1; i <= n / 2 && !status; i++) {
-        if (sweep->scores[n / 2 - i] > sweep->scores[*best])
-            *best = n / 2 - i;
-        if (n / 2 + i < n && sweep->scores[n / 2 + i] > sweep->scores[*best])
-            *best = n / 2 + i;
-    }
-    return status;
-}
-
-/* Returns the place of a peak in n scores: the mean of their numbers, weighted by how much they are
- * above 7/10 of the maximum. */
-static double peak_of(const double *scores, int n, double most)
-{
-    double sum = 0, weighted = 0;
-    for (int i = 0; i < n; i++) {
-        double above = fmax(0, scores[i] - 0.7 * most);
-        sum += above;
-        weighted += above * i;
-    }
-    return weighted / sum;
-}
-
-/* Finds the angle in steps of coarse_step, then around it in finer steps. */
-static enum gi_status find_angle(struct deskew_state *state, const struct page *page,
-                                 double max_angle, struct gi_queue *queue, struct gi_err *err)
-{
-    /* Times the mean score. Noise has sums of normal distribution, whose score varies by the root
-     * of 2 / rows of its mean. */
-    const double enough = 1.1 + 6 * sqrt(2.0 / page->height);
-    double scores[2 * 221 + 1], mean = 0;
-    int half = (int)ceil(max_angle / coarse_step), n = 2 * half + 1, best;
-    struct sweep sweep = {page, -half * coarse_step, coarse_step, scores};
-    enum gi_status status = sweep_run(&sweep, n, &best, queue, err);
-    if (status)
-        return status;
-    for (int i = 0; i < n; i++)
-        mean += scores[i] / n;
-    state->found = scores[best] > enough * mean;
-    if (!state->found)
-        return GI_OK;
-    sweep.from += (best - AROUND) * sweep.step;
-    sweep.step = coarse_step / FINE;
-    n = 2 * AROUND * FINE + 1;
-    status = sweep_run(&sweep, n, &best, queue, err);
-    if (!status)
-        state->angle_deg =
-            rint((sweep.from + peak_of(scores, n, scores[best]) * sweep.step) * 100) / 100;
-    return status;
 }
 
 /* The source is whole, because the dependency is global. */
@@ -218,36 +40,19 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct deskew_params *p = plan->params;
-    bool by_luma = gi_luma_decides(look->srcs, false);
-    struct gi_image judge, host;
-    struct page page;
-    enum gi_status status = gi_judge_make(queue, &judge, look->srcs, by_luma, err);
-    if (status)
-        return status;
-    struct gi_image view = gi_image_rows(&judge, 0, judge.height);
-    status = queue->k->download(queue, &host, &view, NULL, err);
-    if (!status) {
-        status = page_make(&page, &host, err);
-        gi_image_free(&host);
-    }
-    gi_judge_release(queue, &judge, by_luma);
-    if (status)
-        return status;
-    if (page.width > 1 && page.height > 1)
-        status = find_angle(state, &page, p->max_angle, queue, err);
-    free(page.rises);
-    return status;
+    return gi_skew_find(state, queue, look->srcs, p->max_angle, err);
 }
 
 static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_err *err)
 {
     const struct deskew_params *p = plan->params;
-    const struct deskew_state *found = state;
-    double angle = -found->angle_deg * (acos(-1) / 180), c = cos(angle), s = sin(angle);
+    const struct gi_skew *found = state;
+    bool none = isnan(found->angle_deg);
+    double angle = none ? 0 : -found->angle_deg * (acos(-1) / 180), c = cos(angle), s = sin(angle);
     double x = (plan->sources[0].width - 1) / 2.0, y = (plan->sources[0].height - 1) / 2.0;
     if (!gi_transform_plan(plan, &p->transform, 0, err))
         return GI_E_MEMORY;
-    if (!found->found) {
+    if (none) {
         gi_fail(&plan->warning, GI_E_UNSUPPORTED,
                 "no lines of text are found, so the image is not rotated");
         plan->warning.status = GI_OK;
@@ -269,16 +74,7 @@ const struct gi_filter gi_filter_deskew = {
         "horizontal. It is rotated around its middle, and the result has the size of the input. "
         "Pixels outside the image repeat its nearest pixels, unless --border says otherwise. If no "
         "angle has a clear maximum, a warning says so, and the image is not rotated.\n\n"
-        "The angle is found in the gray page (in colour, its luma), reduced to at most 1600 pixels "
-        "a side: for every angle the differences of vertical neighbours are added up along lines "
-        "with this angle, and the sum of the squares of these sums is largest where lines of "
-        "text begin and end at once. Angles are tried in steps of 0.2 degrees, then of 0.02 "
-        "degrees, and the centre of the peak is rounded to 0.01 degrees. Light and shadow on the "
-        "page change "
-        "little from row to row and do not matter, so no threshold is needed.\n\n"
-        "Source: W. Postl, Detection of linear oblique structures and skew scan in digitized "
-        "documents, ICPR 1986, and D. Bloomberg, G. Kopec, L. Dasari, Measuring document image "
-        "skew and orientation, SPIE 2422, 1995.",
+        "The angle is that of gpuimg skew, whose help says how it is found.",
     .options = options,
     .params_nbytes = sizeof(struct deskew_params),
     .plan = plan,

@@ -27,7 +27,7 @@ ELSEWHERE = {"erode": "morphology", "dilate": "morphology", "open": "morphology"
          "quantize": "palette", "colormap": "colormap", "lut": "lut", "calc": "calc", "tonemap": "tonemap", "draw": "draw", "crop": "layout", "pad": "layout", "flip": "layout", "transpose": "layout", "paste": "paste",
          "channels": "layout", "warp-polar": "geometry", "undistort": "geometry", "perspective": "geometry", "split": "layers", "merge": "layers",
          "montage": "../cli/operations/layout.sh", "pages": "../cli/formats/pages.sh", "orient": "layout", "run": "linear", "convert": "npy", "stack": "stack", "stats": "stats",
-         "histogram": "histogram", "integral": "integral", "cumulative": "integral", "palette": "palette", "hash": "hash", "duplicates": "duplicates", "extract": "extract", "compare": "compare", "find": "find", "align": "align", "tiles": "tiles", "mosaic": "mosaic",
+         "histogram": "histogram", "integral": "integral", "cumulative": "integral", "palette": "palette", "hash": "hash", "duplicates": "duplicates", "extract": "extract", "compare": "compare", "find": "find", "align": "align", "skew": "deskew", "tiles": "tiles", "mosaic": "mosaic",
          "canny": "canny", "contours": "contours", "convex-hull": "convex_hull", "deskew": "deskew", "flood-fill": "reconstruct",
          "h-maxima": "reconstruct", "h-minima": "reconstruct", "reconstruct": "reconstruct", "hit-or-miss": "thin", "thin": "thin", "peaks": "peaks",
          "corners": "corners", "blobs": "blobs", "lines": "lines", "circles": "circles"}

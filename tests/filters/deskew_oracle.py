@@ -1,8 +1,12 @@
-"""deskew on pages that are rotated by known angles: two marks on a line must be level in the result.
+"""skew and deskew on pages that are rotated by known angles: skew prints them, and two marks on a line are level in the result of deskew.
 
-Sources: filters/geometry/deskew.c
+Sources: filters/geometry/deskew.c filters/geometry/skew.c cli/commands/skew.c
 """
+import csv
+import io
+import json
 import os
+import tarfile
 
 from _common import Checks, need, np, read, write
 
@@ -58,7 +62,13 @@ def deskew(image, *args):
     return read(out), p.stderr
 
 
-worst = 0
+def skew(path, *args):
+    """The angles, None where there is none, and the scores."""
+    rows = csv.DictReader(io.StringIO(c.run("skew", path, "--format", "csv", *args).decode()))
+    return [(float(row["angle"]) if row["angle"] else None, float(row["score"])) for row in rows]
+
+
+worst = worst_skew = 0
 for angle, size, letter, noise, shade in ((0, (700, 500), 11, 0, 0), (3.3, (700, 500), 11, 3, 0.5), (-7.91, (700, 500), 9, 6, 0.3),
                                           (0.37, (900, 700), 8, 3, 0.2), (-0.12, (900, 700), 8, 3, 0.2), (14.6, (600, 620), 12, 4, 0.6),
                                           (-1.5, (2300, 1800), 20, 5, 0.4), (2.22, (500, 900), 10, 2, 0)):
@@ -67,8 +77,35 @@ for angle, size, letter, noise, shade in ((0, (700, 500), 11, 0, 0), (3.3, (700,
     got, message = deskew(image, "--interpolation", "bicubic")
     off = slope(got)
     worst = max(worst, abs(off))
+    (measured, score), = skew(c.path("in.pam"))
+    worst_skew = max(worst_skew, abs(measured - angle))
+    c.check(f"skew {angle} degrees {size} {noise} {shade}", abs(measured - angle) <= 0.05 and score > 3, (measured, score))
     c.check(f"{angle} degrees {size} {noise} {shade}", abs(off) <= 0.05 and not message, f"{off:.3f} degrees are left; {message}")
-print(f"at most {worst:.3f} degrees are left")
+print(f"at most {worst:.3f} degrees are left, and skew is off by {worst_skew:.3f} degrees")
+
+# Tables of many images, of the members of a tar and of the pages of a TIFF; a chain; JSON, .npy and text.
+for i, angle in enumerate((-4.25, 0.8, 11.11)):
+    write(c.path(f"page{i}.pgm"), np.clip(np.rint(turned(page(600, 450, 9)[0], angle, 2, 0.2)), 0, 255).astype(np.uint8)[..., 1])
+pages = [c.path(f"page{i}.pgm") for i in range(3)]
+with tarfile.open(c.path("pages.tar"), "w") as tar:
+    for path in pages:
+        tar.add(path, os.path.basename(path))
+c.run("pages", *pages, "--out", c.path("pages.tif"))
+singly = [row for path in pages for row in skew(path)]
+c.check("three angles", np.abs(np.subtract([a for a, _ in singly], (-4.25, 0.8, 11.11))).max() <= 0.05, singly)
+for name, words in (("files", [*pages, "--table", c.path("t.csv")]), ("a tar", ["--tar", c.path("pages.tar"), "--table", c.path("t.csv")]),
+                    ("pages", [c.path("pages.tif[*]"), "--table", c.path("t.csv")])):
+    c.run("skew", *words)
+    rows = list(csv.DictReader(open(c.path("t.csv"))))
+    c.check(f"a table of {name}", [(float(r["angle"]), float(r["score"])) for r in rows] == singly, rows)
+c.run("run", "invert | skew --max-angle 12 --to " + c.path("chain.csv"), pages[2])
+c.check("a chain", open(c.path("chain.csv")).read().split()[1].split(",")[0] == f"{singly[2][0]:g}")
+c.check("beyond --max-angle", not any(abs((a or 0) - 11.11) < 1 for a, _ in skew(pages[2], "--max-angle", 8)))
+j = json.loads(c.run("skew", pages[0], "--format", "json"))
+c.check("JSON", j["angle"] == singly[0][0] and abs(j["score"] - singly[0][1]) < 1e-6 and j["width"] == 450, j)
+c.run("skew", pages[0], c.path("t.npy"))
+c.check("npy", [tuple(row) for row in np.load(c.path("t.npy"))] == [(j["angle"], j["score"])])
+c.check("text", f"angle {j['angle']:.2f} degrees, score {j['score']:.2f}" in c.run("skew", pages[0]).decode())
 
 straight, _ = page(700, 500, 11)
 wide = np.clip(np.rint(turned(straight, 4.4, 2, 0.3)) * 257, 0, 65535).astype(np.uint16)
@@ -86,6 +123,12 @@ for image in (c.rng.integers(0, 256, (300, 200, 3), dtype=np.uint8), np.full((50
               np.zeros((1, 50, 3), np.uint8), np.zeros((50, 1, 3), np.uint8)):
     got, message = deskew(image)
     c.check(f"nothing to find {image.shape}", np.array_equal(got, image) and "no lines of text are found" in message, message)
+    c.check(f"no angle {image.shape}", skew(c.path("in.pam"))[0][0] is None and json.loads(c.run("skew", c.path("in.pam"), "--format", "json"))["angle"] is None
+            and "no lines of text, score" in c.run("skew", c.path("in.pam")).decode())
+holes = gray.copy()
+holes[::7, ::5] = np.nan
+write(c.path("in.pfm"), holes)
+c.check("NaN", np.isfinite(skew(c.path("in.pfm"))[0][1]))
 # The corners repeat the page, or have a colour.
 image = np.clip(np.rint(turned(straight, 9)), 0, 255).astype(np.uint8)
 c.check("--border border", tuple(deskew(image, "--border", "border", "--background", "red")[0][0, 0]) == (255, 0, 0))

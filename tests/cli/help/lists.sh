@@ -33,7 +33,7 @@ json "list --json: every option has a type and help" "all(p['type'] and p['help'
 json "list --json: borders" "[b['name'] for b in j[0]['borders'] if 'alias_of' not in b] == ['clamp', 'border', 'wrap', 'mirror', 'reflect101']"
 json "list --json: formats" "{f['name'] for f in j[0]['formats'] if f['reads']} >= {'png', 'jpeg', 'pgm', 'ppm', 'pam', 'pfm'}"
 # The montage of `make demo` shows every operation of chains, except analyses and convert.
-gpuimg help run | sed -n '/^Operations of a chain/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep -vxE 'stats|histogram|integral|cumulative|palette|hash|find|align|extract|contours|peaks|corners|blobs|lines|circles|convert' | sort >steps
+gpuimg help run | sed -n '/^Operations of a chain/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep -vxE 'stats|histogram|integral|cumulative|palette|hash|find|align|skew|extract|contours|peaks|corners|blobs|lines|circles|convert' | sort >steps
 sed -nE 's/^(scene|coins) (.* \| )?([a-z-]+).*/\3/p' "$tests/../../testdata/demo.sh" | sort -u >shown
 check "the demo shows every operation" diff steps shown
 check "some operations" test "$(wc -l <steps)" -gt 50
