@@ -4,6 +4,7 @@
 
 #include "filters/geometry/skew.h"
 #include "filters/geometry/transform.h"
+#include "kernels/elementary.h"
 
 struct deskew_params {
     double max_angle;
@@ -48,7 +49,8 @@ static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_
     const struct deskew_params *p = plan->params;
     const struct gi_skew *found = state;
     bool none = isnan(found->angle_deg);
-    double angle = none ? 0 : -found->angle_deg * (acos(-1) / 180), c = cos(angle), s = sin(angle);
+    double angle = none ? 0 : -found->angle_deg * (GI_PI / 180), c = gi_cos_rest(angle),
+           s = gi_sin_rest(angle);
     double x = (plan->sources[0].width - 1) / 2.0, y = (plan->sources[0].height - 1) / 2.0;
     if (!gi_transform_plan(plan, &p->transform, 0, err))
         return GI_E_MEMORY;

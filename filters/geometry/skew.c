@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "filters/tone/luma.h"
+#include "kernels/elementary.h"
 #include "kernels/kernels.h"
 
 enum {
@@ -95,7 +96,8 @@ static void score_angle(void *arg, int index, void *scratch)
     const struct sweep *sweep = arg;
     const struct page *page = sweep->page;
     int32_t *sums = scratch;
-    double slope = tan((sweep->from + index * sweep->step) * (acos(-1) / 180)), score = 0;
+    double angle = (sweep->from + index * sweep->step) * (GI_PI / 180);
+    double slope = gi_sin_rest(angle) / gi_cos_rest(angle), score = 0;
     int reach = (int)(page->width * fabs(slope) / 2) + 2, n = page->height + 2 * reach;
     for (int i = 0; i < n; i++)
         sums[i] = 0;
