@@ -63,9 +63,10 @@ struct gi_labels {
 };
 
 /* region_stats: result[l - 1] is set to the sums of label l, 1 <= l <= n. The result is host memory
- * for n entries. The samples of `src`, which has one channel, are the intensity. */
+ * for n entries. The pixels of each label are connected (8-connected), regions may touch, and all
+ * labels occur. The samples of `src`, which has one channel, are the intensity. */
 struct gi_region_stats {
-    const struct gi_image *labels; /* shaped as `src`, from label */
+    const struct gi_image *labels; /* GI_U32, shaped as `src`, on the backend */
     uint32_t n;
     float lo, hi; /* quantise GI_F32 values as in gi_sums */
 };

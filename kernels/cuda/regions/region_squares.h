@@ -8,10 +8,10 @@
 #include "kernels/cuda/regions/shared_region_table.h"
 
 /* 8 rows of a lane's four columns, one bit per pixel; rows 2 to 5 are a square. `on`: the pixel is
- * foreground. `falling`: the pixel has the label of the pixel to its upper left. `rising`: the
- * pixels to the left and above have the same label. */
+ * foreground. `left`, `up`, `falling`: the pixel has the label of the pixel to its left, above it,
+ * and to its upper left. `rising`: the pixels to the left and above have the same label. */
 struct window {
-    uint32_t on, falling, rising;
+    uint32_t on, left, up, falling, rising;
 };
 
 /* Labels of a row: the lane's four labels, and the label to their left. */
@@ -30,6 +30,8 @@ static __device__ inline void window_add(struct window *w, int row, const struct
         const uint32_t bit = 1u << (SIDE * row + c);
         uint32_t left = c ? at.own[c - 1] : at.left, above_left = c ? above.own[c - 1] : above.left;
         w->on |= at.own[c] ? bit : 0;
+        w->left |= at.own[c] == left ? bit : 0;
+        w->up |= at.own[c] == above.own[c] ? bit : 0;
         w->falling |= at.own[c] == above_left ? bit : 0;
         w->rising |= left == above.own[c] ? bit : 0;
     }
@@ -86,7 +88,7 @@ static __device__ inline void window_next(struct window *w, struct row *above,
         if (inside && (unsigned)(y + k) < (unsigned)labels.height)
             own[k] = *(const uint4 *)at;
     }
-    *w = {w->on >> 16, w->falling >> 16, w->rising >> 16};
+    *w = {w->on >> 16, w->left >> 16, w->up >> 16, w->falling >> 16, w->rising >> 16};
 #pragma unroll
     for (int k = 0; k < SIDE; k++) {
         struct row row = {__shfl_up_sync(ALL_LANES, own[k].w, 1),
@@ -96,17 +98,17 @@ static __device__ inline void window_next(struct window *w, struct row *above,
     }
 }
 
-/* Returns the square at (x, y) of the tile. It assumes that foreground pixels that are neighbours
- * have the same label. */
+/* Returns the square at (x, y) of the tile. Regions may touch: a neighbour counts if it has the
+ * same label. The bits of background pixels have no meaning except in `on` and `border`. */
 static __device__ inline struct square square_of(const struct window &w, uint32_t x, uint32_t y)
 {
-    const uint32_t left = from_left(w.on), right = from_right(w.on), up = w.on << SIDE,
-                   down = w.on >> SIDE;
+    const uint32_t left = w.left, right = from_right(w.left), up = w.up, down = w.up >> SIDE;
     const uint32_t up_right = from_right(w.rising), down_left = w.rising >> SIDE,
                    down_right = from_right(w.falling) >> SIDE;
     const uint32_t border = w.on & ~(left & right & up & down);
     const uint32_t border_left = from_left(border), border_right = from_right(border);
-    struct sum4 edges = sum_of(border_left, border_right, border << SIDE, border >> SIDE);
+    struct sum4 edges = sum_of(left & border_left, right & border_right, up & border << SIDE,
+                               down & border >> SIDE);
     struct sum4 corners =
         sum_of(w.falling & border_left << SIDE, up_right & border_right << SIDE,
                down_left & border_left >> SIDE, down_right & border_right >> SIDE);
