@@ -3,6 +3,7 @@
 #include "filters/option_footprint.h"
 #include "kernels/footprint.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "filters/convolution/kernel_text.h"
@@ -16,11 +17,17 @@ const struct gi_choice gi_footprint_shapes[] = {
     {0},
 };
 
+static void centre(struct gi_footprint *w)
+{
+    w->anchor_x = w->width / 2;
+    w->anchor_y = w->height / 2;
+}
+
 /* Finds the runs of pixels that are not 0 in a rectangle, row by row. */
 static enum gi_status runs_of(struct gi_footprint *w, const double *pixels, const char *name,
                               struct gi_err *err)
 {
-    int width = w->width, left = width / 2, top = w->height / 2;
+    int width = w->width, left = w->anchor_x, top = w->anchor_y;
     w->runs = gi_small_alloc(GI_RUNS_MAX * sizeof *w->runs);
     for (int y = 0; y < w->height; y++)
         for (int x = 0; x < width; x++) {
@@ -54,6 +61,7 @@ enum gi_status gi_footprint_read(struct gi_footprint *w, const char *text, const
     }
     w->width = kernel.width;
     w->height = kernel.height;
+    centre(w);
     if (w->width > most || w->height > most)
         status = gi_fail(err, GI_E_USAGE, "--%s: %d x %d pixels: want at most %d a side", name,
                          w->width, w->height, most);
@@ -71,6 +79,7 @@ static void round_one(struct gi_footprint *w, int k, bool disk)
 {
     int r = k / 2, half = 0;
     w->width = w->height = k;
+    centre(w);
     w->runs = gi_small_alloc((size_t)k * sizeof *w->runs);
     for (int y = -r; y <= r; y++) {
         while (half < r && (half + 1) * (half + 1) + y * y <= r * r)
@@ -111,12 +120,34 @@ enum gi_status gi_footprint_make(struct gi_footprint *made,
     } else {
         status = gi_footprint_sides(&made->width, &made->height, window, src, most, err);
         made->pixels = made->width * made->height;
+        centre(made);
     }
     if (status || made->pixels == made->width * made->height) {
         gi_footprint_free(made);
         made->nruns = 0;
     }
     return status;
+}
+
+enum gi_status gi_footprint_place(struct gi_footprint *w, const struct gi_reals *origin,
+                                  const char *name, struct gi_err *err)
+{
+    double x = origin->v[0], y = origin->v[1];
+    int left = -(w->width / 2), top = -(w->height / 2);
+    if (!origin->n)
+        return GI_OK;
+    if (x != floor(x) || y != floor(y) || x < left || x > left + w->width - 1 || y < top ||
+        y > top + w->height - 1)
+        return gi_fail(err, GI_E_USAGE, "--%s %g,%g: want X,Y, whole numbers, %d,%d to %d,%d", name,
+                       x, y, left, top, left + w->width - 1, top + w->height - 1);
+    w->anchor_x += (int)x;
+    w->anchor_y += (int)y;
+    for (int i = 0; i < w->nruns; i++) {
+        struct gi_footprint_run *run = &w->runs[i];
+        *run = (struct gi_footprint_run){(int16_t)(run->y - (int)y), (int16_t)(run->first - (int)x),
+                                         (int16_t)(run->last - (int)x)};
+    }
+    return GI_OK;
 }
 
 void gi_footprint_free(struct gi_footprint *made)

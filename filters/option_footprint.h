@@ -48,6 +48,24 @@ extern const struct gi_choice gi_footprint_shapes[];
                 "which black is outside"                                                           \
     }
 
+/* An option row for gi_footprint_place(). `member` is a struct gi_reals within `params`, and
+ * `moved` is what it moves. */
+#define GI_FOOTPRINT_ORIGIN_OPTION(option_name, params, member, moved)                             \
+    {                                                                                              \
+        GI_OPTION(option_name, REALS, params, member),                                             \
+            .least = 2, .most = 2, .metavar = "X,Y", .unit = "px",                                 \
+            .help =                                                                                \
+                "Column and row of the pixel itself in " moved ", counted from its middle to the " \
+                "right and down: whole numbers. It must be inside the rectangle"                   \
+    }
+
+/* A paragraph about --origin for manuals. */
+#define GI_FOOTPRINT_ORIGIN_MANUAL                                                                 \
+    "The middle of the structuring element is placed at the pixel itself. With --origin X,Y this " \
+    "is instead the pixel of the structuring element X columns to the right of its middle and Y "  \
+    "rows below it, so that a positive origin covers more pixels to the left and above. In scipy " \
+    "this is origin=(Y, X)."
+
 /* A paragraph about --shape and --mask for manuals. */
 #define GI_FOOTPRINT_SHAPE_MANUAL                                                                  \
     "The structuring element is the set of neighbours that are used: by default a square of "      \
@@ -72,11 +90,12 @@ enum gi_status gi_footprint_sides(int *width, int *height, const struct gi_footp
 /* gi_filter.check for parameters that begin with a struct gi_footprint_params. */
 enum gi_status gi_footprint_check(void *params, struct gi_err *err);
 
-/* A structuring element in the form for primitives. In its rectangle the pixel itself is at
- * (width / 2, height / 2). `runs`, which gi_footprint_free() frees, is NULL if the element is the
- * whole rectangle. */
+/* A structuring element in the form for primitives. In its rectangle the pixel itself is at the
+ * anchor, which is (width / 2, height / 2) unless gi_footprint_place() moves it. `runs`, which
+ * gi_footprint_free() frees, is NULL if the element is the whole rectangle. */
 struct gi_footprint {
     int width, height;
+    int anchor_x, anchor_y;
     int pixels;
     struct gi_footprint_run *runs; /* `nruns` runs; NULL: the whole rectangle */
     int nruns;
@@ -91,4 +110,14 @@ enum gi_status gi_footprint_make(struct gi_footprint *made,
 /* The same from rows of numbers, the value of the option `name`. */
 enum gi_status gi_footprint_read(struct gi_footprint *made, const char *text, const char *name,
                                  int most, struct gi_err *err);
+/* Moves the anchor by the value X,Y of the option `name`, if there is one: scipy's `origin`.
+ * Errors: GI_E_USAGE if the anchor would be outside the rectangle. */
+enum gi_status gi_footprint_place(struct gi_footprint *made, const struct gi_reals *origin,
+                                  const char *name, struct gi_err *err);
+/* Returns how many rows of it are above or below the pixel itself, whichever is more. */
+static inline int gi_footprint_halo(const struct gi_footprint *w)
+{
+    int below = w->height - 1 - w->anchor_y;
+    return w->anchor_y > below ? w->anchor_y : below;
+}
 void gi_footprint_free(struct gi_footprint *made);

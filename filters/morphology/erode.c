@@ -19,7 +19,8 @@ const struct gi_filter gi_filter_erode = {
     .manual = "Each sample becomes the minimum of the samples under the structuring element, "
               "channel by channel. Bright areas shrink and dark areas grow. The time does not "
               "depend on the size of a rectangle.\n\n" GI_FOOTPRINT_SHAPE_MANUAL
-              "\n\n" GI_OPACITY_ALPHA_MANUAL ", so that a cut-out shrinks.\n\n"
+              "\n\n" GI_FOOTPRINT_ORIGIN_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
+              ", so that a cut-out shrinks.\n\n"
               "In float images the result is NaN if the "
               "structuring element covers a NaN, and -0 is less "
               "than 0.\n\n"

@@ -5,9 +5,13 @@
 
 #include <math.h>
 
+#define ORIGIN                                                                                     \
+    GI_FOOTPRINT_ORIGIN_OPTION("origin", struct gi_flat_params, origin, "the structuring element")
+
 const struct gi_option gi_flat_options[] = {
     GI_FOOTPRINT_SIZE_OPTIONS(GI_TAPS_MAX, "4001"),
     GI_FOOTPRINT_SHAPE_OPTIONS,
+    ORIGIN,
     {GI_OPTION("alpha", FLAG, struct gi_flat_params, alpha),
      .help = "Process alpha too: opaque areas shrink or grow"},
     GI_BORDER_OPTIONS(struct gi_flat_params),
@@ -17,6 +21,7 @@ const struct gi_option gi_flat_options[] = {
 const struct gi_option gi_flat_difference_options[] = {
     GI_FOOTPRINT_SIZE_OPTIONS(GI_TAPS_MAX, "4001"),
     GI_FOOTPRINT_SHAPE_OPTIONS,
+    ORIGIN,
     GI_BORDER_OPTIONS(struct gi_flat_params),
     {.name = NULL},
 };
@@ -25,19 +30,19 @@ const struct gi_option gi_flat_difference_options[] = {
 static void fill(struct gi_flat *flat, const struct gi_footprint *w, bool alpha,
                  const struct gi_border_spec *border)
 {
-    int n = w->nruns, width = w->width, height = w->height;
-    flat->erode = (struct gi_min_max){.width = width,
-                                      .height = height,
-                                      .anchor_x = width / 2,
-                                      .anchor_y = height / 2,
+    int n = w->nruns;
+    flat->erode = (struct gi_min_max){.width = w->width,
+                                      .height = w->height,
+                                      .anchor_x = w->anchor_x,
+                                      .anchor_y = w->anchor_y,
                                       .alpha_too = alpha,
                                       .border = *border,
                                       .runs = w->runs ? flat->runs : NULL,
                                       .nruns = n};
     flat->dilate = flat->erode;
     flat->dilate.greatest = true;
-    flat->dilate.anchor_x = width - 1 - width / 2;
-    flat->dilate.anchor_y = height - 1 - height / 2;
+    flat->dilate.anchor_x = w->width - 1 - w->anchor_x;
+    flat->dilate.anchor_y = w->height - 1 - w->anchor_y;
     flat->dilate.runs = w->runs ? flat->runs + n : NULL;
     for (int i = 0; i < n; i++) {
         const struct gi_footprint_run run = w->runs[i];
@@ -47,13 +52,42 @@ static void fill(struct gi_flat *flat, const struct gi_footprint *w, bool alpha,
     }
 }
 
+/* Makes the structuring element for an image like `src`. */
+static enum gi_status element_make(struct gi_footprint *w, const struct gi_flat_params *p,
+                                   const struct gi_image *src, struct gi_err *err)
+{
+    enum gi_status status = gi_footprint_make(w, &p->window, src, GI_TAPS_MAX, err);
+    if (!status)
+        status = gi_footprint_place(w, &p->origin, "origin", err);
+    if (status)
+        gi_footprint_free(w);
+    return status;
+}
+
+enum gi_status gi_flat_check(void *params, struct gi_err *err)
+{
+    const struct gi_flat_params *p = params;
+    const struct gi_extent *size = &p->window.size;
+    const struct gi_image any = {.width = 1, .height = 1};
+    struct gi_footprint w;
+    enum gi_status status = gi_footprint_check(params, err);
+    if (status || !p->origin.n)
+        return status;
+    if (gi_extent_is_set(size) && (size->width.percent || size->height.percent))
+        return gi_fail(err, GI_E_USAGE, "--origin and a --size in %%: want a --size in pixels");
+    status = element_make(&w, p, &any, err);
+    if (!status)
+        gi_footprint_free(&w);
+    return status;
+}
+
 /* Plans `passes` erosions and dilations, one after another. */
 static enum gi_status plan_passes(struct gi_plan *plan, int passes, struct gi_err *err)
 {
     const struct gi_flat_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     struct gi_footprint w;
-    enum gi_status status = gi_footprint_make(&w, &p->window, src, GI_TAPS_MAX, err);
+    enum gi_status status = element_make(&w, p, src, err);
     if (status)
         return status;
     struct gi_flat *flat =
@@ -62,7 +96,7 @@ static enum gi_status plan_passes(struct gi_plan *plan, int passes, struct gi_er
     if (flat)
         fill(flat, &w, p->alpha, &border);
     gi_footprint_free(&w);
-    plan->halo = passes * (w.height / 2);
+    plan->halo = passes * gi_footprint_halo(&w);
     plan->border = border.mode;
     plan->cost.other = passes * (2.0 + w.nruns);
     gi_opacity_plan(plan, p->alpha);

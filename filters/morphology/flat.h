@@ -10,18 +10,20 @@
 
 struct gi_flat_params {
     struct gi_footprint_params window;
+    struct gi_reals origin;
     bool alpha;
     struct gi_border_params border;
 };
 
-/* Option rows for the structuring element, --alpha and the border. Operations that subtract use
- * gi_flat_difference_options, in which --alpha is missing. */
+/* Option rows for the structuring element, its origin, --alpha and the border. Operations that
+ * subtract use gi_flat_difference_options, in which --alpha is missing. */
 extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
 /* A paragraph for the manuals of operations that dilate. */
 #define GI_FLAT_PEERS                                                                              \
     "In the dilation the structuring element is turned by 180 degrees, as in scipy; OpenCV does "  \
-    "not turn it. This matters only if a side is even or a --mask changes when it is turned."
+    "not turn it. This matters only if a side is even, if a --mask changes when it is turned, or " \
+    "with --origin, which is turned too."
 
 /* The tables of a plan. An opening runs `erode` on the image, and then `dilate` on the result. */
 struct gi_flat {
@@ -40,10 +42,13 @@ struct gi_flat {
 enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 
+/* The `check` of these operations. */
+enum gi_status gi_flat_check(void *params, struct gi_err *err);
+
 /* The members that their rows share. `run` is a function of the operation's file. */
 #define GI_FLAT_ROW(option_rows, plan_function)                                                    \
     .options = option_rows, .params_nbytes = sizeof(struct gi_flat_params),                        \
-    .check = gi_footprint_check, .plan = plan_function, .run = run, .measure = gi_opacity_measure
+    .check = gi_flat_check, .plan = plan_function, .run = run, .measure = gi_opacity_measure
 
 /* Called by the operations' `run`. gi_flat_one applies the min or max filter `spec` to the source.
  * gi_flat_both applies `first` to the source, and then `second` to the result. gi_flat_pair applies

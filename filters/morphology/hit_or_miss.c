@@ -11,6 +11,7 @@
 
 struct hit_or_miss_params {
     const char *hit, *miss; /* rows of numbers; NULL: unset */
+    struct gi_reals hit_origin, miss_origin;
     struct gi_level at;
     struct gi_border_params border;
 };
@@ -25,6 +26,9 @@ static const struct gi_option options[] = {
      .metavar = "ROWS|FILE",
      .help = "Structuring element of pixels that must be background; by default those of the "
              "rectangle of --hit that are not in --hit"},
+    GI_FOOTPRINT_ORIGIN_OPTION("origin", struct hit_or_miss_params, hit_origin, "--hit"),
+    GI_FOOTPRINT_ORIGIN_OPTION("miss-origin", struct hit_or_miss_params, miss_origin,
+                               "--miss; by default as --origin"),
     {GI_OPTION("threshold", LEVEL, struct hit_or_miss_params, at), .also = "at", .letter = 't',
      .default_text = "0",
      .help = "Pixels brighter than this level are foreground; in a colour image the luma is "
@@ -38,11 +42,14 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Makes `miss` the pixels of the rectangle of `hit` that are not in it; there is room for their
- * runs. */
-static void complement(struct gi_footprint *miss, const struct gi_footprint *hit)
+/* Makes `miss` the pixels of the rectangle of `hit` that are not in it, which are not all. The
+ * caller frees it, also after an error. */
+static enum gi_status complement(struct gi_footprint *miss, const struct gi_footprint *hit,
+                                 struct gi_err *err)
 {
-    int top = hit->height / 2, left = hit->width / 2, n = 0, i = 0;
+    int top = hit->anchor_y, left = hit->anchor_x, n = 0, i = 0;
+    *miss = *hit;
+    miss->runs = gi_small_alloc(((size_t)hit->nruns + (size_t)hit->height) * sizeof *hit->runs);
     miss->pixels = hit->width * hit->height - hit->pixels;
     for (int y = -top; y < hit->height - top; y++) {
         int next = -left; /* the first column that no run before covers */
@@ -57,6 +64,9 @@ static void complement(struct gi_footprint *miss, const struct gi_footprint *hit
                                                         (int16_t)(hit->width - left - 1)};
     }
     miss->nruns = n;
+    return n <= GI_RUNS_MAX
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE, "--hit: want at most %d runs of pixels", GI_RUNS_MAX);
 }
 
 struct hit_or_miss_tables {
@@ -83,8 +93,8 @@ static struct gi_footprint_run *set_filter(struct gi_min_max *spec, struct gi_fo
 {
     *spec = (struct gi_min_max){.width = w->width,
                                 .height = w->height,
-                                .anchor_x = w->width / 2,
-                                .anchor_y = w->height / 2,
+                                .anchor_x = w->anchor_x,
+                                .anchor_y = w->anchor_y,
                                 .greatest = greatest,
                                 .border = *border,
                                 .runs = w->runs ? runs : NULL,
@@ -99,17 +109,18 @@ static struct gi_footprint_run *set_filter(struct gi_min_max *spec, struct gi_fo
 static enum gi_status read_elements(struct gi_footprint *hit, struct gi_footprint *miss,
                                     const struct hit_or_miss_params *p, struct gi_err *err)
 {
+    bool apart = p->miss_origin.n > 0;
     *hit = *miss = (struct gi_footprint){0};
     enum gi_status status = gi_footprint_read(hit, p->hit, "hit", GI_TAPS_MAX, err);
     if (!status && p->miss)
-        return gi_footprint_read(miss, p->miss, "miss", GI_TAPS_MAX, err);
-    if (status || !hit->runs)
-        return status;
-    *miss = *hit;
-    miss->runs = gi_small_alloc(((size_t)hit->nruns + (size_t)hit->height) * sizeof *hit->runs);
-    complement(miss, hit);
-    if (miss->nruns > GI_RUNS_MAX)
-        status = gi_fail(err, GI_E_USAGE, "--hit: want at most %d runs of pixels", GI_RUNS_MAX);
+        status = gi_footprint_read(miss, p->miss, "miss", GI_TAPS_MAX, err);
+    if (!status && !p->miss && hit->runs)
+        status = complement(miss, hit, err);
+    if (!status)
+        status = gi_footprint_place(hit, &p->hit_origin, "origin", err);
+    if (!status && miss->width)
+        status = gi_footprint_place(miss, apart ? &p->miss_origin : &p->hit_origin,
+                                    apart ? "miss-origin" : "origin", err);
     return status;
 }
 
@@ -144,7 +155,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         if (miss.width)
             set_filter(&tables->miss, rest, &miss, &border, true);
     }
-    plan->halo = (hit.height > miss.height ? hit.height : miss.height) / 2;
+    plan->halo = gi_footprint_halo(&hit);
+    if (miss.width && gi_footprint_halo(&miss) > plan->halo)
+        plan->halo = gi_footprint_halo(&miss);
     plan->border = border.mode;
     plan->cost.other = (4.0 + (double)nruns) / src->channels;
     plan->cost.nbytes = 6.0 / src->channels;
@@ -220,9 +233,10 @@ const struct gi_filter gi_filter_hit_or_miss = {
         "rectangle of --hit. Pixels that are in neither do not matter. Pixels outside the image "
         "are background, unless --border says otherwise.\n\n"
         "Rows are separated by ';' or line ends. If a side is even, the later one of its two "
-        "middle pixels counts as the middle. The result is a mask of one channel.\n\n"
-        "The result is that of scipy's binary_hit_or_miss() (J. Serra, Image analysis and "
-        "mathematical morphology, 1982).",
+        "middle pixels counts as the middle. The result is a mask of one "
+        "channel.\n\n" GI_FOOTPRINT_ORIGIN_MANUAL "\n\n"
+        "The result is that of scipy's binary_hit_or_miss(), whose origin1 and origin2 are "
+        "--origin and --miss-origin (J. Serra, Image analysis and mathematical morphology, 1982).",
     .options = options,
     .params_nbytes = sizeof(struct hit_or_miss_params),
     .check = check,
