@@ -15,7 +15,7 @@ extern "C" {
 
 /* A position in the source image, measured from the centre of the top left pixel, in units of
  * 2^-GI_PLACE_BITS pixels. A float's fraction has as many bits. */
-enum { GI_PLACE_BITS = 23, GI_AFFINE_BITS = 40 };
+enum { GI_PLACE_BITS = 23, GI_AFFINE_BITS = 40, GI_MAP_MARGIN_MAX = 64 };
 
 /* The source column and row of a result pixel for which a GI_MAP_FIELD has no position, in pixels.
  * All positions are at least -2^26. */
@@ -39,13 +39,14 @@ struct gi_rays {
 };
 
 /* GI_MAP_RINGS. With dx = x - center_x, dy = y - center_y and q = fma(dx, dx, dy * dy):
- *   X = radial * sqrt(q), but with `log` X = radial * gi_map_log(sqrt(q) + 1);
+ *   X = radial * sqrt(q) + left, but with `log` X = radial * gi_map_log(sqrt(q) + 1) + left, fused;
  *   Y = angular * gi_map_angle(dx, dy). */
 struct gi_rings {
     double center_x, center_y; /* of the result */
     double radial;             /* columns per pixel, or per factor e */
     double angular;            /* rows per radian */
     bool log;
+    double left; /* column of the radius 0 */
 };
 
 /* GI_MAP_LENS: OpenCV's camera model (calib3d), computed by gi_map_lens(). */
@@ -70,12 +71,13 @@ struct gi_map {
     struct gi_rays rays;
     struct gi_rings rings;
     struct gi_lens lens;
-    /* X and Y are the samples of these GI_F32 images at (x, y). With `relative` x and y are added
-     * to these samples. If X or Y is NaN, the result pixel has no position, and both become
+    /* X and Y are the samples of these GI_F32 images at (x, y), plus `margin`. With `relative` x
+     * and y are added, too. If X or Y is NaN, the result pixel has no position, and both become
      * GI_PLACE_NONE. If both pointers are the same image with two channels or more, X and Y are
      * its first two channels. Both are on the backend and have the size of the whole result. */
     const struct gi_image *field[2];
     bool relative;
+    int margin; /* 0 to GI_MAP_MARGIN_MAX */
 };
 
 /* Converts a coordinate to GI_PLACE_BITS. Adding 1.5 * 2^29 rounds v to this many fraction bits,
@@ -155,7 +157,7 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_rings(const struct gi_rings 
 {
     double dx = x - rings->center_x, dy = y - rings->center_y, q = fma(dx, dx, dy * dy);
     double r = sqrt(q), along = rings->log ? gi_map_log(r + 1) : r;
-    struct gi_place at = {gi_map_fixed(rings->radial * along),
+    struct gi_place at = {gi_map_fixed(fma(rings->radial, along, rings->left)),
                           gi_map_fixed(rings->angular * gi_map_angle(dx, dy))};
     return at;
 }
@@ -178,25 +180,32 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_lens(const struct gi_lens *l
     return at;
 }
 
-/* Returns the source position of (x, y) from its two samples a and b of GI_MAP_FIELD. */
-GI_HOST_DEVICE static inline struct gi_place gi_map_samples(float a, float b, bool relative, int x,
-                                                            int y)
+/* Returns what GI_MAP_FIELD adds to the samples of a pixel in column (or row) `at`. */
+GI_HOST_DEVICE static inline int gi_map_base(bool relative, int margin, int at)
+{
+    return margin + (relative ? at : 0);
+}
+
+/* Returns the source position of a pixel from its two samples a and b of GI_MAP_FIELD, and from
+ * gi_map_base() of its column and row. */
+GI_HOST_DEVICE static inline struct gi_place gi_map_samples(float a, float b, int x, int y)
 {
     double to_x = a, to_y = b;
-    struct gi_place at = {gi_map_fixed(relative ? to_x + x : to_x),
-                          gi_map_fixed(relative ? to_y + y : to_y)};
+    struct gi_place at = {gi_map_fixed(to_x + x), gi_map_fixed(to_y + y)};
     if (a != a || b != b)
         at.x = at.y = (int64_t)GI_PLACE_NONE * (1 << GI_PLACE_BITS);
     return at;
 }
 
-GI_HOST_DEVICE static inline struct gi_place
-gi_map_field(const struct gi_image *a, const struct gi_image *b, bool relative, int x, int y)
+GI_HOST_DEVICE static inline struct gi_place gi_map_field(const struct gi_map *map,
+                                                          const struct gi_image *a,
+                                                          const struct gi_image *b, int x, int y)
 {
     const float *row = (const float *)((const char *)a->data + (size_t)y * a->stride);
     const float *row2 = (const float *)((const char *)b->data + (size_t)y * b->stride);
     size_t i = (size_t)x * (size_t)a->channels, second = a->channels > 1;
-    return gi_map_samples(row[i], row2[i + second], relative, x, y);
+    return gi_map_samples(row[i], row2[i + second], gi_map_base(map->relative, map->margin, x),
+                          gi_map_base(map->relative, map->margin, y));
 }
 
 /* Converts row y of the image, 0 <= y < height, to a row of a band that begins at row `band` of the
@@ -207,15 +216,47 @@ GI_HOST_DEVICE static inline int gi_band_row(int y, int band, int height)
     return row < 0 ? row + height : row >= height ? row - height : row;
 }
 
-/* Sets w to the weights of the four taps of Keys' cubic, for a position between the second and the
- * third tap at a distance t from the second, 0 <= t < 1. */
-GI_HOST_DEVICE static inline void gi_cubic_weights(float *w, float a, float t)
+/* The weights of four taps as cubic polynomials of t, for a position between the second and the
+ * third tap at a distance t from the second, 0 <= t < 1. Weight i is k[i][0] + k[i][1] t + k[i][2]
+ * t^2 + k[i][3] t^3, where k[1][1] and k[3][1] are 0. */
+struct gi_cubic {
+    float k[4][4];
+};
+
+/* Keys' cubic with the parameter a. R. Keys, "Cubic convolution interpolation", IEEE ASSP 29(6),
+ * 1981. */
+static inline struct gi_cubic gi_cubic_keys(float a)
 {
+    return (struct gi_cubic){
+        {{0, a, -2 * a, a}, {1, 0, -(a + 3), a + 2}, {0, -a, 2 * a + 3, -(a + 2)}, {0, 0, a, -a}}};
+}
+
+/* The cubic B-spline, whose samples are coefficients of a spline and not values of it. M. Unser,
+ * "Splines: a perfect fit for signal and image processing", IEEE SP Magazine 16(6), 1999. */
+static inline struct gi_cubic gi_cubic_spline(void)
+{
+    const float sixth = 1.0f / 6;
+    return (struct gi_cubic){{{sixth, -0.5f, 0.5f, -sixth},
+                              {2.0f / 3, 0, -1, 0.5f},
+                              {sixth, 0.5f, 0.5f, -0.5f},
+                              {0, 0, 0, sixth}}};
+}
+
+/* Returns whether the result at a sample is this sample. */
+static inline bool gi_cubic_keeps_samples(const struct gi_cubic *cubic)
+{
+    return cubic->k[0][0] == 0;
+}
+
+/* Sets w to the weights of the four taps. */
+GI_HOST_DEVICE static inline void gi_cubic_weights(float *w, const struct gi_cubic *cubic, float t)
+{
+    const float(*k)[4] = cubic->k;
     float t2 = t * t;
-    w[0] = t * fmaf(t, fmaf(a, t, -2 * a), a);
-    w[1] = fmaf(t2, fmaf(a + 2, t, -(a + 3)), 1);
-    w[2] = t * fmaf(t, fmaf(-(a + 2), t, 2 * a + 3), -a);
-    w[3] = t2 * fmaf(-a, t, a);
+    w[0] = fmaf(t, fmaf(t, fmaf(k[0][3], t, k[0][2]), k[0][1]), k[0][0]);
+    w[1] = fmaf(t2, fmaf(k[1][3], t, k[1][2]), k[1][0]);
+    w[2] = fmaf(t, fmaf(t, fmaf(k[2][3], t, k[2][2]), k[2][1]), k[2][0]);
+    w[3] = fmaf(t2, fmaf(k[3][3], t, k[3][2]), k[3][0]);
 }
 
 /* The taps and weights of a resampling along one axis. Result i is the sum of `taps` consecutive
@@ -262,14 +303,14 @@ enum gi_interpolation { GI_NEAREST, GI_LINEAR, GI_CUBIC };
  *            mix(a, b, t) = fmaf(t, b - a, a), or a if t is 0.
  *   CUBIC    sums of four taps p(i - 1) to p(i + 2) times gi_cubic_weights() along the rows, then
  *            of the four rows' sums; fmaf(weight, sample, sum) from +0, index ascending, without
- *            taps of weight 0. R. Keys, "Cubic convolution interpolation", IEEE ASSP 29(6), 1981.
+ *            taps of weight 0.
  * Then the last step. Pixels outside follow `border`, except that rows wrap around under
  * GI_MAP_RINGS. Under GI_BORDER_VALUE a result pixel without any tap in the source is the border
  * value, and so is, under every border mode, a result pixel without a position (GI_PLACE_NONE). */
 struct gi_remap {
     struct gi_map map;
     enum gi_interpolation interpolation;
-    float cubic;              /* Keys' a */
+    struct gi_cubic cubic;
     enum gi_alpha_rule alpha; /* PLAIN, or WEIGH with weights of sum 1; for NEAREST PLAIN */
     struct gi_border_spec border;
     int height;       /* rows of the whole source; `src` may be a band of them */

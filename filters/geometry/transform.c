@@ -34,7 +34,7 @@ struct gi_remap *gi_transform_plan(struct gi_plan *plan, const struct gi_transfo
     if (!transform)
         return NULL;
     transform->interpolation = (enum gi_interpolation)params->interpolation;
-    transform->cubic = (float)params->cubic;
+    transform->cubic = gi_cubic_keys((float)params->cubic);
     transform->alpha = gi_alpha_rule_of(plan, params->alpha, GI_ALPHA_WEIGH);
     transform->border = gi_border_spec_from(&params->border, &plan->sources[0]);
     transform->height = plan->sources[0].height;

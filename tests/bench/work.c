@@ -259,7 +259,7 @@ static enum gi_status run_remap(struct gi_queue *queue, struct gi_image *dst,
     double turn[6] = {c, s, x - c * x - s * y, -s, c, y + s * x - c * y};
     double keystone[9] = {1, 0.1, -0.025 * w, 0.08, 1, -0.018 * w, 0.16 / w, 0.08 / w, 1};
     struct gi_remap warp = {.interpolation = request->interpolation,
-                            .cubic = -0.5f,
+                            .cubic = gi_cubic_keys(-0.5f),
                             .alpha = request->alpha,
                             .border = {GI_BORDER_VALUE, {0}},
                             .height = src->height};

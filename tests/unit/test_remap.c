@@ -54,8 +54,8 @@ static float value(const struct gi_image *src, const struct gi_remap *spec, bool
     if (half)
         return at(src, spec, weigh, x, y, c, inside);
     int n = spec->interpolation == GI_LINEAR ? 2 : 4, before = n == 4;
-    gi_cubic_weights(wx, spec->cubic, t);
-    gi_cubic_weights(wy, spec->cubic, u);
+    gi_cubic_weights(wx, &spec->cubic, t);
+    gi_cubic_weights(wy, &spec->cubic, u);
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++)
             v[i] = at(src, spec, weigh, x + i - before, y + j - before, c, inside);
@@ -78,7 +78,7 @@ static struct gi_place place_of(const struct gi_map *map, int x, int y)
     case GI_MAP_LENS:
         return gi_map_lens(&map->lens, x, y);
     default:
-        return gi_map_field(map->field[0], map->field[1], map->relative, x, y);
+        return gi_map_field(map, map->field[0], map->field[1], x, y);
     }
 }
 
@@ -124,9 +124,10 @@ static double real(struct walk_case *c, double low, double high)
 static struct gi_remap *random_spec(struct walk_case *c, enum gi_map_kind kind)
 {
     static const float cubics[] = {-0.5f, -0.75f, -1, 0, -0.0625f, -0.01f, 0.25f};
+    int cubic = walk_between(c, 0, 9);
     struct gi_remap *spec = WALK_SPEC(c, struct gi_remap);
     *spec = (struct gi_remap){.interpolation = (enum gi_interpolation)(walk_between(c, 0, 2)),
-                              .cubic = cubics[walk_between(c, 0, 6)],
+                              .cubic = cubic < 7 ? gi_cubic_keys(cubics[cubic]) : gi_cubic_spline(),
                               .alpha = walk_between(c, 0, 3) ? GI_ALPHA_WEIGH : GI_ALPHA_PLAIN,
                               .border = case_border(c->seed, c->border, c->type),
                               .height = c->height,
@@ -201,8 +202,9 @@ static void draw_round(struct walk_case *c)
     map->relative = walk_between(c, 0, 1);
     map->rays = (struct gi_rays){tables, tables + SIDE_MAX, tables + 2 * SIDE_MAX, x, y};
     map->rings =
-        (struct gi_rings){rint(real(c, 0, width)), rint(real(c, 0, height)), real(c, 0.1, 9),
-                          height / 6.283185307179586, walk_between(c, 0, 1)};
+        (struct gi_rings){rint(real(c, 0, width)),    rint(real(c, 0, height)), real(c, 0.1, 9),
+                          height / 6.283185307179586, walk_between(c, 0, 1),    0};
+    map->rings.left = walk_between(c, 0, 1) * 12;
     map->lens = (struct gi_lens){.fx = width, .fy = width * 1.1, .cx = x, .cy = y};
     map->lens.per_x = 1.0 / width;
     map->lens.per_y = 0.9 / width;
@@ -221,6 +223,7 @@ static void draw_field(struct walk_case *c)
     int width, height, images = walk_between(c, 1, 2);
     random_size(c, &width, &height);
     map->relative = walk_between(c, 0, 1);
+    map->margin = walk_between(c, 0, 1) * 12;
     for (int j = 0; j < images; j++) {
         struct gi_image *field =
             walk_other(c, &map->field[j], width, height, images == 1 ? 2 : 1, GI_F32);
@@ -347,7 +350,7 @@ static void check_kept(struct gi_queue *queue, int width, int height, bool force
     const struct gi_kernels *k = queue->k;
     const char *detail = NULL;
     spec.map.kind = GI_MAP_RINGS;
-    spec.map.rings = (struct gi_rings){W / 2.0, H / 2.0, 2.7, height / 6.3, false};
+    spec.map.rings = (struct gi_rings){W / 2.0, H / 2.0, 2.7, height / 6.3, false, 0};
     assert_int_equal(gi_image_alloc(&src, width, height, 1, GI_U8, NULL), GI_OK);
     assert_int_equal(gi_image_alloc(&want, W, H, 1, GI_U8, NULL), GI_OK);
     case_fill(&src, &seed);

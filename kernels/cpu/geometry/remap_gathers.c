@@ -204,13 +204,17 @@ static inline __attribute__((always_inline)) GI_VEC lerp(GI_VEC a, GI_VEC b, GI_
 }
 
 /* gi_cubic_weights() for a vector. */
-static inline __attribute__((always_inline)) void weights_of(GI_VEC *w, float a, GI_VEC t)
+static inline __attribute__((always_inline)) void weights_of(GI_VEC *w,
+                                                             const struct gi_cubic *cubic, GI_VEC t)
 {
-    GI_VEC t2 = vec_mul(t, t), va = vec_set(a), b = vec_set(a + 2);
-    w[0] = vec_mul(t, vec_fma(t, vec_fma(va, t, vec_set(-2 * a)), va));
-    w[1] = vec_fma(t2, vec_fma(b, t, vec_set(-(a + 3))), vec_set(1));
-    w[2] = vec_mul(t, vec_fma(t, vec_fma(vec_set(-(a + 2)), t, vec_set(2 * a + 3)), vec_set(-a)));
-    w[3] = vec_mul(t2, vec_fma(vec_set(-a), t, va));
+    GI_VEC t2 = vec_mul(t, t);
+#pragma GCC unroll 2
+    for (int i = 0; i < 4; i += 2) {
+        const float *k = cubic->k[i], *l = cubic->k[i + 1];
+        GI_VEC upper = vec_fma(vec_set(k[3]), t, vec_set(k[2]));
+        w[i] = vec_fma(t, vec_fma(t, upper, vec_set(k[1])), vec_set(k[0]));
+        w[i + 1] = vec_fma(t2, vec_fma(vec_set(l[3]), t, vec_set(l[2])), vec_set(l[0]));
+    }
 }
 
 /* Interpolates GI_LANES pixels, channel by channel. */
@@ -221,8 +225,8 @@ static inline __attribute__((always_inline)) void values(GI_VEC *f, const struct
     const char *row = work->src->data;
     GI_VEC v[4 * GI_MAX_CHANNELS + 4], wx[4], wy[4], r;
     if (kind.taps == 4) {
-        weights_of(wx, work->spec->cubic, t);
-        weights_of(wy, work->spec->cubic, u);
+        weights_of(wx, &work->spec->cubic, t);
+        weights_of(wy, &work->spec->cubic, u);
     }
 #pragma GCC unroll 4
     for (int j = 0; j < kind.taps; j++, row += work->src->stride) {

@@ -61,8 +61,8 @@ static inline bool taps_of(struct taps *taps, const struct remap_work *work,
         taps->t = places->t[i];
         taps->u = places->u[i];
     } else if (how == GI_CUBIC) {
-        gi_cubic_weights(taps->wx, spec->cubic, places->t[i]);
-        gi_cubic_weights(taps->wy, spec->cubic, places->u[i]);
+        gi_cubic_weights(taps->wx, &spec->cubic, places->t[i]);
+        gi_cubic_weights(taps->wy, &spec->cubic, places->u[i]);
     }
     return across && down;
 }

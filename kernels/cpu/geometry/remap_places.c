@@ -50,7 +50,7 @@ ROW(projective_row, double, gi_map_projective(map, x + i, y))
 ROW(rays_row, struct gi_rays, gi_map_rays(map, x + i, y))
 ROW(rings_row, struct gi_rings, gi_map_rings(map, x + i, y))
 ROW(lens_row, struct gi_lens, gi_map_lens(map, x + i, y))
-ROW(field_row, struct gi_map, gi_map_field(map->field[0], map->field[1], map->relative, x + i, y))
+ROW(field_row, struct gi_map, gi_map_field(map, map->field[0], map->field[1], x + i, y))
 
 static void map_row(struct gi_place *at, const struct gi_map *map, int x, int y, int n)
 {

@@ -93,12 +93,19 @@ static bool border_keeps(const struct gi_image *src, const struct gi_remap *spec
     return spec->border.mode != GI_BORDER_VALUE || keeps;
 }
 
+/* Returns whether the weights are Keys' with a parameter a that tiles of integers take. */
+static bool is_common(const struct gi_cubic *cubic)
+{
+    float a = cubic->k[0][3];
+    return gi_cubic_keeps_samples(cubic) && (a == 0 || (a <= -0.0625f && a >= -1));
+}
+
 static bool takes_tiles(const struct gi_queue *, const struct gi_image *src,
                         const struct gi_remap *spec)
 {
     bool lines = spec->map.kind == GI_MAP_AFFINE || spec->map.kind == GI_MAP_PROJECTIVE;
-    bool common = spec->interpolation == GI_LINEAR || spec->cubic == 0 ||
-                  (spec->cubic <= -0.0625f && spec->cubic >= -1);
+    bool common =
+        spec->interpolation == GI_LINEAR || src->type == GI_F32 || is_common(&spec->cubic);
     return lines && spec->interpolation != GI_NEAREST && common && border_keeps(src, spec);
 }
 

@@ -21,7 +21,7 @@ struct remap_args {
     int dst_width, dst_height, dst_y;
     enum gi_border of_rows;
     bool weigh;
-    float cubic;
+    struct gi_cubic cubic;
     float background[GI_MAX_CHANNELS];
     struct gi_map map; /* its tables are in device memory; field[] replaces its images */
     struct gi_image field[2];

@@ -20,8 +20,8 @@ enum gi_status gi_cuda_remap_texture(struct gi_cuda_queue *cu, const struct rema
                                      cudaTextureObject_t texture, struct gi_err *err);
 
 /* Compute LINEAR and CUBIC with AFFINE and PROJECTIVE maps; there is one function per sample type.
- * `cubic` must be 0 or from -1 to -1/16. Under GI_BORDER_VALUE, a pixel whose taps are all border
- * values must become the border value. */
+ * For integers the weights of CUBIC must be Keys', with an a of 0 or from -1 to -1/16. Under
+ * GI_BORDER_VALUE, a pixel whose taps are all border values must become the border value. */
 enum gi_status gi_cuda_remap_tiles_u8(struct gi_cuda_queue *cu, const struct remap_args *args,
                                       enum gi_interpolation how, struct gi_err *err);
 enum gi_status gi_cuda_remap_tiles_u16(struct gi_cuda_queue *cu, const struct remap_args *args,

@@ -62,8 +62,8 @@ static __device__ __noinline__ void remap_anywhere(float *f, const struct remap_
         return;
     }
     if (HOW == GI_CUBIC) {
-        gi_cubic_weights(wx, args->cubic, t);
-        gi_cubic_weights(wy, args->cubic, u);
+        gi_cubic_weights(wx, &args->cubic, t);
+        gi_cubic_weights(wy, &args->cubic, u);
     }
     float above[CHANNELS] = {}; /* LINEAR: of the first row */
     for (int c = 0; c < CHANNELS; c++)
@@ -143,8 +143,8 @@ static __device__ __forceinline__ void remap_inside(float *f, const struct remap
                         (size_t)(x - BEFORE) * CHANNELS * sizeof(T);
     float wx[4], wy[4], r[TAPS][CHANNELS];
     if (HOW == GI_CUBIC) {
-        gi_cubic_weights(wx, args->cubic, t);
-        gi_cubic_weights(wy, args->cubic, u);
+        gi_cubic_weights(wx, &args->cubic, t);
+        gi_cubic_weights(wy, &args->cubic, u);
     }
 #pragma unroll
     for (int j = 0; j < TAPS; j++) {

@@ -60,10 +60,10 @@ remap_spots_lines(struct remap_spot *at, const struct remap_args *args, int x, i
 }
 
 /* FIELD maps: computes the whole part and the fraction of the coordinate a + base in float. The
- * result equals that of gi_map_samples() if |a| < 2^21 and, with a relative map, a is 0 or |a| >=
- * 2^-12: base is below REMAP_FOURS_MAX, so the double sum in that function is exact, too. Adding
- * 1.5 * 2^23 to a rounds a to an integer. Adding 1.5 to the rest, which is from -1/2 to 1/2, rounds
- * the rest to GI_PLACE_BITS fraction bits. The bits of both sums are read as integers. */
+ * result equals that of gi_map_samples() if |a| < 2^21 and, unless base is 0, a is 0 or |a| >=
+ * 2^-12: base is below 2 * REMAP_FOURS_MAX, so the double sum in that function is exact, too.
+ * Adding 1.5 * 2^23 to a rounds a to an integer. Adding 1.5 to the rest, which is from -1/2 to 1/2,
+ * rounds the rest to GI_PLACE_BITS fraction bits. The bits of both sums are read as integers. */
 template <int HOW>
 static __device__ __forceinline__ void remap_axis(int *whole, unsigned *part, float a, int base)
 {
@@ -76,10 +76,10 @@ static __device__ __forceinline__ void remap_axis(int *whole, unsigned *part, fl
 }
 
 /* Returns whether remap_axis() is not exact for this a. */
-static __device__ __forceinline__ bool remap_is_rare(float a, bool relative)
+static __device__ __forceinline__ bool remap_is_rare(float a, bool moved)
 {
     float size = fabsf(a);
-    return !(size < 2097152.0f) || (relative && size < 0x1p-12f && size > 0);
+    return !(size < 2097152.0f) || (moved && size < 0x1p-12f && size > 0);
 }
 
 /* FIELD maps with args->fours. The field is two one-channel images or one two-channel image, so
@@ -94,19 +94,21 @@ remap_spots_fours(struct remap_spot *at, const struct remap_args *args, int x, i
     float4 v = *(const float4 *)((const char *)b->data + (size_t)y * b->stride + first +
                                  (a->channels > 1 ? sizeof(float4) : 0));
     bool both = a->channels > 1, relative = args->map.relative, rare = false;
+    int margin = args->map.margin, base_x[REMAP_ACROSS], base_y = gi_map_base(relative, margin, y);
     const float to_x[] = {u.x, both ? u.z : u.y, both ? v.x : u.z, both ? v.z : u.w};
     const float to_y[] = {both ? u.y : v.x, both ? u.w : v.y, both ? v.y : v.z, v.w};
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++) {
-        rare |= remap_is_rare(to_x[i], relative) | remap_is_rare(to_y[i], relative);
-        remap_axis<HOW>(&at[i].x, &at[i].part_x, to_x[i], relative ? x + i : 0);
-        remap_axis<HOW>(&at[i].y, &at[i].part_y, to_y[i], relative ? y : 0);
+        base_x[i] = gi_map_base(relative, margin, x + i);
+        rare |= remap_is_rare(to_x[i], base_x[i] > 0) | remap_is_rare(to_y[i], base_y > 0);
+        remap_axis<HOW>(&at[i].x, &at[i].part_x, to_x[i], base_x[i]);
+        remap_axis<HOW>(&at[i].y, &at[i].part_y, to_y[i], base_y);
     }
     if (!rare)
         return;
 #pragma unroll
     for (int i = 0; i < REMAP_ACROSS; i++)
-        at[i] = remap_spot<HOW>(gi_map_samples(to_x[i], to_y[i], relative, x + i, y));
+        at[i] = remap_spot<HOW>(gi_map_samples(to_x[i], to_y[i], base_x[i], base_y));
 }
 
 /* Computes the coordinates of pixels x to x + REMAP_ACROSS - 1 of row y of the whole result. Pixels
@@ -143,7 +145,7 @@ static __device__ __forceinline__ void remap_spots(struct remap_spot *at,
 #pragma unroll
         for (int i = 0; i < REMAP_ACROSS; i++)
             at[i] = remap_spot<HOW>(
-                gi_map_field(&args->field[0], &args->field[1], map->relative, min(x + i, last), y));
+                gi_map_field(map, &args->field[0], &args->field[1], min(x + i, last), y));
         break;
     default:
         remap_spots_lines<HOW>(at, args, x, y);

@@ -155,9 +155,9 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
             const uint8_t *from = bytes + (at[i].y >> GI_PLACE_BITS) * F::PITCH +
                                   (at[i].x >> GI_PLACE_BITS) * F::TEXEL;
             if (C % 2 == 0 && weigh)
-                pixel_at<T, C, HOW, C % 2 == 0>(f[i], from, args.cubic, at[i].x, at[i].y);
+                pixel_at<T, C, HOW, C % 2 == 0>(f[i], from, &args.cubic, at[i].x, at[i].y);
             else
-                pixel_at<T, C, HOW, false>(f[i], from, args.cubic, at[i].x, at[i].y);
+                pixel_at<T, C, HOW, false>(f[i], from, &args.cubic, at[i].x, at[i].y);
         }
         /* Exchange and store. */
         const struct run<F> run = run_of<T, C, HOW>(f, scale, selectors);

@@ -77,11 +77,11 @@ static __device__ __forceinline__ void linear_at(float *f, const uint8_t *at, un
     }
 }
 
-/* Bicubic interpolation, as linear_at(). Products of weights are 0 or at least 2^-100, so no
- * product underflows. */
+/* Bicubic interpolation, as linear_at(). For integers products of weights must be 0 or at
+ * least 2^-100, so that none underflows. */
 template <typename T, int C, bool WEIGH>
-static __device__ __forceinline__ void cubic_at(float *f, const uint8_t *at, float cubic,
-                                                unsigned x, unsigned y)
+static __device__ __forceinline__ void
+cubic_at(float *f, const uint8_t *at, const struct gi_cubic *cubic, unsigned x, unsigned y)
 {
     typedef form<T, C> F;
     float wx[4], wy[4];
@@ -113,8 +113,8 @@ static __device__ __forceinline__ void cubic_at(float *f, const uint8_t *at, flo
 }
 
 template <typename T, int C, int HOW, bool WEIGH>
-static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, float cubic,
-                                                unsigned x, unsigned y)
+static __device__ __forceinline__ void
+pixel_at(float *f, const uint8_t *at, const struct gi_cubic *cubic, unsigned x, unsigned y)
 {
     if (HOW == GI_LINEAR)
         linear_at<T, C, WEIGH>(f, at, x, y);
