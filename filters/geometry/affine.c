@@ -49,6 +49,7 @@ const struct gi_filter gi_filter_affine = {
     .examples = "gpuimg affine in.png out.png --matrix \"1 0.2 0; 0 1 0\"\n"
                 "gpuimg affine in.png half.png --matrix \"0.5 0 0; 0 0.5 0\" --size 640x480\n"
                 "gpuimg affine in.png out.png --matrix inverse.txt --inverse --border mirror\n"
+                "gpuimg affine scan.tif out.tif --matrix \"0.9 0.2 3; -0.1 1.1 2\" -i bspline\n"
                 "gpuimg affine texture.tga out.tga --matrix \"1 0.5 0; 0 1 0\" --border wrap "
                 "--alpha straight",
     .manual = "--matrix \"a b c; d e f\" maps pixel (x, y) of the input to (a x + b y + c, d x + "
@@ -59,7 +60,14 @@ const struct gi_filter gi_filter_affine = {
               "input unless --size is given.\n\n"
               "Each pixel of the result is interpolated from a few pixels of the input. An image "
               "that is made much smaller therefore shows aliasing: blur it first, or use gpuimg "
-              "resize. Colours are weighted by alpha, unless --alpha says that it is data.",
+              "resize. Colours are weighted by alpha, unless --alpha says that it is data.\n\n"
+              "--interpolation bspline is the cubic spline through all pixels, like order=3 of "
+              "scipy.ndimage with its prefilter. Each pixel depends on pixels up to 17 away, by "
+              "weights that fall by 0.27 per pixel, so that edges overshoot more than with "
+              "bicubic, and NaN spreads so far. The borders clamp, border, wrap, mirror and "
+              "reflect101 are scipy's modes nearest, grid-constant, grid-wrap, reflect and mirror; "
+              "scipy's constant and wrap end the image in other ways. Floats are within 1e-6 of "
+              "the largest value, and integers are rounded once.",
     .options = options,
     .params_nbytes = sizeof(struct affine_params),
     .check = check,

@@ -2,7 +2,6 @@
  * coordinates are absolute, or relative to the position of the result pixel (optical flow).
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/transform.h"
-#include "kernels/kernels.h"
 
 struct remap_params {
     const char *map, *map_y;
@@ -71,7 +70,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     struct gi_remap transform = *(const struct gi_remap *)plan->tables;
     transform.map.field[0] = &work->srcs[1];
     transform.map.field[1] = &work->srcs[plan->nsources - 1];
-    return queue->k->remap(queue, work->dst, work->srcs, &transform, err);
+    return gi_transform_run_map(queue, work, transform, err);
 }
 
 const struct gi_filter gi_filter_remap = {

@@ -9,7 +9,7 @@
 
 /* Interpolation and border. */
 struct gi_transform_params {
-    int interpolation; /* enum gi_interpolation */
+    int interpolation; /* index of gi_interpolation_choices */
     double cubic;      /* Keys' parameter a */
     int alpha;         /* enum gi_alpha_use */
     struct gi_border_params border;
@@ -55,10 +55,13 @@ struct gi_remap *gi_transform_plan(struct gi_plan *plan, const struct gi_transfo
 void gi_transform_affine(struct gi_plan *plan, const double m[6]);
 void gi_transform_projective(struct gi_plan *plan, const double m[9]);
 
-/* The functions `needs` and `run` (struct gi_filter) of the geometric transforms. */
+/* The functions `needs` and `run` (struct gi_filter) of the geometric transforms, and a `run` for a
+ * map that only the work knows. */
 struct gi_span gi_transform_needs(const struct gi_plan *plan, int y0, int y1);
 enum gi_status gi_transform_run(const struct gi_plan *plan, struct gi_queue *queue,
                                 const struct gi_work *work, struct gi_err *err);
+enum gi_status gi_transform_run_map(struct gi_queue *queue, const struct gi_work *work,
+                                    struct gi_remap transform, struct gi_err *err);
 
 /* Reads the matrix `text` ("a b c; d e f"; rows are separated by ; or line ends), the value of
  * `option`. The matrix has 3 rows of 3 numbers. If `square` is not set, it may also have 2 rows of

@@ -24,6 +24,7 @@ MOVES = [
     ["resize", "--size", "30x30", "--filter", "nearest"], ["resize", "--size", "9x9", "--pad"], ["rotate", "--angle", "13"],
     ["rotate", "--angle", "90"], ["affine", "--matrix", "1 0.1 2; 0 1 1"],
     ["affine", "--matrix", "1 0.1 2; 0 1 1", "-i", "bicubic", "--border", "mirror"], ["shift", "--offset", "2.5,1.25"],
+    ["shift", "--offset", "2.5,1.25", "-i", "bspline"],
     ["perspective", "--from", "0,0,20,0,20,29,0,29", "--to", "1,1,20,0,20,29,0,29"], ["warp-polar"], ["undistort", "--camera", CAMERA],
     ["remap", "--map", "@map"],
 ]

@@ -254,7 +254,7 @@ def test_nowhere(image):
     x, y = x + c.rng.uniform(-2, 2, x.shape), y + c.rng.uniform(-2, 2, y.shape)
     full = 1 if image.dtype == np.float32 else np.iinfo(image.dtype).max
     for border in BORDERS:
-        for how in WAYS:
+        for how in (*WAYS, "bspline"):
             u, v = x.astype(np.float32), y.astype(np.float32)
             lost = c.rng.integers(0, 8, u.shape)
             u[lost == 1], v[lost == 2] = np.nan, np.nan

@@ -135,6 +135,9 @@ static const char *const turned[] = {"angle=5", NULL};
 static const char *const turned_more[] = {"angle=-9", "interpolation=bicubic", "expand", NULL};
 static const char *const moved[] = {"offset=3.25,-11.5", NULL};
 static const char *const flipped[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=bicubic", NULL};
+static const char *const turned_spline[] = {"angle=5", "interpolation=bspline", NULL};
+static const char *const moved_spline[] = {"offset=3.25,-11.5", "interpolation=bspline", NULL};
+static const char *const far_spline[] = {"offset=0.5,25.5", "interpolation=bspline", NULL};
 static const char *const nearest[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=nearest", NULL};
 
 /* The least number of rows in memory is that of the halo, or `rows` for a map, which decides which
@@ -162,7 +165,10 @@ static const struct {
              {"rotate", turned_more, 40},
              {"shift", moved, 30},
              {"affine", flipped, 30},
-             {"affine", nearest, 30}};
+             {"affine", nearest, 30},
+             {"rotate", turned_spline, 45},
+             {"shift", moved_spline, 45},
+             {"shift", far_spline, 45}};
 
 TEST(test_same_bytes)
 {
