@@ -284,6 +284,17 @@ static int most_needed(const struct gi_plan *plan, int n)
     return most;
 }
 
+int gi_execution_needs(const struct gi_execution *execution, int rows)
+{
+    for (int i = execution->pipeline->n - 1; i >= 0; i--) {
+        const struct gi_plan *plan = &execution->pipeline->plans[i];
+        int height = plan->result.height;
+        if (plan->filter->run)
+            rows = most_needed(plan, rows < height ? rows : height);
+    }
+    return rows;
+}
+
 /* Returns whether n rows of the result of step `last`, and all rows that they need, fit on the
  * device. The sources and the result of each plan must fit at the same time. Rows that wrap around
  * are assembled from pieces, one piece at a time. An analysis may allocate as many bytes as its

@@ -89,6 +89,9 @@ enum gi_status gi_execution_result_rows(struct gi_execution *execution, const st
 /* Runs everything in bands of at most `rows` rows of each step's result (filters/bands.c). */
 enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
                                   struct gi_err *err);
+/* Returns the maximum number of rows of the source that `rows` rows of the result need, which are
+ * at most its height. */
+int gi_execution_needs(const struct gi_execution *execution, int rows);
 /* Sets *rows to the maximum number of result rows that fit on the device, or to 0 if none fits. The
  * maximum is at most the height of the tallest image. Sets *whole if everything fits at once.
  * Errors: GI_E_DEVICE_MEMORY if a row is too long. */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "filters/execution.h"
@@ -13,6 +14,30 @@ struct gi_pipeline_rows {
     int most;             /* rows of a band */
     struct gi_image band; /* host; the rows that were read last */
 };
+
+/* Returns how often bands of execution->nbytes read a row of the source. */
+static double times_read(const struct gi_execution *execution)
+{
+    int rows, height = gi_pipeline_result(execution->pipeline).height;
+    bool whole;
+    if (gi_execution_fit(execution, &rows, &whole, NULL) || rows == 0)
+        return INFINITY;
+    double bands = rows < height ? (double)height / rows : 1;
+    return bands * gi_execution_needs(execution, rows) / gi_execution_needs(execution, height);
+}
+
+double gi_pipeline_rows_size(size_t *nbytes, const struct gi_pipeline *pipeline,
+                             struct gi_queue *queue, size_t least, size_t most)
+{
+    struct gi_execution execution = {.pipeline = pipeline, .queue = queue, .nbytes = least};
+    double times = times_read(&execution);
+    while (times > GI_READS_FEW && execution.nbytes < most) {
+        execution.nbytes = execution.nbytes < most / 2 ? 2 * execution.nbytes : most;
+        times = times_read(&execution);
+    }
+    *nbytes = execution.nbytes;
+    return times;
+}
 
 static enum gi_status begin(struct gi_pipeline_rows *rows, struct gi_err *err)
 {

@@ -7,6 +7,16 @@
 
 struct gi_pipeline_rows;
 
+/* Reading rows so often costs less than the memory of the whole image. */
+#define GI_READS_FEW 1.25
+
+/* Chooses the number of bytes of a band, from `least` to `most`, by doubling it, and returns how
+ * often bands of that size read a row of the source, as neighbours share rows. The number of bytes
+ * is the smallest with which that is at most GI_READS_FEW, or the largest. Returns INFINITY if not
+ * even one row takes so few bytes. Steps behind a late plan are left out. */
+double gi_pipeline_rows_size(size_t *nbytes, const struct gi_pipeline *pipeline,
+                             struct gi_queue *queue, size_t least, size_t most);
+
 /* Begins a run in which each band takes at most `nbytes` bytes, with all rows that it needs, and
  * makes the measuring passes over all rows of the source. All arguments must outlive *rows, which
  * gi_pipeline_rows_close() frees. `sides` is as in gi_pipeline_run(), for steps without outputs but

@@ -18,7 +18,7 @@
 #include "cli/run/imaging.h"
 #include "imgio/small.h"
 
-enum { SET_OWN, SET_IO, SET_BATCH, BAND_ROWS = 256 };
+enum { SET_OWN, SET_IO, SET_BATCH, BAND_ROWS = 256, BAND_NBYTES = 64 << 20 };
 
 struct tiles_params {
     int layout, size; /* size 0: that of the layout */
@@ -126,7 +126,8 @@ static enum gi_status open_source(struct source *source, const struct work *work
     enum gi_status status = GI_OK;
     bool whole = work->params->layout == GI_TILES_TIFF || item->source.pages;
     gi_file_rows_open(&source->rows, item->line.input, work->io, gi_imaging_parallel(imaging));
-    if (!whole && gi_file_rows_look(&source->rows, &source->info))
+    if (!whole &&
+        gi_file_rows_look(&source->rows, gi_engine_memory(item->turn.engine), &source->info))
         status = gi_file_rows_first(&source->rows, &source->in_bands, &source->metadata,
                                     &source->info, err);
     if (status || source->in_bands) {
@@ -155,7 +156,8 @@ static enum gi_status copy_rows(struct source *source, struct gi_pyramid_builder
     const struct gi_image *shape = &source->image;
     if (!source->in_bands)
         return gi_pyramid_add(builder, shape, err);
-    size_t most = gi_file_rows_band_nbytes() / gi_row_nbytes(shape);
+    size_t forced = gi_file_rows_forced_nbytes();
+    size_t most = (forced ? forced : BAND_NBYTES) / gi_row_nbytes(shape);
     int step = most < BAND_ROWS ? (int)most + !most : BAND_ROWS * (int)(most / BAND_ROWS);
     enum gi_status status = GI_OK;
     struct gi_image band;
@@ -375,7 +377,8 @@ const struct gi_command gi_command_tiles = {
         "Tiles are JPEG files, or have the format of --format. They have the colour profile of "
         "the image, and no other metadata. With JPEG, --background is the colour behind "
         "transparent pixels.\n\n"
-        "A TIFF, PNM, PFM or .npy file of 512 MiB or more is read in bands of rows, so that "
+        "A TIFF, PNM, PFM or .npy file of 32 MiB of samples or more is read in bands of rows, so "
+        "that "
         "memory holds some rows of tiles, and not the image. Other files are decoded as a whole, "
         "as "
         "are all files with --layout tiff; --max-pixels allows more than 268 million pixels.\n\n"

@@ -286,12 +286,13 @@ static const char *const limits_paragraphs[] = {
     "lists of regions, are not included. By default the limit is half of the free memory, within "
     "the limit of the cgroup. --max-device-bytes limits the memory on the GPU. An image that "
     "does not fit there is processed in bands of rows, with the same result.\n\n"
-    "LARGE IMAGES. A single image of 512 MiB and more goes through the CPU in bands of rows, from "
-    "file to file, so that neither it nor the result has to fit in memory, and gets the same "
-    "bytes. This needs an input and an output in TIFF, PNM, PAM or .npy (the input may be PFM), "
-    "the same sample type in both, and operations that compute a row from some rows, such as "
-    "filters, resizing, flips and curves. Other images are in memory with their result. A chain "
-    "that begins with crop reads only the rows, strips and tiles of these formats that it needs.",
+    "LARGE IMAGES. A single image of 32 MiB and more, or of more than an eighth of --memory, goes "
+    "through the CPU in bands of rows, from file to file, with the same bytes, so that neither it "
+    "nor the result has to fit in memory. This needs an input and an output in TIFF, PNM, PAM or "
+    ".npy (the input may be PFM), the same sample type in both, and operations that compute a row "
+    "from some rows, as most do. Those that measure the image first, such as equalize, read it "
+    "several times, if it exceeds --memory. Other images are in memory with their result; "
+    "--verbose tells. A chain that begins with crop reads only what it needs of these files.",
     "LARGE FILES. An input file is mapped into memory and not copied. So a machine with 8 GB of "
     "free memory can blur a gray PGM of 60000 x 60000 pixels (3.6 GB) with the default options.",
     "KERNELS. The maximum side is 4001 pixels for separable kernels, box filters and the "

@@ -50,15 +50,16 @@ bool gi_batch_row(const struct gi_source *source, const struct gi_item *item, co
 }
 
 /* Runs the engine: on many items with a progress line and a summary, on a single one in this thread
- * and without a limit on memory. */
+ * and with a limit on memory only if the user gave one. */
 static enum gi_status run_items(const struct gi_batch *batch, struct gi_imaging *imaging,
                                 const struct gi_batch_params *params, struct gi_err *err)
 {
     const struct gi_source *source = batch->source;
     bool many = !source->one;
     int threads = imaging ? gi_imaging_threads(imaging) : gi_thread_count(0);
+    uint64_t memory = params ? params->memory : 0;
     const struct gi_engine_options options = {.threads = many ? threads : 1,
-                                              .memory = many ? params->memory : UINT64_MAX,
+                                              .memory = many || memory ? memory : UINT64_MAX,
                                               .fail_fast = many && params->fail_fast};
     const struct gi_item_work work = {batch->target, batch->self, imaging, batch->run};
     struct gi_engine_watch watch = {.threads = threads, .source = source};

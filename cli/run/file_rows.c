@@ -8,11 +8,6 @@
 #include "cli/text.h"
 #include "imgio/nodata.h"
 
-enum {
-    FROM_NBYTES = 512 << 20, /* smaller images are processed at once, which is as fast */
-    BAND_NBYTES = 64 << 20,
-};
-
 static void ignore_shape(void *arg, const struct gi_image *shape)
 {
 }
@@ -77,17 +72,10 @@ enum gi_status gi_file_rows_read(void *self, struct gi_image *wanted, int top, i
     return GI_OK;
 }
 
-/* Returns GPUIMG_BAND_BYTES, or 0. */
-static size_t forced_nbytes(void)
+size_t gi_file_rows_forced_nbytes(void)
 {
     const char *text = getenv("GPUIMG_BAND_BYTES");
     return text ? strtoul(text, NULL, 10) : 0;
-}
-
-size_t gi_file_rows_band_nbytes(void)
-{
-    size_t nbytes = forced_nbytes();
-    return nbytes ? nbytes : BAND_NBYTES;
 }
 
 /* Returns whether rows of such a file can be decoded without the others, without warnings for some
@@ -120,9 +108,10 @@ static bool is_within(const struct gi_limits *limits, const struct gi_image *ima
            (pixels <= limits->max_pixels || info->nbytes >= nbytes / 2);
 }
 
-bool gi_file_rows_look(struct gi_file_rows *rows, struct gi_file_info *info)
+bool gi_file_rows_look(struct gi_file_rows *rows, uint64_t memory, struct gi_file_info *info)
 {
-    uint64_t from = forced_nbytes() ? 1 : FROM_NBYTES;
+    uint64_t from = GI_FILE_ROWS_FROM_NBYTES;
+    from = gi_file_rows_forced_nbytes() ? 1 : memory / 8 < from ? memory / 8 : from;
     const struct gi_io_params *io = rows->io;
     struct gi_io_params head = *io;
     struct gi_image stored;

@@ -24,9 +24,13 @@ void gi_file_rows_open(struct gi_file_rows *rows, const char *path, const struct
                        const struct gi_parallel *parallel);
 void gi_file_rows_close(struct gi_file_rows *rows);
 
+/* Smaller images are processed at once, which is as fast and takes little memory. */
+enum { GI_FILE_ROWS_FROM_NBYTES = 32 << 20 };
+
 /* Reads the header, and sets rows->shape. Returns whether the image is so large that it is worth
- * reading in bands, and can be read so. GPUIMG_BAND_BYTES takes images of any size, for tests. */
-bool gi_file_rows_look(struct gi_file_rows *rows, struct gi_file_info *info);
+ * reading in bands, which it is too if it has more than an eighth of `memory` bytes, and can be
+ * read so. GPUIMG_BAND_BYTES takes images of any size, for tests. */
+bool gi_file_rows_look(struct gi_file_rows *rows, uint64_t memory, struct gi_file_info *info);
 
 /* Decodes the first row, with all metadata and warnings. Sets *parts if rows are decoded without
  * the others. Errors: as gi_cli_load(). */
@@ -39,5 +43,5 @@ enum gi_status gi_file_rows_first(struct gi_file_rows *rows, bool *parts,
 enum gi_status gi_file_rows_read(void *rows, struct gi_image *band, int top, int bottom,
                                  struct gi_err *err);
 
-/* Returns the number of bytes of a band of rows: 64 MiB, or GPUIMG_BAND_BYTES. */
-size_t gi_file_rows_band_nbytes(void);
+/* Returns GPUIMG_BAND_BYTES, the number of bytes of a band of rows, or 0. */
+size_t gi_file_rows_forced_nbytes(void);

@@ -7,10 +7,17 @@
 #include <string.h>
 
 #include "cli/args/level_check.h"
+#include "cli/log.h"
 #include "cli/run/file_rows.h"
+#include "cli/run/memory_budget.h"
 #include "cli/run/ready.h"
 #include "filters/rows.h"
 #include "kernels/kernels.h"
+
+enum {
+    BAND_NBYTES = 16 << 20, /* bands of this size are as fast as larger ones, if halos are small */
+    TIMES_READ_MOST = 16,
+};
 
 /* Returns whether the chain and the options leave the work to the CPU, with one input file and one
  * output file. */
@@ -27,18 +34,66 @@ static bool may_take(const struct gi_imaging *imaging, const struct gi_item *ite
         if (chain->steps[i].reporter || chain->steps[i].nothers || !chain->steps[i].filter->run ||
             chain->steps[i].filter->sources.min > 1)
             return false;
-    return !chain->steps[0].filter->sources.window; /* which makes the image small already */
+    return true;
 }
 
-/* Returns whether no step needs the whole image, as far as the steps are planned. */
-static bool is_local(const struct gi_pipeline *pipeline, int n)
+/* Returns whether the first step needs only a small part of the image, which is then decoded alone.
+ */
+static bool takes_little(const struct gi_chain *chain, const struct gi_image *shape)
+{
+    const struct gi_filter *first = chain->steps[0].filter;
+    struct gi_image part = *shape;
+    struct gi_window window;
+    if (!first->sources.window || gi_file_rows_forced_nbytes() ||
+        !first->sources.window(chain->steps[0].args.params[GI_SET_STEP_FILTER], shape, &window))
+        return false;
+    part.width = window.width;
+    part.height = window.height;
+    return gi_image_nbytes(&part) < GI_FILE_ROWS_FROM_NBYTES;
+}
+
+/* Returns the first step that needs the whole image, as far as the steps are planned, or NULL. */
+static const struct gi_filter *find_global(const struct gi_pipeline *pipeline, int n)
 {
     for (int i = 0; i < n; i++) {
         const struct gi_plan *plan = gi_pipeline_plan(pipeline, i);
         if (plan && plan->dependency == GI_DEPENDENCY_GLOBAL)
-            return false;
+            return plan->filter;
     }
-    return true;
+    return NULL;
+}
+
+static bool has_passes(const struct gi_pipeline *pipeline, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const struct gi_plan *plan = gi_pipeline_plan(pipeline, i);
+        if (plan && plan->passes + plan->band_passes)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the bytes that the whole image and its results take. */
+static uint64_t whole_nbytes(const struct gi_file_rows *input, const struct gi_pipeline *pipeline)
+{
+    return gi_image_nbytes(&input->shape) + gi_pipeline_nbytes(pipeline);
+}
+
+/* Chooses the number of bytes of a band. Returns false if bands are no gain: rows would be read too
+ * often. If the image and its results fit in `memory` bytes, that is more than once. */
+static bool choose_bands(size_t *nbytes, const struct gi_file_rows *input,
+                         const struct gi_pipeline *pipeline, int nsteps, struct gi_queue *queue,
+                         uint64_t memory)
+{
+    const uint64_t whole = whole_nbytes(input, pipeline), share = memory / 2;
+    bool fits = whole <= memory;
+    const size_t most = fits ? whole / 4 : share < SIZE_MAX ? (size_t)share : SIZE_MAX;
+    *nbytes = gi_file_rows_forced_nbytes();
+    if (*nbytes)
+        return true;
+    double times = gi_pipeline_rows_size(nbytes, pipeline, queue,
+                                         most < BAND_NBYTES ? most : BAND_NBYTES, most);
+    return fits ? times <= GI_READS_FEW && !has_passes(pipeline, nsteps) : times <= TIMES_READ_MOST;
 }
 
 /* Runs the chain. The pipeline's rows are made while gi_imaging_save() writes them. */
@@ -49,26 +104,35 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
                           struct gi_err *err)
 {
     bool parts;
+    size_t nbytes;
     struct gi_io_params io = *input->io;
     const struct gi_row_source source = {.self = input, .most = 1, .read = gi_file_rows_read};
     struct gi_pipeline_rows *rows = NULL;
     const struct gi_image planned = gi_pipeline_result(pipeline);
-    if (!is_local(pipeline, ready->chain->n) ||
-        !gi_cli_saves_rows(&planned, NULL, item->line.output, &io))
+    const uint64_t given = gi_engine_memory(item->turn.engine);
+    const uint64_t memory = given < UINT64_MAX ? given : gi_memory_share();
+    const struct gi_filter *global = find_global(pipeline, ready->chain->n);
+    if (global && whole_nbytes(input, pipeline) > memory)
+        gi_cli_tell("%s: takes more memory than the limit, because %s needs the whole image",
+                    item->line.input, global->name);
+    if (global || !gi_cli_saves_rows(&planned, NULL, item->line.output, &io) ||
+        !choose_bands(&nbytes, input, pipeline, ready->chain->n, queue, memory))
         return GI_OK;
     enum gi_status status = gi_file_rows_first(input, &parts, metadata, info, err);
     *taken = status != GI_OK;
     if (status || !parts)
         return status;
-    status = gi_pipeline_rows_open(&rows, pipeline, queue, &source, gi_file_rows_band_nbytes(),
-                                   ready->sides, err);
+    status = gi_pipeline_rows_open(&rows, pipeline, queue, &source, nbytes, ready->sides, err);
     if (status)
         return status;
     const struct gi_image result = gi_pipeline_rows_shape(rows);
     const struct gi_row_source made = gi_pipeline_rows_result(rows);
     *taken = gi_cli_saves_rows(&result, metadata, item->line.output, &io);
-    if (*taken)
+    if (*taken) {
+        gi_cli_tell("%s: read, processed and written in bands of %d rows", item->line.input,
+                    made.most);
         gi_ready_tell(ready, item->line.input);
+    }
     for (int i = 0; i < ready->chain->n && *taken && !status; i++)
         status = gi_cli_warn_or_fail(&ready->warnings[i], item->line.input, &io, err);
     if (!status && *taken) {
@@ -122,7 +186,9 @@ enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item,
     *taken = false;
     gi_file_rows_open(&input, item->line.input, gi_imaging_options(imaging)->io,
                       gi_imaging_parallel(imaging));
-    if (!may_take(imaging, item) || !gi_file_rows_look(&input, &info))
+    if (!may_take(imaging, item) ||
+        !gi_file_rows_look(&input, gi_engine_memory(item->turn.engine), &info) ||
+        takes_little(gi_imaging_chain(imaging, item), &input.shape))
         return GI_OK;
     gi_item_note_input(item);
     item->line.shape = input.shape;
