@@ -1,7 +1,7 @@
-/* Registration of translations. On the smallest level of an image pyramid the primitive correlate
- * finds the middle of the reference in the image. On each larger level the shift is refined by
- * Gauss-Newton steps (Lucas and Kanade 1981, with a gain and an offset of brightness), which the
- * host computes in double.
+/* Registration of translations. On the smallest level of an image pyramid all shifts are compared,
+ * and the best ones refined by Gauss-Newton steps (Lucas and Kanade 1981, with a gain and an offset
+ * of brightness), which the host computes in double. The best of these is refined on each larger
+ * level.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/align.h"
 
@@ -10,14 +10,16 @@
 #include <string.h>
 
 #include "filters/geometry/align_equations.h"
+#include "filters/geometry/align_shift.h"
 #include "filters/geometry/align_similarity.h"
 #include "filters/geometry/halve.h"
 #include "imgio/small.h"
-#include "kernels/correlate.h"
 #include "kernels/kernels.h"
 
 enum {
-    SIDE_MIN = 64,     /* levels are halved while the shorter side has twice as many pixels */
+    SIDE_MIN = 64,     /* levels are halved while the shorter side has twice as many pixels, */
+    LONG_MIN = 128,    /* or the longer one has twice as many as this, and the shorter one */
+    SHORT_MIN = 16,    /* twice as many as this */
     LEVELS_MAX = 32,   /* the image and its smaller versions */
     REGION_MAX = 1024, /* pixels along a side that a step looks at */
     STEPS_MAX = 30,
@@ -25,7 +27,8 @@ enum {
     UNKNOWNS = 4,
 };
 
-#define PI 3.14159265358979323846
+#define PI      3.14159265358979323846
+#define CLEARLY 0.005 /* by this a shift of less overlap has a better score */
 
 extern const struct gi_filter gi_filter_shift, gi_filter_affine;
 
@@ -56,9 +59,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                        src->width, src->height, INT32_MAX / GI_MAX_CHANNELS);
     plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->cost.other = 100;
-    plan->array_nbytes = 4 * sizeof(float) * (size_t)src->width * (size_t)src->height;
-    if (p->rotate || p->scale)
-        plan->array_nbytes += GI_ALIGN_SPECTRA_NBYTES;
+    plan->array_nbytes = 4 * sizeof(float) * (size_t)src->width * (size_t)src->height +
+                         (p->rotate || p->scale ? GI_ALIGN_SPECTRA_NBYTES : GI_ALIGN_SHIFTS_NBYTES);
     return GI_OK;
 }
 
@@ -135,7 +137,8 @@ static enum gi_status pyramid_make(struct gi_queue *queue, struct pyramid *pyram
         const struct gi_image *last = &pyramid->levels[pyramid->n - 1];
         int width = last->width / 2, height = last->height / 2; /* whole means only */
         struct gi_image *half = &pyramid->levels[pyramid->n];
-        if ((width < height ? width : height) < SIDE_MIN)
+        int shorter = width < height ? width : height, longer = width + height - shorter;
+        if (shorter < SIDE_MIN && (longer < LONG_MIN || shorter < SHORT_MIN))
             break;
         status = gi_image_alloc(half, width, height, 1, GI_F32, err);
         pyramid->n += !status;
@@ -145,49 +148,6 @@ static enum gi_status pyramid_make(struct gi_queue *queue, struct pyramid *pyram
     }
     for (int i = 0; i < pyramid->n && !status; i++)
         status = smooth(&pyramid->levels[i], err);
-    return status;
-}
-
-/* ---- the smallest level ---- */
-
-/* Finds the middle half of the reference in the image. Shifts are those of the content of the image
- * against the reference. */
-static enum gi_status search(struct gi_queue *queue, double shift[2], const struct gi_image *image,
-                             const struct gi_image *reference, struct gi_err *err)
-{
-    int width = (image->width + 1) / 2, height = (image->height + 1) / 2;
-    int left = (image->width - width) / 2, top = (image->height - height) / 2;
-    struct gi_image part = gi_image_rows(reference, top, top + height), pattern, src, scores, map;
-    part.data = (float *)part.data + left;
-    part.width = width;
-    const struct gi_correlate spec = {GI_CORRELATE_CCOEFF, &pattern};
-    enum gi_status status = queue->k->upload(queue, &pattern, &part, NULL, err);
-    if (status)
-        return status;
-    status = queue->k->upload(queue, &src, image, NULL, err);
-    if (!status) {
-        status = queue->k->alloc(queue, &scores, image->width - width + 1,
-                                 image->height - height + 1, 1, GI_F32, err);
-        if (!status) {
-            status = queue->k->correlate(queue, &scores, &src, &spec, err);
-            if (!status)
-                status = queue->k->download(queue, &map, &scores, NULL, err);
-            else
-                queue->k->release(queue, &scores);
-        }
-        queue->k->release(queue, &src);
-    }
-    queue->k->release(queue, &pattern);
-    float best = status ? 0 : ((float *)gi_row(&map, top))[left]; /* also if all are equal */
-    for (int y = 0; !status && y < map.height; y++)
-        for (int x = 0; x < map.width; x++)
-            if (((float *)gi_row(&map, y))[x] > best) {
-                best = ((float *)gi_row(&map, y))[x];
-                shift[0] = x - left;
-                shift[1] = y - top;
-            }
-    if (!status)
-        gi_image_free(&map);
     return status;
 }
 
@@ -285,26 +245,34 @@ static void refine(double shift[2], double *score, const struct gi_image *image,
     }
 }
 
-static enum gi_status align(struct gi_queue *queue, struct gi_align *found,
-                            const struct pyramid *image, const struct pyramid *reference,
-                            struct gi_err *err)
+static enum gi_status align(struct gi_align *found, const struct pyramid *image,
+                            const struct pyramid *reference, struct gi_err *err)
 {
-    double shift[2] = {0, 0};
-    double *rows = calloc(3 * (REGION_MAX + 2), sizeof *rows);
-    if (!rows)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: rows of an image");
+    double shifts[GI_ALIGN_SHIFTS][2], shift[2] = {0, 0}, score;
     int last = image->n - 1;
     enum gi_status status =
-        search(queue, shift, &image->levels[last], &reference->levels[last], err);
-    for (int i = last; i >= 0 && !status; i--) {
+        gi_align_shifts(shifts, &image->levels[last], &reference->levels[last], err);
+    double *rows = status ? NULL : calloc(3 * (REGION_MAX + 2), sizeof *rows);
+    if (status)
+        return status;
+    if (!rows)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: rows of an image");
+    for (int i = 0; i < GI_ALIGN_SHIFTS; i++) {
+        refine(shifts[i], &score, &image->levels[last], &reference->levels[last], rows);
+        if (score > found->score + CLEARLY || !i) {
+            found->score = score;
+            memcpy(shift, shifts[i], sizeof shift);
+        }
+    }
+    for (int i = last - 1; i >= 0; i--) {
+        shift[0] *= 2;
+        shift[1] *= 2;
         refine(shift, &found->score, &image->levels[i], &reference->levels[i], rows);
-        shift[0] *= i ? 2 : 1;
-        shift[1] *= i ? 2 : 1;
     }
     found->dx = 0 - shift[0]; /* not -0 */
     found->dy = 0 - shift[1];
     free(rows);
-    return status;
+    return GI_OK;
 }
 
 /* Sets the result for a turn of the image about its middle, and the shift dx, dy after it. */
@@ -351,7 +319,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     if (!status && (p->rotate || p->scale)) {
         status = align_similarity(found, p, &image, &reference, err);
     } else if (!status) {
-        status = align(queue, found, &image, &reference, err);
+        status = align(found, &image, &reference, err);
         set_result(found, 1, &image.levels[0]);
     }
     pyramid_free(&image);
@@ -409,12 +377,13 @@ const struct gi_filter gi_filter_align = {
         "matrix "
         "of all that, for gpuimg affine --matrix.\n\n"
         "Both images become gray. The shift is found on a version of 64 to 127 pixels along the "
-        "shorter side, by zero-mean normalised cross-correlation of the middle half of the "
-        "reference, and may be up to a quarter of each side. On each larger version, up to the "
-        "images themselves, it is refined by Gauss-Newton steps for the shift, and a gain and an "
-        "offset of brightness (Lucas and Kanade 1981), with cubic interpolation, on at most 1024 "
-        "x 1024 pixels in the middle. On pictures with detail the shift is exact to about 0.02 "
-        "pixels.\n\n"
+        "shorter side, by the correlation coefficient of what overlaps (Lewis 1995), for all "
+        "shifts with which a fifth of the middle 128 x 128 pixels overlaps: up to 2/5 of each side "
+        "of an image, and more along one side alone. The six best shifts, and on each larger "
+        "version, up to the images themselves, the best one, are refined by Gauss-Newton steps for "
+        "the shift, and a gain and an offset of brightness (Lucas and Kanade 1981), with cubic "
+        "interpolation, on at most 1024 x 1024 pixels in the middle of what overlaps. On pictures "
+        "with detail the shift is exact to about 0.02 pixels.\n\n"
         "With --rotate or --scale, four candidates are found by phase correlation of the "
         "magnitudes of the Fourier transforms in log-polar coordinates, and the shift of each, and "
         "of each turned by 180 degrees, by phase correlation (Reddy and Chatterji 1996), on the "

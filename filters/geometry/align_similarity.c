@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "filters/geometry/align_equations.h"
+#include "filters/geometry/fourier.h"
 #include "kernels/elementary.h"
 
 enum {
@@ -95,7 +96,7 @@ static double move(struct gi_similarity *seen, const struct job *job, const doub
     const struct gi_image *reference = job->reference;
     double complex middle = (reference->width - 1) / 2.0 + I * ((reference->height - 1) / 2.0);
     double scale = job->scales ? 1 + x[2] : 1, angle = job->rotates ? x[2 + job->scales] : 0;
-    double complex factor = scale * gi_align_unit(angle / (2 * GI_PI)), shift = x[0] + I * x[1];
+    double complex factor = scale * gi_unit(angle / (2 * GI_PI)), shift = x[0] + I * x[1];
     seen->shift += seen->turn * (shift + middle - factor * middle);
     seen->turn *= factor;
     return cabs(shift) + cabs(factor - 1) * cabs(middle);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/align_spectrum.h"
 
+#include "filters/geometry/fourier.h"
 #include "kernels/elementary.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 enum {
-    SIDE = 256, /* of all transforms, a power of 2 */
+    SIDE = 256, /* of all transforms */
     AREA = SIDE * SIDE,
     SIDE_MIN = 16,     /* smaller images show no direction */
     RADIUS_MIN = 6,    /* of the spectrum, in cycles per SIDE pixels */
@@ -17,16 +18,6 @@ enum {
     ANGLES = SIDE / 2, /* steps of the angle that are searched on both sides */
     PEAK_APART = 4,    /* minimum distance of two peaks, in steps */
 };
-
-#define PI 3.14159265358979323846
-
-double complex gi_align_unit(double turns)
-{
-    static const double complex quarters[] = {1, I, -1, -I};
-    double quarter = rint(4 * turns), rest = (4 * turns - quarter) * (PI / 2);
-    double complex unit = gi_cos_rest(rest) + I * gi_sin_rest(rest);
-    return unit * quarters[(int)quarter & 3];
-}
 
 /* The magnitude, the same on every machine. */
 static double length(double complex v)
@@ -44,78 +35,17 @@ static double growth(void)
     return ratio;
 }
 
-/* ---- Fourier transforms ---- */
-
-static void swap(double complex *a, double complex *b)
-{
-    double complex other = *a;
-    *a = *b;
-    *b = other;
-}
-
-static void transpose(double complex *v)
-{
-    enum { BLOCK = 16 };
-    for (int top = 0; top < SIDE; top += BLOCK)
-        for (int left = top; left < SIDE; left += BLOCK)
-            for (int y = top; y < top + BLOCK; y++)
-                for (int x = left > y ? left : y + 1; x < left + BLOCK; x++)
-                    swap(&v[y * SIDE + x], &v[x * SIDE + y]);
-}
-
-/* Does the step of a transform that joins two rows, for all columns. */
-static void join_rows(double *a, double *b, double complex root)
-{
-    double re = creal(root), im = cimag(root);
-    for (int i = 0; i < 2 * SIDE; i += 2) {
-        double x = b[i] * re - b[i + 1] * im, y = b[i] * im + b[i + 1] * re;
-        b[i] = a[i] - x;
-        b[i + 1] = a[i + 1] - y;
-        a[i] += x;
-        a[i + 1] += y;
-    }
-}
-
-/* Transforms all columns in place, by radix 2 (Cooley and Tukey 1965). roots[k] is exp(-2 pi i k /
- * SIDE), or its conjugate for the inverse transform, which is not divided by SIDE. */
-static void transform_columns(double complex *v, const double complex *roots)
-{
-    for (unsigned i = 1, j = 0; i < SIDE; i++) {
-        unsigned bit = SIDE / 2;
-        for (; j & bit; bit /= 2)
-            j ^= bit;
-        j ^= bit;
-        for (unsigned x = 0; x < SIDE && i < j; x++)
-            swap(&v[i * SIDE + x], &v[j * SIDE + x]);
-    }
-    for (unsigned n = 2; n <= SIDE; n *= 2)
-        for (unsigned first = 0; first < SIDE; first += n)
-            for (unsigned k = 0; k < n / 2; k++)
-                join_rows((double *)&v[(first + k) * SIDE],
-                          (double *)&v[(first + k + n / 2) * SIDE], roots[k * (SIDE / n)]);
-}
-
-static void transform(double complex *v, bool inverse)
-{
-    double complex roots[SIDE / 2];
-    for (int k = 0; k < SIDE / 2; k++)
-        roots[k] = gi_align_unit((inverse ? 1.0 : -1.0) * k / SIDE);
-    for (int pass = 0; pass < 2; pass++) {
-        transpose(v);
-        transform_columns(v, roots);
-    }
-}
-
 /* Replaces v by its phase correlation with u: entry d is large if v(p + d) is like u(p). Both are
  * transforms. Magnitudes become 1, or their square roots if `half`. */
-static void correlate(double complex *v, const double complex *u, bool half)
+static void correlate(double complex *v, const double complex *u, bool half,
+                      double complex *scratch)
 {
     for (int i = 0; i < AREA; i++) {
         double complex product = v[i] * conj(u[i]);
         double magnitude = length(product);
         v[i] = magnitude > 1e-30 ? product / (half ? sqrt(magnitude) : magnitude) : 0;
     }
-    transform(v, true);
+    gi_fourier(v, scratch, SIDE, SIDE, true);
 }
 
 /* ---- images ---- */
@@ -150,7 +80,7 @@ static bool sample(double *v, const struct gi_image *image, double complex at)
 /* Transforms the square of the image behind `seen`, minus its mean, under a window of Hann around
  * the middle, which has no direction. */
 static void spectrum(double complex *v, const struct gi_image *image,
-                     const struct gi_similarity *seen)
+                     const struct gi_similarity *seen, double complex *scratch)
 {
     const struct square square = square_of(image);
     double sum = 0, n = 0, value = 0, middle = (square.side - 1) / 2.0;
@@ -162,26 +92,26 @@ static void spectrum(double complex *v, const struct gi_image *image,
                 double r = length(x - middle + I * (y - middle)) / (middle + 1);
                 if (r >= 1 || !sample(&value, image, seen->turn * p + seen->shift))
                     continue;
-                double window = (1 + creal(gi_align_unit(r / 2))) / 2;
+                double window = (1 + creal(gi_unit(r / 2))) / 2;
                 if (pass)
                     v[y * SIDE + x] = (value - sum / n) * window;
                 sum += pass ? 0 : value * window;
                 n += pass ? 0 : window;
             }
-    transform(v, false);
+    gi_fourier(v, scratch, SIDE, SIDE, false);
 }
 
 /* Samples the logarithm of the magnitudes in log-polar coordinates: rows are angles from 0 to pi,
  * columns are radii, as logarithms. Each radius has the mean 0 and the variance 1, so that all
  * radii count alike, under a window of Hann. */
-static void log_polar(double complex *v, const double complex *from)
+static void log_polar(double complex *v, const double complex *from, double complex *scratch)
 {
     const double factor = growth();
     double r = RADIUS_MIN;
     for (int k = 0; k < SIDE; k++, r *= factor) {
-        double sum = 0, squares = 0, window = (1 - creal(gi_align_unit((k + 0.5) / SIDE))) / 2;
+        double sum = 0, squares = 0, window = (1 - creal(gi_unit((k + 0.5) / SIDE))) / 2;
         for (int j = 0; j < SIDE; j++) {
-            double complex ray = r * gi_align_unit(0.5 * j / SIDE);
+            double complex ray = r * gi_unit(0.5 * j / SIDE);
             double x = creal(ray) + SIDE, y = cimag(ray) + SIDE;
             int left = (int)x, top = (int)y;
             double t = x - left, u = y - top, level = 0;
@@ -199,7 +129,7 @@ static void log_polar(double complex *v, const double complex *from)
             v[j * SIDE + k] =
                 spread > 1e-9 ? (creal(v[j * SIDE + k]) - mean) / sqrt(spread) * window : 0;
     }
-    transform(v, false);
+    gi_fourier(v, scratch, SIDE, SIDE, false);
 }
 
 /* ---- peaks ---- */
@@ -225,14 +155,16 @@ static int take_peak(double complex *v, int turns, int radii)
     return best;
 }
 
-/* Completes the transform, whose turn is known, by the shift. `work` has memory for a transform. */
+/* Completes the transform, whose turn is known, by the shift. `work` and `scratch` have memory for
+ * a transform each. */
 static void find_shift(struct gi_similarity *found, const struct gi_image *image,
-                       const double complex *reference, double complex *work)
+                       const double complex *reference, double complex *work,
+                       double complex *scratch)
 {
     double complex middle = (image->width - 1) / 2.0 + I * ((image->height - 1) / 2.0);
     found->shift = middle - found->turn * middle;
-    spectrum(work, image, found);
-    correlate(work, reference, false);
+    spectrum(work, image, found, scratch);
+    correlate(work, reference, false, scratch);
     int best = take_peak(work, SIDE, SIDE);
     found->shift += found->turn * (signed_steps(best % SIDE) + I * signed_steps(best / SIDE));
 }
@@ -250,23 +182,23 @@ enum gi_status gi_align_candidates(struct gi_similarity *found, int *n,
     found[0] = same;
     if (square_of(image).side < SIDE_MIN || square_of(reference).side < SIDE_MIN)
         return GI_OK;
-    double complex *fixed = malloc(3 * AREA * sizeof *fixed), *work = fixed + AREA,
-                   *polar = work + AREA;
+    double complex *fixed = malloc(4 * AREA * sizeof *fixed), *work = fixed + AREA,
+                   *polar = work + AREA, *scratch = polar + AREA;
     if (!fixed)
         return gi_fail(err, GI_E_MEMORY, "out of memory: spectra of %d x %d pixels", SIDE, SIDE);
-    spectrum(fixed, reference, &same);
-    spectrum(work, image, &same);
-    log_polar(polar, work);
-    log_polar(work, fixed);
-    correlate(polar, work, true);
+    spectrum(fixed, reference, &same, scratch);
+    spectrum(work, image, &same, scratch);
+    log_polar(polar, work, scratch);
+    log_polar(work, fixed, scratch);
+    correlate(polar, work, true, scratch);
     for (*n = 0; *n < GI_ALIGN_CANDIDATES; *n += 2) {
         int best = take_peak(polar, rotates ? ANGLES : 1, radii);
         double turns = rotates ? 0.5 * signed_steps(best / SIDE) / SIDE : 0, scale = 1;
         for (int i = scales ? signed_steps(best % SIDE) : 0; i; i += i < 0 ? 1 : -1)
             scale = i < 0 ? scale * factor : scale / factor;
         for (int half = 0; half < 2; half++) {
-            found[*n + half].turn = scale * gi_align_unit(turns + (rotates ? 0.5 * half : 0));
-            find_shift(&found[*n + half], image, fixed, work);
+            found[*n + half].turn = scale * gi_unit(turns + (rotates ? 0.5 * half : 0));
+            find_shift(&found[*n + half], image, fixed, work, scratch);
         }
     }
     free(fixed);

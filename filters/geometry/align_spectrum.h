@@ -10,7 +10,7 @@
 
 enum {
     GI_ALIGN_CANDIDATES = 8,
-    GI_ALIGN_SPECTRA_NBYTES = 3 << 20, /* memory that gi_align_candidates() takes */
+    GI_ALIGN_SPECTRA_NBYTES = 4 << 20, /* memory that gi_align_candidates() takes */
 };
 
 /* A similarity transform from pixels of the reference to those of the image, as complex numbers x +
@@ -19,9 +19,6 @@ enum {
 struct gi_similarity {
     double complex turn, shift;
 };
-
-/* Returns the unit number whose angle is this number of turns, the same on every machine. */
-double complex gi_align_unit(double turns);
 
 /* Searches the middle square of two gray float images of one size, and stores at most
  * GI_ALIGN_CANDIDATES transforms in *n of `found`. Without `rotates` angles are 0, and without

@@ -64,6 +64,16 @@ found, made = align(typed(a[10:190, 20:240], np.uint8), typed(a[5:185, 12:232], 
 c.check("whole pixels", np.abs(found - (8, 5)).max() < 1e-3 and made["score"] > 0.999999, made)
 found, made = align(typed(a, np.uint8), typed(1 - a, np.uint8))
 c.check("a negative is no match", made["score"] < 0.5, made)
+
+# Views of a larger scene that share less: most shifts are above a third of both sides.
+for name, height, width, sigma, noise in (("even", 120, 150, 1.5, 0), ("smooth", 300, 260, 8, 0), ("fine", 301, 275, 0.8, 0), ("noise", 210, 190, 2, 0.1),
+                                          ("long", 40, 700, 1.5, 0), ("high", 900, 60, 2, 0)):
+    for share in (0.34, 0.34), (-0.4, 0.38), (0.37, -0.4), (0.02, -0.5):
+        dx, dy = int(share[0] * width), int(share[1] * height)
+        scene = picture(2 * height, 2 * width, sigma) * 0.6 + 0.2
+        views = [scene[height // 2 + y:, width // 2 + x:][:height, :width] for x, y in ((dx, dy), (0, 0))]
+        found, made = align(*(typed(np.clip(v + c.rng.normal(size=v.shape) * noise, 0, 1), np.uint16) for v in views))
+        c.check(f"little in common: {name} {dx},{dy}", np.abs(found - (dx, dy)).max() < (0.5 if noise else 0.05), (found, made["score"]))
 for size in (1, 1), (1, 9), (5, 3), (20, 24):
     same = typed(picture(*size, sigma=0.5) if min(size) > 1 else np.full(size, 0.5), np.uint8)
     found, made = align(same, same)
