@@ -80,8 +80,10 @@
     P(reduce,             SAMPLE,  OWN,  struct gi_reduction,   struct gi_reduce)                   \
     P(scan,               SAMPLE,  OWN,  struct gi_image,       struct gi_scan)                     \
     P(stack,              SAMPLE,  OWN,  struct gi_image,       struct gi_stack)                    \
-    /* in a header of its own: correlate.h */                                                       \
+    /* in headers of their own: correlate.h, xyb.h */                                               \
     P(correlate,          SAMPLE,  OWN,  struct gi_image,       struct gi_correlate)                \
+    P(xyb_scales,         SAMPLE,  OWN,  struct gi_image,       struct gi_xyb)                      \
+    P(xyb_norms,          FLOAT,   OWN,  struct gi_xyb_norms,   struct gi_xyb_compare)              \
     /* kernels/regions.h */                                                                         \
     P(compact,            SAMPLE,  OWN,  struct gi_pixel_list,  struct gi_predicate)                \
     P(label,              SAMPLE,  OWN,  struct gi_labels,      struct gi_label)                    \

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "filters/statistics/compare_work.h"
+#include "filters/statistics/ssimulacra2.h"
 
 static enum gi_status check_shapes(const struct gi_image *x, const struct gi_image *y,
                                    struct gi_err *err)
@@ -42,6 +43,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     plan->dependency = GI_DEPENDENCY_GLOBAL;
     plan->on_host = true;
     plan->cost = (struct gi_cost){.other = 8 * 2 * 11};
+    if (((const struct gi_compare_rules *)plan->params)->metrics & GI_COMPARE_SSIMULACRA2)
+        plan->scratch_nbytes =
+            gi_ssimulacra2_nbytes(plan->sources[0].width, plan->sources[0].height);
     return check_shapes(&plan->sources[0], &plan->sources[1], err);
 }
 
