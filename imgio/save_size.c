@@ -1,11 +1,11 @@
 /* Finds the highest quality whose file is not too large, or the lowest whose file a judge finds
- * good enough, by bisection. Every file is encoded into memory, at most 8 times.
+ * good enough. Every file is encoded into memory.
  * SPDX-License-Identifier: MIT */
 #include "imgio/save_size.h"
 
 #include <stdlib.h>
 
-enum { QUALITY_MAX = 100 };
+#include "imgio/quality_search.h"
 
 struct file {
     void *bytes;
@@ -29,22 +29,7 @@ static enum gi_status encode_at(struct file *file, int quality, const struct gi_
     return status;
 }
 
-/* Sets *holds if the file is small enough, or not good enough: qualities below one that holds hold,
- * too. */
-static enum gi_status judge(bool *holds, const struct file *file, const struct gi_image *image,
-                            const struct gi_save_options *options, struct gi_err *err)
-{
-    const struct gi_judge *by = options->judge;
-    bool good = false;
-    if (!by) {
-        *holds = file->nbytes <= options->max_nbytes;
-        return GI_OK;
-    }
-    enum gi_status status = by->is_good(by->arg, &good, image, file->bytes, file->nbytes, err);
-    *holds = !good;
-    return status;
-}
-
+/* `least` is the number of bytes at quality 1. */
 static enum gi_status none_fits(const struct gi_save_options *options, size_t least, int most,
                                 struct gi_err *err)
 {
@@ -56,41 +41,56 @@ static enum gi_status none_fits(const struct gi_save_options *options, size_t le
                    (unsigned long long)options->max_nbytes);
 }
 
+static int most_of(const struct gi_save_options *options)
+{
+    return options->quality == GI_QUALITY_KEEP ? GI_QUALITY_MAX : options->quality;
+}
+
+/* Begins a search whose lower quality is the one wanted if there is no judge, otherwise the higher
+ * one. */
+static struct gi_quality_search begin(const struct gi_save_options *options)
+{
+    const struct gi_judge *judge = options->judge;
+    return judge
+               ? gi_quality_search_begin(judge->limit, judge->ssimulacra2, most_of(options))
+               : gi_quality_search_begin((double)options->max_nbytes + 1, false, most_of(options));
+}
+
 /* Sets *best to the largest file that is small enough, or to the smallest one that is good. */
 static enum gi_status search(struct file *best, const struct gi_format *format,
                              const struct gi_image *image, const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err)
 {
-    int most = options->quality == GI_QUALITY_KEEP ? QUALITY_MAX : options->quality;
-    int quality = most, below = 0, above = most + 1; /* hold; do not */
+    const struct gi_judge *judge = options->judge;
+    struct gi_quality_search search = begin(options);
     size_t least = 0;
     enum gi_status status = GI_OK;
-    for (; !status && above - below > 1; quality = (below + above) / 2) {
+    for (int quality; !status && (quality = gi_quality_search_next(&search));) {
         struct file file = {0};
-        bool holds = false;
+        double value = 0;
         status = encode_at(&file, quality, format, image, metadata, options, err);
         /* The coder may have no quality 100, which no option asked for. */
-        if (status == GI_E_UNSUPPORTED && quality == QUALITY_MAX &&
+        if (status == GI_E_UNSUPPORTED && quality == GI_QUALITY_MAX &&
             options->quality == GI_QUALITY_KEEP) {
             status = GI_OK;
-            above = --most + 1;
+            gi_quality_search_forbid(&search, quality);
             continue;
         }
+        if (!status && judge)
+            status = judge->score(judge->arg, &value, image, file.bytes, file.nbytes, err);
+        else if (!status)
+            value = (double)file.nbytes;
         if (!status)
-            status = judge(&holds, &file, image, options, err);
-        if (!status && holds != (options->judge != NULL)) {
+            gi_quality_search_note(&search, quality, value);
+        if (!status && quality == (judge ? search.above : search.below)) {
             free(best->bytes);
             *best = file;
         } else {
             free(file.bytes);
             least = file.nbytes;
         }
-        below = holds ? quality : below;
-        above = holds ? above : quality;
-        if (options->judge && below == most)
-            break;
     }
-    return status || best->bytes ? status : none_fits(options, least, most, err);
+    return status || best->bytes ? status : none_fits(options, least, search.below, err);
 }
 
 enum gi_status gi_encode_sized(struct gi_sink *sink, const struct gi_format *format,

@@ -398,12 +398,10 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     struct gi_save_options options = gi_cli_save_options(io);
     options.background = io->background ? background.v : NULL;
     options.parallel = parallel;
-    char wanted[GI_QUALITY_TARGET_TEXT];
-    struct gi_judge judge;
-    if (gi_quality_target_is_set(&io->encoding.target)) {
-        judge = gi_quality_target_judge(&io->encoding.target, wanted);
-        options.judge = &judge;
-    }
+    struct gi_quality_judge judge;
+    gi_quality_judge_begin(&judge, &io->encoding.target, parallel ? parallel->threads : 1);
+    if (gi_quality_target_is_set(&io->encoding.target))
+        options.judge = &judge.judge;
     struct gi_err warning = {0};
     struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};
     if (io->encoding.dpi > 0) {
@@ -412,6 +410,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     }
     status = bytes ? gi_save_memory(bytes, nbytes, image, &own, path, &options, &warning, err)
                    : gi_save(image, &own, path, &options, &warning, err);
+    gi_quality_judge_end(&judge);
     if (!status && *warning.text && !io->passed.again)
         gi_cli_warn("%s", warning.text);
     return bytes ? status : blame_folder(status, path, io, err);

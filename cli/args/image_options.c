@@ -166,17 +166,17 @@ const struct gi_option gi_io_options[] = {
     {GI_OPTION("max-file-size", SIZE, struct gi_io_params, encoding.max_file_size), .min = 1,
      .max = 1e15, .unit = "bytes",
      .help = "Write a JPEG, WebP, HEIC, AVIF or JPEG XL with the highest quality at which the "
-             "file, with "
-             "its metadata, "
+             "file, with its metadata, "
              "has at most this size; --quality N limits the quality. It is an error if quality 1 "
              "is too large. The image is encoded up to 8 times, on the CPU"},
     {GI_OPTION("target-ssimulacra2", REAL, struct gi_io_params, encoding.target.ssimulacra2),
      .min = 0, .max = 100, .metavar = "SCORE",
      .help = "Write a JPEG, WebP, HEIC, AVIF or JPEG XL with the lowest quality at which the image "
              "that is read back has at least this score of SSIMULACRA 2 (gpuimg help compare): 90 "
-             "looks like the original, 70 is high quality. --quality N limits the quality. It is "
-             "an error if no quality reaches the score. The image is encoded and compared up to 8 "
-             "times, on the CPU"},
+             "looks like the original, 70 is high quality. The next lower quality does not reach "
+             "it. --quality N limits the quality. It is "
+             "an error if no quality reaches the score. At most 8 qualities are tried, of a "
+             "photograph about 4, on the CPU"},
     {GI_OPTION("target-ssim", REAL, struct gi_io_params, encoding.target.ssim), .min = 0, .max = 1,
      .metavar = "SSIM", .help = "The same for a structural similarity, such as 0.98"},
     {GI_OPTION("progressive", CHOICE, struct gi_io_params, encoding.jpeg.progressive),

@@ -15,25 +15,58 @@ bool gi_quality_target_is_set(const struct gi_quality_target *target)
     return target->ssimulacra2 > 0 || target->ssim > 0;
 }
 
-static enum gi_status compare(struct gi_comparison *result, const struct gi_image *image,
-                              const struct gi_image *decoded, unsigned metric, struct gi_err *err)
+static enum gi_status open_queue(struct gi_quality_judge *judge, struct gi_err *err)
 {
-    const struct gi_open_options open = {.threads = 1}; /* other images are encoded beside it */
-    const struct gi_compare_rules rules = {.metrics = metric};
+    const struct gi_open_options open = {.threads = judge->threads};
+    return judge->queue ? GI_OK : gi_queue_open_alone(&judge->queue, gi_kernels_cpu(), &open, err);
+}
+
+static enum gi_status find_ssim(double *score, struct gi_quality_judge *judge,
+                                const struct gi_image *image, const struct gi_image *decoded,
+                                struct gi_err *err)
+{
+    const struct gi_compare_rules rules = {.metrics = GI_COMPARE_SSIM};
     const struct gi_step step = {
         .filter = &gi_filter_compare, .params = &rules, .others = decoded, .nothers = 1};
-    struct gi_side side = {.others = decoded, .result = result};
+    struct gi_comparison result;
+    struct gi_side side = {.others = decoded, .result = &result};
     struct gi_pipeline *pipeline;
-    struct gi_queue *queue = NULL;
     enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, image, NULL, err);
     if (status)
         return status;
-    status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &open, err);
-    if (!status)
-        status = gi_pipeline_run(pipeline, queue, NULL, image, &side, NULL, err);
-    if (queue)
-        gi_queue_close_alone(&queue);
+    status = gi_pipeline_run(pipeline, judge->queue, NULL, image, &side, NULL, err);
     gi_pipeline_free(&pipeline);
+    *score = result.all.ssim;
+    return status;
+}
+
+static void forget_original(struct gi_quality_judge *judge)
+{
+    gi_scored_original_end(&judge->original);
+    gi_image_free(&judge->converted);
+}
+
+/* The original is made for the first file, or again if a file has more bits than the image. */
+static enum gi_status find_ssimulacra2(double *score, struct gi_quality_judge *judge,
+                                       const struct gi_image *image, const struct gi_image *decoded,
+                                       struct gi_err *err)
+{
+    struct gi_image converted;
+    const struct gi_image *a = image, *b = decoded;
+    const struct gi_image *original = judge->original.image;
+    enum gi_status status = gi_compare_match(&converted, &a, &b, err);
+    if (!status && (!original || original->type != a->type)) {
+        forget_original(judge);
+        if (a != image) {
+            judge->converted = converted;
+            converted = (struct gi_image){0};
+            a = &judge->converted;
+        }
+        status = gi_scored_original_begin(&judge->original, judge->queue, a, NULL, err);
+    }
+    if (!status)
+        status = gi_scored_original_score(score, &judge->original, b, err);
+    gi_image_free(&converted);
     return status;
 }
 
@@ -51,35 +84,42 @@ static enum gi_status no_score(const struct gi_quality_target *target, const str
                    target->ssimulacra2 > 0 ? "--target-ssimulacra2" : "--target-ssim");
 }
 
-static enum gi_status is_good(void *arg, bool *good, const struct gi_image *image,
-                              const void *bytes, size_t nbytes, struct gi_err *err)
+static enum gi_status score(void *arg, double *score, const struct gi_image *image,
+                            const void *bytes, size_t nbytes, struct gi_err *err)
 {
-    const struct gi_quality_target *target = arg;
-    bool perceptual = target->ssimulacra2 > 0;
+    struct gi_quality_judge *judge = arg;
     const struct gi_load_options as_stored = {.limits = {UINT64_MAX, UINT64_MAX},
                                               .keep_orientation = true};
-    struct gi_comparison result;
     struct gi_image decoded;
-    enum gi_status status =
-        gi_load_memory(&decoded, NULL, NULL, bytes, nbytes, "file", &as_stored, NULL, err);
+    enum gi_status status = open_queue(judge, err);
+    if (!status)
+        status = gi_load_memory(&decoded, NULL, NULL, bytes, nbytes, "file", &as_stored, NULL, err);
     if (status)
         return status;
-    status = compare(&result, image, &decoded,
-                     perceptual ? GI_COMPARE_SSIMULACRA2 : GI_COMPARE_SSIM, err);
+    status = (judge->judge.ssimulacra2 ? find_ssimulacra2 : find_ssim)(score, judge, image,
+                                                                       &decoded, err);
     gi_image_free(&decoded);
-    if (status)
-        return status;
-    double score = perceptual ? result.all.ssimulacra2 : result.all.ssim;
-    *good = score >= (perceptual ? target->ssimulacra2 : target->ssim);
-    return isnan(score) ? no_score(target, image, err) : GI_OK;
+    return !status && isnan(*score) ? no_score(judge->target, image, err) : status;
 }
 
-struct gi_judge gi_quality_target_judge(const struct gi_quality_target *target,
-                                        char text[GI_QUALITY_TARGET_TEXT])
+void gi_quality_judge_begin(struct gi_quality_judge *judge, const struct gi_quality_target *target,
+                            int threads)
 {
     bool perceptual = target->ssimulacra2 > 0;
-    snprintf(text, GI_QUALITY_TARGET_TEXT,
-             perceptual ? "--target-ssimulacra2 %g" : "--target-ssim %g",
-             perceptual ? target->ssimulacra2 : target->ssim);
-    return (struct gi_judge){.wanted = text, .arg = (void *)target, .is_good = is_good};
+    double limit = perceptual ? target->ssimulacra2 : target->ssim;
+    *judge = (struct gi_quality_judge){.target = target, .threads = threads};
+    snprintf(judge->wanted, sizeof judge->wanted,
+             perceptual ? "--target-ssimulacra2 %g" : "--target-ssim %g", limit);
+    judge->judge = (struct gi_judge){.wanted = judge->wanted,
+                                     .limit = limit,
+                                     .ssimulacra2 = perceptual,
+                                     .arg = judge,
+                                     .score = score};
+}
+
+void gi_quality_judge_end(struct gi_quality_judge *judge)
+{
+    forget_original(judge);
+    if (judge->queue)
+        gi_queue_close_alone(&judge->queue);
 }
