@@ -3,8 +3,11 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/save_size.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "imgio/codecs.h"
+#include "imgio/jpeg/gain_map.h"
 #include "imgio/quality_search.h"
 
 struct file {
@@ -30,15 +33,20 @@ static enum gi_status encode_at(struct file *file, int quality, const struct gi_
 }
 
 /* `least` is the number of bytes at quality 1. */
-static enum gi_status none_fits(const struct gi_save_options *options, size_t least, int most,
+static enum gi_status none_fits(const struct gi_format *format, const struct gi_metadata *metadata,
+                                const struct gi_save_options *options, size_t least, int most,
                                 struct gi_err *err)
 {
+    const struct gi_part *map = format == &gi_format_jpeg ? gi_gain_map_of(metadata) : NULL;
+    char of_map[64] = "";
     if (options->judge)
         return gi_fail(err, GI_E_UNSUPPORTED, "is not good enough at quality %d (%s)", most,
                        options->judge->wanted);
+    if (map)
+        snprintf(of_map, sizeof of_map, ", %zu of them of its gain map", map->nbytes);
     return gi_fail(err, GI_E_UNSUPPORTED,
-                   "has %zu bytes at quality 1, over the limit of %llu (--max-file-size)", least,
-                   (unsigned long long)options->max_nbytes);
+                   "has %zu bytes at quality 1%s, over the limit of %llu (--max-file-size)", least,
+                   of_map, (unsigned long long)options->max_nbytes);
 }
 
 static int most_of(const struct gi_save_options *options)
@@ -90,7 +98,8 @@ static enum gi_status search(struct file *best, const struct gi_format *format,
             least = file.nbytes;
         }
     }
-    return status || best->bytes ? status : none_fits(options, least, search.below, err);
+    return status || best->bytes ? status
+                                 : none_fits(format, metadata, options, least, search.below, err);
 }
 
 enum gi_status gi_encode_sized(struct gi_sink *sink, const struct gi_format *format,

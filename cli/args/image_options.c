@@ -166,7 +166,7 @@ const struct gi_option gi_io_options[] = {
     {GI_OPTION("max-file-size", SIZE, struct gi_io_params, encoding.max_file_size), .min = 1,
      .max = 1e15, .unit = "bytes",
      .help = "Write a JPEG, WebP, HEIC, AVIF or JPEG XL with the highest quality at which the "
-             "file, with its metadata, "
+             "file, with its metadata and its gain map, "
              "has at most this size; --quality N limits the quality. It is an error if quality 1 "
              "is too large. The image is encoded up to 8 times, on the CPU"},
     {GI_OPTION("target-ssimulacra2", REAL, struct gi_io_params, encoding.target.ssimulacra2),

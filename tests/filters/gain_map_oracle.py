@@ -199,6 +199,8 @@ def kept():
     del os.environ["GPUIMG_WAY"]
     check(f"coded: {said}", status == 0)
     is_kept("coded", GAIN)
+    status, said = run("convert", "in.jpg", "out.jpg", "--max-file-size", str(len(GAIN)))
+    check(f"a limit below the map: {said}", status == 1 and f"{len(GAIN)} of them of its gain map, over the limit of {len(GAIN)} " in said)
     limit = len(GAIN) + 2500
     status, said = run("convert", "in.jpg", "out.jpg", "--max-file-size", str(limit))
     check(f"--max-file-size {said}", status == 0 and os.path.getsize("out.jpg") <= limit)
