@@ -37,6 +37,21 @@ uint64_t gi_tiff_full(const struct gi_tiff_walk *w, bool *own)
     return best;
 }
 
+int gi_tiff_smaller(const unsigned char *bytes, size_t nbytes, uint64_t directory)
+{
+    struct gi_tags tags;
+    struct gi_tag subs;
+    gi_tags_open(&tags, bytes, nbytes);
+    if (!gi_tag_find(&subs, &tags, directory, GI_TAG_SUBIFDS) || subs.count > SUBIFDS_MAX)
+        return 0;
+    for (uint64_t i = 0; i < subs.count; i++) {
+        uint64_t at = gi_tag_integer(&tags, &subs, i, 0);
+        if (!(gi_tag_integer_of(&tags, at, GI_TAG_KIND, 0) & REDUCED_OR_MASK))
+            return 0;
+    }
+    return (int)subs.count;
+}
+
 bool gi_tiff_find_page_of(struct gi_tiff_walk *page, const struct gi_decode *decode,
                           uint64_t directory)
 {

@@ -407,6 +407,7 @@ static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi
     gi_tiff_find_page(&found, decode->bytes, decode->nbytes, options->image - 1);
     int stacked = found.n == 1 ? gi_tiff_stack(skip, NULL, decode->bytes, decode->nbytes) : 1;
     int n = stacked > 1 ? stacked : found.n, own = stacked > 1 ? stacked : found.own;
+    int smaller = gi_tiff_smaller(decode->bytes, decode->nbytes, found.offset);
     decode->info->images = found.damage ? 0 : own;
     if (stacked > 1 && options->image > 1 && options->image <= stacked)
         gi_tiff_find_page(&found, decode->bytes, decode->nbytes, 0);
@@ -431,8 +432,8 @@ static enum gi_status find_directory(uint64_t *offset, uint64_t *skip, struct gi
     else if (found.only_reduced)
         gi_fail(decode->warning, GI_E_UNSUPPORTED,
                 "says that it is a smaller version of a picture, and does not hold that");
-    else if (n > 1)
-        add_versions(decode, n - 1);
+    else if (n + smaller > 1)
+        add_versions(decode, n + smaller - 1);
     return GI_OK;
 }
 

@@ -40,6 +40,9 @@ bool gi_tiff_walk(struct gi_tiff_walk *walk);
  * smaller version or mask: the page itself, if it is *own, or one of its SubIFDs, which sets *own.
  * Returns w->at if there is none (subifd.c). */
 uint64_t gi_tiff_full(const struct gi_tiff_walk *w, bool *own);
+/* Returns the number of SubIFDs of the directory if all are smaller versions or masks, otherwise 0
+ * (subifd.c). */
+int gi_tiff_smaller(const unsigned char *bytes, size_t nbytes, uint64_t directory);
 /* Finds the page that has its picture in the SubIFD `directory`, among the first pages that have
  * it in a SubIFD (subifd.c). */
 bool gi_tiff_find_page_of(struct gi_tiff_walk *page, const struct gi_decode *decode,

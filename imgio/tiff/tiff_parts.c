@@ -409,8 +409,11 @@ static bool add_tags(struct gi_decode *decode, const struct gi_tags *tags, uint6
     uint64_t values[CONDITIONALS]; /* searched once: a file that changes may have 65,535 tags */
     for (int i = 0; i < CONDITIONALS; i++)
         values[i] = gi_tag_integer_of(tags, directory, conditional_tags[i], 0);
+    bool smaller = gi_tiff_smaller(tags->bytes, tags->nbytes, directory) > 0; /* find_directory() */
     gi_tag_walk_start(&walk, tags, directory);
     for (; gi_tag_next(&walk, &tag); last = tag.tag) {
+        if (tag.tag == GI_TAG_SUBIFDS && smaller)
+            continue;
         const struct range *range = range_of(tag.tag);
         bool again = tag.tag == last && range && range->used && !repeats_shape(tags, &tag);
         const char *why = again ? "comes a second time" : idle(tags, values, &tag);
