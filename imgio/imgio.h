@@ -387,9 +387,8 @@ struct gi_save_options {
     const double *background;
     struct gi_save_color color;
     bool channels_first; /* .npy: writes (channels, height, width) */
-    int tile;     /* TIFF: pixels along the sides of tiles, a multiple of 16; 0: by the size */
-    bool reduced; /* TIFF: the page is a smaller version of another page (NewSubfileType 1) */
-    bool strict;  /* a property that the format can't hold is an error, not a warning */
+    int tile;    /* TIFF: pixels along the sides of tiles, a multiple of 16; 0: by the size */
+    bool strict; /* a property that the format can't hold is an error, not a warning */
     /* EXIF orientation to write, 2 to 8. Samples are turned so that viewers show the same picture.
      * 0 and 1 write no orientation. */
     int orientation;

@@ -339,7 +339,6 @@ struct gi_save_options gi_cli_save_options(const struct gi_io_params *io)
         .bundle = io->passed.bundle,
         .orientation = io->passed.orientation,
         .tile = io->passed.tile,
-        .reduced = io->passed.reduced,
         .encoded = io->passed.encoded,
         .rows = io->passed.rows,
     };

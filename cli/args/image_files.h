@@ -37,9 +37,8 @@ struct gi_io_passed {
     const struct gi_row_source *rows;
     /* how JPEGs are turned without decoding them; NULL: they are decoded */
     const struct gi_lossless_params *lossless;
-    int tile;     /* passed to gi_save_options */
-    bool reduced; /* passed to gi_save_options */
-    bool again;   /* prints no warnings, because another part of the image has the same */
+    int tile;   /* passed to gi_save_options */
+    bool again; /* prints no warnings, because another part of the image has the same */
 };
 
 /* --lossless, by which gi_imaging_process() turns JPEGs (cli/run/imaging_lossless.c). */

@@ -94,7 +94,7 @@ static enum gi_status check_output(const struct work *work, const char *output, 
     enum gi_status status = gi_output_check_plain("OUTPUT", output, err);
     if (!status && strcmp(output, "-") == 0)
         status = gi_fail(err, GI_E_USAGE, "-: want a name, not standard output: tiles are files");
-    if (!status && tiles.layout == GI_TILES_TIFF)
+    if (!status && gi_tiles_is_tiff(tiles.layout))
         status = check_tiff(work, output, err);
     else if (!status)
         status = gi_output_check_folder("OUTPUT", folder, NULL, NULL, err);
@@ -124,9 +124,8 @@ static enum gi_status open_source(struct source *source, const struct work *work
                                   struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    bool whole = work->params->layout == GI_TILES_TIFF || item->source.pages;
     gi_file_rows_open(&source->rows, item->line.input, work->io, gi_imaging_parallel(imaging));
-    if (!whole &&
+    if (!item->source.pages &&
         gi_file_rows_look(&source->rows, gi_engine_memory(item->turn.engine), &source->info))
         status = gi_file_rows_first(&source->rows, &source->in_bands, &source->metadata,
                                     &source->info, err);
@@ -261,20 +260,25 @@ static enum gi_status make_tiles(struct source *source, const struct work *work,
     struct gi_pyramid_builder builder = {.pyramid = &tiles->pyramid,
                                          .parallel = gi_imaging_parallel(imaging),
                                          .receiver = {&files, begin_row, write_tile}};
+    bool tiff = gi_tiles_is_tiff(tiles->layout);
+    struct gi_tiles_tiff file;
     double start = gi_now_ms();
     char *folder = gi_tiles_folder(tiles);
     files.io.passed.bundle = bundle;
-    if (tiles->layout == GI_TILES_TIFF) {
-        free(folder);
-        return gi_tiles_tiff(tiles->base, &source->image, of, &metadata, tiles->pyramid.size,
-                             &files.io, builder.parallel, err);
-    }
     files.io.format = tiles->suffix;
-    enum gi_status status = gi_bundle_folder(bundle, folder, NULL, err);
+    enum gi_status status =
+        tiff ? gi_tiles_tiff_new(&file, tiles->base, tiles->layout == GI_TILES_OME, &tiles->pyramid,
+                                 &metadata, &files.io, err)
+             : gi_bundle_folder(bundle, folder, NULL, err);
+    if (tiff)
+        builder.receiver = gi_tiles_tiff_receiver(&file);
     if (!status)
         status = copy_rows(source, &builder, err);
     if (!status)
-        status = write_description(tiles, item, bundle, work->io, err);
+        status = tiff ? gi_tiles_tiff_end(&file, of, err)
+                      : write_description(tiles, item, bundle, work->io, err);
+    if (tiff)
+        gi_tiles_tiff_free(&file);
     gi_pyramid_close(&builder);
     gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
     free(folder);
@@ -317,13 +321,20 @@ static enum gi_status tile_item(void *self, const struct gi_batch_files *files,
 static enum gi_status check(const struct tiles_params *p, const struct gi_io_params *io,
                             struct gi_err *err)
 {
-    int size = p->size ? p->size : gi_tiles_pyramid((enum gi_tiles_layout)p->layout).size;
+    enum gi_tiles_layout layout = (enum gi_tiles_layout)p->layout;
+    int size = p->size ? p->size : gi_tiles_pyramid(layout).size;
+    bool tiff = gi_tiles_is_tiff(layout);
     if (gi_save_check("-", format_of(io), NULL))
         return gi_fail(err, GI_E_USAGE,
                        "--format %s: want the suffix of a format that can be written "
                        "(\"gpuimg list\" names them)",
                        io->format);
-    if (p->layout == GI_TILES_TIFF && size % 16)
+    if (tiff && (io->depth == GI_DEPTH_1 || io->encoding.compression == GI_COMPRESSION_G4))
+        return gi_fail(err, GI_E_USAGE,
+                       "--%s: want another %s: smaller versions are not black and white",
+                       io->depth == GI_DEPTH_1 ? "depth 1" : "compression g4",
+                       io->depth == GI_DEPTH_1 ? "depth" : "compression");
+    if (tiff && size % 16)
         return gi_fail(err, GI_E_USAGE, "--tile-size %d: want a multiple of 16 in a TIFF", size);
     if (isnan(p->overlap))
         return GI_OK;
@@ -342,7 +353,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     const struct tiles_params *p = params[SET_OWN];
     const struct gi_device_params device = {.device = "cpu", .threads = p->threads};
     struct work work = {.params = p, .io = params[SET_IO]};
-    bool tiff = p->layout == GI_TILES_TIFF;
+    bool tiff = gi_tiles_is_tiff((enum gi_tiles_layout)p->layout);
     const struct gi_batch_work batch = {
         .results = tiff ? GI_BATCH_A_FILE : GI_BATCH_A_FOLDER, .self = &work, .run = tile_item};
     const struct gi_batch_job job = {
@@ -359,7 +370,7 @@ const struct gi_command gi_command_tiles = {
     .name = "tiles",
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT OUTPUT",
-    .summary = "Cut an image into tiles: DeepZoom, XYZ, Zoomify, IIIF, pyramidal TIFF",
+    .summary = "Cut an image into tiles: DeepZoom, XYZ, Zoomify, IIIF, COG, OME-TIFF",
     .manual =
         "The result is a tiled image pyramid, from which viewers such as OpenSeadragon and Leaflet "
         "load only the tiles that they show: tiles of the image, and of smaller versions of it, "
@@ -371,23 +382,27 @@ const struct gi_command gi_command_tiles = {
         "of one pixel, the other layouts with one that fits into a tile. Tiles of xyz and google "
         "at the right and lower side are filled up with white, or with transparent pixels if the "
         "image has alpha.\n\n"
-        "With tiff all versions are pages of one file, cut into tiles of --tile-size, as viewers "
-        "of large images read it. Smaller versions are marked as such, and gpuimg and other "
-        "programs take the first page for the image.\n\n"
-        "Tiles are JPEG files, or have the format of --format. They have the colour profile of "
-        "the image, and no other metadata. With JPEG, --background is the colour behind "
+        "With tiff and ome-tiff all versions are in one file, cut into tiles of --tile-size, as "
+        "viewers of large images read it, for example over HTTP: the directories of all versions "
+        "come first. tiff is a cloud-optimized GeoTIFF (COG) as GDAL writes it; the tags of "
+        "GeoTIFF and GDAL of the image are kept. ome-tiff has the smaller versions in SubIFDs, "
+        "and a description in OME-XML: sizes, type and, if the image has a resolution, the size "
+        "of a pixel. It is a series of one plane. The descriptions of the image become text of the "
+        "OME-XML. Programs take the first page for the image. Tiles are kept in a temporary file "
+        "in TMPDIR (by default /var/tmp) until all are there.\n\n"
+        "Other tiles are JPEG files, or have the format of --format. They have the colour profile "
+        "of the image, and no other metadata. With JPEG, --background is the colour behind "
         "transparent pixels.\n\n"
         "A TIFF, PNM, PFM or .npy file of 32 MiB of samples or more is read in bands of rows, so "
-        "that "
-        "memory holds some rows of tiles, and not the image. Other files are decoded as a whole, "
-        "as "
-        "are all files with --layout tiff; --max-pixels allows more than 268 million pixels.\n\n"
+        "that memory holds some rows of tiles, and not the image. Other files are decoded as a "
+        "whole; --max-pixels allows more than 268 million pixels.\n\n"
         "With many images --out names the output of each, for example 'tiles/{stem}'.",
     .examples = "gpuimg tiles slide.tif slide\n"
                 "gpuimg tiles map.png map --layout xyz --format png\n"
                 "gpuimg tiles slide.tif slide --layout zoomify --quality 80\n"
                 "gpuimg tiles slide.tif slide --layout iiif --id https://example.com/iiif/slide\n"
-                "gpuimg tiles map.png map.tif --layout tiff\n"
+                "gpuimg tiles map.tif cog.tif --layout tiff\n"
+                "gpuimg tiles slide.tif slide.ome.tif --layout ome-tiff\n"
                 "gpuimg tiles scans/*.tif --out 'tiles/{stem}'",
     .min_operands = 2,
     .max_operands = 2,

@@ -14,7 +14,9 @@ const struct gi_choice gi_tiles_layout_choices[] = {
     {"google", NULL, "the same as OUT/LEVEL/ROW/COLUMN.jpg"},
     {"zoomify", NULL, "OUT/ImageProperties.xml and OUT/TileGroup0/LEVEL-COLUMN-ROW.jpg"},
     {"iiif", NULL, "IIIF Image API 3, level 0: OUT/info.json and OUT/REGION/SIZE/0/default.jpg"},
-    {"tiff", NULL, "tiled pyramidal TIFF: all levels as pages of the file OUT"},
+    {"tiff", NULL, "tiled pyramidal TIFF, a cloud-optimized GeoTIFF (COG): the file OUT"},
+    {"ome-tiff", NULL, "tiled pyramidal OME-TIFF: the file OUT"},
+    {"cog", "tiff", NULL},
     {0},
 };
 
@@ -27,8 +29,14 @@ struct gi_pyramid gi_tiles_pyramid(enum gi_tiles_layout layout)
         [GI_TILES_ZOOMIFY] = {.size = 256},
         [GI_TILES_IIIF] = {.size = 512},
         [GI_TILES_TIFF] = {.size = 256},
+        [GI_TILES_OME] = {.size = 256},
     };
     return pyramids[layout];
+}
+
+bool gi_tiles_is_tiff(enum gi_tiles_layout layout)
+{
+    return layout == GI_TILES_TIFF || layout == GI_TILES_OME;
 }
 
 /* ---- names ---- */

@@ -12,6 +12,7 @@ enum gi_tiles_layout {
     GI_TILES_ZOOMIFY,
     GI_TILES_IIIF,
     GI_TILES_TIFF,
+    GI_TILES_OME,
 };
 extern const struct gi_choice gi_tiles_layout_choices[]; /* in the order of the enum */
 
@@ -26,6 +27,9 @@ struct gi_tiles {
 
 /* Returns the pyramid of a layout, not yet planned, with its default size and overlap. */
 struct gi_pyramid gi_tiles_pyramid(enum gi_tiles_layout layout);
+
+/* Returns whether the layout is one file (cli/commands/tiles_tiff.h). */
+bool gi_tiles_is_tiff(enum gi_tiles_layout layout);
 
 /* Returns the folder of all tiles. The caller frees it. */
 char *gi_tiles_folder(const struct gi_tiles *tiles);

@@ -256,18 +256,3 @@ void gi_pyramid_close(struct gi_pyramid_builder *builder)
     for (int i = 0; i < GI_PYRAMID_LEVELS_MAX; i++)
         gi_image_free(&builder->levels[i].rows);
 }
-
-enum gi_status gi_pyramid_halve(struct gi_image *made, const struct gi_image *image,
-                                const struct gi_parallel *parallel, struct gi_err *err)
-{
-    const struct gi_pyramid_level level = {.rows = *image, .bottom = image->height};
-    struct halving halving = {&level, made, image->height};
-    *made = (struct gi_image){0};
-    enum gi_status status = gi_image_alloc(made, half(image->width), half(image->height),
-                                           image->channels, image->type, err);
-    if (!status)
-        status = parallel->run(parallel->self, made->height, halve_job, &halving, 0, err);
-    if (status)
-        gi_image_free(made);
-    return status;
-}

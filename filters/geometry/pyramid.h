@@ -59,8 +59,3 @@ struct gi_pyramid_builder {
 enum gi_status gi_pyramid_add(struct gi_pyramid_builder *builder, const struct gi_image *rows,
                               struct gi_err *err);
 void gi_pyramid_close(struct gi_pyramid_builder *builder);
-
-/* Makes the next smaller level of a whole image, which the caller frees. `half` is zeroed after an
- * error. Errors: GI_E_MEMORY. */
-enum gi_status gi_pyramid_halve(struct gi_image *half, const struct gi_image *image,
-                                const struct gi_parallel *parallel, struct gi_err *err);

@@ -12,6 +12,7 @@
 #include "imgio/pages.h"
 #include "imgio/sink.h"
 #include "imgio/small.h"
+#include "imgio/tiff/directory_write.h"
 #include "imgio/tiff/tags.h"
 
 #include <stdlib.h>
@@ -153,6 +154,12 @@ static struct directory directory_in(unsigned char *bytes, bool big)
     struct directory d = {.at = bytes + (big ? HEAD_NBYTES : NARROW_HEAD), .big = big};
     d.n = gi_own(d.at, count_nbytes(big));
     return d;
+}
+
+void gi_tiff_move(unsigned char *bytes, bool big, uint64_t delta)
+{
+    const struct directory d = directory_in(bytes, big);
+    move(&d, bytes, delta);
 }
 
 /* Fills `places` with the offsets of the strips, plus `delta`. Returns the number of strips. If

@@ -58,10 +58,13 @@ static size_t metadata_nbytes(const struct gi_metadata *metadata, const struct g
     return nbytes;
 }
 
-enum gi_status gi_tiff_directory_new(struct gi_tiff_directory *d, int nentries, size_t nbytes,
+enum gi_status gi_tiff_directory_new(struct gi_tiff_directory *d, const struct gi_tiff_form *form,
                                      uint64_t used, bool big, const struct gi_metadata *metadata,
                                      struct gi_err *err)
 {
+    size_t nbytes = 16 * (size_t)form->nstrips + 3 * (2 * (size_t)form->image->channels + 8) +
+                    8 * (size_t)form->nsmaller;
+    nbytes += form->description ? aligned(strlen(form->description) + 1) : 0;
     static const struct gi_metadata nothing;
     struct gi_tags tags;
     *d = (struct gi_tiff_directory){.big = big};
@@ -70,8 +73,8 @@ enum gi_status gi_tiff_directory_new(struct gi_tiff_directory *d, int nentries, 
     enum gi_status status = gi_directories_read(&d->exif, &tags, first, NULL, err);
     if (status)
         return status;
-    enum { OWN = 16 }; /* entries of metadata that are neither parts nor in EXIF */
-    size_t most = (size_t)(nentries + OWN + metadata->parts.n + metadata->ntexts) +
+    enum { OWN = 32 }; /* entries of the image, and metadata that are neither parts nor in EXIF */
+    size_t most = (size_t)(OWN + metadata->parts.n + metadata->ntexts) +
                   (size_t)d->exif.list[GI_DIRECTORY_FIRST].n;
     d->spare = aligned(head_nbytes(true) + most * entry_nbytes(true) + 8);
     d->end = aligned(d->spare + nbytes + metadata_nbytes(metadata, &d->exif));
@@ -163,6 +166,16 @@ static size_t put_text(unsigned char *to, const struct gi_metadata *metadata,
         }
     }
     return nbytes;
+}
+
+char *gi_tiff_description(const struct gi_metadata *metadata)
+{
+    const struct gi_tiff_text *t = gi_tiff_texts;
+    while (t->tag != GI_TAG_DESCRIPTION)
+        t++;
+    char *text = gi_small_calloc(put_text(NULL, metadata, t) + 1, 1);
+    put_text((unsigned char *)text, metadata, t);
+    return text;
 }
 
 static void add_texts(struct gi_tiff_directory *d, const struct gi_metadata *metadata)
@@ -340,4 +353,10 @@ void gi_tiff_directory_end(struct gi_tiff_directory *d)
         gi_put_own(d->bytes + 4, 2, 8); /* bytes of an offset */
     gi_put_own(d->bytes + (d->big ? 8 : 4), d->big ? 8 : 4, d->big ? 16 : 8);
     gi_put_own(d->bytes + (d->big ? 16 : 8), d->big ? 8 : 2, (uint64_t)d->n);
+}
+
+void gi_tiff_directory_next(struct gi_tiff_directory *d, uint64_t next)
+{
+    size_t at = head_nbytes(d->big) + (size_t)d->n * entry_nbytes(d->big);
+    gi_put_own(d->bytes + at, d->big ? 8 : 4, next);
 }

@@ -18,33 +18,15 @@
 #include "imgio/pieces.h"
 #include "imgio/sink.h"
 
-enum {
-    NO_COMPRESSION = 1, /* values of tags */
-    GROUP_4 = 4,
-    DEFLATE = 8,
-    PREDICT_HORIZONTAL = 2,
-    PREDICT_FLOAT = 3,
-    ALPHA_UNASSOCIATED = 2,
-    FORMAT_UINT = 1,
-    FORMAT_FLOAT = 3,
-    MINISWHITE = 0,
-    MINISBLACK = 1,
-    RGB = 2,
-    TILE = 512, /* default pixels per side; a multiple of 16 */
-    KIND_REDUCED = 1,
-};
+enum { TILE = 512 }; /* default pixels per side of a tile; a multiple of 16 */
 static const uint64_t big_from_nbytes = UINT64_C(4000000000);
 
 struct writer {
-    const struct gi_image *image; /* with one_bit: the packed bytes as an image (imgio/bits.h) */
-    struct gi_image rows;         /* the rows from `top` on that are being written */
-    int top, first;               /* `first`: number of the first strip of those rows */
-    int width;                    /* pixels of a row */
-    bool one_bit, fax;            /* fax: compressed by Group 4, as is usual with 0 for white */
-    bool stored;                  /* without compression and predictor */
-    size_t row_nbytes;            /* of a strip */
-    int strip_width, strip_rows, across, nstrips, level;
-    bool tiles, reduced;
+    struct gi_tiff_form form;
+    struct gi_image rows; /* the rows from `top` on that are being written */
+    int top, first;       /* `first`: number of the first strip of those rows */
+    size_t row_nbytes;    /* of a strip */
+    int across, level;
     int tile;               /* pixels per side */
     uint64_t *strip_nbytes; /* of each strip */
     uint64_t used;          /* bytes of all strips */
@@ -91,28 +73,28 @@ static void predict_float(uint8_t *to, const void *row, size_t n, size_t have,
  * outside the image are 0. Returns the number of bytes. */
 static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
 {
-    const struct gi_image *image = w->image;
-    int x0 = number % w->across * w->strip_width, y0 = number / w->across * w->strip_rows;
-    int rows = image->height - y0 < w->strip_rows ? image->height - y0 : w->strip_rows;
-    int width = image->width - x0 < w->strip_width ? image->width - x0 : w->strip_width;
-    size_t channels = (size_t)image->channels, n = (size_t)w->strip_width * channels;
+    const struct gi_image *image = w->form.image;
+    int x0 = number % w->across * w->form.strip_width, y0 = number / w->across * w->form.strip_rows;
+    int rows = image->height - y0 < w->form.strip_rows ? image->height - y0 : w->form.strip_rows;
+    int width = image->width - x0 < w->form.strip_width ? image->width - x0 : w->form.strip_width;
+    size_t channels = (size_t)image->channels, n = (size_t)w->form.strip_width * channels;
     size_t have = (size_t)width * channels, sample = gi_type_nbytes(image->type);
-    if (w->tiles)
-        memset(to, 0, (size_t)w->strip_rows * w->row_nbytes);
+    if (w->form.tiles)
+        memset(to, 0, (size_t)w->form.strip_rows * w->row_nbytes);
     for (int y = 0; y < rows; y++, to += w->row_nbytes) {
         const char *row = gi_row(&w->rows, y0 - w->top + y);
         row += (size_t)x0 * channels * sample;
-        if (w->fax)
+        if (w->form.fax)
             for (size_t i = 0; i < have; i++)
                 to[i] = (uint8_t)~row[i];
-        else if (w->one_bit || w->stored)
+        else if (w->form.one_bit || w->form.stored)
             memcpy(to, row, have * sample);
         else if (image->type == GI_F32)
             predict_float(to, row, n, have, image);
         else
             predict_whole(to, row, have, image);
     }
-    return (size_t)(w->tiles ? w->strip_rows : rows) * w->row_nbytes;
+    return (size_t)(w->form.tiles ? w->form.strip_rows : rows) * w->row_nbytes;
 }
 
 static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
@@ -120,10 +102,10 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
 {
     const struct writer *w = self;
     size_t nraw = fill_strip(w, w->first + number, scratch);
-    if (w->fax)
-        return gi_tiff_fax(&strip->bytes, &strip->nbytes, scratch, w->width,
+    if (w->form.fax)
+        return gi_tiff_fax(&strip->bytes, &strip->nbytes, scratch, w->form.width,
                            (int)(nraw / w->row_nbytes), err);
-    if (w->stored) {
+    if (w->form.stored) {
         strip->bytes = malloc(nraw);
         strip->nbytes = nraw;
         if (!strip->bytes)
@@ -169,59 +151,6 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
     return status;
 }
 
-/* Adds the entries of the image and of its metadata. */
-static void lay_out(struct gi_tiff_directory *d, const struct writer *w,
-                    const struct gi_metadata *metadata)
-{
-    const struct gi_image *image = w->image;
-    uint64_t channels = (uint64_t)image->channels, n = (uint64_t)w->nstrips;
-    const struct gi_bands *bands = gi_bands_of(metadata);
-    uint64_t colors = (uint64_t)gi_bands_colors(image, bands);
-    bool is_float = image->type == GI_F32;
-    enum gi_tag_type offset = d->big ? GI_TAG_LONG8 : GI_TAG_LONG;
-    unsigned each = gi_tag_type_nbytes(offset);
-    if (w->reduced)
-        gi_tiff_add_number(d, GI_TAG_KIND, GI_TAG_LONG, 1, KIND_REDUCED);
-    gi_tiff_add_number(d, 256, GI_TAG_LONG, 1, (uint64_t)w->width);
-    gi_tiff_add_number(d, 257, GI_TAG_LONG, 1, (uint64_t)image->height);
-    gi_tiff_add_number(d, 258, GI_TAG_SHORT, channels,
-                       w->one_bit ? 1 : 8 * gi_type_nbytes(image->type));
-    gi_tiff_add_number(d, 259, GI_TAG_SHORT, 1,
-                       w->fax      ? GROUP_4
-                       : w->stored ? NO_COMPRESSION
-                                   : DEFLATE);
-    gi_tiff_add_number(d, 262, GI_TAG_SHORT, 1,
-                       w->fax        ? MINISWHITE
-                       : colors == 3 ? RGB
-                                     : MINISBLACK);
-    gi_tiff_add_number(d, 277, GI_TAG_SHORT, 1, channels);
-    if (!w->one_bit && !w->stored)
-        gi_tiff_add_number(d, 317, GI_TAG_SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
-    if (w->tiles)
-        gi_tiff_add_number(d, 322, GI_TAG_LONG, 1, (uint64_t)w->strip_width);
-    gi_tiff_add_number(d, w->tiles ? 323 : 278, GI_TAG_LONG, 1, (uint64_t)w->strip_rows);
-    if (channels > colors) {
-        unsigned char *kinds = gi_tiff_add(d, 338, GI_TAG_SHORT, channels - colors);
-        int alpha = bands->n ? bands->alpha : image->channels - 1;
-        const struct gi_part *known =
-            metadata ? gi_parts_find(&metadata->parts, GI_PART_EXTRA_SAMPLES, 0) : NULL;
-        if (known && known->nbytes == 2 * (channels - colors))
-            memcpy(kinds, known->bytes, known->nbytes);
-        if (alpha >= 0) /* the others are 0, unspecified, if nothing else is known */
-            gi_put_own(kinds + 2 * ((uint64_t)alpha - colors), 2, ALPHA_UNASSOCIATED);
-    }
-    gi_tiff_add_number(d, 339, GI_TAG_SHORT, channels, is_float ? FORMAT_FLOAT : FORMAT_UINT);
-    unsigned char *offsets = gi_tiff_add(d, w->tiles ? 324 : 273, offset, n);
-    unsigned char *lengths = gi_tiff_add(d, w->tiles ? 325 : 279, offset, n);
-    uint64_t at = d->end;
-    for (uint64_t i = 0; i < n; i++) {
-        gi_put_own(offsets + i * each, each, at);
-        gi_put_own(lengths + i * each, each, w->strip_nbytes[i]);
-        at += w->strip_nbytes[i];
-    }
-    gi_tiff_add_metadata(d, metadata, image);
-}
-
 /* Writes everything before the strips. Its length does not depend on those. With `again`, replaces
  * what was written before the lengths of the strips were known. */
 static enum gi_status write_directory(struct gi_sink *sink, const struct writer *w,
@@ -229,13 +158,11 @@ static enum gi_status write_directory(struct gi_sink *sink, const struct writer 
                                       struct gi_err *err)
 {
     struct gi_tiff_directory d;
-    enum { ENTRIES = 16 };
-    size_t values = 16 * (size_t)w->nstrips + 3 * (2 * (size_t)w->image->channels + 8);
     enum gi_status status =
-        gi_tiff_directory_new(&d, ENTRIES, values, w->used, w->tiles, metadata, err);
+        gi_tiff_directory_new(&d, &w->form, w->used, w->form.tiles, metadata, err);
     if (status)
         return status;
-    lay_out(&d, w, metadata);
+    gi_tiff_add_image(&d, &w->form, metadata);
     gi_tiff_directory_end(&d);
     status = again ? gi_sink_patch(sink, d.bytes, d.end, 0, err)
                    : gi_sink_write(sink, d.bytes, d.end, err);
@@ -246,9 +173,9 @@ static enum gi_status write_directory(struct gi_sink *sink, const struct writer 
 /* Sets the lengths of strips that are stored as they are. */
 static void set_lengths(struct writer *w)
 {
-    for (int i = 0; i < w->nstrips; i++) {
-        int below = w->image->height - i / w->across * w->strip_rows;
-        int rows = w->tiles || below > w->strip_rows ? w->strip_rows : below;
+    for (int i = 0; i < w->form.nstrips; i++) {
+        int below = w->form.image->height - i / w->across * w->form.strip_rows;
+        int rows = w->form.tiles || below > w->form.strip_rows ? w->form.strip_rows : below;
         w->strip_nbytes[i] = (uint64_t)rows * w->row_nbytes;
         w->used += w->strip_nbytes[i];
     }
@@ -258,18 +185,19 @@ static void set_lengths(struct writer *w)
 static enum gi_status write_strips(struct writer *w, const struct gi_save_options *options,
                                    struct gi_err *err)
 {
-    const struct gi_image *image = w->image;
-    int most = w->one_bit ? image->height : gi_encode_most(image, options);
-    most = most < w->strip_rows ? w->strip_rows : most / w->strip_rows * w->strip_rows;
+    const struct gi_image *image = w->form.image;
+    int most = w->form.one_bit ? image->height : gi_encode_most(image, options);
+    most = most < w->form.strip_rows ? w->form.strip_rows
+                                     : most / w->form.strip_rows * w->form.strip_rows;
     enum gi_status status = GI_OK;
     for (int end; w->top < image->height && !status; w->top = end) {
         end = image->height - w->top < most ? image->height : w->top + most;
         struct gi_pieces pieces = {.self = w,
-                                   .n = w->across * ((end - w->top - 1) / w->strip_rows + 1),
-                                   .scratch_nbytes = (size_t)w->strip_rows * w->row_nbytes,
+                                   .n = w->across * ((end - w->top - 1) / w->form.strip_rows + 1),
+                                   .scratch_nbytes = (size_t)w->form.strip_rows * w->row_nbytes,
                                    .make = make_strip,
                                    .write = write_strip};
-        if (w->one_bit)
+        if (w->form.one_bit)
             w->rows = *image;
         else
             status = gi_encode_rows(&w->rows, image, options, w->top, end, err);
@@ -284,7 +212,7 @@ static enum gi_status write_all(struct gi_sink *sink, struct writer *w,
                                 const struct gi_metadata *metadata,
                                 const struct gi_save_options *options, struct gi_err *err)
 {
-    bool known = w->stored && !w->fax, again = !known && gi_sink_can_patch(sink);
+    bool known = w->form.stored && !w->form.fax, again = !known && gi_sink_can_patch(sink);
     enum gi_status status = GI_OK;
     if (known)
         set_lengths(w);
@@ -304,13 +232,13 @@ static enum gi_status write_all(struct gi_sink *sink, struct writer *w,
  * a program can read only those that it needs. */
 static void choose_strips(struct writer *w)
 {
-    const struct gi_image *image = w->image;
+    const struct gi_image *image = w->form.image;
     size_t row_nbytes = gi_row_nbytes(image), pixel = row_nbytes / (size_t)image->width;
-    w->strip_width = w->tiles ? w->tile : image->width;
-    w->strip_rows = w->tiles ? w->tile : gi_piece_rows(row_nbytes, image->height);
-    w->row_nbytes = (size_t)w->strip_width * pixel;
-    w->across = 1 + (image->width - 1) / w->strip_width;
-    w->nstrips = w->across * (1 + (image->height - 1) / w->strip_rows);
+    w->form.strip_width = w->form.tiles ? w->tile : image->width;
+    w->form.strip_rows = w->form.tiles ? w->tile : gi_piece_rows(row_nbytes, image->height);
+    w->row_nbytes = (size_t)w->form.strip_width * pixel;
+    w->across = 1 + (image->width - 1) / w->form.strip_width;
+    w->form.nstrips = w->across * (1 + (image->height - 1) / w->form.strip_rows);
 }
 
 enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image *image,
@@ -320,13 +248,12 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
 {
     struct gi_image packed = {0};
     bool fax = options->compression == GI_COMPRESSION_G4, one_bit = fax || options->bits == 1;
-    struct writer w = {.image = one_bit ? &packed : image,
-                       .width = image->width,
-                       .one_bit = one_bit,
-                       .fax = fax,
-                       .stored = options->compression == 0,
-                       .tiles = tiles && !one_bit, /* an eighth of the bytes */
-                       .reduced = options->reduced,
+    struct writer w = {.form = {.image = one_bit ? &packed : image,
+                                .width = image->width,
+                                .one_bit = one_bit,
+                                .fax = fax,
+                                .stored = options->compression == 0,
+                                .tiles = tiles && !one_bit}, /* an eighth of the bytes */
                        .tile = options->tile ? options->tile : TILE,
                        .level = options->compression == GI_COMPRESSION_AUTO ? GI_AUTO_LEVEL
                                                                             : options->compression};
@@ -335,7 +262,8 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
         gi_err_prefix(err, "--compression g4");
     if (!status) {
         choose_strips(&w);
-        w.strip_nbytes = calloc((size_t)w.nstrips, sizeof *w.strip_nbytes);
+        w.form.strip_nbytes = w.strip_nbytes =
+            calloc((size_t)w.form.nstrips, sizeof *w.strip_nbytes);
         if (!w.strip_nbytes)
             status = gi_fail(err, GI_E_MEMORY, "out of memory");
     }

@@ -1,6 +1,6 @@
 """Tiles of all layouts: names, sizes and pixels against numpy and vips dzsave, in bands and whole; many images; outputs that are whole or absent.
 
-Sources: cli/commands/tiles.c cli/commands/tiles_layout.c cli/commands/tiles_tiff.c filters/geometry/pyramid.c filters/geometry/halve.c cli/run/file_rows.c imgio/bundle.c imgio/temporary.c
+Sources: cli/commands/tiles.c cli/commands/tiles_layout.c filters/geometry/pyramid.c filters/geometry/halve.c cli/run/file_rows.c imgio/bundle.c imgio/temporary.c
 """
 import glob
 import json
@@ -11,6 +11,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 
 from _common import Checks, need, np, random_image, suffix, write
+from _pyramid import levels
 
 (Image,) = need("PIL.Image")
 c = Checks()
@@ -19,35 +20,21 @@ SIZE = {"dz": 254, "iiif": 512}
 NAMES = {"xyz": "google", "iiif": "iiif3"}  # the names of vips
 
 
-def halve(a):
-    """Means of 2 x 2 pixels in exact integers, half up, weighted by alpha."""
-    a = np.pad(a, ((0, a.shape[0] % 2), (0, a.shape[1] % 2), (0, 0)), mode="edge").astype(np.int64)
-    parts = [a[y::2, x::2] for y in (0, 1) for x in (0, 1)]
-    mean = (sum(parts) + 2) // 4
-    if a.shape[2] % 2 == 0:
-        total = sum(p[..., -1:] for p in parts)
-        weighted = sum(p[..., :-1] * p[..., -1:] for p in parts)
-        mean[..., :-1] = np.where(total, (2 * weighted + total) // np.maximum(2 * total, 1), 0)
-    return mean
-
-
 def pyramid(a, layout, size, overlap):
     """Yields level, column, row, its window and the tile, from the largest level on."""
-    levels = [a]
-    while max(levels[-1].shape[:2]) > (1 if layout == "dz" else size):
-        levels.append(halve(levels[-1]))
+    all_levels = levels(a, 1 if layout == "dz" else size)
     first, numbers = 0, []
-    for level in reversed(levels):
+    for level in reversed(all_levels):
         numbers.insert(0, first)
         first += -(-level.shape[0] // size) * -(-level.shape[1] // size)
-    for i, level in enumerate(levels):
+    for i, level in enumerate(all_levels):
         h, w = level.shape[:2]
         columns = -(-w // size)
         for row in range(-(-h // size)):
             for column in range(columns):
                 x, y = max(0, column * size - overlap), max(0, row * size - overlap)
                 x1, y1 = min(w, (column + 1) * size + overlap), min(h, (row + 1) * size + overlap)
-                yield len(levels) - 1 - i, i, column, row, numbers[i] + row * columns + column, (x, y, x1, y1), level[y:y1, x:x1]
+                yield len(all_levels) - 1 - i, i, column, row, numbers[i] + row * columns + column, (x, y, x1, y1), level[y:y1, x:x1]
 
 
 def name_of(layout, a, zoom, i, column, row, number, window):
@@ -175,42 +162,6 @@ if shutil.which("vips"):
             c.check(f"vips, {layout}, {picture}: pixels", off <= (picture == "rgba"), off)
 else:
     c.skip("no vips (libvips-tools)")
-
-# A pyramidal TIFF: tiles, kinds, pixels of all levels, metadata; read again as one image, and by vips.
-for dtype, n, size in ((np.uint8, 3, 16), (np.uint8, 4, 32), (np.uint16, 1, 64), (np.uint8, 1, 256)):
-    a = random_image(c.rng, (141, 203, n), dtype)
-    source = "in" + suffix(a if n > 1 else a[:, :, 0])
-    write(source, a if n > 1 else a[:, :, 0])
-    c.run("tiles", source, "out.tif", "--layout", "tiff", "--tile-size", size)
-    level, pages, wrong = a, 0, []
-    with Image.open("out.tif") as image:
-        while True:
-            image.seek(pages)
-            got = np.asarray(image).astype(np.int64).reshape(image.height, image.width, -1)
-            tags = [image.tag_v2.get(t) for t in (254, 322, 323)]
-            if not np.array_equal(got, level) or tags != [1 if pages else None, size, size]:
-                wrong.append((pages, got.shape, level.shape, tags))
-            pages += 1
-            if max(level.shape[:2]) <= size:
-                break
-            level = halve(level)
-        c.check(f"tiff, {dtype.__name__} {n} {size}", not wrong and image.n_frames == pages, wrong)
-    c.run("convert", "out.tif", "again" + suffix(a if n > 1 else a[:, :, 0]))
-    c.check(f"tiff, one image, {dtype.__name__} {n}", open("again" + suffix(a if n > 1 else a[:, :, 0]), "rb").read() == open(source, "rb").read())
-    if shutil.which("vips"):
-        subprocess.run(["vips", "copy", "out.tif[page=0]", "vips.tif"], check=True)
-        with Image.open("vips.tif") as image:
-            c.check(f"tiff, vips, {dtype.__name__} {n}", np.array_equal(np.asarray(image).reshape(a.shape), a))
-np.save("float.npy", values[:, :, 0])
-c.run("tiles", "float.npy", "out.tif", "--layout", "tiff", "--tile-size", 16)
-c.run("convert", "out.tif[1]", "level.npy")
-c.check("tiff, float", np.abs(np.load("level.npy") - half).max() < 2**-23)
-shutil.copy("rgb.png", "in.png")
-c.run("tiles", "rgb.png", "in.png", "--layout", "tiff", "--out", "{stem}-p.tif")
-c.check("tiff, many", os.path.exists("rgb-p.tif"))
-for words, want in ((("out.png",), "out.png: want a name that ends in .tif"), (("out.tif", "--tile-size", "20"), "--tile-size 20: want a multiple of 16")):
-    p = c.result("tiles", "rgb.png", *words, "--layout", "tiff")
-    c.check(f"tiff, refused: {words}", p.returncode == 2 and want in p.stderr, p.stderr)
 
 # Outputs that are whole or absent.
 clear()

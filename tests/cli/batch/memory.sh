@@ -1,7 +1,7 @@
 #!/bin/bash
 # --memory bounds the memory of many images together, measured by the peak of resident memory beyond that of the program
 # itself, which is larger with CUDA. Usage: memory.sh GPUIMG
-# Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine* cli/commands/stack*
+# Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine* cli/commands/stack* cli/commands/tiles* imgio/tiff/levels_write*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -110,5 +110,14 @@ for by in mean min max median; do
 done
 most=162000 # a result of 48 MB in float
 TMPDIR=. holds "stack --by sum" 0 stack --by sum s?.pgm out.pfm --memory 24M --threads 2
-rm -rf [mcgs][0-9]* m.tar tall.pgm out*
+
+# Tiles of an image of 100 MB that is read in bands; the file also has a table of its tiles.
+most=72000
+{ printf 'P5\n10000 10000\n255\n'; head -c 100000000 /dev/zero; } >large.pgm
+for layout in dz tiff ome-tiff; do
+    TMPDIR=. GPUIMG_BAND_BYTES=1000000 holds "tiles --layout $layout" 0 tiles large.pgm out.tif --layout $layout --threads 2
+    check "tiles --layout $layout are there" test -e "out.$([[ $layout = dz ]] && echo tif.dzi || echo tif)"
+    rm -rf out*
+done
+rm -rf [mcgs][0-9]* m.tar tall.pgm large.pgm out*
 finish
