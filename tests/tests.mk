@@ -67,8 +67,15 @@ build/venv/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	    { rm -rf build/venv; echo "pyarrow, mypy, imagehash, pixelmatch, blurhash and thumbhash: $$(tail -n 1 build/venv.log): their tests will be skipped"; }
 	@test ! -e $@ || build/venv/bin/pip install -q --disable-pip-version-check --retries 1 --no-deps phash-blockhashio 2>build/blockhash.log || \
 	    echo "phash-blockhashio: $$(tail -n 1 build/blockhash.log): its test will be skipped"
+
+# OpenSeadragon for tests/filters/viewer_oracle.py, which a package of examples has.
+build/openseadragon/openseadragon.js: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
+	@rm -rf build/openseadragon && mkdir -p build/openseadragon
+	@cd build/openseadragon && { apt-get download python-openslide-examples && dpkg -x *.deb . && \
+	    cp $$(find . -path '*deepzoom/static/openseadragon.js') .; } >log 2>&1 || \
+	    echo "OpenSeadragon: $$(tail -n 1 log): its test will be skipped"
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
-test: $(PILLOWS) build/venv/bin/python
+test: $(PILLOWS) build/venv/bin/python build/openseadragon/openseadragon.js
 endif
 
 .PHONY: test-site ## open every page of the gallery's site in headless Chromium (a minute); needs Debian's chromium
