@@ -115,9 +115,14 @@ static double value_in(enum gi_type type, const struct gi_nodata *nodata)
            (double)gi_type_full_scale(nodata->type);
 }
 
+struct gi_nodata gi_nodata_in(enum gi_type type, const struct gi_nodata *nodata)
+{
+    return (struct gi_nodata){nodata->given, value_in(type, nodata), type};
+}
+
 bool gi_nodata_is_in(const struct gi_image *image, const struct gi_nodata *nodata)
 {
-    const struct gi_nodata own = {true, value_in(image->type, nodata), image->type};
+    const struct gi_nodata own = gi_nodata_in(image->type, nodata);
     size_t each = (size_t)image->channels;
     size_t n = image->channels > GI_MAX_CHANNELS ? each : (size_t)gi_color_channels(image);
     for (int y = 0; y < image->height; y++)
@@ -204,6 +209,16 @@ bool gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata
     if (adds)
         gi_metadata_add_part(metadata, &part, "tag GDAL_NODATA");
     return adds;
+}
+
+static bool is_tag(const struct gi_part *part)
+{
+    return part->kind == GI_PART_GEO && part->code == TAG_NODATA;
+}
+
+void gi_nodata_remove(struct gi_metadata *metadata)
+{
+    gi_parts_remove(&metadata->parts, is_tag);
 }
 
 void gi_nodata_drop(struct gi_metadata *metadata, const char *why)

@@ -29,8 +29,12 @@ enum gi_status gi_nodata_hide(struct gi_image *image, const struct gi_nodata *no
 enum gi_status gi_nodata_restore(struct gi_image *image, const struct gi_nodata *nodata,
                                  const struct gi_linear_light *light, struct gi_err *err);
 
+/* Returns the value in the unit of samples of `type`, not rounded. */
+struct gi_nodata gi_nodata_in(enum gi_type type, const struct gi_nodata *nodata);
 /* Adds the tag, in the unit of nodata->type, unless there is one. Returns whether it did. */
 bool gi_nodata_name(struct gi_metadata *metadata, const struct gi_nodata *nodata);
+/* Removes the tag of an image that becomes a part of another, which gets its own. */
+void gi_nodata_remove(struct gi_metadata *metadata);
 /* Drops the tag with the reason `why`, constant text. */
 void gi_nodata_drop(struct gi_metadata *metadata, const char *why);
 /* Converts the tag as a reader converts samples: from 0 to `most` to 0 to `full`, rounded, and then

@@ -39,7 +39,10 @@ static const struct gi_option options[] = {
              "left out. By default the mosaic is the bounding box of all images"},
     {GI_OPTION("alpha", FLAG, struct mosaic_params, alpha), .letter = 'a',
      .help = "Add alpha: pixels that no image covers are transparent"},
-    GI_ADDED_VALUE_OPTION(struct mosaic_params, border, "Value of pixels that no image covers"),
+    GI_ADDED_VALUE_OPTION(
+        struct mosaic_params, border,
+        "Value of pixels that no image covers, unless the images have a value of pixels "
+        "without data"),
     GI_N_TO_ONE_OPTIONS(struct mosaic_params, report, progress),
     {0},
 };
@@ -48,8 +51,9 @@ struct run {
     const struct mosaic_params *params;
     struct gi_n_to_one job;
     struct gi_places_table places;
-    struct gi_image shape; /* of the mosaic */
-    int64_t left, top;     /* place of its upper left pixel */
+    struct gi_image shape;   /* of the mosaic */
+    struct gi_nodata nodata; /* value of the first image that has one */
+    int64_t left, top;       /* place of its upper left pixel */
     struct gi_mosaic mosaic;
 };
 
@@ -82,8 +86,11 @@ static enum gi_status find_shape(struct run *run, const struct gi_io_params *io,
         const struct gi_place_row *place = &run->places.rows[i];
         struct gi_image image;
         struct gi_metadata metadata = {0};
+        struct gi_file_info info = {0};
         enum gi_status status =
-            gi_cli_load_by(&image, &metadata, NULL, place->file, &head, &loading, err);
+            gi_cli_load_by(&image, &metadata, &info, place->file, &head, &loading, err);
+        if (!status && !run->nodata.given)
+            status = gi_nodata_find(&run->nodata, io->nodata, &metadata, &info, &image, err);
         gi_metadata_free(&metadata);
         if (status)
             return status;
@@ -112,14 +119,20 @@ static enum gi_status begin(struct run *run, const struct gi_io_params *io, stru
     char pixel[GI_PIXEL_NBYTES_MAX] = {0};
     border.mode = GI_BORDER_VALUE;
     const struct gi_border_spec value = gi_border_spec_from(&border, &run->shape);
-    if (!run->params->alpha)
+    if (!run->params->alpha && !run->nodata.given)
         gi_border_pixel(pixel, &value, &run->shape);
     enum gi_status status = gi_color_check(&warning, &border.value, "background", &run->shape, err);
     if (!status)
         status = gi_cli_warn_or_fail(&warning, NULL, io, err);
-    return status ? status
-                  : gi_mosaic_new(&run->mosaic, &run->shape, pixel,
-                                  run->params->blend == BLEND_LINEAR, err);
+    struct gi_image shape = run->shape;
+    bool hides = run->nodata.given && !gi_has_alpha(&shape);
+    shape.channels += hides;
+    if (!status)
+        status =
+            gi_mosaic_new(&run->mosaic, &shape, pixel, run->params->blend == BLEND_LINEAR, err);
+    if (run->nodata.given)
+        run->mosaic.made.mask = hides ? GI_MASK_HIDDEN : GI_MASK_SHOWN;
+    return status;
 }
 
 /* ---- images ---- */
@@ -132,16 +145,37 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
     int64_t x = place->x - run->left, y = place->y - run->top;
     const double map[] = {1, 0, (double)-x, 0, 1, (double)-y}; /* of the mosaic to the image */
     gi_n_to_one_place(metadata, map);
-    if (image->type != run->shape.type)
+    if (run->nodata.given)
+        gi_nodata_remove(metadata);
+    else if (image->type != run->shape.type)
         gi_nodata_drop(metadata, "samples have another type");
     item->line.place = (struct gi_line_place){(int)x, (int)y, image->width, image->height};
     return gi_mosaic_add(&run->mosaic, image, x, y, err);
 }
 
+/* Names the value in the metadata of the mosaic, in the unit of the samples that are written. */
+static void name_nodata(struct run *run)
+{
+    const struct gi_io_params *io = run->job.io;
+    struct gi_metadata *metadata = &run->job.metadata;
+    enum gi_type written = metadata->light ? run->nodata.type : run->shape.type;
+    bool one_bit = io->depth == GI_DEPTH_1 || io->encoding.compression == GI_COMPRESSION_G4;
+    if (io->depth && !one_bit)
+        written = (enum gi_type)(io->depth - GI_DEPTH_8);
+    const struct gi_nodata own = gi_nodata_in(written, &run->nodata);
+    gi_nodata_name(metadata, &own);
+    if (one_bit || written < run->nodata.type) /* its value may have been rounded */
+        gi_nodata_drop(metadata, "samples have another type");
+}
+
 static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *err)
 {
-    gi_mosaic_end(&((struct run *)self)->mosaic, made);
-    return GI_OK;
+    struct run *run = self;
+    gi_mosaic_end(&run->mosaic, made);
+    if (!run->nodata.given)
+        return GI_OK;
+    name_nodata(run);
+    return gi_nodata_restore(made, &run->nodata, run->job.metadata.light, err);
 }
 
 /* ---- the command ---- */
@@ -180,7 +214,7 @@ static enum gi_status run_command(const struct gi_command *self, void *const *pa
                                        .report = p->report,
                                        .list = operands[0],
                                        .progress = p->progress,
-                                       .counts_nodata = true,
+                                       .hides_nodata = true,
                                        .self = &run,
                                        .take = take,
                                        .finish = finish}}};
@@ -218,12 +252,17 @@ const struct gi_command gi_command_mosaic = {
         "weights the mean. Images of 16 bits or floats keep their depth: the mosaic has the "
         "deepest sample type of the images, colour if one has colour, and alpha if one has alpha "
         "or with --alpha.\n\n"
+        "Pixels without data, which have the value of --nodata or of the tag GDAL_NODATA of their "
+        "file, leave what is below, too, and are not blended. The pixels of the mosaic that no "
+        "data cover get that value, and a TIFF has the tag; if files have several values, it is "
+        "that of the first one in TABLE that has one.\n\n"
         "The report of --report has the field \"place\" of each input in the mosaic. Memory holds "
         "the mosaic, with --blend linear 24 to 40 bytes more per pixel, and some images. Places "
         "are found by gpuimg find, for example, and gpuimg tiles cuts the mosaic.",
     .examples = "gpuimg mosaic places.csv whole.tif\n"
                 "gpuimg mosaic places.csv whole.tif --blend linear\n"
-                "gpuimg mosaic places.csv whole.png --alpha --size 4000x3000",
+                "gpuimg mosaic places.csv whole.png --alpha --size 4000x3000\n"
+                "gpuimg mosaic places.csv whole.tif --nodata 0",
     .min_operands = 2,
     .max_operands = 2,
     .sets = {{"Options", options, sizeof(struct mosaic_params)},

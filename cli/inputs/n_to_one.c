@@ -44,6 +44,7 @@ static enum gi_status load(void *self, struct gi_imaging *imaging, struct gi_ite
     item->source.untag = free_input;
     item->source.takes_bands = job->work.bands;
     item->source.counts_nodata = job->work.counts_nodata;
+    item->source.hides_nodata = job->work.hides_nodata;
     enum gi_status status =
         gi_imaging_load(imaging, item, &input->image, &input->metadata, &info, false, err);
     struct gi_placement placement = {0};

@@ -29,6 +29,7 @@ struct gi_n_to_one_work {
     const char *list;   /* file that names the inputs, which no output may replace; NULL: none */
     bool progress;
     bool counts_nodata; /* pixels without data count like others, which is warned of */
+    bool hides_nodata;  /* take() gets images with alpha 0 where they have no data */
     bool bands;         /* take() gets images of several bands, which metadata->bands describes */
     bool first;         /* the result has all metadata of the first image, not only common ones */
     /* Maximum bytes of images in progress; 0 means the maximum of struct gi_engine_options. */

@@ -273,19 +273,19 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture,
                                          for_chain ? on_window : NULL};
-    struct gi_loading loading = {.bytes = item->source.bytes,
-                                 .nbytes = item->source.nbytes,
-                                 .pages = item->source.pages,
-                                 .page = item->source.page,
-                                 .together = item->source.together,
-                                 .coded = coded,
-                                 .hide_nodata = for_chain && gi_nodata_hidden_by(chain),
-                                 .find_nodata = for_chain ? gi_nodata_counted_by(chain)
-                                                          : item->source.counts_nodata,
-                                 .bands = info && (for_chain || item->source.takes_bands),
-                                 .parallel = &imaging->parallel,
-                                 .listener = &listener,
-                                 .allocator = gi_session_allocator(imaging->devices)};
+    struct gi_loading loading = {
+        .bytes = item->source.bytes,
+        .nbytes = item->source.nbytes,
+        .pages = item->source.pages,
+        .page = item->source.page,
+        .together = item->source.together,
+        .coded = coded,
+        .hide_nodata = for_chain ? gi_nodata_hidden_by(chain) : item->source.hides_nodata,
+        .find_nodata = for_chain ? gi_nodata_counted_by(chain) : item->source.counts_nodata,
+        .bands = info && (for_chain || item->source.takes_bands),
+        .parallel = &imaging->parallel,
+        .listener = &listener,
+        .allocator = gi_session_allocator(imaging->devices)};
     show_stage(imaging, "decode");
     enum gi_status status =
         gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);

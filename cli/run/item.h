@@ -38,7 +38,8 @@ struct gi_item {
         bool takes_bands; /* gi_imaging_load() may load an image of bands */
         /* Pixels without data count like others, so that gi_imaging_load() warns of them. */
         bool counts_nodata;
-        bool together; /* the pages become those of another file */
+        bool hides_nodata; /* gi_imaging_load() hides them (imgio/nodata.h) */
+        bool together;     /* the pages become those of another file */
         /* The item is neither an image nor a member, but a message to the target. It does not count
          * as done. */
         bool mark;

@@ -5,8 +5,9 @@ Sources: cli/commands/mosaic.c cli/tables/places_table.c filters/geometry/mosaic
 import json
 import os
 
-from _common import Checks, np, random_image, read, suffix, write
+from _common import Checks, need, np, random_image, read, suffix, write
 
+(Image,) = need("PIL.Image")
 c = Checks()
 os.chdir(c.folder.name)
 FULL = {np.uint8: 255, np.uint16: 65535, np.float32: 1}
@@ -17,17 +18,20 @@ def table(rows, name="places.csv", head="file,x,y"):
         f.write(head + "\n" + "".join(",".join(map(str, r)) + "\n" for r in rows))
 
 
-def expected(images, places, box, blend, dtype, channels, background):
-    """In double; `background` is the pixel where there is no image."""
+def expected(images, places, box, blend, dtype, channels, background, nodata=None):
+    """In double; `background` is the pixel where there is no image. `nodata` has a value for each image, or None."""
     x0, y0, w, h = box
     colors = channels - (channels % 2 == 0)
     out = np.tile(np.asarray(background, np.float64), (h, w, 1))
     sums = np.zeros((h, w, colors + 2))
-    for image, (px, py) in zip(images, places):
+    for image, (px, py), hidden in zip(images, places, nodata or [None] * len(images)):
         a = image.reshape(*image.shape[:2], -1)
         full = FULL[a.dtype.type]
         alpha = a[..., -1] / full if a.shape[2] % 2 == 0 else np.ones(a.shape[:2])
-        color = a[..., :a.shape[2] - (a.shape[2] % 2 == 0)].astype(np.float64) * (FULL[dtype] / full)
+        color = a[..., :a.shape[2] - (a.shape[2] % 2 == 0)].astype(np.float64)
+        if hidden is not None:
+            alpha = np.where((np.isnan(color) if np.isnan(hidden) else color == hidden).all(axis=2), 0, alpha)
+        color = color * (FULL[dtype] / full)
         color = np.repeat(color, colors, axis=2) if color.shape[2] < colors else color
         for y, x in np.ndindex(a.shape[:2]):
             qy, qx = py + y - y0, px + x - x0
@@ -79,6 +83,72 @@ compare("background", images(np.uint8, 3, 3), [(0, 0), (40, 40)], np.uint8, 3, "
 compare("size", images(np.uint8, 3, 3), [(-4, -3), (10, 12)], np.uint8, 3, "--size", "20x17", box=(0, 0, 20, 17))
 compare("outside", images(np.uint8, 1, 1), [(-400, 0), (10**9, -10**9)], np.uint8, 1, "--size", "20x17", box=(0, 0, 20, 17))
 compare("one pixel", [np.array([[7]], np.uint8)], [(5, 5)], np.uint8, 1)
+
+# Pixels without data: neither cover nor blend; what no data cover gets the value, with the tag of GDAL in a TIFF.
+def holes(image, value):
+    """Gives random pixels the value in all colours."""
+    shape = image.shape[:2]
+    made = image.reshape(*shape, -1).copy()
+    made[c.rng.random(shape) < 0.4, :made.shape[2] - (made.shape[2] % 2 == 0)] = value
+    return made.reshape(image.shape)
+
+
+def with_nodata(name, images, values, dtype, channels, want, *words, tags=True):
+    """`want`: the value of the mosaic. The values are in tags of the files, or otherwise in `words`."""
+    images = [holes(i, 0 if v is None else v) for i, v in zip(images, values)]
+    for i, (image, value) in enumerate(zip(images, values)):
+        info = {42113: repr(value)} if tags and value is not None else {}
+        Image.fromarray(image).save(f"{i}.tif", tiffinfo=info)
+    table([(f"{i}.tif", *p) for i, p in enumerate(PLACES[:len(images)])])
+    x0, y0 = min(p[0] for p in PLACES[:len(images)]), min(p[1] for p in PLACES[:len(images)])
+    x1, y1 = (max(p[k] + i.shape[1 - k] for i, p in zip(images, PLACES)) for k in (0, 1))
+    box = (x0, y0, x1 - x0, y1 - y0)
+    colors = channels - (channels % 2 == 0)
+    fill = [want] * colors + [0] * (channels - colors)
+    for blend in "over", "linear":
+        p = c.result("mosaic", "places.csv", "out.tif", "--blend", blend, *words)
+        c.check(f"{name}, {blend}: no warning", p.returncode == 0 and not p.stderr, p.stderr)
+        c.run("convert", "out.tif", "out.npy", "--nodata", "none", "--quiet")
+        got = np.load("out.npy")
+        got = got.reshape(*got.shape[:2], -1)
+        exact = expected(images, PLACES, box, blend, dtype, channels, fill, values)
+        same = np.array_equal(np.isnan(got), np.isnan(exact)) and got.shape == exact.shape and got.dtype == dtype
+        worst = np.nanmax(np.abs(got - exact)) if same else None
+        c.check(f"{name}, {blend}: pixels", same and worst <= (2**-20 if dtype == np.float32 else 0), (got.shape, exact.shape, worst))
+        with Image.open("out.tif") as made:
+            tag = made.tag_v2.get(42113)
+        c.check(f"{name}, {blend}: tag", tag is not None and (float(tag) == want or np.isnan(float(tag)) and np.isnan(want)), (tag, want))
+
+
+with_nodata("one value", images(np.uint8, 3, 3, 3), [7] * 3, np.uint8, 3, 7)
+with_nodata("gray", images(np.uint8, 1, 1, 1), [255] * 3, np.uint8, 1, 255)
+with_nodata("16 bits", images(np.uint16, 1, 1), [65535] * 2, np.uint16, 1, 65535)
+with_nodata("float", images(np.float32, 1, 1, 1), [-9999.0] * 3, np.float32, 1, -9999)
+with_nodata("NaN", images(np.float32, 1, 1, 1), [float("nan")] * 3, np.float32, 1, np.nan)
+with_nodata("some have none", images(np.uint8, 3, 3, 3), [None, 9, None], np.uint8, 3, 9)
+with_nodata("several values", images(np.uint8, 1, 1, 1), [3, 200, 77], np.uint8, 1, 3)
+with_nodata("8 and 16 bits", images(np.uint8, 1) + images(np.uint16, 1), [2, 1000], np.uint16, 1, 514)
+with_nodata("gray and colour", images(np.uint8, 1, 3), [5, 6], np.uint8, 3, 5)
+with_nodata("alpha", images(np.uint8, 4, 4), [8, 8], np.uint8, 4, 8)
+with_nodata("--alpha", images(np.uint8, 3, 3), [8, 8], np.uint8, 4, 8, "--alpha")
+with_nodata("--nodata", images(np.uint8, 3, 1), [40, 40], np.uint8, 3, 40, "--nodata", 40, tags=False)
+with_nodata("--depth 16", images(np.uint8, 1, 1), [2, 2], np.uint16, 1, 514, "--depth", 16)
+for i, shape in enumerate(((6, 8), (7, 9))):
+    Image.fromarray(np.full(shape, 5, np.uint8)).save(f"{i}.tif", tiffinfo={42113: "5"})
+table([("0.tif", 0, 0), ("1.tif", 3, 3)])
+c.run("mosaic", "places.csv", "out.tif")
+c.check("no pixel has data", (np.asarray(Image.open("out.tif")) == 5).all())
+c.run("mosaic", "places.csv", "out.tif", "--nodata", "none", "--background", 9)
+with Image.open("out.tif") as made:
+    c.check("--nodata none", set(np.asarray(made).flat) == {5, 9} and made.tag_v2.get(42113) == "5")
+c.run("mosaic", "places.csv", "out.tif", "--linear")
+with Image.open("out.tif") as made:
+    c.check("--linear", (np.asarray(made) == 5).all() and made.tag_v2.get(42113) == "5")
+Image.fromarray(np.full((4, 5), 1000, np.uint16)).save("0.tif", tiffinfo={42113: "700"})
+p = c.result("mosaic", "places.csv", "out.tif", "--depth", 8)
+c.check("a value that is rounded", p.returncode == 0 and "dropped" in p.stderr and Image.open("out.tif").tag_v2.get(42113) is None, p.stderr)
+p = c.result("mosaic", "places.csv", "out.tif", "--nodata", "x")
+c.check("--nodata x", p.returncode == 2 and "--nodata x: want a number, nan or none" in p.stderr, p.stderr)
 
 # An image that is cut and put together is itself, also with blending.
 whole = random_image(c.rng, (60, 70, 3), np.uint8)
