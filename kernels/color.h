@@ -1,4 +1,4 @@
-/* Contracts of the family color: the colour transform (matrices, curves, HSV and HSL), luma,
+/* Contracts of the family color: the colour transform (matrices, curves, colour spaces), luma,
  * channel permutation, and colour tables: counting the colours of an image, replacing them, and
  * dithering.
  * SPDX-License-Identifier: MIT */
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/rules.h"
+#include "kernels/elementary.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +54,10 @@ enum gi_color_step_kind {
     GI_COLOR_FROM_HSV,
     GI_COLOR_TO_HSL,
     GI_COLOR_FROM_HSL,
+    GI_COLOR_TO_LUV,   /* gi_color_to_luv() with `curve` of v[1], and the white of `offset` */
+    GI_COLOR_FROM_LUV, /* gi_color_from_luv() with `curve` of v[0], and the white of `offset` */
+    GI_COLOR_TO_LCH,   /* gi_color_to_lch() of v[1] and v[2] */
+    GI_COLOR_FROM_LCH, /* gi_color_from_lch() of v[1] and v[2] */
 };
 
 struct gi_color_step {
@@ -63,7 +67,7 @@ struct gi_color_step {
     float full;
 };
 
-enum { GI_COLOR_STEPS_MAX = 12 };
+enum { GI_COLOR_STEPS_MAX = 13 };
 
 /* Steps that are applied to the samples v of a pixel, one after the other. gi_settle() and the last
  * step follow.
@@ -419,6 +423,46 @@ GI_HOST_DEVICE static inline void gi_color_from_hsl(float *h, float *s, float *l
     *h = gi_from_hsl(turn, chroma, light, 0.0f);
     *s = gi_from_hsl(turn, chroma, light, 8.0f);
     *l = gi_from_hsl(turn, chroma, light, 4.0f);
+}
+
+/* Converts X, Y and Z, with Y = 1 for white, to CIE 1976 L*, u* and v* (CIE 15). `light` is L*, and
+ * `white` is u' and v' of white. A colour whose sum is 0, as black, has u* = v* = 0. */
+GI_HOST_DEVICE static inline void gi_color_to_luv(float *x, float *y, float *z, float light,
+                                                  const float *white)
+{
+    float sum = fmaf(3.0f, *z, fmaf(15.0f, *y, *x)), by = 13.0f * light;
+    float u = by * (4.0f * *x / sum - white[0]), v = by * (9.0f * *y / sum - white[1]);
+    *x = light;
+    *y = sum != 0 ? u : 0.0f;
+    *z = sum != 0 ? v : 0.0f;
+}
+
+/* The inverse, where `y` is Y. */
+GI_HOST_DEVICE static inline void gi_color_from_luv(float *light, float *u, float *v, float y,
+                                                    const float *white)
+{
+    float by = 13.0f * *light, to_u = *u / by + white[0], to_v = *v / by + white[1];
+    float x = y * (9.0f * to_u) / (4.0f * to_v);
+    float z = y * fmaf(-20.0f, to_v, fmaf(-3.0f, to_u, 12.0f)) / (4.0f * to_v);
+    bool black = *light == 0;
+    *light = black ? 0.0f : x;
+    *u = black ? 0.0f : y;
+    *v = black ? 0.0f : z;
+}
+
+/* Converts a* and b*, or u* and v*, to chroma and hue, an angle from 0 to 360 degrees. */
+GI_ELEMENTARY void gi_color_to_lch(float *a, float *b)
+{
+    float angle = gi_atan2(*b, *a) * (float)(180 / GI_PI);
+    *a = gi_hypot(*a, *b);
+    *b = angle < 0 ? angle + 360.0f : angle;
+}
+
+GI_ELEMENTARY void gi_color_from_lch(float *chroma, float *hue)
+{
+    float angle = *hue * (float)(GI_PI / 180), size = *chroma;
+    *chroma = size * gi_cos(angle);
+    *hue = size * gi_sin(angle);
 }
 
 /* Returns the product of row `row` of a matrix and v. With `alpha` the fourth column is

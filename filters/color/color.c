@@ -33,6 +33,9 @@ static const struct gi_choice spaces[] = {
     {"linear", NULL, "RGB in linear light"},
     {"xyz", NULL, "CIE 1931, with white D65"},
     {"lab", NULL, "CIE 1976 L*, a*, b*"},
+    {"luv", NULL, "CIE 1976 L*, u*, v*"},
+    {"lch", NULL, "L*, chroma and hue of Lab"},
+    {"lchuv", NULL, "L*, chroma and hue of Luv"},
     {"hsv", NULL, "hue, saturation, value"},
     {"hsl", NULL, "hue, saturation, lightness"},
     {"ycbcr", NULL, "luma and colour differences, ITU-R BT.601, as in JPEG"},
@@ -269,7 +272,8 @@ const struct gi_filter gi_filter_color = {
     .summary = "Change colours: saturation, hue, white balance, matrix, colour space",
     .examples = "gpuimg color in.png vivid.png --saturation 1.5\n"
                 "gpuimg color in.jpg lab.tif --to lab --depth 16\n"
-                "gpuimg color photo.jpg white.png --balance 120,80",
+                "gpuimg color photo.jpg white.png --balance 120,80\n"
+                "gpuimg color photo.jpg lch.tif --to lch --depth float",
     .manual =
         "At least one option is required. Several options are applied in this order: "
         "--from, --balance or --pca, --saturation, --hue, --sepia, --matrix, --to. A gray "
@@ -306,7 +310,12 @@ const struct gi_filter gi_filter_color = {
         "the colour space of CIE 15 with white D65 (0.95047, 1, 1.08883). Float images hold L*, a* "
         "and b* "
         "themselves. In 8 and 16 bits, the samples from 0 to full scale represent L* from "
-        "0 to 100, and a* and b* from -128 to 127 are stored as in ICC profiles. In "
+        "0 to 100, and a* and b* from -128 to 127 are stored as in ICC profiles. \"luv\" is "
+        "L*u*v* with the same white; 8 and 16 bits represent L* from 0 to 100, u* from -134 to "
+        "220 and v* from -140 to 122, as in OpenCV. \"lch\" has L*, chroma and hue, "
+        "which are the length and the angle of (a*, b*), and \"lchuv\" those of (u*, v*); 8 and "
+        "16 bits represent a chroma of 0 to 255 and a hue of 0 to 360 degrees. The hue of gray "
+        "is that of rounding errors. In "
         "\"hsv\" and \"hsl\", the samples from 0 to full scale represent a hue of 0 to 360 "
         "degrees, and in the other two channels a value of 0 to 1. In \"ycbcr\", half of "
         "full scale represents a colour difference of 0. In 8 and 16 bits values above "
@@ -314,8 +323,9 @@ const struct gi_filter gi_filter_color = {
         "Except for these scales the values are those of scikit-image 0.26, whose white differs "
         "from the sum of the primaries in the fifth digit, so that gray has an a* and b* of up to "
         "0.005. In float images "
-        "OpenCV differs by up to 0.6 in Lab, which it interpolates, and by 0.002 in other "
-        "spaces; its XYZ treats RGB samples as linear light.",
+        "OpenCV differs by up to 0.6 in Lab, which it interpolates, by 0.03 in Luv, and by 0.002 "
+        "in "
+        "other spaces; its XYZ treats RGB samples as linear light.",
     .options = options,
     .params_nbytes = sizeof(struct color_params),
     .check = check,

@@ -1,7 +1,6 @@
-/* Colour spaces: sRGB, linear light, XYZ, L*a*b*, HSV, HSL and YCbCr. Their matrices, in double
- * precision, and the transfer curves of their standards become steps of a colour transform.
- * Consecutive matrices are multiplied into one matrix.
- * SPDX-License-Identifier: MIT */
+/* Colour spaces: sRGB, linear light, XYZ, L*a*b*, L*u*v*, LCh, HSV, HSL and YCbCr. Their matrices,
+ * in double precision, and the transfer curves of their standards become steps of a colour
+ * transform. Consecutive matrices are multiplied into one matrix. SPDX-License-Identifier: MIT */
 #include "filters/color/spaces.h"
 
 enum { DECODE, ENCODE, ROOT };
@@ -38,6 +37,16 @@ static const struct gi_color_curve cube = {.cut = 0.2068966f,
                                            .in_scale = 1,
                                            .scale = 1,
                                            .power = -1};
+
+/* L* of CIE 1976 as a function of Y, and its inverse, with the constants of scikit-image. */
+static const struct gi_color_curve lightness = {
+    .cut = 0.008856f, .slope = 903.3f, .in_scale = 1, .scale = 116, .offset = -16, .power = ROOT};
+static const struct gi_color_curve luminance = {.cut = 7.999625f,
+                                                .slope = (float)(1 / 903.3),
+                                                .in_scale = (float)(1. / 116),
+                                                .in_offset = (float)(16. / 116),
+                                                .scale = 1,
+                                                .power = -1};
 
 /* The matrix from linear light with BT.709's primaries and D65 to XYZ, with the digits of OpenCV
  * and scikit-image. The white point is that of scikit-image (ASTM E308), which differs from this
@@ -205,6 +214,40 @@ static struct gi_matrix4 to_lab(enum gi_type type)
     return type == GI_F32 ? lab : product(&hold, &lab);
 }
 
+/* The matrix that scales three ranges of numbers to 0 to 1, which integers represent. */
+static struct gi_matrix4 to_ranges(const double low[3], const double high[3])
+{
+    struct gi_matrix4 matrix = gi_matrix4_identity();
+    for (int i = 0; i < 3; i++) {
+        matrix.m[i][i] = 1 / (high[i] - low[i]);
+        matrix.m[i][4] = -low[i] / (high[i] - low[i]);
+    }
+    return matrix;
+}
+
+/* Integers represent the ranges of OpenCV for L*u*v*, 0 to 255 for chroma, and 0 to 360 degrees for
+ * hue. Floats are the numbers themselves. */
+static struct gi_matrix4 to_held(enum gi_space space, enum gi_type type)
+{
+    if (type == GI_F32)
+        return gi_matrix4_identity();
+    return space == GI_SPACE_LUV
+               ? to_ranges((const double[]){0, -134, -140}, (const double[]){100, 220, 122})
+               : to_ranges((const double[]){0, 0, 0}, (const double[]){100, 255, 360});
+}
+
+/* Adds a conversion to or from L*u*v*. */
+static void add_luv(struct gi_color_steps *steps, enum gi_color_step_kind kind)
+{
+    double sum = white[0] + 15 * white[1] + 3 * white[2];
+    add_step(steps, kind);
+    struct gi_color_step *step = &steps->transform.steps[steps->transform.nsteps - 1];
+    step->curve = kind == GI_COLOR_TO_LUV ? lightness : luminance;
+    step->offset[0] = (float)(4 * white[0] / sum);
+    step->offset[1] = (float)(9 * white[1] / sum);
+    steps->asks[ROOT] = steps->asks[ROOT] || kind == GI_COLOR_TO_LUV;
+}
+
 double gi_srgb_light(double v)
 {
     return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
@@ -254,6 +297,26 @@ static void add_inverse(struct gi_color_steps *steps, struct gi_matrix4 matrix)
     gi_color_steps_matrix(steps, &inverse);
 }
 
+/* Adds the steps from L*a*b*, held by `type`, to RGB. */
+static void add_lab_to_rgb(struct gi_color_steps *steps, enum gi_type type)
+{
+    add_inverse(steps, to_lab(type));
+    add_curve(steps, &cube);
+    add_inverse(steps, over_white());
+    add_curve(steps, &encode);
+}
+
+/* Adds the steps from RGB to L*a*b*, held by `type`. */
+static void add_rgb_to_lab(struct gi_color_steps *steps, enum gi_type type)
+{
+    struct gi_matrix4 matrix = over_white();
+    add_curve(steps, &decode);
+    gi_color_steps_matrix(steps, &matrix);
+    add_curve(steps, &root);
+    matrix = to_lab(type);
+    gi_color_steps_matrix(steps, &matrix);
+}
+
 void gi_color_steps_to_rgb(struct gi_color_steps *steps, enum gi_space from, bool video)
 {
     switch (from) {
@@ -266,10 +329,21 @@ void gi_color_steps_to_rgb(struct gi_color_steps *steps, enum gi_space from, boo
         add_inverse(steps, to_xyz);
         add_curve(steps, &encode);
         break;
+    case GI_SPACE_LCH:
+        add_inverse(steps, to_held(from, steps->type));
+        add_step(steps, GI_COLOR_FROM_LCH);
+        add_lab_to_rgb(steps, GI_F32);
+        break;
     case GI_SPACE_LAB:
-        add_inverse(steps, to_lab(steps->type));
-        add_curve(steps, &cube);
-        add_inverse(steps, over_white());
+        add_lab_to_rgb(steps, steps->type);
+        break;
+    case GI_SPACE_LUV:
+    case GI_SPACE_LCHUV:
+        add_inverse(steps, to_held(from, steps->type));
+        if (from == GI_SPACE_LCHUV)
+            add_step(steps, GI_COLOR_FROM_LCH);
+        add_luv(steps, GI_COLOR_FROM_LUV);
+        add_inverse(steps, to_xyz);
         add_curve(steps, &encode);
         break;
     case GI_SPACE_HSV:
@@ -298,11 +372,22 @@ void gi_color_steps_from_rgb(struct gi_color_steps *steps, enum gi_space to, boo
         gi_color_steps_matrix(steps, &to_xyz);
         break;
     case GI_SPACE_LAB:
-        add_curve(steps, &decode);
-        matrix = over_white();
+        add_rgb_to_lab(steps, steps->type);
+        break;
+    case GI_SPACE_LCH:
+        add_rgb_to_lab(steps, GI_F32);
+        add_step(steps, GI_COLOR_TO_LCH);
+        matrix = to_held(to, steps->type);
         gi_color_steps_matrix(steps, &matrix);
-        add_curve(steps, &root);
-        matrix = to_lab(steps->type);
+        break;
+    case GI_SPACE_LUV:
+    case GI_SPACE_LCHUV:
+        add_curve(steps, &decode);
+        gi_color_steps_matrix(steps, &to_xyz);
+        add_luv(steps, GI_COLOR_TO_LUV);
+        if (to == GI_SPACE_LCHUV)
+            add_step(steps, GI_COLOR_TO_LCH);
+        matrix = to_held(to, steps->type);
         gi_color_steps_matrix(steps, &matrix);
         break;
     case GI_SPACE_HSV:

@@ -9,6 +9,9 @@ enum gi_space {
     GI_SPACE_LINEAR,
     GI_SPACE_XYZ,
     GI_SPACE_LAB,
+    GI_SPACE_LUV,
+    GI_SPACE_LCH,   /* of Lab */
+    GI_SPACE_LCHUV, /* of Luv */
     GI_SPACE_HSV,
     GI_SPACE_HSL,
     GI_SPACE_YCBCR_601,

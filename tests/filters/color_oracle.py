@@ -53,6 +53,36 @@ def rgb_of(lab):
     return stored(t * WHITE @ np.linalg.inv(XYZ).T)
 
 
+def luv_of(rgb):
+    x, y, z = np.moveaxis(linear(rgb) @ XYZ.T, -1, 0)
+    total = np.where(x + 15 * y + 3 * z == 0, 1, x + 15 * y + 3 * z)
+    lightness = np.where(y > 0.008856, 116 * np.cbrt(y) - 16, 903.3 * y)
+    white = WHITE @ [1, 15, 3]
+    return np.stack([lightness, 13 * lightness * (4 * x / total - 4 * WHITE[0] / white), 13 * lightness * (9 * y / total - 9 / white)], -1)
+
+
+def rgb_of_luv(luv):
+    l, white = luv[..., 0], WHITE @ [1, 15, 3]
+    by = np.where(l == 0, 1, 13 * l)
+    u, v = luv[..., 1] / by + 4 * WHITE[0] / white, luv[..., 2] / by + 9 / white
+    y = np.where(l > 7.999625, ((l + 16) / 116)**3, l / 903.3)
+    xyz = np.stack([y * 9 * u / (4 * v), y, y * (12 - 3 * u - 20 * v) / (4 * v)], -1)
+    return stored(xyz @ np.linalg.inv(XYZ).T)
+
+
+def polar(lab):
+    return np.stack([lab[..., 0], np.hypot(lab[..., 1], lab[..., 2]), np.degrees(np.arctan2(lab[..., 2], lab[..., 1])) % 360], -1)
+
+
+def straight(lch):
+    hue = np.radians(lch[..., 2])
+    return np.stack([lch[..., 0], lch[..., 1] * np.cos(hue), lch[..., 1] * np.sin(hue)], -1)
+
+
+LOW = {"luv": (0, -134, -140), "lch": (0, 0, 0), "lchuv": (0, 0, 0)}
+HIGH = {"luv": (100, 220, 122), "lch": (100, 255, 360), "lchuv": (100, 255, 360)}
+
+
 def each(function, image):
     return np.array([function(*p) for p in image.reshape(-1, 3).tolist()]).reshape(image.shape)
 
@@ -103,6 +133,31 @@ def test_spaces(image, dtype):
         near("from lab", c.filter(image, "color", "--from", "lab"),
              rgb_of(np.stack([v[..., 0] * 100, v[..., 1] * 255 - 128, v[..., 2] * 255 - 128], -1)), dtype)
         near("hsv to lab", c.filter(image, "color", "--from", "hsv", "--to", "lab"), held(lab_of(each(colorsys.hsv_to_rgb, rgb)), dtype), dtype)
+
+
+def test_luv(image, dtype):
+    """Luv, and LCh of Lab and of Luv. The hue of colours near gray, an angle of rounding errors, is left out."""
+    rgb = image.astype(np.float64) / FULL[dtype]
+    for space, exact, back in (("luv", luv_of(rgb), rgb_of_luv), ("lch", polar(lab_of(rgb)), lambda v: rgb_of(straight(v))),
+                               ("lchuv", polar(luv_of(rgb)), lambda v: rgb_of_luv(straight(v)))):
+        low, high = np.array(LOW[space]), np.array(HIGH[space])
+        got = c.filter(image, "color", "--to", space)
+        gray = (exact[..., 1] < 25) | (exact[..., 2] % 360 < 0.1) if space != "luv" else np.zeros(exact.shape[:2], bool)
+        want = exact.copy() if dtype == np.float32 else (exact - low) / (high - low)
+        got = np.where(gray[..., None] & (np.arange(3) == 2), 0, got)
+        want[gray, 2] = 0
+        near(space, got, want, dtype, 360)
+        if dtype == np.float32:
+            got, want = c.filter(exact.astype(np.float32), "color", "--from", space), rgb
+            c.check(f"from {space} {image.shape}", np.abs(got - want).max() < 2.0**-14, np.abs(got - want).max())
+        else:
+            want = back(rgb * (high - low) + low)
+            got = c.filter(image, "color", "--from", space)
+            known = (image[..., 0] > 0) & (np.abs(want) < 1.5).all(-1)  # a colour, or almost
+            if known.any():
+                near(f"from {space}", got[known][None], want[known][None], dtype)
+        there = c.filter(image, "color", "--from", space, "--saturation", 1.5, "--to", space)  # as many steps as there can be
+        c.check(f"{space} to {space}", there.shape == image.shape)
 
 
 def affine(image, dtype, matrix, offset=0):
@@ -193,9 +248,15 @@ def test_names():
 def test_peers():
     image = random_image(c.rng, (50, 40, 3), np.float32)
     if skcolor:
-        for space, peer in (("xyz", skcolor.rgb2xyz), ("lab", skcolor.rgb2lab), ("hsv", skcolor.rgb2hsv)):
+        for space, peer in (("xyz", skcolor.rgb2xyz), ("lab", skcolor.rgb2lab), ("hsv", skcolor.rgb2hsv), ("luv", skcolor.rgb2luv)):
             off = np.abs(c.filter(image, "color", "--to", space) - peer(image.astype(np.float64))).max()
-            c.check(f"scikit-image {space}", off < (1e-4 if space == "lab" else 1e-5), off)
+            c.check(f"scikit-image {space}", off < {"lab": 1e-4, "luv": 2e-4}.get(space, 1e-5), off)
+        lab = skcolor.rgb2lab(image.astype(np.float64))
+        for space, there in (("lch", lab), ("lchuv", skcolor.rgb2luv(image.astype(np.float64)))):
+            peer = skcolor.lab2lch(there) * (1, 1, 180 / np.pi)  # radians
+            off = np.abs(c.filter(image, "color", "--to", space) - peer)
+            off[..., 2] = np.minimum(off[..., 2], 360 - off[..., 2]) * peer[..., 1] * np.pi / 180
+            c.check(f"scikit-image {space}", off.max() < 2e-4, off.max())
     else:
         c.skip("python3 has no skimage")
     if not cv2:
@@ -212,6 +273,14 @@ def test_peers():
     peer = cv2.cvtColor(image, cv2.COLOR_RGB2Lab)
     off = np.abs(c.filter(image, "color", "--to", "lab") - peer).max()
     c.check("OpenCV lab", off < 0.6, off)  # of a spline
+    off = np.abs(c.filter(image, "color", "--to", "luv") - cv2.cvtColor(image, cv2.COLOR_RGB2Luv)).max()
+    c.check("OpenCV luv", off < 0.03, off)
+    image = random_image(c.rng, (50, 40, 3), np.uint8)
+    luv = cv2.cvtColor(image, cv2.COLOR_RGB2Luv)
+    off = np.abs(c.filter(image, "color", "--to", "luv").astype(int) - luv).max()
+    c.check("OpenCV luv, 8 bits", off <= 1, off)
+    off = np.abs(c.filter(luv, "color", "--from", "luv").astype(int) - cv2.cvtColor(luv, cv2.COLOR_Luv2RGB)).max()
+    c.check("OpenCV from luv, 8 bits", off <= 2, off)
 
 
 def test_odd():
@@ -265,10 +334,12 @@ for dtype in FULL:
     for shape in ((1, 1, 3), (37, 53, 3), (5, 701, 3)):
         image = random_image(c.rng, shape, dtype)
         test_spaces(image, dtype)
+        test_luv(image, dtype)
         test_matrices(image, dtype)
         test_balance(image, dtype)
     ends = np.array([[[r, g, b] for b in (0, 1) for g in (0, 1) for r in (0, 1)]]) * FULL[dtype]
     test_spaces(ends.astype(dtype), dtype)
+    test_luv(ends.astype(dtype), dtype)
 test_alpha()
 test_gray()
 test_white()

@@ -6,7 +6,7 @@
 #include "primitives.h"
 #include "kernels/color.h"
 
-enum { KINDS = 9 };
+enum { KINDS = 13 };
 
 static struct gi_power powers[2];
 
@@ -26,6 +26,7 @@ static struct gi_color_step random_step(struct walk_case *c, enum gi_color_step_
                                         float full)
 {
     struct gi_color_step step = {.kind = kind, .full = full};
+    bool luv = kind == GI_COLOR_TO_LUV || kind == GI_COLOR_FROM_LUV;
     bool diagonal = walk_between(c, 0, 2) == 0;
     for (int i = 0; i < 4; i++) {
         step.offset[i] = walk_real(c) * full / 4;
@@ -41,20 +42,23 @@ static struct gi_color_step random_step(struct walk_case *c, enum gi_color_step_
                                          .offset = full / 16,
                                          .power = walk_between(c, -1, 1),
                                          .odd = walk_between(c, 0, 1)};
+    if (luv)
+        step.offset[0] = 0.2f, step.offset[1] = 0.47f;
     return step;
 }
 
-/* Makes transforms of one step (kinds 0 to 6) or of four steps (the other kinds). */
+/* Makes transforms of one step (kinds 0 to 10) or of four steps (the other kinds). */
 static void draw(struct walk_case *c)
 {
     static const enum gi_color_step_kind kinds[] = {
-        GI_COLOR_MATRIX, GI_COLOR_MATRIX,   GI_COLOR_CURVE, GI_COLOR_TO_HSV, GI_COLOR_FROM_HSV,
-        GI_COLOR_TO_HSL, GI_COLOR_FROM_HSL, GI_COLOR_CURVE, GI_COLOR_MATRIX};
+        GI_COLOR_MATRIX,   GI_COLOR_MATRIX,   GI_COLOR_CURVE,  GI_COLOR_TO_HSV,   GI_COLOR_FROM_HSV,
+        GI_COLOR_TO_HSL,   GI_COLOR_FROM_HSL, GI_COLOR_TO_LUV, GI_COLOR_FROM_LUV, GI_COLOR_TO_LCH,
+        GI_COLOR_FROM_LCH, GI_COLOR_CURVE,    GI_COLOR_MATRIX};
     int kind = c->turn % KINDS;
     struct gi_color_transform *transform = WALK_SPEC(c, struct gi_color_transform);
     if (c->channels < 3)
         return;
-    *transform = (struct gi_color_transform){.nsteps = kind < 7 ? 1 : 4,
+    *transform = (struct gi_color_transform){.nsteps = kind < 11 ? 1 : 4,
                                              .powers = {&powers[0], &powers[1]},
                                              .alpha_too = kind == 1 && c->channels == 4};
     for (int i = 0; i < transform->nsteps; i++)
@@ -100,12 +104,42 @@ static void hues(enum gi_color_step_kind kind, double v[3], double full)
         v[i] = (parts[(int)turn][i] + low) * full;
 }
 
+/* The formulas of CIE 15. */
+static void luvs(const struct gi_color_step *step, double v[3])
+{
+    double a = (double)step->offset[0], b = (double)step->offset[1], in[3] = {v[0], v[1], v[2]};
+    if (step->kind == GI_COLOR_TO_LUV) {
+        double sum = in[0] + 15 * in[1] + 3 * in[2];
+        v[0] = bent(&step->curve, in[1]);
+        v[1] = sum == 0 ? 0 : 13 * v[0] * (4 * in[0] / sum - a);
+        v[2] = sum == 0 ? 0 : 13 * v[0] * (9 * in[1] / sum - b);
+        return;
+    }
+    double u = in[1] / (13 * in[0]) + a, w = in[2] / (13 * in[0]) + b;
+    v[1] = in[0] == 0 ? 0 : bent(&step->curve, in[0]);
+    v[0] = in[0] == 0 ? 0 : v[1] * 9 * u / (4 * w);
+    v[2] = in[0] == 0 ? 0 : v[1] * (12 - 3 * u - 20 * w) / (4 * w);
+}
+
+static void polar(enum gi_color_step_kind kind, double v[3])
+{
+    const double degree = 3.14159265358979323846 / 180;
+    double a = v[1], b = v[2], angle = atan2(b, a) / degree;
+    bool to = kind == GI_COLOR_TO_LCH;
+    v[1] = to ? hypot(a, b) : a * cos(b * degree);
+    v[2] = to ? (angle < 0 ? angle + 360 : angle) : a * sin(b * degree);
+}
+
 static void meant(const struct gi_color_step *step, double v[4], bool alpha_too)
 {
     double in[4] = {v[0], v[1], v[2], v[3]};
     if (step->kind == GI_COLOR_CURVE) {
         for (int i = 0; i < 3; i++)
             v[i] = bent(&step->curve, v[i]);
+    } else if (step->kind == GI_COLOR_TO_LUV || step->kind == GI_COLOR_FROM_LUV) {
+        luvs(step, v);
+    } else if (step->kind == GI_COLOR_TO_LCH || step->kind == GI_COLOR_FROM_LCH) {
+        polar(step->kind, v);
     } else if (step->kind != GI_COLOR_MATRIX) {
         hues(step->kind, v, (double)step->full);
     } else {
@@ -137,6 +171,9 @@ static void check_meaning(const struct gi_color_transform *transform, const stru
                     v[c] = (double)(((float)v[c] + 3072.0f) - 3072.0f);
                 double want = src->type == GI_F32 ? v[c] : rint(fmin(fmax(v[c], 0), full));
                 double slack = exact ? 0 : src->type == GI_F32 ? 0x1p-18 : 1;
+                if (transform->steps[0].kind >=
+                    GI_COLOR_TO_LUV) /* larger numbers, also as angles */
+                    slack *= src->type == GI_U8 ? 1 : 16 + 16 * fabs(want) / full;
                 double is = case_get(got, y, at + (size_t)c);
                 if (!(fabs(is - want) <= slack))
                     fail_msg("%d, %d, channel %d: %g, want %g", x, y, c, is, want);

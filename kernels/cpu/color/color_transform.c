@@ -91,6 +91,20 @@ static void by_curve(float *v, const struct gi_color_curve curve,
         by_power(v, curve, spec->powers[curve.power]);
 }
 
+/* GI_COLOR_TO_LUV and GI_COLOR_FROM_LUV. */
+static void by_luv(struct color_transform_planes *p, const struct gi_color_step step,
+                   const struct gi_color_transform *spec)
+{
+    float bent[CHUNK];
+    bool to = step.kind == GI_COLOR_TO_LUV;
+    memcpy(bent, to ? p->g : p->r, sizeof bent);
+    by_curve(bent, step.curve, spec);
+    if (to)
+        EACH_PIXEL gi_color_to_luv(&p->r[i], &p->g[i], &p->b[i], bent[i], step.offset);
+    else
+        EACH_PIXEL gi_color_from_luv(&p->r[i], &p->g[i], &p->b[i], bent[i], step.offset);
+}
+
 static void run_step(struct color_transform_planes *p, const struct gi_color_step *step,
                      const struct gi_color_transform *spec)
 {
@@ -118,6 +132,16 @@ static void run_step(struct color_transform_planes *p, const struct gi_color_ste
         break;
     case GI_COLOR_FROM_HSL:
         EACH_PIXEL gi_color_from_hsl(&p->r[i], &p->g[i], &p->b[i], full);
+        break;
+    case GI_COLOR_TO_LUV:
+    case GI_COLOR_FROM_LUV:
+        by_luv(p, *step, spec);
+        break;
+    case GI_COLOR_TO_LCH:
+        EACH_PIXEL gi_color_to_lch(&p->g[i], &p->b[i]);
+        break;
+    case GI_COLOR_FROM_LCH:
+        EACH_PIXEL gi_color_from_lch(&p->g[i], &p->b[i]);
         break;
     }
 }

@@ -1,6 +1,6 @@
 /* Colour transforms. With a single matrix, a thread owns 16 bytes of RGBA, or a lane owns the
  * pixels of 48 bytes of RGB. For RGB, the warp first loads all its 1536 bytes into shared memory,
- * so that accesses are coalesced. With several steps (matrices, curves, HSV, HSL), there is one
+ * so that accesses are coalesced. With several steps (matrices, curves, HSV, ...), there is one
  * thread per pixel, and the power tables are in shared memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
@@ -195,13 +195,19 @@ struct steps_args {
     struct gi_power powers[GI_POWERS_MAX];
 };
 
+static __device__ float curve_one(float x, const struct gi_color_curve &curve,
+                                  const struct gi_power *powers)
+{
+    const struct gi_power *power = powers + (curve.power < 0 ? 0 : curve.power);
+    return gi_color_curve_at(&curve, power->cell, power->octave, x);
+}
+
 static __device__ void curve_all(float v[4], const struct gi_color_curve &curve,
                                  const struct gi_power *powers)
 {
-    const struct gi_power *power = powers + (curve.power < 0 ? 0 : curve.power);
 #pragma unroll
     for (int c = 0; c < 3; c++)
-        v[c] = gi_color_curve_at(&curve, power->cell, power->octave, v[c]);
+        v[c] = curve_one(v[c], curve, powers);
 }
 
 static __device__ void run_step(float v[4], const struct gi_color_step &step, bool alpha_too,
@@ -228,6 +234,18 @@ static __device__ void run_step(float v[4], const struct gi_color_step &step, bo
         break;
     case GI_COLOR_FROM_HSL:
         gi_color_from_hsl(&v[0], &v[1], &v[2], step.full);
+        break;
+    case GI_COLOR_TO_LUV:
+        gi_color_to_luv(&v[0], &v[1], &v[2], curve_one(g, step.curve, powers), step.offset);
+        break;
+    case GI_COLOR_FROM_LUV:
+        gi_color_from_luv(&v[0], &v[1], &v[2], curve_one(r, step.curve, powers), step.offset);
+        break;
+    case GI_COLOR_TO_LCH:
+        gi_color_to_lch(&v[1], &v[2]);
+        break;
+    case GI_COLOR_FROM_LCH:
+        gi_color_from_lch(&v[1], &v[2]);
         break;
     }
 }
