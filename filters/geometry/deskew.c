@@ -24,6 +24,14 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    struct deskew_params *p = arg;
+    (void)err;
+    p->transform.cubic = -0.5; /* the default of the operations that have an option for it */
+    return GI_OK;
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct deskew_params *p = plan->params;
@@ -79,6 +87,7 @@ const struct gi_filter gi_filter_deskew = {
         "The angle is that of gpuimg skew, whose help says how it is found.",
     .options = options,
     .params_nbytes = sizeof(struct deskew_params),
+    .check = check,
     .plan = plan,
     .sources.needs = gi_transform_needs,
     .run = gi_transform_run,

@@ -93,6 +93,11 @@ with tarfile.open(c.path("pages.tar"), "w") as tar:
 c.run("pages", *pages, "--out", c.path("pages.tif"))
 singly = [row for path in pages for row in skew(path)]
 c.check("three angles", np.abs(np.subtract([a for a, _ in singly], (-4.25, 0.8, 11.11))).max() <= 0.05, singly)
+for how in ("bicubic", "bspline"):
+    c.run("deskew", pages[0], c.path("deskewed.pgm"), "--interpolation", how)
+    c.run("rotate", pages[0], c.path("rotated.pgm"), "--angle", -singly[0][0], "--interpolation", how, "--border", "clamp")
+    differ = (read(c.path("deskewed.pgm")) != read(c.path("rotated.pgm"))).mean()
+    c.check(f"{how} is that of rotate", differ < 0.001, differ)
 for name, words in (("files", [*pages, "--table", c.path("t.csv")]), ("a tar", ["--tar", c.path("pages.tar"), "--table", c.path("t.csv")]),
                     ("pages", [c.path("pages.tif[*]"), "--table", c.path("t.csv")])):
     c.run("skew", *words)
