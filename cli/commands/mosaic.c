@@ -7,6 +7,7 @@
 #include "cli/args/device_options.h"
 #include "cli/commands.h"
 #include "cli/inputs/n_to_one.h"
+#include "cli/run/counted_nodata.h"
 #include "cli/tables/places_table.h"
 #include "filters/geometry/mosaic.h"
 #include "filters/tone/curve.h"
@@ -153,28 +154,13 @@ static enum gi_status take(void *self, struct gi_item *item, struct gi_image *im
     return gi_mosaic_add(&run->mosaic, image, x, y, err);
 }
 
-/* Names the value in the metadata of the mosaic, in the unit of the samples that are written. */
-static void name_nodata(struct run *run)
-{
-    const struct gi_io_params *io = run->job.io;
-    struct gi_metadata *metadata = &run->job.metadata;
-    enum gi_type written = metadata->light ? run->nodata.type : run->shape.type;
-    bool one_bit = io->depth == GI_DEPTH_1 || io->encoding.compression == GI_COMPRESSION_G4;
-    if (io->depth && !one_bit)
-        written = (enum gi_type)(io->depth - GI_DEPTH_8);
-    const struct gi_nodata own = gi_nodata_in(written, &run->nodata);
-    gi_nodata_name(metadata, &own);
-    if (one_bit || written < run->nodata.type) /* its value may have been rounded */
-        gi_nodata_drop(metadata, "samples have another type");
-}
-
 static enum gi_status finish(void *self, struct gi_image *made, struct gi_err *err)
 {
     struct run *run = self;
     gi_mosaic_end(&run->mosaic, made);
     if (!run->nodata.given)
         return GI_OK;
-    name_nodata(run);
+    gi_nodata_name_written(&run->job.metadata, &run->nodata, run->shape.type, run->job.io);
     return gi_nodata_restore(made, &run->nodata, run->job.metadata.light, err);
 }
 

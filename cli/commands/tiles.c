@@ -14,8 +14,10 @@
 #include "cli/inputs/file_batch.h"
 #include "cli/paths/output.h"
 #include "cli/process.h"
+#include "cli/run/counted_nodata.h"
 #include "cli/run/file_rows.h"
 #include "cli/run/imaging.h"
+#include "imgio/nodata.h"
 #include "imgio/small.h"
 
 enum { SET_OWN, SET_IO, SET_BATCH, BAND_ROWS = 256, BAND_NBYTES = 64 << 20 };
@@ -136,7 +138,7 @@ static enum gi_status open_source(struct source *source, const struct work *work
     }
     gi_metadata_free(&source->metadata);
     source->metadata = (struct gi_metadata){0};
-    item->source.counts_nodata = true;
+    item->source.hides_nodata = true;
     return gi_imaging_load(imaging, item, &source->image, &source->metadata, &source->info, false,
                            err);
 }
@@ -223,6 +225,36 @@ static enum gi_status write_tile(void *self, const struct gi_image *tile, int le
     return status;
 }
 
+/* Passes tiles on whose pixels without data have their value again. In the pyramid alpha hides
+ * them, so that they have no weight in means. */
+struct restoring {
+    struct gi_pyramid_receiver to;
+    const struct source *source;
+};
+
+static enum gi_status restore_row(void *self, int level, int row, struct gi_err *err)
+{
+    const struct restoring *restoring = self;
+    return restoring->to.begin(restoring->to.self, level, row, err);
+}
+
+static enum gi_status restore_tile(void *self, const struct gi_image *tile, int level, int column,
+                                   int row, struct gi_err *err)
+{
+    const struct restoring *restoring = self;
+    const struct source *source = restoring->source;
+    struct gi_image own;
+    enum gi_status status = gi_image_convert(&own, tile, tile->type, err);
+    if (status)
+        return status;
+    own.mask = source->image.mask;
+    status = gi_nodata_restore(&own, &source->info.nodata, source->metadata.light, err);
+    if (!status)
+        status = restoring->to.tile(restoring->to.self, &own, level, column, row, err);
+    gi_image_free(&own);
+    return status;
+}
+
 /* Writes the file that describes the tiles, if the layout has one. */
 static enum gi_status write_description(const struct gi_tiles *tiles, struct gi_item *item,
                                         struct gi_bundle *bundle, const struct gi_io_params *io,
@@ -272,6 +304,12 @@ static enum gi_status make_tiles(struct source *source, const struct work *work,
              : gi_bundle_folder(bundle, folder, NULL, err);
     if (tiff)
         builder.receiver = gi_tiles_tiff_receiver(&file);
+    struct restoring restoring = {builder.receiver, source};
+    if (source->image.mask != GI_MASK_NONE) {
+        builder.receiver = (struct gi_pyramid_receiver){&restoring, restore_row, restore_tile};
+        gi_nodata_name_written(&source->metadata, &source->info.nodata, source->image.type,
+                               work->io);
+    }
     if (!status)
         status = copy_rows(source, &builder, err);
     if (!status)
@@ -377,7 +415,7 @@ const struct gi_command gi_command_tiles = {
         "each half as wide and as high as the one before. Either all tiles appear or none.\n\n"
         "Each pixel of a smaller version is the mean of 2 x 2 pixels, rounded to nearest, half up. "
         "If a side has an odd length, its last row or column counts twice. Colours are weighted by "
-        "alpha. "
+        "alpha, and pixels without data (--nodata) do not count. "
         "The names and sizes of the tiles are those of vips dzsave. DeepZoom ends with a version "
         "of one pixel, the other layouts with one that fits into a tile. Tiles of xyz and google "
         "at the right and lower side are filled up with white, or with transparent pixels if the "
@@ -394,8 +432,9 @@ const struct gi_command gi_command_tiles = {
         "of the image, and no other metadata. With JPEG, --background is the colour behind "
         "transparent pixels.\n\n"
         "A TIFF, PNM, PFM or .npy file of 32 MiB of samples or more is read in bands of rows, so "
-        "that memory holds some rows of tiles, and not the image. Other files are decoded as a "
-        "whole; --max-pixels allows more than 268 million pixels.\n\n"
+        "that memory holds some rows of tiles, and not the image. Other files, and those "
+        "with pixels without data, are decoded as a whole; --max-pixels allows more than 268 "
+        "million pixels.\n\n"
         "With many images --out names the output of each, for example 'tiles/{stem}'.",
     .examples = "gpuimg tiles slide.tif slide\n"
                 "gpuimg tiles map.png map --layout xyz --format png\n"

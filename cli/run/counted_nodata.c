@@ -3,6 +3,7 @@
 #include "cli/run/counted_nodata.h"
 
 #include "cli/log.h"
+#include "imgio/nodata.h"
 
 bool gi_chain_makes_image(const struct gi_chain *chain)
 {
@@ -27,6 +28,20 @@ bool gi_nodata_hidden_by(const struct gi_chain *chain)
 bool gi_nodata_counted_by(const struct gi_chain *chain)
 {
     return chain && chain->n && !gi_nodata_hidden_by(chain) && !gi_chain_makes_image(chain);
+}
+
+void gi_nodata_name_written(struct gi_metadata *metadata, const struct gi_nodata *nodata,
+                            enum gi_type type, const struct gi_io_params *io)
+{
+    enum gi_type written = metadata->light ? nodata->type : type;
+    bool one_bit = io->depth == GI_DEPTH_1 || io->encoding.compression == GI_COMPRESSION_G4;
+    if (io->depth && !one_bit)
+        written = (enum gi_type)(io->depth - GI_DEPTH_8);
+    const struct gi_nodata own = gi_nodata_in(written, nodata);
+    gi_nodata_remove(metadata);
+    gi_nodata_name(metadata, &own);
+    if (one_bit || written < nodata->type)
+        gi_nodata_drop(metadata, "samples have another type");
 }
 
 enum gi_status gi_nodata_warn(struct gi_image *image, const char *input,

@@ -196,7 +196,39 @@ for layout in "tiff", "ome-tiff":
         c.check(f"{layout}: EXIF", got.get(271) == "Abc" and dict(got.get_ifd(34665)) == {0xA002: 40, 0xA003: 45}, dict(got.get_ifd(34665)))
         c.check(f"{layout}: profile", image.info.get("icc_profile") == profile)
 
-# Many images, and what is refused.
+# Pixels without data have no weight in means, and keep their value.
+for dtype, n, value in ((np.uint8, 3, 7), (np.uint16, 1, 60000), (np.uint8, 4, 0)):
+    a = random_image(c.rng, (90, 71, n), dtype)
+    colours = n - (n == 4)
+    a[c.rng.random(a.shape[:2]) < 0.6, :colours] = value
+    a[:40, :40, :colours] = value
+    full = np.iinfo(dtype).max
+    hidden = (a[..., :colours] == value).all(axis=2)
+    alpha = np.where(hidden, 0, a[..., 3] if n == 4 else full).astype(dtype)
+    want = levels(np.dstack([np.where(hidden[..., None], 0, a[..., :colours]), alpha]), 16)
+    for w in want:
+        w[..., :colours][w[..., -1] == 0] = value
+    c.run("tiles", source_of(a), "out.tif", "--layout", "tiff", "--tile-size", 16, "--nodata", value)
+    with Image.open("out.tif") as image:
+        got = [image.seek(i) or np.asarray(image) for i in range(image.n_frames)]
+    c.check(f"nodata of {dtype.__name__} {n}", len(got) == len(want) and all(same(g, w[..., :n] if n == 4 else w[..., :colours]) for g, w in zip(got, want)))
+write("seven.pgm", np.full((20, 20), 7, np.uint8))
+for words, want in (((), "7"), (("--depth", 16), str(7 * 257)), (("--depth", "float"), 7 / 255), (("--linear",), "7")):
+    c.run("tiles", "seven.pgm", "out.tif", "--layout", "tiff", "--tile-size", 16, "--nodata", 7, *words)
+    with Image.open("out.tif") as image:
+        c.check(f"nodata: the tag, {words}", float(image.tag_v2.get(42113, "nan")) == float(want) and (np.asarray(image) == np.float32(want)).all(), image.tag_v2.get(42113))
+a = random_image(c.rng, (50, 40), np.float32)
+a[c.rng.random(a.shape) < 0.6] = np.nan
+write("nan.npy", a)
+c.run("tiles", "nan.npy", "out.tif", "--layout", "tiff", "--tile-size", 16, "--nodata", "nan")
+with Image.open("out.tif") as image:
+    full, half = (image.seek(i) or np.asarray(image) for i in range(2))
+parts = np.stack([a[i::2, j::2] for i in (0, 1) for j in (0, 1)])
+some = ~np.isnan(parts).all(axis=0)
+c.check("nodata of float", np.array_equal(full, a, equal_nan=True) and np.array_equal(~np.isnan(half), some) and
+        np.abs(half[some] - np.nansum(parts, axis=0)[some] / (~np.isnan(parts)).sum(axis=0)[some]).max() < 2**-23)
+
+# Commands that are refused, and many images.
 c.run("tiles", "exif.png", source, "--layout", "tiff", "--out", "{stem}-p.tif")
 c.check("many", os.path.exists("exif-p.tif") and os.path.exists("in-p.tif"))
 for words, want in ((("out.png",), "out.png: want a name that ends in .tif"), (("out.tif", "--tile-size", "20"), "--tile-size 20: want a multiple of 16"),
