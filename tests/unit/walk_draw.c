@@ -102,7 +102,7 @@ static void draw_reals(FILE *out, const struct gi_option *row, const struct gi_i
     bool whole = draw_one_of(seed, 2);
     for (int i = 0; i < n; i++) {
         double v = row->max > row->min ? draw_real(seed, row->min, row->max)
-                                       : draw_between(seed, -0.5, 1.5) * side;
+                                       : draw_between(seed, -0.2, 1.2) * side;
         fprintf(out, "%s%.17g", i ? "," : "", whole ? rint(v) : v);
     }
 }
