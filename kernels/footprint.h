@@ -10,9 +10,10 @@ extern "C" {
 #endif
 
 enum {
-    GI_RUNS_MAX = 4001,        /* runs of a structuring element, one in each of GI_TAPS_MAX rows */
-    GI_ROLLING_BALL_MAX = 250, /* radius of a rolling ball, in pixels, whose rows fit in a cache */
-    GI_MEDIAN_MAX = 1001,      /* side of a rank filter's rectangle, so that halos remain small */
+    GI_RUNS_MAX = 4001,   /* runs of a structuring element, one in each of GI_TAPS_MAX rows */
+    GI_NONFLAT_MAX = 501, /* side of a structuring element with heights, so that its rows fit
+                             in a cache */
+    GI_MEDIAN_MAX = 1001, /* side of a rank filter's rectangle, so that halos remain small */
 };
 
 /* A run of a structuring element placed at pixel (px, py): the pixels px + first to px + last of

@@ -1,5 +1,5 @@
-/* Contracts of the family morphology: minimum and maximum over a structuring element, the rolling
- * ball, transparent pixels that are ignored, morphological reconstruction, and thinning.
+/* Contracts of the family morphology: minimum and maximum over a structuring element, flat or with
+ * heights, transparent pixels that are ignored, morphological reconstruction, and thinning.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_MORPHOLOGY_H
 #define GI_KERNELS_MORPHOLOGY_H
@@ -28,27 +28,31 @@ struct gi_min_max {
     int nruns; /* 1 to GI_RUNS_MAX */
 };
 
-/* Rolling ball of radius r pixels below the samples of each channel: f(y, x) = the minimum of src(y
- * + j, x + i) + heights[|j| * (r + 1) + |i|], -r <= i, j <= r. The minimum starts at infinity, and
- * a sum replaces it only if the sum is less (never if the sum is NaN). The result is f if `keep`,
- * else src(y, x) - f. Alpha is copied. Border values are first rounded to integers (half to even,
- * saturated). */
-struct gi_rolling_ball {
-    int radius; /* 0 to GI_ROLLING_BALL_MAX */
-    /* Host memory, read before the primitive returns. There are (r + 1)^2 numbers of 0 or more,
-     * which are infinity outside the ball. heights[0] is 0. */
-    const float *heights;
-    bool keep;
+/* Non-flat morphology: erosion of each channel separately with a structuring element that has
+ * heights, f(y, x) = the minimum of src(y + j, x + i) - height over the pixels (j, i) of the runs,
+ * or dilation with `greatest`, f(y, x) = the maximum of src(y + j, x + i) + height. A result -0
+ * becomes +0. If the structuring element covers a NaN, f is NaN; with `ignore_nan` NaNs do not
+ * count, and f is infinity, or -infinity with `greatest`, if nothing counts. The result is f, or
+ * src(y, x) - f with `difference`. Then the last step. Border values are first rounded to integers
+ * (half to even, saturated).
+ *
+ * With `opaque` only pixels with alpha > 0 count. If none counts, the result is the pixel's own
+ * sample, bit for bit. `opaque` has no effect without alpha or if alpha is filtered too. */
+struct gi_nonflat {
+    const struct gi_footprint_run *runs; /* ordered by y; host memory, like `heights` read before
+                                            the primitive returns */
+    int nruns;                           /* 1 to GI_RUNS_MAX */
+    const float *heights; /* finite, in sample units, one for each pixel of the runs, in order */
+    bool greatest, difference, ignore_nan;
+    bool alpha_too; /* true: alpha is filtered like the colours; false: copied */
+    bool opaque;
     struct gi_border_spec border;
 };
 
-/* Returns the last column offset i inside the ball in row offset j, or -1 if there is none. */
-static inline int gi_rolling_ball_reach(const struct gi_rolling_ball *spec, int j)
+/* Returns whether some pixels are ignored. */
+static inline bool gi_nonflat_hides(const struct gi_nonflat *spec, const struct gi_image *src)
 {
-    int n = spec->radius + 1, i = n - 1;
-    while (i >= 0 && spec->heights[j * n + i] > 3e38f)
-        i--;
-    return i;
+    return spec->opaque && gi_has_alpha(src) && !spec->alpha_too;
 }
 
 /* ignore_transparent: makes min/max and rank filters ignore transparent pixels. A pixel counts if

@@ -39,7 +39,7 @@
     P(canny,              SAMPLE,  SIZE, struct gi_image,       struct gi_canny)                    \
     /* kernels/morphology.h */                                                                      \
     P(min_max,            SAMPLE,  SAME, struct gi_image,       struct gi_min_max)                  \
-    P(rolling_ball,       SAMPLE,  SAME, struct gi_image,       struct gi_rolling_ball)             \
+    P(nonflat,            SAMPLE,  SAME, struct gi_image,       struct gi_nonflat)                  \
     P(ignore_transparent, SAMPLE,  SAME, struct gi_image,       struct gi_ignore_transparent)       \
     P(reconstruct,        SAMPLE,  SAME, struct gi_image,       struct gi_reconstruct)              \
     P(thin,               SAMPLE,  SAME, struct gi_image,       struct gi_thin)                     \

@@ -17,7 +17,7 @@ struct background_params {
 
 static const struct gi_option options[] = {
     {GI_OPTION("radius", REAL, struct background_params, radius), .letter = 'r',
-     .default_text = "50", .min = 1, .max = GI_ROLLING_BALL_MAX, .unit = "px",
+     .default_text = "50", .min = 1, .max = GI_NONFLAT_MAX / 2, .unit = "px",
      .help = "Radius of the ball; choose more than half of the width of the objects"},
     {GI_OPTION("height", LEVEL, struct background_params, height), .amount = true,
      .help = "Height of the ball in sample values, from its middle to its top; by default "
@@ -36,35 +36,48 @@ static enum gi_status check(void *params, struct gi_err *err)
 }
 
 struct background_tables {
-    struct gi_rolling_ball rolling_ball;
+    struct gi_nonflat ball;
+    struct gi_footprint_run runs[GI_NONFLAT_MAX];
     float heights[];
 };
+
+/* Fills in the runs and heights of a ball of radius r, which is `height` high. */
+static void fill(struct background_tables *tables, double r, double height)
+{
+    int reach = (int)floor(r), n = 0;
+    for (int j = -reach; j <= reach; j++) {
+        int half = 0;
+        while (r * r - (half + 1) * (half + 1) - j * j >= 0)
+            half++;
+        for (int i = -half; i <= half; i++)
+            tables->heights[n++] = (float)(height * (sqrt(r * r - i * i - j * j) / r - 1));
+        tables->runs[j + reach] =
+            (struct gi_footprint_run){(int16_t)j, (int16_t)-half, (int16_t)half};
+    }
+}
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct background_params *p = plan->params;
     enum gi_type type = plan->sources[0].type;
     double r = p->radius, full = (double)gi_type_full_scale(type), height = r * full / 255;
-    int reach = (int)floor(r), n = reach + 1;
+    int reach = (int)floor(r), side = 2 * reach + 1;
     struct background_tables *tables =
-        gi_plan_tables(plan, sizeof *tables + (size_t)(n * n) * sizeof *tables->heights, err);
+        gi_plan_tables(plan, sizeof *tables + (size_t)(side * side) * sizeof(float), err);
     if (!tables)
         return GI_E_MEMORY;
     if (p->height.kind != GI_LEVEL_UNSET)
         height = gi_level_number(&p->height, type);
-    tables->rolling_ball =
-        (struct gi_rolling_ball){.radius = reach,
-                                 .heights = tables->heights,
-                                 .keep = p->keep,
-                                 .border = gi_border_spec_from(&p->border, &plan->sources[0])};
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < n; i++) {
-            double rest = r * r - i * i - j * j;
-            tables->heights[j * n + i] =
-                rest < 0 ? INFINITY : (float)(height * (1 - sqrt(rest) / r));
-        }
+    fill(tables, r, height);
+    tables->ball =
+        (struct gi_nonflat){.runs = tables->runs,
+                            .nruns = side,
+                            .heights = tables->heights,
+                            .difference = !p->keep,
+                            .ignore_nan = true,
+                            .border = gi_border_spec_from(&p->border, &plan->sources[0])};
     plan->halo = reach;
-    plan->border = tables->rolling_ball.border.mode;
+    plan->border = tables->ball.border.mode;
     plan->cost.other = 3.2 * r * r;
     return GI_OK;
 }
@@ -73,7 +86,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     const struct background_tables *tables = plan->tables;
-    return queue->k->rolling_ball(queue, work->dst, work->srcs, &tables->rolling_ball, err);
+    return queue->k->nonflat(queue, work->dst, work->srcs, &tables->ball, err);
 }
 
 const struct gi_filter gi_filter_background = {

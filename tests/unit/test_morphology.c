@@ -1,5 +1,5 @@
-/* Every way of minimum and maximum filters, of the rolling ball, and of ignoring transparent pixels
- * gives the same results as plain loops that follow the definition in kernels/morphology.h.
+/* Every way of minimum and maximum filters, flat or with heights, and of ignoring transparent
+ * pixels gives the same results as plain loops that follow the definition in kernels/morphology.h.
  * Sources: morphology footprint
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
@@ -129,65 +129,85 @@ static void define_min_max(struct walk_case *c)
                   c->spec);
 }
 
-/* ---- rolling ball ---- */
+/* ---- structuring elements with heights ---- */
 
-static float defined(const struct gi_image *src, const struct gi_rolling_ball *spec, int y, int x,
-                     int c)
+/* Sets *f to the result for channel c of pixel (x, y). Returns whether a pixel counts. */
+static bool defined(float *f, const struct gi_image *src, const struct gi_nonflat *spec, int y,
+                    int x, int c)
 {
     struct gi_border_spec border = exact_border(&spec->border, src);
-    int r = spec->radius;
-    float best = INFINITY;
-    for (int j = -r; j <= r; j++)
-        for (int i = -r; i <= r; i++) {
-            float v = exact_at(src, &border, GI_ALPHA_PLAIN, y + j, x + i, c);
-            float f = v + spec->heights[abs(j) * (r + 1) + abs(i)];
-            if (f < best)
-                best = f;
+    bool some = false, nan = false;
+    const float *height = spec->heights;
+    *f = spec->greatest ? -INFINITY : INFINITY;
+    for (int r = 0; r < spec->nruns; r++)
+        for (int i = spec->runs[r].first; i <= spec->runs[r].last; i++, height++) {
+            long long row = (long long)y + spec->runs[r].y, column = (long long)x + i;
+            float v = exact_at(src, &border, GI_ALPHA_PLAIN, row, column, c);
+            float a = exact_at(src, &border, GI_ALPHA_PLAIN, row, column, src->channels - 1);
+            if (spec->opaque && gi_has_alpha(src) && !spec->alpha_too && !(a > 0))
+                continue;
+            some = true;
+            nan |= isnan(v) && !spec->ignore_nan;
+            v = spec->greatest ? v + *height : v - *height;
+            if (spec->greatest ? v > *f : v < *f)
+                *f = v;
         }
-    return spec->keep ? best : exact_sample(src, y, x, c) - best;
+    *f = nan ? NAN : *f == 0 ? 0 : *f;
+    return some;
 }
 
-static void define_ball(struct walk_case *c)
+static void define_nonflat(struct walk_case *c)
 {
     const struct gi_image *src = &c->srcs[0].image;
+    const struct gi_nonflat *spec = c->spec;
     struct gi_image *want = walk_result(c, c->width, c->height, c->channels, c->type);
+    size_t nbytes = gi_type_nbytes(c->type);
     for (int y = 0; y < c->height; y++)
         for (int x = 0; x < c->width; x++)
-            for (int i = 0; i < c->channels; i++)
-                exact_put(want, y, x, i,
-                          gi_has_alpha(src) && i == c->channels - 1
-                              ? exact_sample(src, y, x, i)
-                              : defined(src, c->spec, y, x, i));
+            for (int i = 0; i < c->channels; i++) {
+                float f;
+                size_t at = (size_t)(x * c->channels + i) * nbytes;
+                bool alpha = gi_has_alpha(src) && i == c->channels - 1 && !spec->alpha_too;
+                if (alpha || !defined(&f, src, spec, y, x, i))
+                    memcpy((char *)gi_row(want, y) + at, (char *)gi_row(src, y) + at, nbytes);
+                else
+                    exact_put(want, y, x, i, spec->difference ? exact_sample(src, y, x, i) - f : f);
+            }
 }
 
-static void ball(struct walk_case *c, int radius, float height)
+/* Draws the runs of a structuring element and its heights, some of which are fractions, some 0. */
+static void nonflat(struct walk_case *c, int width, int height)
 {
-    struct gi_rolling_ball *spec = WALK_SPEC(c, struct gi_rolling_ball);
-    float *heights = walk_alloc(c, sizeof(float) * (size_t)((radius + 1) * (radius + 1)));
-    for (int j = 0; j <= radius; j++)
-        for (int i = 0; i <= radius; i++) {
-            double rest = (double)(radius * radius - i * i - j * j);
-            heights[j * (radius + 1) + i] =
-                rest < 0 ? INFINITY : height * (float)(1 - sqrt(rest) / fmax(radius, 1));
-        }
-    heights[0] = 0;
-    *spec = (struct gi_rolling_ball){.radius = radius,
-                                     .heights = heights,
-                                     .keep = walk_between(c, 0, 1),
-                                     .border = case_border(c->seed, c->border, c->type)};
-    walk_source_here(c);
+    struct gi_nonflat *spec = WALK_SPEC(c, struct gi_nonflat);
+    float full = gi_type_full_scale(c->type);
+    *spec = (struct gi_nonflat){.greatest = walk_between(c, 0, 1),
+                                .difference = walk_between(c, 0, 2) == 0,
+                                .ignore_nan = walk_between(c, 0, 1),
+                                .alpha_too = walk_between(c, 0, 2) == 0,
+                                .opaque = walk_between(c, 0, 1),
+                                .border = case_border(c->seed, c->border, c->type)};
+    spec->runs = walk_runs(c, width, height, walk_between(c, 0, width - 1),
+                           walk_between(c, 0, height - 1), &spec->nruns);
+    int n = gi_footprint_pixels(spec->runs, spec->nruns);
+    float *heights = walk_alloc(c, sizeof(float) * (size_t)n);
+    for (int i = 0; i < n; i++)
+        heights[i] = walk_between(c, 0, 3) ? walk_real(c) * full * 0.5f : 0;
+    spec->heights = heights;
+    struct gi_image *src = walk_source_here(c);
+    for (int y = 0; spec->opaque && gi_has_alpha(src) && y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            if (walk_between(c, 0, 2))
+                case_put(src, y, (size_t)((x + 1) * c->channels - 1), 0);
 }
 
-static void any_ball(struct walk_case *c)
+static void small_heights(struct walk_case *c)
 {
-    static const int radii[] = {1, 3, 0, 7, 12};
-    ball(c, c->width > 1000 ? 2 : radii[c->turn % (c->large ? 3 : 5)],
-         gi_type_full_scale(c->type) * (c->turn % 2 ? 0.03f : 0.7f));
+    nonflat(c, walk_between(c, 1, c->large ? 4 : 9), walk_between(c, 1, c->large ? 3 : 9));
 }
 
-static void wide_ball(struct walk_case *c)
+static void wide_heights(struct walk_case *c)
 {
-    ball(c, 40, gi_type_full_scale(c->type) * 0.15f);
+    nonflat(c, 81, walk_between(c, 1, 40));
 }
 
 /* ---- transparent pixels ---- */
@@ -274,7 +294,7 @@ static void define_ignore(struct walk_case *c)
 static const int strips[][2] = {{64, 7},  {9, 5},    {700, 19}, {9001, 3},
                                 {31, 60}, {2100, 1}, {1, 67},   {0, 0}};
 static const int narrow[][2] = {{40, 2}, {0, 0}}, flat[][2] = {{19, 9}, {0, 0}};
-static const int balls[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {1100, 5}, {0, 0}};
+static const int heights[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {1100, 5}, {0, 0}};
 static const int wide[][2] = {{1, 1},  {1, 17},    {17, 1},   {31, 33},
                               {67, 5}, {257, 129}, {1300, 3}, {0, 0}};
 
@@ -288,8 +308,8 @@ static const struct walk_row rows[] = {
     WALK_ROW("min_max", "runs", runs, define_min_max),
     WALK_ROW("min_max", "long runs", long_runs, define_min_max, .few = true),
     WALK_ROW("min_max", "runs in strips", runs, define_min_max, .sizes = strips, .few = true),
-    WALK_ROW("rolling_ball", "any radius", any_ball, define_ball, .sizes = balls, .few = true),
-    WALK_ROW("rolling_ball", "wider than the image", wide_ball, define_ball, .sizes = flat,
+    WALK_ROW("nonflat", "heights", small_heights, define_nonflat, .sizes = heights),
+    WALK_ROW("nonflat", "wider than the image", wide_heights, define_nonflat, .sizes = flat,
              .few = true),
     WALK_ROW("ignore_transparent", "on and off", draw_ignore, define_ignore, .sizes = wide,
              .in_place = 2),
