@@ -53,7 +53,8 @@ extern const struct gi_choice gi_footprint_shapes[];
 #define GI_FOOTPRINT_ORIGIN_OPTION(option_name, params, member, moved)                             \
     {                                                                                              \
         GI_OPTION(option_name, REALS, params, member),                                             \
-            .least = 2, .most = 2, .metavar = "X,Y", .unit = "px",                                 \
+            .least = 2, .most = 2, .min = -(GI_TAPS_MAX / 2), .max = GI_TAPS_MAX / 2,              \
+            .metavar = "X,Y", .unit = "px",                                                        \
             .help =                                                                                \
                 "Column and row of the pixel itself in " moved ", counted from its middle to the " \
                 "right and down: whole numbers. It must be inside the rectangle"                   \

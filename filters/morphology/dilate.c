@@ -19,11 +19,11 @@ const struct gi_filter gi_filter_dilate = {
     .manual = "Each sample becomes the maximum of the samples under the structuring element, "
               "channel by channel. Bright areas grow and dark areas shrink. The time does not "
               "depend on the size of a rectangle.\n\n" GI_FOOTPRINT_SHAPE_MANUAL
-              "\n\n" GI_FOOTPRINT_ORIGIN_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
-              ", so that a cut-out grows.\n\n"
+              "\n\n" GI_FOOTPRINT_ORIGIN_MANUAL "\n\n" GI_FLAT_HEIGHTS_MANUAL
+              "\n\n" GI_OPACITY_ALPHA_MANUAL ", so that a cut-out grows.\n\n"
               "In float images the result is NaN if the "
               "structuring element covers a NaN, and -0 is less "
-              "than 0.\n\n"
+              "than 0, but equal to 0 with --heights.\n\n"
               "At pixel (x, y) a rectangle of w x h pixels covers "
               "the columns x - (w - 1) / 2 to x + w / 2 and the "
               "rows y - (h - 1) / 2 to y + h / 2, in integer "

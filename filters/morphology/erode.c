@@ -15,15 +15,16 @@ const struct gi_filter gi_filter_erode = {
     .summary = "Erode: minimum filter with a structuring element",
     .examples = "gpuimg erode in.png out.png\n"
                 "gpuimg erode mask.png smaller.png --k 15 --shape disk\n"
-                "gpuimg erode text.png out.png --size 9x1 --border border --border-value white",
+                "gpuimg erode text.png out.png --size 9x1 --border border --border-value white\n"
+                "gpuimg erode terrain.tif out.tif --heights \"0 1 0; 1 2 1; 0 1 0\"",
     .manual = "Each sample becomes the minimum of the samples under the structuring element, "
               "channel by channel. Bright areas shrink and dark areas grow. The time does not "
               "depend on the size of a rectangle.\n\n" GI_FOOTPRINT_SHAPE_MANUAL
-              "\n\n" GI_FOOTPRINT_ORIGIN_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
-              ", so that a cut-out shrinks.\n\n"
+              "\n\n" GI_FOOTPRINT_ORIGIN_MANUAL "\n\n" GI_FLAT_HEIGHTS_MANUAL
+              "\n\n" GI_OPACITY_ALPHA_MANUAL ", so that a cut-out shrinks.\n\n"
               "In float images the result is NaN if the "
               "structuring element covers a NaN, and -0 is less "
-              "than 0.\n\n"
+              "than 0, but equal to 0 with --heights.\n\n"
               "At pixel (x, y) a rectangle of w x h pixels covers "
               "the columns x - w / 2 to x + (w - 1) / 2 and the "
               "rows y - h / 2 to y + (h - 1) / 2, in integer "

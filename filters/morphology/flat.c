@@ -1,67 +1,129 @@
-/* Flat morphology: plans and runs erosions and dilations with a structuring element.
+/* Plans and runs erosions and dilations with a structuring element, flat or with heights.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
+#include "filters/convolution/kernel_text.h"
+#include "imgio/small.h"
 #include "kernels/kernels.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-#define ORIGIN                                                                                     \
-    GI_FOOTPRINT_ORIGIN_OPTION("origin", struct gi_flat_params, origin, "the structuring element")
+#define ELEMENT                                                                                    \
+    GI_FOOTPRINT_SIZE_OPTIONS(GI_TAPS_MAX, "4001"), GI_FOOTPRINT_SHAPE_OPTIONS,                    \
+        GI_FOOTPRINT_ORIGIN_OPTION("origin", struct gi_flat_params, origin,                        \
+                                   "the structuring element")
+#define HEIGHTS                                                                                    \
+    {                                                                                              \
+        GI_OPTION("heights", CONTENT, struct gi_flat_params, heights),                             \
+            .metavar = "ROWS|FILE",                                                                \
+            .help = "Heights of the structuring element in sample values: rows of numbers, or "    \
+                    "the name of a file that holds them; by default it is flat"                    \
+    }
+#define ALPHA                                                                                      \
+    {                                                                                              \
+        GI_OPTION("alpha", FLAG, struct gi_flat_params, alpha),                                    \
+            .help = "Process alpha too: opaque areas shrink or grow"                               \
+    }
 
 const struct gi_option gi_flat_options[] = {
-    GI_FOOTPRINT_SIZE_OPTIONS(GI_TAPS_MAX, "4001"),
-    GI_FOOTPRINT_SHAPE_OPTIONS,
-    ORIGIN,
-    {GI_OPTION("alpha", FLAG, struct gi_flat_params, alpha),
-     .help = "Process alpha too: opaque areas shrink or grow"},
-    GI_BORDER_OPTIONS(struct gi_flat_params),
-    {.name = NULL},
-};
+    ELEMENT, HEIGHTS, ALPHA, GI_BORDER_OPTIONS(struct gi_flat_params), {.name = NULL}};
 
 const struct gi_option gi_flat_difference_options[] = {
-    GI_FOOTPRINT_SIZE_OPTIONS(GI_TAPS_MAX, "4001"),
-    GI_FOOTPRINT_SHAPE_OPTIONS,
-    ORIGIN,
-    GI_BORDER_OPTIONS(struct gi_flat_params),
-    {.name = NULL},
+    ELEMENT, HEIGHTS, GI_BORDER_OPTIONS(struct gi_flat_params), {.name = NULL}};
+
+const struct gi_option gi_flat_midpoint_options[] = {
+    ELEMENT, ALPHA, GI_BORDER_OPTIONS(struct gi_flat_params), {.name = NULL}};
+
+/* A structuring element. If it has `heights`, it also has runs. */
+struct element {
+    struct gi_footprint w;
+    float *heights; /* of the pixels of the runs, in order; NULL: it is flat */
 };
 
-/* Fills in the structuring element `w` for the erosion, and its reflection for the dilation. */
-static void fill(struct gi_flat *flat, const struct gi_footprint *w, bool alpha,
-                 const struct gi_border_spec *border)
+static void element_free(struct element *e)
 {
-    int n = w->nruns;
-    flat->erode = (struct gi_min_max){.width = w->width,
-                                      .height = w->height,
-                                      .anchor_x = w->anchor_x,
-                                      .anchor_y = w->anchor_y,
-                                      .alpha_too = alpha,
-                                      .border = *border,
-                                      .runs = w->runs ? flat->runs : NULL,
-                                      .nruns = n};
-    flat->dilate = flat->erode;
-    flat->dilate.greatest = true;
-    flat->dilate.anchor_x = w->width - 1 - w->anchor_x;
-    flat->dilate.anchor_y = w->height - 1 - w->anchor_y;
-    flat->dilate.runs = w->runs ? flat->runs + n : NULL;
-    for (int i = 0; i < n; i++) {
-        const struct gi_footprint_run run = w->runs[i];
-        flat->runs[i] = run;
-        flat->runs[2 * n - 1 - i] =
-            (struct gi_footprint_run){(int16_t)-run.y, (int16_t)-run.last, (int16_t)-run.first};
-    }
+    gi_footprint_free(&e->w);
+    free(e->heights);
 }
 
-/* Makes the structuring element for an image like `src`. */
-static enum gi_status element_make(struct gi_footprint *w, const struct gi_flat_params *p,
+/* Makes `w` a rectangle whose rows are runs. */
+static void make_rectangle(struct gi_footprint *w, int width, int height)
+{
+    *w = (struct gi_footprint){width, height, width / 2, height / 2, width * height, NULL, height};
+    w->runs = gi_small_alloc((size_t)height * sizeof *w->runs);
+    for (int i = 0; i < height; i++)
+        w->runs[i] = (struct gi_footprint_run){(int16_t)(i - w->anchor_y), (int16_t)-w->anchor_x,
+                                               (int16_t)(width - 1 - w->anchor_x)};
+}
+
+/* Makes the footprint of a structuring element with these heights. */
+static enum gi_status make_footprint(struct gi_footprint *w, const struct gi_kernel *rows,
+                                     const char *mask, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    if (rows->width > GI_NONFLAT_MAX || rows->height > GI_NONFLAT_MAX)
+        return gi_fail(err, GI_E_USAGE, "--heights: %d x %d numbers: want at most %d a side",
+                       rows->width, rows->height, GI_NONFLAT_MAX);
+    if (mask)
+        status = gi_footprint_read(w, mask, "mask", GI_TAPS_MAX, err);
+    if (!status && mask && (w->width != rows->width || w->height != rows->height))
+        return gi_fail(err, GI_E_USAGE, "--heights: %d x %d numbers: want %d x %d, as in --mask",
+                       rows->width, rows->height, w->width, w->height);
+    if (!status && !w->runs)
+        make_rectangle(w, rows->width, rows->height);
+    return status;
+}
+
+/* Makes a structuring element with heights. The caller frees it, also after an error. */
+static enum gi_status read_heights(struct element *e, const struct gi_flat_params *p,
+                                   struct gi_err *err)
+{
+    const struct gi_footprint *w = &e->w;
+    struct gi_kernel rows;
+    enum gi_status status = gi_kernel_read(&rows, p->heights, err);
+    if (status) {
+        gi_err_prefix(err, "--heights");
+        return status;
+    }
+    status = make_footprint(&e->w, &rows, p->window.mask, err);
+    if (!status)
+        e->heights = gi_small_alloc((size_t)w->pixels * sizeof *e->heights);
+    for (int i = 0, n = 0; !status && i < w->nruns; i++) {
+        const struct gi_footprint_run run = w->runs[i];
+        for (int x = run.first; x <= run.last; x++)
+            e->heights[n++] =
+                (float)rows.weights[(run.y + w->anchor_y) * w->width + x + w->anchor_x];
+    }
+    gi_kernel_free(&rows);
+    return status;
+}
+
+/* Makes the structuring element for an image like `src`. After an error there is nothing to free.
+ */
+static enum gi_status element_make(struct element *e, const struct gi_flat_params *p,
                                    const struct gi_image *src, struct gi_err *err)
 {
-    enum gi_status status = gi_footprint_make(w, &p->window, src, GI_TAPS_MAX, err);
+    *e = (struct element){0};
+    enum gi_status status = p->heights
+                                ? read_heights(e, p, err)
+                                : gi_footprint_make(&e->w, &p->window, src, GI_TAPS_MAX, err);
     if (!status)
-        status = gi_footprint_place(w, &p->origin, "origin", err);
+        status = gi_footprint_place(&e->w, &p->origin, "origin", err);
     if (status)
-        gi_footprint_free(w);
+        element_free(e);
     return status;
+}
+
+/* Checks that --mask is the only other option for the shape of an element with heights. */
+static enum gi_status check_heights(const struct gi_footprint_params *p, struct gi_err *err)
+{
+    bool sized = gi_extent_is_set(&p->size);
+    if (p->k || sized || p->shape != GI_FOOTPRINT_RECT)
+        return gi_fail(err, GI_E_USAGE, "--heights and --%s: want one of them",
+                       p->k    ? "k"
+                       : sized ? "size"
+                               : "shape");
+    return GI_OK;
 }
 
 enum gi_status gi_flat_check(void *params, struct gi_err *err)
@@ -69,16 +131,49 @@ enum gi_status gi_flat_check(void *params, struct gi_err *err)
     const struct gi_flat_params *p = params;
     const struct gi_extent *size = &p->window.size;
     const struct gi_image any = {.width = 1, .height = 1};
-    struct gi_footprint w;
-    enum gi_status status = gi_footprint_check(params, err);
-    if (status || !p->origin.n)
+    struct element e;
+    enum gi_status status =
+        p->heights ? check_heights(&p->window, err) : gi_footprint_check(params, err);
+    if (status || (!p->heights && !p->origin.n))
         return status;
     if (gi_extent_is_set(size) && (size->width.percent || size->height.percent))
         return gi_fail(err, GI_E_USAGE, "--origin and a --size in %%: want a --size in pixels");
-    status = element_make(&w, p, &any, err);
+    status = element_make(&e, p, &any, err);
     if (!status)
-        gi_footprint_free(&w);
+        element_free(&e);
     return status;
+}
+
+/* Fills in the structuring element for the erosion, and its reflection for the dilation. */
+static void fill(struct gi_flat *flat, const struct element *e, bool alpha,
+                 const struct gi_border_spec *border)
+{
+    const struct gi_footprint *w = &e->w;
+    int n = w->nruns, pixels = e->heights ? w->pixels : 0;
+    float *heights = (float *)(void *)(flat->runs + 2 * n);
+    flat->erode.flat = (struct gi_min_max){.width = w->width,
+                                           .height = w->height,
+                                           .anchor_x = w->anchor_x,
+                                           .anchor_y = w->anchor_y,
+                                           .alpha_too = alpha,
+                                           .border = *border,
+                                           .runs = w->runs ? flat->runs : NULL,
+                                           .nruns = n};
+    flat->dilate.flat = flat->erode.flat;
+    flat->dilate.flat.greatest = true;
+    flat->dilate.flat.anchor_x = w->width - 1 - w->anchor_x;
+    flat->dilate.flat.anchor_y = w->height - 1 - w->anchor_y;
+    flat->dilate.flat.runs = w->runs ? flat->runs + n : NULL;
+    for (int i = 0; i < n; i++) {
+        const struct gi_footprint_run run = w->runs[i];
+        flat->runs[i] = run;
+        flat->runs[2 * n - 1 - i] =
+            (struct gi_footprint_run){(int16_t)-run.y, (int16_t)-run.last, (int16_t)-run.first};
+    }
+    flat->erode.heights = pixels ? heights : NULL;
+    flat->dilate.heights = pixels ? heights + pixels : NULL;
+    for (int i = 0; i < pixels; i++)
+        heights[i] = heights[2 * pixels - 1 - i] = e->heights[i];
 }
 
 /* Plans `passes` erosions and dilations, one after another. */
@@ -86,19 +181,21 @@ static enum gi_status plan_passes(struct gi_plan *plan, int passes, struct gi_er
 {
     const struct gi_flat_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    struct gi_footprint w;
-    enum gi_status status = element_make(&w, p, src, err);
+    struct element e;
+    enum gi_status status = element_make(&e, p, src, err);
     if (status)
         return status;
-    struct gi_flat *flat =
-        gi_plan_tables(plan, sizeof *flat + 2 * (size_t)w.nruns * sizeof *w.runs, err);
+    size_t nruns = 2 * (size_t)e.w.nruns, nheights = e.heights ? 2 * (size_t)e.w.pixels : 0;
+    struct gi_flat *flat;
+    flat = gi_plan_tables(
+        plan, sizeof *flat + nruns * sizeof *flat->runs + nheights * sizeof *e.heights, err);
     struct gi_border_spec border = gi_border_spec_from(&p->border, src);
     if (flat)
-        fill(flat, &w, p->alpha, &border);
-    gi_footprint_free(&w);
-    plan->halo = passes * gi_footprint_halo(&w);
+        fill(flat, &e, p->alpha, &border);
+    element_free(&e);
+    plan->halo = passes * gi_footprint_halo(&e.w);
     plan->border = border.mode;
-    plan->cost.other = passes * (2.0 + w.nruns);
+    plan->cost.other = passes * (nheights ? e.w.pixels : 2.0 + e.w.nruns);
     gi_opacity_plan(plan, p->alpha);
     return flat ? GI_OK : GI_E_MEMORY;
 }
@@ -161,29 +258,40 @@ static enum gi_status of_opaque(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
+/* Erodes or dilates. */
 static enum gi_status pick(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_min_max *spec, bool hides, struct gi_err *err)
+                           const struct gi_flat_filter *filter, bool hides, struct gi_err *err)
 {
-    return (hides ? of_opaque : queue->k->min_max)(queue, dst, src, spec, err);
+    const struct gi_min_max *flat = &filter->flat;
+    const struct gi_nonflat nonflat = {.runs = flat->runs,
+                                       .nruns = flat->nruns,
+                                       .heights = filter->heights,
+                                       .greatest = flat->greatest,
+                                       .alpha_too = flat->alpha_too,
+                                       .opaque = hides,
+                                       .border = flat->border};
+    if (filter->heights)
+        return queue->k->nonflat(queue, dst, src, &nonflat, err);
+    return (hides ? of_opaque : queue->k->min_max)(queue, dst, src, flat, err);
 }
 
 static bool hides(const struct gi_plan *plan, const struct gi_work *work)
 {
     const struct gi_flat_params *p = plan->params;
     const struct gi_flat *flat = plan->tables;
-    return gi_opacity_hides(plan, work, &flat->erode.border, p->alpha);
+    return gi_opacity_hides(plan, work, &flat->erode.flat.border, p->alpha);
 }
 
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
-                           const struct gi_work *work, const struct gi_min_max *spec,
+                           const struct gi_work *work, const struct gi_flat_filter *filter,
                            struct gi_err *err)
 {
-    return pick(queue, work->dst, work->srcs, spec, hides(plan, work), err);
+    return pick(queue, work->dst, work->srcs, filter, hides(plan, work), err);
 }
 
 enum gi_status gi_flat_both(const struct gi_plan *plan, struct gi_queue *queue,
-                            const struct gi_work *work, const struct gi_min_max *first,
-                            const struct gi_min_max *second, struct gi_err *err)
+                            const struct gi_work *work, const struct gi_flat_filter *first,
+                            const struct gi_flat_filter *second, struct gi_err *err)
 {
     struct gi_image between;
     bool some = hides(plan, work);
@@ -206,8 +314,8 @@ static enum gi_status two(struct gi_queue *queue, struct gi_image *dst, const st
 }
 
 enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
-                            const struct gi_work *work, const struct gi_min_max *a,
-                            const struct gi_min_max *b, enum gi_arithmetic_op op, bool alpha,
+                            const struct gi_work *work, const struct gi_flat_filter *a,
+                            const struct gi_flat_filter *b, enum gi_arithmetic_op op, bool alpha,
                             struct gi_err *err)
 {
     struct gi_image other, *dst = work->dst;

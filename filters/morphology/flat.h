@@ -1,5 +1,5 @@
-/* Flat morphology: erosion and dilation with a structuring element, and operations that combine
- * erosion and dilation.
+/* Erosion and dilation with a structuring element, flat or with heights, and operations that
+ * combine erosion and dilation.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -10,6 +10,7 @@
 
 struct gi_flat_params {
     struct gi_footprint_params window;
+    const char *heights; /* rows of numbers; NULL: flat */
     struct gi_reals origin;
     bool alpha;
     struct gi_border_params border;
@@ -18,6 +19,7 @@ struct gi_flat_params {
 /* Option rows for the structuring element, its origin, --alpha and the border. Operations that
  * subtract use gi_flat_difference_options, in which --alpha is missing. */
 extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
+extern const struct gi_option gi_flat_midpoint_options[]; /* without --heights */
 
 /* A paragraph for the manuals of operations that dilate. */
 #define GI_FLAT_PEERS                                                                              \
@@ -25,10 +27,28 @@ extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
     "not turn it. This matters only if a side is even, if a --mask changes when it is turned, or " \
     "with --origin, which is turned too."
 
+/* A paragraph about --heights for manuals. */
+#define GI_FLAT_HEIGHTS_MANUAL                                                                     \
+    "--heights gives each pixel of the structuring element a height in sample values: rows of "    \
+    "numbers of either sign, with at most 501 on a side. An erosion subtracts the heights from "   \
+    "the samples before it takes the minimum, and a dilation adds them before it takes the "       \
+    "maximum (non-flat morphology). With --mask, which must have the same sides, only pixels "     \
+    "inside the mask count. Sums are computed in float32. In 8 and 16 bits the result of each "    \
+    "erosion and dilation is rounded and limited to the range of the type. The results are those " \
+    "of scipy with structure, except that scipy's integers wrap around. The time grows with the "  \
+    "number of pixels."
+
+/* An erosion or dilation. */
+struct gi_flat_filter {
+    struct gi_min_max flat;
+    const float *heights; /* of its runs, as in struct gi_nonflat; NULL: it is flat */
+};
+
 /* The tables of a plan. An opening runs `erode` on the image, and then `dilate` on the result. */
 struct gi_flat {
-    struct gi_min_max erode, dilate;
-    /* Runs of the structuring element for `erode`, then those for `dilate`. */
+    struct gi_flat_filter erode, dilate;
+    /* Runs of the structuring element for `erode`, then those for `dilate`. The heights of both, if
+     * there are any, follow. */
     struct gi_footprint_run runs[];
 };
 
@@ -50,20 +70,20 @@ enum gi_status gi_flat_check(void *params, struct gi_err *err);
     .options = option_rows, .params_nbytes = sizeof(struct gi_flat_params),                        \
     .check = gi_flat_check, .plan = plan_function, .run = run, .measure = gi_opacity_measure
 
-/* Called by the operations' `run`. gi_flat_one applies the min or max filter `spec` to the source.
+/* Called by the operations' `run`. gi_flat_one applies `filter` to the source.
  * gi_flat_both applies `first` to the source, and then `second` to the result. gi_flat_pair applies
  * `a` and `b` to the source, and combines both results by the plain `op`. If `alpha` is set, their
  * alphas are combined, too. Fully transparent pixels are ignored (filters/opacity.h). Intermediate
  * images are allocated and released here. Errors: those of the primitives. */
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
-                           const struct gi_work *work, const struct gi_min_max *spec,
+                           const struct gi_work *work, const struct gi_flat_filter *filter,
                            struct gi_err *err);
 enum gi_status gi_flat_both(const struct gi_plan *plan, struct gi_queue *queue,
-                            const struct gi_work *work, const struct gi_min_max *first,
-                            const struct gi_min_max *second, struct gi_err *err);
+                            const struct gi_work *work, const struct gi_flat_filter *first,
+                            const struct gi_flat_filter *second, struct gi_err *err);
 enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
-                            const struct gi_work *work, const struct gi_min_max *a,
-                            const struct gi_min_max *b, enum gi_arithmetic_op op, bool alpha,
+                            const struct gi_work *work, const struct gi_flat_filter *a,
+                            const struct gi_flat_filter *b, enum gi_arithmetic_op op, bool alpha,
                             struct gi_err *err);
 
 /* Computes dst = a - b, with the alpha of `a`. `dst` may be `a` or `b`. Errors: those of the

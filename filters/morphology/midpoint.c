@@ -15,8 +15,8 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const struct gi_flat *flat = plan->tables;
     /* The neighbourhood is that of `erode`, because that of `dilate` is reflected. */
-    struct gi_min_max greatest = flat->erode;
-    greatest.greatest = true;
+    struct gi_flat_filter greatest = flat->erode;
+    greatest.flat.greatest = true;
     return gi_flat_pair(plan, queue, work, &greatest, &flat->erode, GI_ARITHMETIC_MIDDLE, true,
                         err);
 }
@@ -35,5 +35,5 @@ const struct gi_filter gi_filter_midpoint = {
               "and NaN.\n\n"
               "The result is rounded once; a tie is rounded to the even number. Source: R. C. "
               "Gonzalez, R. E. Woods, Digital Image Processing, section 5.3.",
-    GI_FLAT_ROW(gi_flat_options, plan),
+    GI_FLAT_ROW(gi_flat_midpoint_options, plan),
 };

@@ -125,6 +125,7 @@ static const char *const uneven[] = {"kernel=1 2 3; 0 1 0; 2 -1 4; 0 0 1; 5 1 1;
 static const char *const wide[] = {"k=31", NULL};
 static const char *const above[] = {"size=4x8", "origin=-2,3", NULL};
 static const char *const below[] = {"size=4x8", "origin=1,-4", NULL};
+static const char *const high[] = {"heights=1 2 0; 0.5 -3 0; 0 0 9; 1 1 1", "origin=0,-2", NULL};
 static const char *const apart[] = {"per-channel", NULL};
 static const char *const deviant[] = {"sigma=1.7", NULL};
 static const char *const kept[] = {"sigma=1.7", "alpha=keep", NULL};
@@ -157,6 +158,7 @@ static const struct {
              {"edges", NULL, 0},
              {"erode", below, 0},
              {"close", above, 0},
+             {"open", high, 0},
              {"threshold", NULL, 0},
              {"threshold", apart, 0},
              {"local-threshold", wolf, 0},

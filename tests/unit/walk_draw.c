@@ -174,6 +174,8 @@ static const struct {
     {"mask", "B 1 B; 1 B 1"},
     {"mask", "B B 1 B B; B B B B B; 1 B B B B; B B B B B"},
     {"mask", "1"},
+    {"heights", "R R R; R T R"},
+    {"heights", "R R R R R; T 1 B 0 R; 9 B 1 B 0; 5 R T B R"},
     {"hit", "B 1 B; 1 B B"},
     {"hit", "B B B; B 1 B; B B 1; B B B"},
     {"miss", "1 B B"},
