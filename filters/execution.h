@@ -49,6 +49,14 @@ enum gi_status gi_execution_encode(struct gi_queue *queue, struct gi_encoded *en
                                    const struct gi_image *image, const struct gi_coding *coding,
                                    const struct gi_allocator *allocator, struct gi_err *err);
 
+/* Encodes an image on the device as a JPEG of the lowest quality that reaches coding->ssimulacra2,
+ * into ending->encoded (filters/coded_quality.c). Errors: those of the primitives, GI_E_UNSUPPORTED
+ * if no quality reaches the score. */
+enum gi_status gi_execution_encode_scored(struct gi_queue *queue, struct gi_ending *ending,
+                                          const struct gi_image *image,
+                                          const struct gi_coding *coding,
+                                          const struct gi_allocator *allocator, struct gi_err *err);
+
 /* Runs one measuring pass of plan i. */
 enum gi_status gi_execution_measure(struct gi_execution *execution, int i,
                                     const struct gi_look *look, struct gi_err *err);

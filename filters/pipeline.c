@@ -283,9 +283,12 @@ static enum gi_status encode(struct gi_execution *execution, struct gi_image *ds
     if ((on_cpu && !ending->on_cpu) || !ending->coding_of(ending->self, &coding, image) ||
         (coding.strip_rows && !queue->k->png_encode))
         return GI_OK;
+    const struct gi_allocator *allocator = on_cpu ? NULL : execution->src->allocator;
     start(execution, "encode");
-    enum gi_status status = gi_execution_encode(queue, &ending->encoded, image, &coding,
-                                                on_cpu ? NULL : execution->src->allocator, err);
+    enum gi_status status =
+        coding.ssimulacra2 > 0
+            ? gi_execution_encode_scored(queue, ending, image, &coding, allocator, err)
+            : gi_execution_encode(queue, &ending->encoded, image, &coding, allocator, err);
     bool later =
         status == GI_E_UNSUPPORTED || status == GI_E_MEMORY || status == GI_E_DEVICE_MEMORY;
     status = stop(execution, later ? GI_OK : status, times ? &times->encode_ms : NULL, err);

@@ -56,6 +56,10 @@ struct gi_ending {
     void *self;
     /* The CPU makes scans of JPEGs too, for tests: libjpeg-turbo is faster there. */
     bool on_cpu;
+    /* Describes a JPEG of this quality, 1 to 100, for a search. Returns false if the samples are
+     * needed. May be NULL if coding_of() asks for no search. */
+    bool (*frame_at)(void *self, struct gi_jpeg_frame *frame, const struct gi_image *shape,
+                     int quality);
     /* Set by the run, zero before; the caller frees it with gi_encoded_free(). If it is set, `dst`
      * has only the shape of the result, otherwise the samples. */
     struct gi_encoded encoded;

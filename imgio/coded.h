@@ -114,12 +114,17 @@ struct gi_png_strips {
 struct gi_coding {
     int strip_rows;             /* of a PNG with the default compression; 0: the file is a JPEG */
     struct gi_jpeg_frame frame; /* of the JPEG */
+    /* The score of SSIMULACRA 2 that a search for the quality of the JPEG must reach, and its
+     * highest quality, 1 to 100. 0: there is no search. */
+    double ssimulacra2;
+    int most;
 };
 
 /* An image that a device has encoded: the scan of a JPEG, or the strips of a PNG. */
 struct gi_encoded {
     struct gi_jpeg_scan scan;
     struct gi_png_strips strips;
+    int quality; /* of a JPEG, which a search has found; 0: that of the options */
 };
 
 static inline bool gi_is_encoded(const struct gi_encoded *encoded)

@@ -107,8 +107,11 @@ enum gi_status gi_encode_sized(struct gi_sink *sink, const struct gi_format *for
                                const struct gi_save_options *options, struct gi_err *err)
 {
     struct file best = {0};
-    if (!options->max_nbytes && !options->judge)
-        return format->encode(sink, image, metadata, options, err);
+    struct gi_save_options own = *options;
+    if (options->encoded && options->encoded->quality)
+        own.quality = options->encoded->quality;
+    if (options->encoded || (!options->max_nbytes && !options->judge))
+        return format->encode(sink, image, metadata, &own, err);
     if (!format->info.quality)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: is for formats with a --quality, not for %s",
                        options->judge ? options->judge->wanted : "--max-file-size",

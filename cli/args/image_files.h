@@ -151,10 +151,11 @@ enum gi_status gi_cli_save_bytes(const void *bytes, size_t nbytes, const char *p
 /* Returns the options of gi_save() without the background. */
 struct gi_save_options gi_cli_save_options(const struct gi_io_params *io);
 /* As gi_save_coding(): returns whether gi_cli_save() writes an image of this shape without any
- * conversion as a JPEG, or as a PNG with the default compression, and describes this file. */
+ * conversion as a JPEG, or as a PNG with the default compression, and describes this file.
+ * `quality` replaces --quality unless it is 0. */
 bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape,
                         const struct gi_metadata *metadata, const char *path,
-                        const struct gi_io_params *io);
+                        const struct gi_io_params *io, int quality);
 /* As gi_save_takes_rows(): returns whether gi_cli_save() can write such an image row by row. */
 bool gi_cli_saves_rows(const struct gi_image *shape, const struct gi_metadata *metadata,
                        const char *path, const struct gi_io_params *io);

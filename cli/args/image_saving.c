@@ -9,16 +9,24 @@
 #include <sys/stat.h>
 
 #include "cli/paths/output.h"
+#include "imgio/quality_search.h"
 #include "imgio/small.h"
 
 bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape,
                         const struct gi_metadata *metadata, const char *path,
-                        const struct gi_io_params *io)
+                        const struct gi_io_params *io, int quality)
 {
     const double black[3] = {0};
     struct gi_save_options options = gi_cli_save_options(io);
+    const struct gi_quality_target *target = &io->encoding.target;
     options.background = io->background ? black : NULL; /* any colour composites */
-    return gi_save_coding(coding, shape, metadata, path, &options);
+    int most = options.quality == GI_QUALITY_KEEP ? GI_QUALITY_MAX : options.quality;
+    options.quality = quality ? quality : options.quality;
+    if (target->ssim > 0 || !gi_save_coding(coding, shape, metadata, path, &options))
+        return false;
+    coding->ssimulacra2 = target->ssimulacra2;
+    coding->most = most;
+    return target->ssimulacra2 <= 0 || !coding->strip_rows;
 }
 
 bool gi_cli_saves_rows(const struct gi_image *shape, const struct gi_metadata *metadata,

@@ -237,12 +237,26 @@ struct target {
     struct gi_io_params io;
 };
 
-static bool coding_of(void *self, struct gi_coding *coding, const struct gi_image *shape)
+static bool coding_at(const struct target *target, struct gi_coding *coding,
+                      const struct gi_image *shape, int quality)
 {
-    const struct target *target = self;
     const struct gi_line *line = &target->item->line;
     return gi_cli_save_coding(coding, shape, target->metadata,
-                              line->output ? line->output : line->input, &target->io);
+                              line->output ? line->output : line->input, &target->io, quality);
+}
+
+static bool coding_of(void *self, struct gi_coding *coding, const struct gi_image *shape)
+{
+    return coding_at(self, coding, shape, 0);
+}
+
+static bool frame_at(void *self, struct gi_jpeg_frame *frame, const struct gi_image *shape,
+                     int quality)
+{
+    struct gi_coding coding;
+    bool takes = coding_at(self, &coding, shape, quality);
+    *frame = coding.frame;
+    return takes;
 }
 
 /* For batches with --no-clobber and --report, which skip nothing. Refuses an output that exists
@@ -289,9 +303,10 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
     struct gi_io_params io = *options->io;
     struct results results;
     struct target target = {item, &results.metadata, io};
-    results = (struct results){
-        .shows = wants_metadata(gi_imaging_chain(imaging, item)),
-        .ending = {coding_of, &target, .on_cpu = ways && strstr(ways, "jpeg_encode:")}};
+    results = (struct results){.shows = wants_metadata(gi_imaging_chain(imaging, item)),
+                               .ending = {coding_of, &target,
+                                          .on_cpu = ways && strstr(ways, "jpeg_encode:"),
+                                          .frame_at = frame_at}};
     enum gi_status status = GI_OK;
     /* An input of --for has a chain of its own, which is not lossless. */
     if (io.passed.lossless && gi_imaging_chain(imaging, item) == options->chain)

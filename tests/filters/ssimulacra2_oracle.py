@@ -3,8 +3,9 @@
 The definition is that of J. Sneyers, https://github.com/cloudinary/ssimulacra2, with the filter of D. Charalampidis,
 Recursive implementation of the Gaussian filter using truncated cosine functions, 2016, solved here for its weights.
 
-Sources: filters/statistics/compare_ssimulacra2.c filters/statistics/ssimulacra2* cli/args/quality_target* imgio/judge.h imgio/save_size*
+Sources: filters/statistics/compare_ssimulacra2.c filters/statistics/ssimulacra2* filters/coded_quality.c cli/args/quality_target* imgio/judge.h imgio/save_size*
 """
+import contextlib
 import json
 import os
 import subprocess
@@ -190,10 +191,26 @@ def test_target():
         p = subprocess.run([c.program, "convert", c.path("in.png"), c.path("none.jpg"), *map(str, options)], capture_output=True)
         c.check(f"{options}: {p.stderr}", p.returncode == status and words in p.stderr and not os.path.exists(c.path("none.jpg")))
     Image.fromarray(image[:7]).save(c.path("low.png"))
+    Image.fromarray(image[:, :, 1]).save(c.path("gray.png"))
     p = subprocess.run([c.program, "convert", c.path("low.png"), c.path("none.jpg"), "--target-ssimulacra2", "70"], capture_output=True)
     c.check("an image without a score", p.returncode == 1 and f"--target-ssimulacra2 70: {image.shape[1]} x 7 pixels have no score, want 8 x 8 or more" in p.stderr.decode())
     p = subprocess.run([c.program, "convert", c.path("in.png"), c.path("none.tif"), "--target-ssim", "0.9"], capture_output=True)
     c.check("a format without quality", p.returncode == 2 and b"--target-ssim: is for formats with a --quality, not for tiff" in p.stderr)
+    way = {**os.environ, "GPUIMG_WAY": "jpeg_encode:blocks"}  # the search of a device, on the CPU
+    for name, *options in (("in", "ssimulacra2", 75), ("in", "ssimulacra2", 88, "--quality", 95), ("gray", "ssimulacra2", 60), ("in", "ssimulacra2", 99.5),
+                           ("low", "ssimulacra2", 70), ("in", "ssim", 0.9), ("in", "ssimulacra2", 75, "--progressive")):
+        made, out = [], c.path("way.jpg")
+        for env in (None, way):
+            if os.path.exists(out):
+                os.remove(out)
+            p = subprocess.run([c.program, "flip", "--h", c.path(f"{name}.png"), out, f"--target-{options[0]}", *map(str, options[1:])],
+                               capture_output=True, env=env)
+            with contextlib.suppress(FileNotFoundError), open(out, "rb") as f:
+                p.stdout = f.read()
+            made.append((p.returncode, p.stderr, p.stdout))
+        needs_samples = b"no jpeg_encode has run" in made[1][1]  # no device encodes such a file
+        c.check(f"{name} {options} on a device: {made[0][:2]}, {made[1][:2]}", needs_samples or made[0] == made[1])
+        c.check(f"{name} {options} is searched on a device", needs_samples == (options[0] == "ssim" or "--progressive" in options))
     c.run("flip", "--h", c.path("in.png"), c.path("flipped.jpg"), "--target-ssimulacra2", 75)
     want = np.asarray(Image.open(c.path("flipped.jpg")))
     c.check("after an operation", score(image[:, ::-1], want, 255) >= 75 - 1e-3)
