@@ -1,35 +1,35 @@
 /* Exact distance transform. Sites are packed as bits, 32 rows of a column per word, from which the
- * distance to the nearest site in a column follows by counting zeros. In a row the columns around a
- * pixel are then searched outward, until no farther column can be nearer. Rows with a pixel whose
- * search reaches REACH columns are computed again by a search for the nearest column of each pixel
- * that uses that this column never decreases from left to right.
+ * distance to the nearest site in a column follows by counting zeros. In a row the nearest column
+ * of a pixel never decreases from left to right. So pixels are searched by bisection: those in the
+ * middle between pixels that are known search only between the columns nearest to these.
  *
  *    word: 32 rows x 1 column       1. distance_pack: the sites as bits
  *    +-+-+-+-+-+-+-+                2. distance_scan: per word, the nearest sites above and below
- *    | | | | | | | | words 0        3. distance_near: searches of at most REACH columns, in tiles
- *    | | | | | | | |                   of 256 columns x 4 rows with a halo in shared memory
- *    +-+-+-+-+-+-+-+                4. distance_far: the other rows, a block per row, by bisection:
- *    | | | | | | | | words 1           a warp per pixel searches between the columns that are
- *    +-+-+-+-+-+-+-+                   nearest to its neighbours of the last level
+ *    | | | | | | | | words 0        3. distance_rows: a block per row, with the cost and the
+ * nearest | | | | | | | |                   column of each column in shared memory
+ *    +-+-+-+-+-+-+-+                   a. every 32nd pixel, a warp per pixel
+ *    | | | | | | | | words 1           b. the others, a thread per pixel
+ *    +-+-+-+-+-+-+-+                   c. the results
  *
- * Example of step 4: in a row of 7 pixels the first level searches all columns for pixel 3; if the
- * nearest is column 5, the second level searches columns 0 to 5 for pixel 1 and 5 to 6 for pixel 5.
+ * Example: in a row of 256 pixels the first level searches all columns for pixel 127; if the
+ * nearest is column 100, the second level searches columns 0 to 100 for pixel 63, and 100 to 255
+ * for pixel 191. A pixel whose own column has a site at a distance of 9 rows searches at most
+ * 9 columns to each side.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/cuda/common/warp_collectives.cuh"
 #include "kernels/regions.h"
 
 enum {
     PACK_THREADS = 256,
-    NEAR_THREADS = 256, /* columns of a tile */
-    NEAR_ROWS = 4,      /* of a tile; divides 32 */
-    REACH = 128,        /* columns */
-    NEAR_WIDTH = NEAR_THREADS + 2 * REACH,
-    FAR_THREADS = 256,
-    FAR_BLOCKS = 8,         /* per multiprocessor */
-    GRID_ROWS = 16384,      /* of a grid */
-    NO_SITE = 1 << 28,      /* an offset of this amount or more says that the column has no site */
-    NEAR_FAR = 0x3fff,      /* the same for offsets of 16 bits, which are limited to this amount */
-    FAR_NBYTES = 256 << 20, /* limit of the memory for the rows of distance_far() */
+    ROW_THREADS = 512,
+    LONG = 24,               /* columns that a thread searches alone */
+    FIRST = 32,              /* pixels between those of step a */
+    GRID_ROWS = 16384,       /* of a grid */
+    NO_SITE = 1 << 28,       /* an offset of this amount or more says that the column has no site */
+    SIDE_MAX = 32768,        /* of images whose costs have 32 bits */
+    WIDE_BLOCKS = 4,         /* blocks per multiprocessor for other images */
+    WIDE_NBYTES = 256 << 20, /* limit of the memory for their rows */
 };
 
 /* The sites of the image: width x words of each array. */
@@ -37,8 +37,6 @@ struct sites {
     uint32_t *bits; /* bit i: row 32 * word + i has a site */
     int32_t *above; /* row of the last site above the word, or -NO_SITE */
     int32_t *below; /* row of the first site below the word, or 2 * NO_SITE */
-    uint8_t *far;   /* per row: 1 if a search has not ended within REACH columns */
-    int32_t *rows;  /* two rows per block of distance_far() */
     int width, height, words;
 };
 
@@ -46,6 +44,7 @@ struct distance_args {
     struct gi_image dst, src;
     struct gi_distance spec;
     struct sites sites;
+    void *rows; /* a row per block, if it does not fit in shared memory */
 };
 
 /* ---- columns ---- */
@@ -86,14 +85,14 @@ static __global__ void __launch_bounds__(PACK_THREADS) distance_scan(struct site
     int last = -NO_SITE, next = 2 * NO_SITE;
     if (x >= s.width)
         return;
-#pragma unroll 8
+#pragma unroll 16
     for (int word = 0; word < s.words; word++) {
         size_t at = (size_t)word * s.width + x;
         uint32_t bits = s.bits[at];
         s.above[at] = last;
         last = bits ? 32 * word + 31 - __clz((int)bits) : last;
     }
-#pragma unroll 8
+#pragma unroll 16
     for (int word = s.words - 1; word >= 0; word--) {
         size_t at = (size_t)word * s.width + x;
         uint32_t bits = s.bits[at];
@@ -102,216 +101,312 @@ static __global__ void __launch_bounds__(PACK_THREADS) distance_scan(struct site
     }
 }
 
-/* Returns the rows from row y of the word down to the nearest site in its column, which is negative
- * for a site above. If two sites are equally near it is the upper one. */
-static __device__ __forceinline__ int offset_in(uint32_t bits, int above, int below, int y)
+/* Returns the rows from row y down to the nearest site in column x, which is negative for a site
+ * above. If two sites are equally near it is the upper one. */
+static __device__ __forceinline__ int offset_at(const struct sites &s, int x, int y)
 {
-    uint32_t upper = bits & (0xffffffffu >> (31 - y % 32)), lower = bits & ~upper;
+    size_t at = (size_t)(y / 32) * s.width + x;
+    uint32_t bits = s.bits[at], upper = bits & (0xffffffffu >> (31 - y % 32)),
+             lower = bits & ~upper;
     int first = y - y % 32;
-    int up = y - (upper ? first + 31 - __clz((int)upper) : above);
-    int down = (lower ? first + __ffs((int)lower) - 1 : below) - y;
+    int up = y - (upper ? first + 31 - __clz((int)upper) : s.above[at]);
+    int down = (lower ? first + __ffs((int)lower) - 1 : s.below[at]) - y;
     return up <= down ? -up : down;
 }
 
-/* ---- results ---- */
+/* ---- costs ---- */
 
-/* Stores the result of pixel (x, y), whose nearest site is `offset` rows below in column `column`,
- * or -1 if there is none. */
+/* How distances along rows and columns are combined. */
+enum metric { SQUARES, CITY_BLOCK, CHESSBOARD };
+
+/* What exceeds the cost of every site. Adding the square of a distance does not overflow. */
+template <typename C> static __device__ __forceinline__ C no_site_cost(void)
+{
+    return (C)1 << (8 * sizeof(C) - 1);
+}
+
+/* The cost of a site `rows` above or below in the own column. */
+template <typename C, enum metric METRIC> static __device__ __forceinline__ C column_cost(int rows)
+{
+    C n = (C)abs(rows);
+    return n >= NO_SITE ? no_site_cost<C>() : METRIC == SQUARES ? n * n : n;
+}
+
+/* The cost of a column dx pixels away, whose own cost is `column`. */
+template <typename C, enum metric METRIC>
+static __device__ __forceinline__ C cost_of(C column, int dx)
+{
+    C n = (C)abs(dx);
+    return METRIC == SQUARES ? column + n * n : METRIC == CITY_BLOCK ? column + n : max(column, n);
+}
+
+/* Returns a number of columns beyond which no column costs `cost` or less. */
+template <typename C, enum metric METRIC>
+static __device__ __forceinline__ int reach_of(C cost, int width)
+{
+    if (cost >= (C)width * width)
+        return width;
+    if (METRIC != SQUARES)
+        return (int)min(cost, (C)width);
+    return sizeof(C) == sizeof(uint32_t) ? (int)__fsqrt_rn((float)cost) + 1
+                                         : (int)__dsqrt_rn((double)cost) + 1;
+}
+
+/* Columns from lo to hi. */
+struct span {
+    int lo, hi;
+};
+
+/* ---- rows ---- */
+
+/* The type of columns beside costs of type C. */
+template <typename C> struct columns {
+    typedef int type;
+};
+template <> struct columns<uint32_t> {
+    typedef uint16_t type;
+};
+
+/* A row that a block processes. */
+template <typename C> struct row {
+    C *costs; /* of each column, at padded() */
+    typename columns<C>::type *nearest;
+    int y, width;
+};
+
+/* The place of a column among the costs, such that 32 columns at a distance of a power of 2 are in
+ * different banks. */
+static __host__ __device__ __forceinline__ int padded(int column)
+{
+    return column + (int)((unsigned)column / 32);
+}
+
+/* Searches the columns of a span, which is not empty. In a tie it returns the leftmost. */
+template <typename C, enum metric METRIC>
+static __device__ __forceinline__ int thread_search(const struct row<C> &row, int x, struct span in)
+{
+    int column = in.lo;
+    C least = cost_of<C, METRIC>(row.costs[padded(in.lo)], x - in.lo);
+    for (int i = in.lo + 1; i <= in.hi; i++) {
+        C cost = cost_of<C, METRIC>(row.costs[padded(i)], x - i);
+        column = cost < least ? i : column;
+        least = min(cost, least);
+    }
+    return column;
+}
+
+/* Returns the column with the smallest of the costs that the lanes of a warp have. */
+static __device__ __forceinline__ int warp_nearest(uint32_t cost, int column)
+{
+    uint32_t least = ~warp_reduce_max(~cost);
+    return warp_reduce_min(cost == least ? column : INT_MAX);
+}
+
+static __device__ __forceinline__ int warp_nearest(uint64_t cost, int column)
+{
+    uint32_t high = (uint32_t)(cost >> 32), least_high = ~warp_reduce_max(~high);
+    return warp_nearest(high == least_high ? (uint32_t)cost : UINT32_MAX,
+                        high == least_high ? column : INT_MAX);
+}
+
+/* The same search by a warp. */
+template <typename C, enum metric METRIC>
+static __device__ __forceinline__ int warp_search(const struct row<C> &row, int x, struct span in)
+{
+    C least = (C)-1;
+    int column = INT_MAX;
+    for (int i = in.lo + (int)(threadIdx.x % WARP); i <= in.hi; i += WARP) {
+        C cost = cost_of<C, METRIC>(row.costs[padded(i)], x - i);
+        column = cost < least ? i : column;
+        least = min(cost, least);
+    }
+    return warp_nearest(least, column);
+}
+
+/* Returns the columns to search for pixel x, of the level with this step. */
+template <typename C, enum metric METRIC>
+static __device__ __forceinline__ struct span span_at(const struct row<C> &row, int x, int step)
+{
+    int reach = reach_of<C, METRIC>(row.costs[padded(x)], row.width);
+    int lo = x >= step ? (int)row.nearest[x - step] : 0;
+    int hi = step < row.width - x ? (int)row.nearest[x + step] : row.width - 1;
+    return {max(lo, x - reach), reach < hi - x ? x + reach : hi};
+}
+
+/* Finds the nearest columns of a level, a thread per pixel. The few long searches, where the
+ * nearest site changes to a far one, are made by the whole warp. */
+template <typename C, enum metric METRIC>
+static __device__ __forceinline__ void level_search(const struct row<C> &row, int step)
+{
+    const unsigned n = ((unsigned)row.width / (unsigned)step + 1) / 2; /* pixels of the level */
+    for (unsigned k = threadIdx.x; k - threadIdx.x % WARP < n; k += ROW_THREADS) {
+        int x = (int)((2 * k + 1) * (unsigned)step - 1), column = 0;
+        struct span span = {0, -1};
+        if (k < n)
+            span = span_at<C, METRIC>(row, x, step);
+        bool is_long = span.hi - span.lo >= LONG;
+        if (k < n && !is_long)
+            column = thread_search<C, METRIC>(row, x, span);
+        for (unsigned left = __ballot_sync(~0u, is_long); left; left &= left - 1) {
+            int lane = __ffs((int)left) - 1;
+            struct span far = {__shfl_sync(~0u, span.lo, lane), __shfl_sync(~0u, span.hi, lane)};
+            int found = warp_search<C, METRIC>(row, __shfl_sync(~0u, x, lane), far);
+            column = (int)threadIdx.x % WARP == lane ? found : column;
+        }
+        if (k < n)
+            row.nearest[x] = (typename columns<C>::type)column;
+    }
+}
+
+/* Finds the nearest columns. The pixels of a level are step - 1, 3 * step - 1, 5 * step - 1, ... */
+template <typename C, enum metric METRIC>
+static __device__ __forceinline__ void row_search(const struct row<C> &row)
+{
+    long long warp = threadIdx.x / WARP, step = FIRST;
+    while (step <= row.width / 2)
+        step *= 2;
+    for (; step >= FIRST; step /= 2) {
+        for (long long x = (2 * warp + 1) * step - 1; x < row.width;
+             x += 2 * step * (ROW_THREADS / WARP)) {
+            int column =
+                warp_search<C, METRIC>(row, (int)x, span_at<C, METRIC>(row, (int)x, (int)step));
+            if (threadIdx.x % WARP == 0)
+                row.nearest[x] = (typename columns<C>::type)column;
+        }
+        __syncthreads();
+    }
+    for (int each = FIRST / 2; each >= 1; each /= 2) {
+        level_search<C, METRIC>(row, each);
+        __syncthreads();
+    }
+}
+
+/* Stores the result of pixel (x, y). */
+template <typename C>
 static __device__ __forceinline__ void result_store(const struct distance_args &args, int x, int y,
-                                                    int column, int offset)
+                                                    int column, C cost)
 {
     enum gi_distance_kind kind = args.spec.kind;
+    bool none = cost >= no_site_cost<C>();
     char *row = (char *)args.dst.data + (size_t)y * args.dst.stride;
-    int64_t cost = gi_distance_cost(kind, x - column, offset);
     if (kind == GI_DISTANCE_PLACE) {
-        ((float *)row)[2 * (size_t)x] = (float)column;
-        ((float *)row)[2 * (size_t)x + 1] = column < 0 ? -1.0f : (float)(y + offset);
+        int from = none ? -1 : y + offset_at(args.sites, column, y);
+        ((float *)row)[2 * (size_t)x] = none ? -1.0f : (float)column;
+        ((float *)row)[2 * (size_t)x + 1] = (float)from;
     } else if (kind == GI_DISTANCE_SAMPLE) {
-        bool near = column >= 0 && cost <= args.spec.within;
-        const char *from =
-            (const char *)args.src.data + (near ? (size_t)(y + offset) * args.src.stride : 0);
-        SAMPLE_TYPES(args.src.type, ((T *)row)[x] = near ? ((const T *)from)[column] : (T)0);
+        bool near = !none && (int64_t)cost <= args.spec.within;
+        int from = near ? y + offset_at(args.sites, column, y) : 0;
+        const char *line = (const char *)args.src.data + (size_t)from * args.src.stride;
+        SAMPLE_TYPES(args.src.type, ((T *)row)[x] = near ? ((const T *)line)[column] : (T)0);
     } else {
-        float v = column < 0                      ? INFINITY
-                  : kind != GI_DISTANCE_EUCLIDEAN ? __ll2float_rn(cost)
+        float v = none                            ? INFINITY
+                  : kind != GI_DISTANCE_EUCLIDEAN ? (float)cost
                   : cost <= 1 << 24               ? __fsqrt_rn((float)cost)
                                                   : (float)__dsqrt_rn((double)cost);
         SAMPLE_TYPES(args.dst.type, sample_store((T *)row + x, v));
     }
 }
 
-/* ---- near sites ---- */
-
-/* Returns the distance as gi_distance_cost() does, in 32 bits. */
-static __device__ __forceinline__ int cost_near(enum gi_distance_kind kind, int dx, int dy)
+template <typename C, enum metric METRIC>
+static __device__ __forceinline__ void row_make(const struct row<C> &row,
+                                                const struct distance_args &args)
 {
-    return kind == GI_DISTANCE_CITY_BLOCK   ? dx + abs(dy)
-           : kind == GI_DISTANCE_CHESSBOARD ? max(dx, abs(dy))
-                                            : dx * dx + dy * dy;
-}
-
-/* Searches the columns outward from a pixel. offsets[k] is the offset in the column k to the right.
- * *column becomes the number of columns to the nearest site. Returns false if columns beyond REACH
- * may be nearer. */
-static __device__ __forceinline__ bool search_near(int *column, const int16_t *offsets,
-                                                   enum gi_distance_kind kind)
-{
-    int best = cost_near(kind, 0, offsets[0]), k = 1;
-    *column = 0;
-    for (; k <= REACH && cost_near(kind, k, 0) <= best; k++) {
-        int left = cost_near(kind, k, offsets[-k]), right = cost_near(kind, k, offsets[k]);
-        *column = left <= best ? -k : *column; /* in a tie the column on the left */
-        best = min(best, left);
-        *column = right < best ? k : *column;
-        best = min(best, right);
+    for (int x = (int)threadIdx.x; x < row.width; x += ROW_THREADS)
+        row.costs[padded(x)] = column_cost<C, METRIC>(offset_at(args.sites, x, row.y));
+    __syncthreads();
+    row_search<C, METRIC>(row);
+    for (int x = (int)threadIdx.x; x < row.width; x += ROW_THREADS) {
+        int column = row.nearest[x];
+        C cost = cost_of<C, METRIC>(row.costs[padded(column)], x - column);
+        result_store<C>(args, x, row.y, column, cost);
     }
-    return cost_near(kind, k, 0) > best;
+    __syncthreads();
 }
 
-static __global__ void __launch_bounds__(NEAR_THREADS)
-    distance_near(const __grid_constant__ struct distance_args args)
+template <typename C> static __host__ __device__ inline size_t row_nbytes(int width)
 {
-    __shared__ int16_t offsets[NEAR_ROWS][NEAR_WIDTH];
-    const struct sites &s = args.sites;
-    int x0 = (int)(blockIdx.x * NEAR_THREADS), x = x0 + (int)threadIdx.x;
-    for (int y0 = (int)blockIdx.y * NEAR_ROWS; y0 < s.height; y0 += (int)gridDim.y * NEAR_ROWS) {
-        for (int i = (int)threadIdx.x; i < NEAR_WIDTH; i += NEAR_THREADS) {
-            int column = x0 + i - REACH;
-            bool inside = column >= 0 && column < s.width;
-            size_t at = (size_t)(y0 / 32) * s.width + (inside ? column : 0);
-            uint32_t bits = s.bits[at];
-            int above = s.above[at], below = s.below[at];
-#pragma unroll
-            for (int r = 0; r < NEAR_ROWS; r++) {
-                int offset = inside ? offset_in(bits, above, below, y0 + r) : NEAR_FAR;
-                offsets[r][i] = (int16_t)min(max(offset, -NEAR_FAR), NEAR_FAR);
-            }
-        }
-        __syncthreads();
-        for (int r = 0; r < NEAR_ROWS && x < s.width && y0 + r < s.height; r++) {
-            const int16_t *own = &offsets[r][threadIdx.x + REACH];
-            int column;
-            if (search_near(&column, own, args.spec.kind))
-                result_store(args, x, y0 + r, x + column, own[column]);
-            else
-                s.far[y0 + r] = 1;
-        }
-        __syncthreads();
+    return ((size_t)padded(width) * sizeof(C) + (size_t)width * sizeof(typename columns<C>::type) +
+            15) /
+           16 * 16;
+}
+
+/* Costs of 32 bits are in shared memory, costs of 64 bits in args.rows. */
+template <typename C>
+static __global__ void __launch_bounds__(ROW_THREADS, 4)
+    distance_rows(const __grid_constant__ struct distance_args args)
+{
+    extern __shared__ uint4 shared[];
+    const int width = args.sites.width;
+    C *costs = sizeof(C) == sizeof(uint32_t)
+                   ? (C *)shared
+                   : (C *)((char *)args.rows + blockIdx.x * row_nbytes<C>(width));
+    struct row<C> row = {};
+    row.costs = costs;
+    row.nearest = (typename columns<C>::type *)(costs + padded(width));
+    row.width = width;
+    for (row.y = (int)blockIdx.x; row.y < args.sites.height; row.y += (int)gridDim.x) {
+        if (args.spec.kind == GI_DISTANCE_CITY_BLOCK)
+            row_make<C, CITY_BLOCK>(row, args);
+        else if (args.spec.kind == GI_DISTANCE_CHESSBOARD)
+            row_make<C, CHESSBOARD>(row, args);
+        else
+            row_make<C, SQUARES>(row, args);
     }
 }
 
-/* ---- other rows ---- */
+/* ---- launches ---- */
 
-/* The warp returns the column from `lo` to `hi` that is nearest to pixel x, or -1 if these columns
- * have no site; in a tie the leftmost. */
-static __device__ __forceinline__ int search_far(const int32_t *offsets, int x, int lo, int hi,
-                                                 enum gi_distance_kind kind)
+static enum gi_status rows_launch(struct gi_cuda_queue *cu, const struct distance_args &args,
+                                  unsigned blocks, bool narrow, struct gi_err *err)
 {
-    int64_t best = INT64_MAX;
-    int column = -1;
-#pragma unroll 4
-    for (int i = lo + (int)(threadIdx.x % 32); i <= hi; i += 32) {
-        int offset = offsets[i];
-        int64_t cost = gi_distance_cost(kind, x - i, offset);
-        bool nearer = abs(offset) < NO_SITE && cost < best;
-        best = nearer ? cost : best;
-        column = nearer ? i : column;
+    if (narrow) {
+        GI_CUDA_ALLOW_SHARED(cu, distance_rows<uint32_t>);
+        distance_rows<uint32_t>
+            <<<blocks, ROW_THREADS, row_nbytes<uint32_t>(args.src.width), cu->stream>>>(args);
+    } else {
+        distance_rows<uint64_t><<<blocks, ROW_THREADS, 0, cu->stream>>>(args);
     }
-    for (int d = 16; d > 0; d /= 2) {
-        int64_t other = __shfl_xor_sync(~0u, best, d);
-        int other_column = __shfl_xor_sync(~0u, column, d);
-        bool takes = other < best || (other == best && other_column < column);
-        best = takes ? other : best;
-        column = takes ? other_column : column;
-    }
-    return column;
-}
-
-/* Fills nearest[x] for all pixels of a row, by bisection: the pixels of a level are in the middle
- * between those of earlier levels. */
-static __device__ __forceinline__ void bisect_row(int32_t *nearest, const int32_t *offsets,
-                                                  int width, enum gi_distance_kind kind)
-{
-    int warp = (int)threadIdx.x / 32, step = 1;
-    while (step <= width / 2)
-        step *= 2;
-    for (; step > 0; step /= 2) {
-        /* pixels step - 1, 3 step - 1, 5 step - 1, ... */
-        for (long long x = (2LL * warp + 1) * step - 1; x < width;
-             x += 2LL * step * (FAR_THREADS / 32)) {
-            int lo = x >= step ? nearest[x - step] : 0;
-            int hi = x + step < width ? nearest[x + step] : width - 1;
-            int column = search_far(offsets, (int)x, max(lo, 0), hi, kind);
-            if (threadIdx.x % 32 == 0)
-                nearest[x] = column;
-        }
-        __syncthreads();
-    }
-}
-
-static __global__ void __launch_bounds__(FAR_THREADS)
-    distance_far(const __grid_constant__ struct distance_args args)
-{
-    const struct sites &s = args.sites;
-    int32_t *nearest = s.rows + (size_t)blockIdx.x * 2 * s.width, *offsets = nearest + s.width;
-    for (int y = (int)blockIdx.x; y < s.height; y += (int)gridDim.x) {
-        if (!s.far[y])
-            continue;
-        for (int x = (int)threadIdx.x; x < s.width; x += FAR_THREADS) {
-            size_t at = (size_t)(y / 32) * s.width + x;
-            offsets[x] = offset_in(s.bits[at], s.above[at], s.below[at], y);
-        }
-        __syncthreads();
-        bisect_row(nearest, offsets, s.width, args.spec.kind);
-        for (int x = (int)threadIdx.x; x < s.width; x += FAR_THREADS) {
-            int column = nearest[x];
-            result_store(args, x, y, column, column < 0 ? 0 : offsets[column]);
-        }
-        __syncthreads();
-    }
-}
-
-static enum gi_status by_search(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_distance *spec,
-                                struct gi_err *err)
-{
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct distance_args args = {*dst, *src, *spec, {}};
-    struct sites *s = &args.sites;
-    s->width = src->width;
-    s->height = src->height;
-    s->words = ceil_div(src->height, 32);
-    size_t width = (size_t)src->width, n = width * (size_t)s->words;
-    long long fit = FAR_NBYTES / (2 * (long long)width * (long long)sizeof *s->rows);
-    long long most = min((long long)cu->units * FAR_BLOCKS, (long long)src->height);
-    int blocks = (int)max(min(fit, most), 1LL);
-    size_t rows_nbytes = (size_t)blocks * 2 * width * sizeof *s->rows;
-    void *scratch;
-    enum gi_status status = gi_cuda_scratch(
-        cu, &scratch, rows_nbytes + 3 * n * sizeof *s->bits + (size_t)src->height, err);
-    if (status)
-        return status;
-    s->rows = (int32_t *)scratch;
-    s->bits = (uint32_t *)((char *)scratch + rows_nbytes);
-    s->above = (int32_t *)(s->bits + n);
-    s->below = s->above + n;
-    s->far = (uint8_t *)(s->below + n);
-    GI_CUDA_TRY(cudaMemsetAsync(s->far, 0, (size_t)src->height, cu->stream));
-    unsigned across = (unsigned)ceil_div(src->width, PACK_THREADS);
-    dim3 pack(across, (unsigned)min(s->words, (int)GRID_ROWS));
-    dim3 near((unsigned)ceil_div(src->width, NEAR_THREADS),
-              (unsigned)min(ceil_div(src->height, NEAR_ROWS), (int)GRID_ROWS));
-    distance_pack<<<pack, PACK_THREADS, 0, cu->stream>>>(args);
-    GI_CUDA_LAUNCHED();
-    distance_scan<<<across, PACK_THREADS, 0, cu->stream>>>(*s);
-    GI_CUDA_LAUNCHED();
-    distance_near<<<near, NEAR_THREADS, 0, cu->stream>>>(args);
-    GI_CUDA_LAUNCHED();
-    distance_far<<<(unsigned)blocks, FAR_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
+static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_distance *spec,
+                              struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct distance_args args = {*dst, *src, *spec, {}, NULL};
+    struct sites *s = &args.sites;
+    s->width = src->width;
+    s->height = src->height;
+    s->words = ceil_div(src->height, 32);
+    size_t n = (size_t)src->width * (size_t)s->words, row = row_nbytes<uint64_t>(src->width);
+    bool narrow = src->width <= SIDE_MAX && src->height <= SIDE_MAX &&
+                  row_nbytes<uint32_t>(src->width) <= (size_t)cu->shared_nbytes;
+    long long blocks = min(src->height, (int)GRID_ROWS);
+    if (!narrow)
+        blocks = max(
+            min(min(blocks, (long long)cu->units * WIDE_BLOCKS), (long long)(WIDE_NBYTES / row)),
+            1LL);
+    void *scratch;
+    size_t rows_nbytes = narrow ? 0 : (size_t)blocks * row;
+    enum gi_status status =
+        gi_cuda_scratch(cu, &scratch, rows_nbytes + 3 * n * sizeof *s->bits, err);
+    if (status)
+        return status;
+    args.rows = scratch;
+    s->bits = (uint32_t *)((char *)scratch + rows_nbytes);
+    s->above = (int32_t *)(s->bits + n);
+    s->below = s->above + n;
+    unsigned across = (unsigned)ceil_div(src->width, PACK_THREADS);
+    dim3 pack(across, (unsigned)min(s->words, (int)GRID_ROWS));
+    distance_pack<<<pack, PACK_THREADS, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    distance_scan<<<across, PACK_THREADS, 0, cu->stream>>>(*s);
+    GI_CUDA_LAUNCHED();
+    return rows_launch(cu, args, (unsigned)blocks, narrow, err);
+}
+
 const struct gi_distance_way gi_cuda_distance_ways[GI_WAYS_MAX] = {
-    {{"search", "everything"}, NULL, by_search},
+    {{"rows", "everything"}, NULL, by_rows},
 };
