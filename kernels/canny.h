@@ -1,6 +1,7 @@
 /* Contract of canny, of the family convolution: the gradient and the non-maximum suppression of
  * Canny's edge detector (J. Canny, A computational approach to edge detection, IEEE Trans. PAMI
- * 8(6), 1986). Hysteresis follows by the primitive reconstruct.
+ * 8(6), 1986). Hysteresis follows by the
+ * primitive hysteresis or reconstruct.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CANNY_H
 #define GI_KERNELS_CANNY_H
@@ -60,16 +61,23 @@ GI_HOST_DEVICE static inline int32_t gi_canny_sixteenth(int32_t v)
 /* The direction of a gradient, after OpenCV: the tangent of 22.5 degrees is 13573 / 2^15. */
 enum gi_canny_direction { GI_CANNY_ACROSS, GI_CANNY_DOWN, GI_CANNY_FALLING, GI_CANNY_RISING };
 
-GI_HOST_DEVICE static inline enum gi_canny_direction gi_canny_direction(int32_t gx, int32_t gy)
-{
-    int64_t x = gx < 0 ? -(int64_t)gx : gx, y = (gy < 0 ? -(int64_t)gy : gy) << 15;
-    int64_t low = x * 13573, high = low + (x << 16);
-    if (y < low)
-        return GI_CANNY_ACROSS;
-    if (y > high)
-        return GI_CANNY_DOWN;
-    return (gx ^ gy) < 0 ? GI_CANNY_RISING : GI_CANNY_FALLING;
-}
+/* Defines gi_canny_direction##SUFFIX() with products of the type WIDE. */
+#define GI_CANNY_DIRECTION(SUFFIX, WIDE)                                                           \
+    GI_HOST_DEVICE static inline enum gi_canny_direction gi_canny_direction##SUFFIX(int32_t gx,    \
+                                                                                    int32_t gy)    \
+    {                                                                                              \
+        WIDE x = gx < 0 ? -(WIDE)gx : gx, y = (gy < 0 ? -(WIDE)gy : gy) << 15;                     \
+        WIDE low = x * 13573, high = low + (x << 16);                                              \
+        if (y < low)                                                                               \
+            return GI_CANNY_ACROSS;                                                                \
+        if (y > high)                                                                              \
+            return GI_CANNY_DOWN;                                                                  \
+        return (gx ^ gy) < 0 ? GI_CANNY_RISING : GI_CANNY_FALLING;                                 \
+    }
+
+GI_CANNY_DIRECTION(, int64_t)
+/* For gradients of bytes, which are at most 12240: 12240 * (13573 + 2^16) < 2^31. */
+GI_CANNY_DIRECTION(_bytes, int32_t)
 
 /* As gi_canny_direction(). Both factors are exact in float. */
 GI_HOST_DEVICE static inline enum gi_canny_direction gi_canny_direction_float(float gx, float gy)
@@ -112,6 +120,14 @@ GI_HOST_DEVICE static inline int gi_canny_class(int32_t gx, int32_t gy, const in
                                                 int64_t low, int64_t high)
 {
     GI_CANNY_SUPPRESS(own[1], above, own, below, gi_canny_direction(gx, gy), low, high);
+}
+
+/* The same for bytes, whose magnitudes are at most 2 * 12240^2 < 2^31. */
+GI_HOST_DEVICE static inline int gi_canny_class_bytes(int32_t gx, int32_t gy, const int32_t *above,
+                                                      const int32_t *own, const int32_t *below,
+                                                      int32_t low, int32_t high)
+{
+    GI_CANNY_SUPPRESS(own[1], above, own, below, gi_canny_direction_bytes(gx, gy), low, high);
 }
 
 GI_HOST_DEVICE static inline int gi_canny_class_float(float gx, float gy, const float *above,

@@ -1,5 +1,6 @@
 /* Contracts of the family morphology: minimum and maximum over a structuring element, flat or with
- * heights, transparent pixels that are ignored, morphological reconstruction, and thinning.
+ * heights, transparent pixels that are ignored, morphological reconstruction, hysteresis, and
+ * thinning.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_MORPHOLOGY_H
 #define GI_KERNELS_MORPHOLOGY_H
@@ -87,6 +88,12 @@ struct gi_reconstruct {
 };
 
 /* reconstruct: `dst` may be spec->seed. */
+
+/* hysteresis: a sample becomes full scale if it is > low and 8-connected by samples > low with one
+ * that is > high, else 0. NaN is not > any level. The images have one channel. */
+struct gi_hysteresis {
+    float low, high; /* sample units; low <= high */
+};
 
 enum { GI_THIN_PASSES_MAX = 4 };
 

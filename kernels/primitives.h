@@ -100,6 +100,8 @@
     /* kernels/regions.h; CUDA has `label` and `paint` instead */                                   \
     P(flood,              SAMPLE,  SAME, struct gi_image,       struct gi_flood)
 #define GI_PRIMITIVES_CUDA(P)                                                                       \
+    /* kernels/morphology.h; the CPU has `reconstruct` instead */                                   \
+    P(hysteresis,         SAMPLE,  SAME, struct gi_image,       struct gi_hysteresis)               \
     /* kernels/codec.h; on the CPU imgio does this */                                               \
     P(png_encode,         INTEGER, OWN,  struct gi_png_strips,  struct gi_png_encode)
 

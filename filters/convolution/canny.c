@@ -1,6 +1,7 @@
 /* Canny's edge detector (J. Canny, A computational approach to edge detection, 1986) as in OpenCV
  * or as in scikit-image: a Gaussian, the gradient with non-maximum suppression (the primitive
- * canny), and hysteresis (the primitive reconstruct). SPDX-License-Identifier: MIT */
+ * canny), and hysteresis (the primitive hysteresis, or reconstruct).
+ * SPDX-License-Identifier: MIT */
 #include <math.h>
 
 #include "filters/convolution/weights.h"
@@ -120,7 +121,10 @@ static enum gi_status connect_edges(struct gi_queue *queue, struct gi_image *dst
                                     struct gi_image *classes, struct gi_err *err)
 {
     struct gi_threshold all = {0, false}, strong = {1, false};
+    struct gi_hysteresis levels = {0, 1};
     struct gi_image edges;
+    if (queue->k->hysteresis)
+        return queue->k->hysteresis(queue, dst, classes, &levels, err);
     enum gi_status status =
         queue->k->alloc(queue, &edges, classes->width, classes->height, 1, classes->type, err);
     if (status)

@@ -1,6 +1,7 @@
-/* Every way of morphological reconstruction gives the same results as plain loops that repeat the
- * step of the definition in kernels/morphology.h until nothing changes.
+/* Every way of morphological reconstruction and of hysteresis gives the same results as plain loops
+ * that repeat the step of the definition in kernels/morphology.h until nothing changes.
  * Sources: kernels/cpu/morphology/reconstruct.c kernels/cuda/morphology/reconstruct.cu
+ *     kernels/cuda/morphology/hysteresis.cu
  * SPDX-License-Identifier: MIT */
 #include "definitions.h"
 #include "patterns.h"
@@ -77,12 +78,75 @@ static void define(struct walk_case *c)
     }
 }
 
+/* ---- hysteresis ---- */
+
+/* Draws noise or a pattern whose foreground is above the lower level. Few of its pixels are above
+ * the upper level. */
+static void draw_levels(struct walk_case *c)
+{
+    if (c->channels > 1)
+        return;
+    struct gi_hysteresis *spec = WALK_SPEC(c, struct gi_hysteresis);
+    float full = gi_type_full_scale(c->type);
+    *spec = (struct gi_hysteresis){pattern_level(c->type), full};
+    struct gi_image *src = walk_source_here(c);
+    draw_pattern(c, src);
+    if (walk_between(c, 0, 3)) {
+        spec->high = c->type == GI_F32 ? full : full - 1;
+        for (int y = 0; y < c->height; y++)
+            for (int x = 0; x < c->width; x++)
+                if (is_on(src, spec->low, false, x, y))
+                    case_put(src, y, (size_t)x,
+                             walk_between(c, 0, 200) ? spec->high : spec->high + 1);
+    }
+}
+
+/* Whether a neighbour of pixel (x, y) is an edge. */
+static bool has_edge(const struct gi_image *edges, int x, int y)
+{
+    for (int k = 0; k < 9; k++) {
+        int i = x + k % 3 - 1, j = y + k / 3 - 1;
+        if (i >= 0 && j >= 0 && i < edges->width && j < edges->height &&
+            exact_sample(edges, j, i, 0) > 0)
+            return true;
+    }
+    return false;
+}
+
+static void define_levels(struct walk_case *c)
+{
+    const struct gi_hysteresis *spec = c->spec;
+    const struct gi_image *src = &c->srcs[0].image;
+    struct gi_image *want = walk_result(c, c->width, c->height, 1, c->type);
+    bool changed = true;
+    for (int y = 0; y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            exact_put(want, y, x, 0,
+                      is_on(src, spec->high, false, x, y) ? gi_type_full_scale(c->type) : 0);
+    for (int pass = 0; changed; pass++) {
+        changed = false;
+        for (int k = 0; k < c->width * c->height; k++) { /* forwards, then backwards */
+            int at = pass % 2 ? c->width * c->height - 1 - k : k, x = at % c->width,
+                y = at / c->width;
+            if (exact_sample(want, y, x, 0) > 0 || !is_on(src, spec->low, false, x, y) ||
+                !has_edge(want, x, y))
+                continue;
+            exact_put(want, y, x, 0, gi_type_full_scale(c->type));
+            changed = true;
+        }
+    }
+}
+
+static const int masks[][2] = {{1, 1},     {1, 17},    {17, 1},   {31, 33},  {67, 5}, {257, 3},
+                               {259, 300}, {520, 257}, {33, 600}, {300, 70}, {0, 0}};
+
 static const int sizes[][2] = {{1, 1},  {1, 17},   {17, 1},    {64, 64},   {65, 63},
                                {67, 5}, {66, 129}, {128, 200}, {193, 130}, {0, 0}};
 
 static const struct walk_row rows[] = {
     WALK_ROW("reconstruct", "levels, noise and patterns", draw, define, .sizes = sizes,
              .in_place = 2),
+    WALK_ROW("hysteresis", "patterns", draw_levels, define_levels, .sizes = masks),
 };
 
 WALK_ROWS(rows)

@@ -1,8 +1,7 @@
 /* Morphological reconstruction by dilation, by tiles of 64 x 64 pixels of a channel. A block raises
  * the pixels of a tile until they no longer change, given the pixels around the tile. If pixels at
- * its sides have changed, it puts the tiles beside them on the list of the next launch. The result
- * does not depend on the order (kernels/morphology.h), so blocks may read pixels that other blocks
- * are changing: whoever changes them lists the reader again.
+ * its sides have changed, the tiles beside them follow in the next round (tile_rounds.cuh). The
+ * result does not depend on the order (kernels/morphology.h).
  *
  *     shared memory          1. load 66 x 66 values and 64 x 64 limits (src), as floats
  *     +--+-----------+--+    2. threads raise pixels along segments of 16: of columns down and up,
@@ -12,10 +11,11 @@
  *     |  |           |  |    256 threads: 64 columns (or rows) times 4 segments
  *     +--+-----------+--+
  *
- * Example: 8192 x 8192 pixels: the first list has 16384 tiles, each further list those that the
- * values have reached. The host reads the length of the list after every ROUNDS launches.
- * SPDX-License-Identifier: MIT */
+ * Example: in a row with the values 0 3 0 0 and the limits 3 3 2 3, moving right raises 0 to 2,
+ * then the last pixel to 2, and moving left raises the first pixel to 3. SPDX-License-Identifier:
+ * MIT */
 #include "kernels/cuda/common/pointwise.cuh"
+#include "kernels/cuda/morphology/tile_rounds.cuh"
 #include "kernels/morphology.h"
 
 enum {
@@ -24,17 +24,12 @@ enum {
     SEGMENT = TILE * TILE / TILE_THREADS,
     PITCH = TILE + 3, /* odd: threads one row apart are in different banks */
     BLOCKS_EACH = 4,  /* blocks per multiprocessor */
-    ROUNDS = 8,       /* launches between two looks of the host */
 };
 
 struct reconstruct_args {
     struct gi_image dst, src, seed;
-    int across, down, colors; /* tiles per row and column, channels */
     bool eight;
-    unsigned ntiles;     /* across * down * colors */
-    unsigned *counts;    /* of three lists, used in rotation */
-    unsigned *lists[2];  /* tiles, used in rotation; the first list is all tiles, and not stored */
-    unsigned *listed[2]; /* whether a tile is on the list */
+    struct tile_rounds rounds; /* an image per channel */
 };
 
 /* ---- start ---- */
@@ -84,9 +79,9 @@ struct tile_place {
 static __device__ __forceinline__ struct tile_place place_of(const struct reconstruct_args &args,
                                                              unsigned tile)
 {
-    unsigned per = (unsigned)args.across * (unsigned)args.down, at = tile % per;
-    return {(int)(at % (unsigned)args.across), (int)(at / (unsigned)args.across),
-            (int)(tile / per)};
+    unsigned across = (unsigned)args.rounds.across, per = across * (unsigned)args.rounds.down;
+    unsigned at = tile % per;
+    return {(int)(at % across), (int)(at / across), (int)(tile / per)};
 }
 
 /* Loads a tile. Pixels outside the image are -infinity, which raises nothing. The values may change
@@ -187,42 +182,22 @@ static __device__ __forceinline__ bool tile_raise(struct tile_memory &memory, bo
     return any;
 }
 
-/* Puts the tiles that see a change on the list of the next launch. */
-static __device__ __forceinline__ void neighbors_list(const struct reconstruct_args &args,
-                                                      const struct tile_place &p, unsigned tile,
-                                                      const struct tile_memory &memory,
-                                                      unsigned round)
-{
-    int k = (int)threadIdx.x, dx = k % 3 - 1, dy = k / 3 - 1, x = p.x + dx, y = p.y + dy;
-    if (k >= 9 || k == 4 || (dx && dy && !args.eight) || !memory.changed[k])
-        return;
-    if (x < 0 || y < 0 || x >= args.across || y >= args.down)
-        return;
-    unsigned other = tile + (unsigned)(dy * args.across + dx), next = (round + 1) % 2;
-    if (atomicExch(&args.listed[next][other], 1u) == 0)
-        args.lists[next][atomicAdd(&args.counts[(round + 1) % 3], 1u)] = other;
-}
-
 /* Each block processes every gridDim.x-th tile of the list of this round. */
 static __global__ void __launch_bounds__(TILE_THREADS)
     reconstruct_tiles(const __grid_constant__ struct reconstruct_args args, unsigned round)
 {
     __shared__ struct tile_memory memory;
-    unsigned n = round ? args.counts[round % 3] : args.ntiles;
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        args.counts[(round + 2) % 3] = 0;
+    const unsigned n = round_count(args.rounds, round);
     for (unsigned i = blockIdx.x; i < n; i += gridDim.x) {
-        unsigned tile = round ? args.lists[round % 2][i] : i;
+        unsigned tile = round_tile(args.rounds, round, i);
         struct tile_place p = place_of(args, tile);
-        if (threadIdx.x == 0)
-            args.listed[round % 2][tile] = 0;
         if (threadIdx.x < 9)
             memory.changed[threadIdx.x] = 0;
         SAMPLE_TYPES(args.src.type, tile_load<T>(args, p, memory));
         __syncthreads();
         if (tile_raise(memory, args.eight)) {
             SAMPLE_TYPES(args.src.type, tile_store<T>(args, p, memory));
-            neighbors_list(args, p, tile, memory, round);
+            round_list(args.rounds, round, tile, memory.changed, args.eight);
         }
         __syncthreads();
     }
@@ -230,22 +205,11 @@ static __global__ void __launch_bounds__(TILE_THREADS)
 
 /* ---- launcher ---- */
 
-static enum gi_status rounds_run(struct gi_cuda_queue *cu, const struct reconstruct_args *args,
-                                 struct gi_err *err)
+static void tiles_launch(struct gi_cuda_queue *cu, const void *args, unsigned blocks,
+                         unsigned round)
 {
-    unsigned blocks = (unsigned)cu->units * BLOCKS_EACH, left = 1, round = 0;
-    blocks = args->ntiles < blocks ? args->ntiles : blocks;
-    while (left) {
-        for (int i = 0; i < ROUNDS; i++)
-            reconstruct_tiles<<<blocks, TILE_THREADS, 0, cu->stream>>>(*args, round++);
-        GI_CUDA_LAUNCHED();
-        enum gi_status status = gi_cuda_copy_to_host(
-            cu, &left, sizeof left, &args->counts[round % 3], sizeof left, sizeof left, 1, err);
-        if (status)
-            return status;
-        round = round % 6 + 6; /* the same remainders, and not 0 */
-    }
-    return GI_OK;
+    reconstruct_tiles<<<blocks, TILE_THREADS, 0, cu->stream>>>(
+        *(const struct reconstruct_args *)args, round);
 }
 
 static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
@@ -257,32 +221,28 @@ static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
     args.dst = *dst;
     args.src = *src;
     args.seed = *spec->seed;
-    args.across = ceil_div(src->width, TILE);
-    args.down = ceil_div(src->height, TILE);
-    args.colors = gi_color_channels(src);
+    args.rounds.across = ceil_div(src->width, TILE);
+    args.rounds.down = ceil_div(src->height, TILE);
     args.eight = spec->connectivity == 8;
-    size_t ntiles = (size_t)args.across * (size_t)args.down * (size_t)args.colors;
+    size_t ntiles =
+        (size_t)args.rounds.across * (size_t)args.rounds.down * (size_t)gi_color_channels(src);
     if (ntiles > INT32_MAX)
         return gi_fail(err, GI_E_DEVICE_MEMORY,
                        "%d x %d pixels are too many to reconstruct on CUDA", src->width,
                        src->height);
-    args.ntiles = (unsigned)ntiles;
+    args.rounds.ntiles = (unsigned)ntiles;
     void *scratch;
-    size_t nbytes = (4 + 4 * ntiles) * sizeof(unsigned);
-    enum gi_status status = gi_cuda_scratch(cu, &scratch, nbytes, err);
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, tile_rounds_nbytes(ntiles), err);
+    if (!status)
+        status = tile_rounds_start(&args.rounds, cu, scratch, err);
     if (status)
         return status;
-    args.counts = (unsigned *)scratch;
-    for (int i = 0; i < 2; i++) {
-        args.listed[i] = args.counts + 4 + i * ntiles;
-        args.lists[i] = args.counts + 4 + (2 + i) * ntiles;
-    }
-    GI_CUDA_TRY(cudaMemsetAsync(scratch, 0, (4 + 2 * ntiles) * sizeof(unsigned), cu->stream));
     dim3 grid((unsigned)ceil_div((long long)gi_row_samples(src), POINTWISE_THREADS),
               (unsigned)(src->height < 65535 ? src->height : 65535));
     reconstruct_start<<<grid, POINTWISE_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
-    return rounds_run(cu, &args, err);
+    return tile_rounds_run(&args.rounds, cu, (unsigned)cu->units * BLOCKS_EACH, tiles_launch, &args,
+                           err);
 }
 
 const struct gi_reconstruct_way gi_cuda_reconstruct_ways[GI_WAYS_MAX] = {

@@ -10,11 +10,10 @@
  *
  * Example: 8192 x 8192 pixels are 8 MiB of bits, which stay in the L2 cache.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/common/sample.cuh"
+#include "kernels/cuda/morphology/bit_image.cuh"
 #include "kernels/morphology.h"
 
 enum {
-    THIN_WARP = 32,
     THIN_THREADS = 256,
     THIN_GRID_ROWS = 16384,
     CYCLES = 8, /* between two looks of the host; more than needed change nothing */
@@ -23,53 +22,21 @@ enum {
 struct thin_args {
     struct gi_image dst, src;
     struct gi_thin spec;
-    uint32_t *bits[2];
+    struct bit_image bits[2];
     unsigned *removed; /* CYCLES flags */
     int nwords;        /* per row, without the word of zeros */
 };
 
-static __device__ __forceinline__ uint32_t *bits_row(const struct thin_args &args, int which, int y)
-{
-    return args.bits[which] + (size_t)(y + 1) * (size_t)(args.nwords + 1) + 1;
-}
-
-template <typename T> static __device__ __forceinline__ void rows_pack(const struct thin_args &args)
-{
-    int x = (int)(blockIdx.x * THIN_THREADS + threadIdx.x), word = x / THIN_WARP;
-    if (word >= args.nwords)
-        return; /* whole warps */
-    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        const T *row = (const T *)((const char *)args.src.data + (size_t)y * args.src.stride);
-        uint32_t bits =
-            __ballot_sync(~0u, x < args.src.width && row[min(x, args.src.width - 1)] > 0);
-        if (x % THIN_WARP == 0)
-            bits_row(args, 0, y)[word] = bits;
-    }
-}
-
-static __global__ void __launch_bounds__(THIN_THREADS)
+static __global__ void __launch_bounds__(BITS_THREADS)
     thin_pack(const __grid_constant__ struct thin_args args)
 {
-    SAMPLE_TYPES(args.src.type, rows_pack<T>(args));
+    SAMPLE_TYPES(args.src.type, bits_pack<T>(args.bits[0], args.src, 0));
 }
 
-template <typename T>
-static __device__ __forceinline__ void rows_unpack(const struct thin_args &args, int which)
-{
-    int x = (int)(blockIdx.x * THIN_THREADS + threadIdx.x);
-    const T full = sizeof(T) == 1 ? (T)255 : sizeof(T) == 2 ? (T)65535 : (T)1;
-    if (x >= args.src.width)
-        return;
-    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        T *row = (T *)((char *)args.dst.data + (size_t)y * args.dst.stride);
-        row[x] = bits_row(args, which, y)[x / THIN_WARP] >> x % THIN_WARP & 1 ? full : (T)0;
-    }
-}
-
-static __global__ void __launch_bounds__(THIN_THREADS)
+static __global__ void __launch_bounds__(BITS_THREADS)
     thin_unpack(const __grid_constant__ struct thin_args args, int which)
 {
-    SAMPLE_TYPES(args.src.type, rows_unpack<T>(args, which));
+    SAMPLE_TYPES(args.src.type, bits_unpack<T>(args.dst, args.bits[which]));
 }
 
 /* Returns the word at `own` without the pixels that the pass removes. `stride` is the number of
@@ -114,9 +81,9 @@ static __global__ void __launch_bounds__(THIN_THREADS)
     if (word >= args.nwords)
         return;
     for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        const uint32_t *own = bits_row(args, which, y) + word;
-        uint32_t made = *own ? word_thinned(own, args.nwords + 1, removes) : 0;
-        bits_row(args, !which, y)[word] = made;
+        const uint32_t *own = bits_row(args.bits[which], y) + word;
+        uint32_t made = *own ? word_thinned(own, args.bits[0].pitch, removes) : 0;
+        bits_row(args.bits[!which], y)[word] = made;
         removed |= made != *own;
     }
     if (removed)
@@ -154,26 +121,25 @@ static enum gi_status by_words(struct gi_queue *queue, struct gi_image *dst,
                                struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct thin_args args = {*dst, *src, *spec, {}, NULL, ceil_div(src->width, THIN_WARP)};
-    size_t room = ((size_t)src->height + 2) * ((size_t)args.nwords + 1) + 1;
+    struct thin_args args = {*dst, *src, *spec, {}, NULL, ceil_div(src->width, WORD_PIXELS)};
+    const int pitch = args.nwords + 1;
+    size_t room = ((size_t)src->height + 2) * (size_t)pitch + 1;
     size_t nbytes = (2 * room + CYCLES) * sizeof(uint32_t);
     void *scratch;
     enum gi_status status = gi_cuda_scratch(cu, &scratch, nbytes, err);
     if (status)
         return status;
-    args.bits[0] = (uint32_t *)scratch;
-    args.bits[1] = args.bits[0] + room;
-    args.removed = args.bits[1] + room;
+    for (int i = 0; i < 2; i++)
+        args.bits[i] = {(uint32_t *)scratch + i * room + pitch + 1, pitch};
+    args.removed = (uint32_t *)scratch + 2 * room;
     GI_CUDA_TRY(cudaMemsetAsync(scratch, 0, nbytes, cu->stream));
-    dim3 grid((unsigned)ceil_div((long long)args.nwords * THIN_WARP, THIN_THREADS),
-              (unsigned)(src->height < THIN_GRID_ROWS ? src->height : THIN_GRID_ROWS));
-    thin_pack<<<grid, THIN_THREADS, 0, cu->stream>>>(args);
+    thin_pack<<<bits_grid(src), BITS_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     int which = 0;
     status = cycles_run(cu, &args, &which, err);
     if (status)
         return status;
-    thin_unpack<<<grid, THIN_THREADS, 0, cu->stream>>>(args, which);
+    thin_unpack<<<bits_grid(src), BITS_THREADS, 0, cu->stream>>>(args, which);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
