@@ -1,12 +1,13 @@
-/* Registration of rotation, scale and shift: candidates from spectra of a small level are refined
- * by Gauss-Newton steps, and the best one then on all larger levels. SPDX-License-Identifier: MIT
- */
+/* Registration of rotation, scale and shift: candidates from features of a small level are refined
+ * by Gauss-Newton steps, and the best one then on all larger levels.
+ * SPDX-License-Identifier: MIT */
 #include "filters/geometry/align_similarity.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "filters/geometry/align_equations.h"
+#include "filters/geometry/align_features.h"
 #include "filters/geometry/fourier.h"
 #include "kernels/elementary.h"
 
@@ -17,7 +18,10 @@ enum {
     PART_MIN = 5, /* a fifth of the region has to be inside the image */
 };
 
-/* The levels of both images, the unknowns, and memory for three rows of a region. */
+#define ENOUGH 0.9 /* score after which the search ends */
+
+/* A level of both images, with the smaller ones behind it, the unknowns, and memory for three rows
+ * of a region. */
 struct job {
     const struct gi_image *image, *reference;
     bool rotates, scales;
@@ -127,52 +131,84 @@ static double refine(struct gi_similarity *found, const struct job *job)
     return score;
 }
 
-/* Refines all candidates, and returns the score of the best one. */
-static double choose(struct gi_similarity *found, const struct gi_similarity *candidates, int n,
-                     const struct job *job)
+/* Refines all candidates, and replaces *found by the best one if its score is above *score. */
+static void choose(struct gi_similarity *found, double *score,
+                   const struct gi_similarity *candidates, int n, const struct job *job)
 {
-    double best = 0;
-    *found = (struct gi_similarity){1, 0};
     for (int i = 0; i < n; i++) {
         struct gi_similarity candidate = candidates[i];
-        double score = refine(&candidate, job);
-        if (score > best) {
-            best = score;
+        double its = refine(&candidate, job);
+        if (its > *score) {
+            *score = its;
             *found = candidate;
         }
     }
-    return best;
+}
+
+/* Takes a transform from one level to the next larger one, on which pixel p is between the pixels 2
+ * p and 2 p + 1. */
+static void enlarge(struct gi_similarity *seen)
+{
+    double complex half = 0.5 + 0.5 * I;
+    seen->shift = 2 * seen->shift + half - seen->turn * half;
+}
+
+/* Finds the transform on one level: by its features, and if that is not clear, by those of smaller
+ * levels, on which noise is weaker. */
+static enum gi_status search(struct gi_similarity *found, double *score, const struct job *job,
+                             int nlevels, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    *found = (struct gi_similarity){1, 0};
+    *score = 0;
+    for (int i = 0; i < nlevels && !status && *score < ENOUGH; i++) {
+        struct gi_similarity candidates[GI_ALIGN_CANDIDATES] = {{0}};
+        int n;
+        status = gi_align_features(candidates, &n, &job->image[i], &job->reference[i], job->rotates,
+                                   job->scales, err);
+        for (int j = 0; j < n && !status; j++)
+            for (int level = 0; level < i; level++)
+                enlarge(&candidates[j]);
+        choose(found, score, candidates, status ? 0 : n, job);
+    }
+    const struct gi_similarity same = {1, 0};
+    if (*score < ENOUGH)
+        choose(found, score, &same, 1, job);
+    return status;
+}
+
+/* Returns whether an image is too large for a search. */
+static bool too_large(const struct gi_image *image)
+{
+    return (image->width < image->height ? image->width : image->height) >= SEARCH_SIDE;
+}
+
+size_t gi_align_similarity_nbytes(const struct gi_image *image)
+{
+    size_t npixels = (size_t)image->width * (size_t)image->height;
+    return gi_align_features_nbytes(too_large(image) ? npixels / 4 : npixels);
 }
 
 enum gi_status gi_align_similarity(struct gi_similarity *found, double *score,
                                    const struct gi_image *image, const struct gi_image *reference,
                                    int n, bool rotates, bool scales, struct gi_err *err)
 {
-    struct gi_similarity candidates[GI_ALIGN_CANDIDATES];
     struct job job = {.rotates = rotates, .scales = scales};
-    int level = 0, ncandidates;
-    while (level + 1 < n &&
-           (image[level].width < image[level].height ? image[level].width : image[level].height) >=
-               SEARCH_SIDE)
+    int level = 0;
+    while (level + 1 < n && too_large(&image[level]))
         level++;
-    enum gi_status status = gi_align_candidates(candidates, &ncandidates, &image[level],
-                                                &reference[level], rotates, scales, err);
-    if (status)
-        return status;
+    job.image = &image[level];
+    job.reference = &reference[level];
     job.rows = malloc(3 * (REGION_MAX + 2) * sizeof *job.rows);
     if (!job.rows)
         return gi_fail(err, GI_E_MEMORY, "out of memory: rows of an image");
-    job.image = &image[level];
-    job.reference = &reference[level];
-    *score = choose(found, candidates, ncandidates, &job);
-    while (level-- > 0 && *score > 0) {
-        /* Pixel p of a level is between the pixels 2 p and 2 p + 1 of the next one. */
-        double complex half = 0.5 + 0.5 * I;
-        found->shift = 2 * found->shift + half - found->turn * half;
+    enum gi_status status = search(found, score, &job, n - level, err);
+    while (!status && level-- > 0 && *score > 0) {
+        enlarge(found);
         job.image = &image[level];
         job.reference = &reference[level];
         *score = refine(found, &job);
     }
     free(job.rows);
-    return GI_OK;
+    return status;
 }

@@ -153,6 +153,24 @@ for name, image, angle, scale, shift, words in (
     if words != both:
         c.check(f"{name}: the rest stays", made["scale" if words == ("--rotate",) else "angle"] == (1 if words == ("--rotate",) else 0), made)
 
+# Views of a scene that share little, and the same with black where the other view has nothing.
+for name, sigma, angle, scale, share, black in (("even", 1.5, 77, 1.3, (0.33, 0.33), 0), ("smooth", 6, -20, 0.8, (-0.33, 0.3), 0), ("noise", 2, 140, 1.2, (0.3, 0.33), 0),
+                                                ("black", 2, -100, 1.1, (-0.33, -0.33), 1), ("black, near", 2, 30, 0.75, (0.15, -0.15), 1)):
+    scene = picture(700, 800, sigma) * 0.8 + 0.1
+    shape = 230, 270
+    m = matrix(shape, angle, scale, share[0] * shape[1], share[1] * shape[0])
+    y, x = np.mgrid[:shape[0], :shape[1]]
+    seen = [np.einsum("ij,jyx->iyx", w, np.array([x, y, np.ones_like(x)])) for w in (m, np.linalg.inv(np.r_[m, [[0, 0, 1]]])[:2])]
+    image = ndimage.map_coordinates(scene, (seen[0][1] + 230, seen[0][0] + 260), order=3)
+    reference = scene[230:, 260:][:shape[0], :shape[1]].copy()
+    if black:
+        reference[(seen[1] < 0).any(axis=0) | (seen[1][0] > shape[1] - 1) | (seen[1][1] > shape[0] - 1)] = 0
+    if name == "noise":
+        image, reference = (v + c.rng.normal(size=shape) * 0.05 for v in (image, reference))
+    _, made = align(*(typed(np.clip(v, 0, 1), np.uint16) for v in (image, reference)), *both)
+    off = off_by(made, angle, scale, share[0] * shape[1], share[1] * shape[0])
+    c.check(f"little in common, by both: {name}", np.less(off, (0.2, 0.4, 0.5) if name == "noise" else (0.1, 0.2, 0.1)).all(), (off, made))
+
 # The moved image, noise, another brightness, threads, text.
 m = matrix(a.shape, 25, 1.1, 6, -9)
 target = transformed(a, m)
