@@ -66,7 +66,7 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
     }
     gi_report_print_head(out, report->file, report->image, report->maxval);
     fprintf(out, "\nshift %.4f,%.4f, ", found->dx, found->dy);
-    if (found->angle_deg != 0 || found->scale != 1)
+    if (!gi_align_only_moves(found))
         fprintf(out, "angle %.4f, scale %.6f, ", found->angle_deg, found->scale);
     fprintf(out, "score %.4f\n", found->score);
     return GI_OK;
@@ -85,7 +85,7 @@ static enum gi_status save_moved(const struct gi_image *moved, const struct gi_f
     struct gi_metadata metadata;
     enum gi_status status =
         gi_metadata_copy(&metadata, report->metadata ? report->metadata : &none, err);
-    gi_geo_move(&metadata, found->angle_deg == 0 && found->scale == 1 ? map : NULL, false);
+    gi_geo_move(&metadata, gi_align_only_moves(found) ? map : NULL, false);
     if (!status)
         status = gi_cli_save(moved, &metadata, path, io, report->threads, err);
     gi_metadata_free_copy(&metadata);
@@ -160,6 +160,7 @@ const struct gi_command gi_command_align = {
                 "gpuimg align b.png --reference a.png --aligned moved.png\n"
                 "gpuimg align b.png shift.json --reference a.png\n"
                 "gpuimg align scan2.png --reference scan1.png --rotate --scale --aligned over.png\n"
+                "gpuimg align b.png b.json --reference a.png --refine affine\n"
                 "gpuimg align frames/*.png --reference first.png --table shifts.csv",
     .min_operands = 1,
     .max_operands = 2,

@@ -7,11 +7,14 @@
 struct gi_align_params {
     const char *reference;
     bool rotate, scale; /* find these too */
+    int refine;         /* enum gi_align_motion */
 };
 
 struct gi_align {
     /* The image has to be rotated about its middle by angle_deg, counterclockwise, and enlarged by
-     * `scale`, and then be moved by dx pixels to the right and dy down; fractions are possible. */
+     * `scale`, and then be moved by dx pixels to the right and dy down; fractions are possible. If
+     * `matrix` is more than that, these are its nearest rotation and scale, and dx and dy move the
+     * middle. */
     double dx, dy, angle_deg, scale;
     /* correlation coefficient of the reference and the moved image, -1 to 1; 0 if one is flat */
     double score;
@@ -21,6 +24,9 @@ struct gi_align {
 };
 
 enum { GI_ALIGN_MATRIX_NBYTES = 200 };
+
+/* Returns whether the image only has to be moved. */
+bool gi_align_only_moves(const struct gi_align *found);
 
 /* Writes the matrix as "a b c; d e f". */
 void gi_align_matrix_text(char text[GI_ALIGN_MATRIX_NBYTES], const struct gi_align *found);

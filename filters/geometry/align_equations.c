@@ -56,6 +56,44 @@ bool gi_align_solve(struct gi_align_equations *e, double x[GI_ALIGN_UNKNOWNS_MAX
     return finite;
 }
 
+bool gi_align_solve_ecc(const struct gi_align_equations *e, double x[GI_ALIGN_UNKNOWNS_MAX])
+{
+    /* The equations of both projections, whose slopes and samples are minus their means. */
+    struct gi_align_equations of_p, of_v;
+    double y[GI_ALIGN_UNKNOWNS_MAX], z[GI_ALIGN_UNKNOWNS_MAX];
+    double vv = e->vv - e->v * e->v / e->n, pv = e->pv - e->p * e->v / e->n;
+    int n = e->unknowns - 2;
+    of_p.unknowns = n;
+    for (int i = 0; i < n; i++) {
+        double sum = -e->a[i][n + 1]; /* of slope i */
+        for (int j = 0; j < n; j++)
+            of_p.a[i][j] = e->a[i][j] + sum * e->a[j][n + 1] / e->n;
+    }
+    of_v = of_p;
+    for (int i = 0; i < n; i++) {
+        double sum = -e->a[i][n + 1];
+        of_p.a[i][n] = -e->a[i][n] - sum * e->p / e->n;
+        of_v.a[i][n] = -e->a[i][n + 2] - sum * e->v / e->n;
+    }
+    double projections[2][GI_ALIGN_UNKNOWNS_MAX];
+    for (int i = 0; i < n; i++) {
+        projections[0][i] = of_p.a[i][n];
+        projections[1][i] = of_v.a[i][n];
+    }
+    if (!gi_align_solve(&of_p, y) || !gi_align_solve(&of_v, z))
+        return false;
+    for (int i = 0; i < n; i++) {
+        pv -= projections[0][i] * z[i];
+        vv -= projections[1][i] * z[i];
+    }
+    bool finite = pv > 0;
+    for (int i = 0; i < n; i++) {
+        x[i] = vv / pv * y[i] - z[i];
+        finite = finite && isfinite(x[i]);
+    }
+    return finite;
+}
+
 double gi_align_score(const struct gi_align_equations *e)
 {
     double norm =
@@ -70,4 +108,12 @@ void gi_align_cubic(double w[4], double t)
     w[1] = (1.5 * t - 2.5) * t * t + 1;
     w[2] = ((-1.5 * t + 2) * t + 0.5) * t;
     w[3] = (0.5 * t - 0.5) * t * t;
+}
+
+void gi_align_cubic_slope(double w[4], double t)
+{
+    w[0] = (-1.5 * t + 2) * t - 0.5;
+    w[1] = (4.5 * t - 5) * t;
+    w[2] = (-4.5 * t + 4) * t + 0.5;
+    w[3] = (1.5 * t - 1) * t;
 }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-enum { GI_ALIGN_UNKNOWNS_MAX = 6 };
+enum { GI_ALIGN_UNKNOWNS_MAX = 8 };
 
 struct gi_align_equations {
     int unknowns; /* 2 of them are the gain and the offset, the last ones */
@@ -22,9 +22,16 @@ void gi_align_add(struct gi_align_equations *e, double p, double v, const double
  * singular. */
 bool gi_align_solve(struct gi_align_equations *e, double x[GI_ALIGN_UNKNOWNS_MAX]);
 
+/* Sets the unknowns other than the gain and the offset to the step that maximizes the correlation
+ * coefficient where v changes linearly with them (Evangelidis and Psarakis 2008). Returns false if
+ * the equations are singular or no step increases it. */
+bool gi_align_solve_ecc(const struct gi_align_equations *e, double x[GI_ALIGN_UNKNOWNS_MAX]);
+
 /* Returns the correlation coefficient of p and v, or 0 if one of them is constant. */
 double gi_align_score(const struct gi_align_equations *e);
 
 /* Weights of cubic interpolation (Keys, a = -0.5) at the fraction t behind the second of four
  * samples. */
 void gi_align_cubic(double w[4], double t);
+/* The derivatives of these weights by t. */
+void gi_align_cubic_slope(double w[4], double t);

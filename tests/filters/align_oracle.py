@@ -8,7 +8,7 @@ import os
 from _common import Checks, need, np, optional, read, write
 
 (ndimage,) = need("scipy.ndimage")
-registration = optional("skimage.registration")
+registration, cv2 = optional("skimage.registration"), optional("cv2")
 c = Checks()
 TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../testdata")
 os.chdir(c.folder.name)
@@ -170,6 +170,42 @@ for name, sigma, angle, scale, share, black in (("even", 1.5, 77, 1.3, (0.33, 0.
     _, made = align(*(typed(np.clip(v, 0, 1), np.uint16) for v in (image, reference)), *both)
     off = off_by(made, angle, scale, share[0] * shape[1], share[1] * shape[0])
     c.check(f"little in common, by both: {name}", np.less(off, (0.2, 0.4, 0.5) if name == "noise" else (0.1, 0.2, 0.1)).all(), (off, made))
+
+# ECC: corners of the image after the matrix, against those of the known map and of OpenCV's findTransformECC().
+for name, image in ("picture", picture(220, 280, 2) * 0.8 + 0.1), ("photograph", landscape):
+    h, w = image.shape
+    middle, corners = np.array([(w - 1) / 2, (h - 1) / 2]), np.array([[0, 0, 1], [w - 1, 0, 1], [0, h - 1, 1], [w - 1, h - 1, 1]]).T
+    turn = np.array([[np.cos(0.04), -np.sin(0.04)], [np.sin(0.04), np.cos(0.04)]])
+    for motion, linear, words in (("translation", np.eye(2), ()), ("euclidean", turn, ()), ("similarity", 1.03 * turn, both), ("affine", turn @ [[1.02, 0.03], [-0.01, 0.98]], both)):
+        m = np.c_[linear, middle - linear @ middle + (4.3, -2.6)]
+        pair = [typed(v, np.uint16) for v in (image, np.clip(0.8 * transformed(image, m) + 0.1, 0, 1))]
+        _, made = align(*pair, "--refine", motion, *words)
+        matrix_of = np.array([row.split() for row in made["matrix"].split(";")], float)
+        off = np.abs((matrix_of - m) @ corners).max()
+        c.check(f"ECC, {name}, {motion}: 0.05 px", off < 0.05 and made["score"] > 0.99, (off, made))
+        shift = matrix_of @ [*middle, 1] - middle
+        c.check(f"ECC, {name}, {motion}: dx, dy, angle and scale", np.allclose([made["dx"], made["dy"], made["scale"] * np.cos(np.deg2rad(made["angle"]))],
+                                                                              [*shift, (matrix_of[0, 0] + matrix_of[1, 1]) / 2], atol=1e-5), made)
+        if cv2 and motion != "similarity":
+            start = np.linalg.inv(np.r_[m, [[0, 0, 1]]])[:2].astype(np.float32)
+            kind = {"translation": cv2.MOTION_TRANSLATION, "euclidean": cv2.MOTION_EUCLIDEAN, "affine": cv2.MOTION_AFFINE}[motion]
+            _, theirs = cv2.findTransformECC(*(np.float32(v) / 65535 for v in pair[::-1]), start, kind, (3, 100, 1e-8), None, 5)
+            theirs = np.linalg.inv(np.r_[theirs, [[0, 0, 1]]])[:2]
+            c.check(f"findTransformECC, {name}, {motion}", np.abs((matrix_of - theirs) @ corners).max() < 0.15, (matrix_of, theirs))
+    c.run("affine", "b.npy", "n.npy", "--matrix", made["matrix"], "--interpolation", "bicubic")
+    inside = np.s_[h // 6:-h // 6, w // 6:-w // 6]
+    c.check(f"affine after ECC, {name}", np.abs(read("n.npy") / 65535 * 0.8 + 0.1 - read("a.npy") / 65535)[inside].mean() < 0.01)
+    c.run("align", "b.npy", "--reference", "a.npy", "--refine", motion, *words, "--aligned", "m.npy")
+    c.check(f"--aligned after ECC, {name}", np.abs(read("n.npy").astype(int) - read("m.npy")).max() <= 1)
+for size in (1, 1), (1, 9), (5, 3), (20, 24):
+    same = typed(picture(*size, sigma=0.5) if min(size) > 1 else np.full(size, 0.5), np.uint8)
+    found, made = align(same, same, "--refine", "affine")
+    c.check(f"equal, {size}, by ECC", np.abs(found).max() < 0.01 and abs(made["scale"] - 1) < 0.01, made)
+for name, image, reference in ("flat", np.full((90, 80), 7, np.uint8), typed(picture(90, 80), np.uint8)), ("NaN", odd, typed(a, np.float32)), ("all NaN", 0 * odd + np.nan, odd):
+    found, made = align(image, reference, "--refine", "affine")
+    c.check(f"{name}, by ECC", np.isfinite([*found, made["score"], made["angle"], made["scale"]]).all(), made)
+p = c.result("align", "b.npy", "--reference", "a.npy", "--refine", "homography")
+c.check("--refine homography", p.returncode == 2 and "--refine homography: want" in p.stderr, p.stderr)
 
 # The moved image, noise, another brightness, threads, text.
 m = matrix(a.shape, 25, 1.1, 6, -9)
