@@ -40,6 +40,7 @@ struct gi_cuda_device {
     struct gi_device base;
     int ordinal;
     int units;                    /* multiprocessors */
+    int capability;               /* 10 * major + minor */
     int shared_nbytes;            /* maximum shared memory of a block after opting in */
     size_t max_bytes;             /* limit of device memory; 0: all memory of the device */
     struct gi_pool *workers;      /* threads that copy between pageable and pinned memory */
@@ -80,8 +81,8 @@ struct gi_cuda_array {
 struct gi_cuda_queue {
     struct gi_queue base;
     struct gi_cuda_device *device;
-    int ordinal, units, shared_nbytes; /* copied from the device */
-    struct gi_pool *workers;           /* copied from the device */
+    int ordinal, units, capability, shared_nbytes; /* copied from the device */
+    struct gi_pool *workers;                       /* copied from the device */
     cudaStream_t stream;
     void *scratch; /* device memory for gi_cuda_scratch() */
     size_t scratch_nbytes;

@@ -145,6 +145,8 @@ static enum gi_status device_fill(struct gi_cuda_device *cu, const struct gi_ope
     if (options->yields)
         GI_CUDA_TRY(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
     GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->units, cudaDevAttrMultiProcessorCount, cu->ordinal));
+    cu->capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, cu->ordinal) +
+                     attribute(cudaDevAttrComputeCapabilityMinor, cu->ordinal);
     GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->shared_nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                        cu->ordinal));
     return GI_OK;

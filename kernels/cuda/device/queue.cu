@@ -38,6 +38,7 @@ enum gi_status gi_cuda_queue_open(struct gi_queue **queue, struct gi_device *bas
     cu->device = device;
     cu->ordinal = device->ordinal;
     cu->units = device->units;
+    cu->capability = device->capability;
     cu->shared_nbytes = device->shared_nbytes;
     cu->workers = device->workers;
     pthread_mutex_lock(&device->lock);
