@@ -1,7 +1,7 @@
 /* Template matching gives the scores of plain loops that follow the definition, for all types,
  * patterns with alpha, constant areas and unusual floats.
  * Sources: kernels/correlate.h kernels/cpu/statistics/correlate.c
- *     kernels/cuda/statistics/correlate.cu
+ *     kernels/cuda/statistics/correlate.cu kernels/cuda/statistics/correlate_tensor.cu
  * SPDX-License-Identifier: MIT */
 #include "primitives.h"
 #include "kernels/correlate.h"
@@ -90,10 +90,34 @@ static void draw_wide(struct walk_case *c)
     walk_other(c, &spec->pattern, c->width / 2, 1 + c->height / 2, gi_color_channels(src), c->type);
 }
 
+/* Gray bytes with patterns of these sizes, so that CUDA's tensor cores have several tiles of
+ * scores, and parts of the pattern across and down. The last sums nearly fill 32 bits. */
+static const int tiles[][2] = {{540, 110}, {700, 45}, {1100, 9}, {160, 150}, {265, 260}, {0, 0}};
+static const int patterns[][2] = {{20, 75}, {130, 9}, {600, 1}, {130, 137}, {257, 257}};
+
+static void draw_tiles(struct walk_case *c)
+{
+    int i = 0;
+    if (c->type != GI_U8 || c->channels > 1)
+        return;
+    while (tiles[i][0] != c->width)
+        i++;
+    struct gi_correlate *spec = WALK_SPEC(c, struct gi_correlate);
+    spec->method = (enum gi_correlate_method)(i % 3);
+    struct gi_image *src = walk_source_here(c);
+    struct gi_image *pattern =
+        walk_other(c, &spec->pattern, patterns[i][0], patterns[i][1], 1, c->type);
+    for (int image = 0; i == 4 && image < 2; image++)
+        for (int y = 0; y < (image ? pattern : src)->height; y++)
+            for (int x = 0; x < (image ? pattern : src)->width; x++)
+                case_put(image ? pattern : src, y, (size_t)x, walk_between(c, 0, 9) ? 255 : 254);
+}
+
 static const int wide[][2] = {{1300, 3}, {0, 0}};
 
 static const struct walk_row rows[] = {
     WALK_ROW("correlate", "small patterns", draw, define, .few = true),
     WALK_ROW("correlate", "a wide pattern", draw_wide, define, .sizes = wide, .few = true),
+    WALK_ROW("correlate", "tiles", draw_tiles, define, .sizes = tiles, .few = true),
 };
 WALK_ROWS(rows)
