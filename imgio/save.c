@@ -188,7 +188,8 @@ bool gi_save_takes_rows(const struct gi_image *shape, const struct gi_metadata *
     const struct gi_format *format = format_of(path, options->format);
     if (!format || !format->by_rows || options->orientation > 1 || options->color.profile ||
         wanted_bits(options) == 1 || options->channels_first || (metadata && metadata->light) ||
-        gi_bands_of(metadata)->n)
+        gi_bands_of(metadata)->n || options->max_nbytes || options->judge ||
+        (format == &gi_format_png && gi_png_may_have_palette(metadata, options)))
         return false;
     struct gi_image written = written_shape(format, shape, metadata, options);
     return written.type == shape->type && written.channels == shape->channels;

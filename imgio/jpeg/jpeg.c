@@ -210,6 +210,7 @@ const struct gi_format gi_format_jpeg = {
     .probe = probe_jpeg,
     .decode = decode_jpeg,
     .encode = gi_jpeg_encode,
+    .by_rows = true,
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,
     .ratio = true,

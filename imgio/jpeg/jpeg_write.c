@@ -34,8 +34,12 @@ const char *const gi_jpeg_keywords[] = {"Title",         "Author",     "Descript
                                         "Creation Time", NULL};
 
 struct writer {
-    struct gi_sink *sink; /* NULL if only a frame is made */
-    const struct gi_image *image;
+    struct gi_sink *sink;         /* NULL if only a frame is made */
+    const struct gi_image *image; /* its shape */
+    struct gi_image rows;         /* those that are being written, from row `top` on */
+    int top, first;               /* `first`: number of the first strip of `rows` */
+    /* If there is one strip, the rows are read while it is encoded. */
+    const struct gi_save_options *options;
     const struct gi_metadata *metadata; /* or NULL */
     struct gi_jpeg_settings settings;
     int strip_rows, nstrips;
@@ -51,6 +55,8 @@ struct encoder {
     struct gi_err *err;
     enum gi_status status;
     struct gi_jpeg_output out;
+    struct gi_image rows; /* those that are being encoded, from row `top` of the image on */
+    int top;
 };
 
 static void on_error(j_common_ptr jpeg)
@@ -125,6 +131,26 @@ static void begin(struct encoder *e, const struct writer *w, int rows)
     jpeg->restart_interval = w->interval;
 }
 
+/* Passes rows to libjpeg up to row y1 of the image. The strip begins at row y0. */
+static enum gi_status encode_rows(struct encoder *e, const struct writer *w, int y0, int y1)
+{
+    j_compress_ptr jpeg = &e->jpeg;
+    int most = w->nstrips > 1 ? y1 - y0 : gi_encode_most(w->image, w->options);
+    while (jpeg->next_scanline < jpeg->image_height) {
+        int y = y0 + (int)jpeg->next_scanline;
+        if (w->nstrips == 1 && (y == 0 || y - e->top == e->rows.height)) {
+            int end = y1 - y < most ? y1 : y + most;
+            e->top = y;
+            e->status = gi_encode_rows(&e->rows, w->image, w->options, y, end, e->err);
+            if (e->status)
+                return e->status;
+        }
+        JSAMPROW row = gi_row(&e->rows, y - e->top);
+        jpeg_write_scanlines(jpeg, &row, 1);
+    }
+    return GI_OK;
+}
+
 /* Encodes rows y0 to y1 - 1 as a separate JPEG, into e->out. */
 static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, int y1)
 {
@@ -138,19 +164,18 @@ static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, 
     jpeg_start_compress(jpeg, TRUE);
     if (metadata)
         write_metadata(jpeg, metadata);
-    while (jpeg->next_scanline < jpeg->image_height) {
-        JSAMPROW row = gi_row(w->image, y0 + (int)jpeg->next_scanline);
-        jpeg_write_scanlines(jpeg, &row, 1);
-    }
-    jpeg_finish_compress(jpeg);
-    return GI_OK;
+    enum gi_status status = encode_rows(e, w, y0, y1);
+    if (!status)
+        jpeg_finish_compress(jpeg);
+    return status;
 }
 
-static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
+static enum gi_status make_strip(void *self, struct gi_piece *strip, int in_rows, void *scratch,
                                  struct gi_err *err)
 {
     const struct writer *w = self;
-    struct encoder e = {.err = err};
+    struct encoder e = {.err = err, .rows = w->rows, .top = w->top};
+    int number = w->first + in_rows;
     int y0 = number * w->strip_rows;
     int y1 = number == w->nstrips - 1 ? w->image->height : y0 + w->strip_rows;
     e.jpeg.err = jpeg_std_error(&e.base);
@@ -185,10 +210,11 @@ static size_t take_head(unsigned char *bytes, const struct gi_image *image)
     return at;
 }
 
-static enum gi_status write_strip(void *self, const struct gi_piece *strip, int number,
+static enum gi_status write_strip(void *self, const struct gi_piece *strip, int in_rows,
                                   struct gi_err *err)
 {
     const struct writer *w = self;
+    int number = w->first + in_rows;
     unsigned char *bytes = strip->bytes, *end = bytes + strip->nbytes;
     size_t head = take_head(bytes, w->image);
     if (number > 0) { /* a restart marker replaces the strip's head */
@@ -224,6 +250,7 @@ static struct writer writer_of(const struct gi_image *image, const struct gi_met
                                const struct gi_save_options *options)
 {
     struct writer w = {.image = image,
+                       .options = options,
                        .metadata = metadata,
                        .settings = gi_jpeg_settings_of(image->channels, metadata, options)};
     choose_strips(&w);
@@ -313,6 +340,28 @@ static enum gi_status write_scan(const struct writer *w, const struct gi_jpeg_sc
     return status ? status : gi_sink_write(w->sink, end, sizeof end, err);
 }
 
+/* Makes and writes all strips, from as many rows at a time as the source of rows recommends. */
+static enum gi_status write_strips(struct writer *w, struct gi_err *err)
+{
+    const struct gi_image *image = w->image;
+    int most = w->nstrips > 1 ? gi_encode_most(image, w->options) : image->height;
+    most = most < w->strip_rows ? w->strip_rows : most / w->strip_rows * w->strip_rows;
+    enum gi_status status = GI_OK;
+    for (int end; w->top < image->height && !status; w->top = end) {
+        end = image->height - w->top < most ? image->height : w->top + most;
+        struct gi_pieces pieces = {.self = w,
+                                   .n = (end - w->top - 1) / w->strip_rows + 1,
+                                   .make = make_strip,
+                                   .write = write_strip};
+        if (w->nstrips > 1)
+            status = gi_encode_rows(&w->rows, image, w->options, w->top, end, err);
+        if (!status)
+            status = gi_pieces_run(&pieces, w->options->parallel, err);
+        w->first += pieces.n;
+    }
+    return status;
+}
+
 /* Writes a JPEG without its gain map, whose place the index does not tell yet. */
 static enum gi_status write_picture(struct gi_sink *sink, const struct gi_image *image,
                                     const struct gi_metadata *metadata,
@@ -325,9 +374,7 @@ static enum gi_status write_picture(struct gi_sink *sink, const struct gi_image 
     w.sink = sink;
     if (options->encoded)
         return write_scan(&w, &options->encoded->scan, err);
-    struct gi_pieces pieces = {
-        .self = &w, .n = w.nstrips, .make = make_strip, .write = write_strip};
-    return gi_pieces_run(&pieces, options->parallel, err);
+    return write_strips(&w, err);
 }
 
 enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,

@@ -366,6 +366,7 @@ const struct gi_format gi_format_png = {
     .probe = probe_png,
     .decode = decode_png,
     .encode = gi_png_encode,
+    .by_rows = true,
     .one_bit = true,
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "imgio/format.h"
 #include "imgio/pieces.h"
 #include "imgio/png/deflate_join.h"
 #include "imgio/png/png_filter.h"
@@ -23,7 +24,10 @@ enum {
 /* State shared by the strips of one image. */
 struct writer {
     struct gi_sink *sink;
-    const struct gi_image *image;
+    const struct gi_image *image;     /* its shape */
+    struct gi_image rows;             /* those that are being written, from row `top` on */
+    int top, first;                   /* `first`: number of the first strip of `rows` */
+    uint8_t *above;                   /* samples of row top - 1 */
     const struct gi_png_strips *made; /* NULL, or the strips that a device has filtered and coded */
     int level;                        /* of libdeflate */
     bool filters;                     /* rows are filtered */
@@ -63,7 +67,7 @@ static struct buffers divide_scratch(const struct writer *w, void *scratch)
  * bits it is a converted copy in b->rows. */
 static const uint8_t *png_row(const struct writer *w, const struct buffers *b, int y)
 {
-    const void *row = gi_row(w->image, y);
+    const void *row = y < w->top ? w->above : gi_row(&w->rows, y - w->top);
     if (w->image->type == GI_U8)
         return row;
     const uint16_t *samples = row;
@@ -174,10 +178,11 @@ static uint8_t *take_strip(const struct writer *w, struct gi_piece *strip, int n
                : deflate_by_search(w, nbytes, head, bytes, made->nbytes, number == w->nstrips - 1);
 }
 
-static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
+static enum gi_status make_strip(void *self, struct gi_piece *strip, int in_rows, void *scratch,
                                  struct gi_err *err)
 {
     const struct writer *w = self;
+    int number = w->first + in_rows;
     size_t head = number ? 0 : ZLIB_HEAD_NBYTES, n = 0;
     uint8_t *bytes = w->made ? take_strip(w, strip, number, &n, head)
                              : encode_strip(w, strip, number, scratch, &n, head);
@@ -190,10 +195,11 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
     return GI_OK;
 }
 
-static enum gi_status write_strip(void *self, const struct gi_piece *strip, int number,
+static enum gi_status write_strip(void *self, const struct gi_piece *strip, int in_rows,
                                   struct gi_err *err)
 {
     struct writer *w = self;
+    int number = w->first + in_rows;
     uint8_t *bytes = strip->bytes;
     size_t nbytes = strip->nbytes;
     enum gi_status status = GI_OK;
@@ -211,6 +217,34 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
 int gi_png_strip_rows(const struct gi_image *image)
 {
     return gi_piece_rows(1 + gi_row_nbytes(image), image->height);
+}
+
+/* Makes and writes all strips, from as many rows at a time as the source of rows recommends. */
+static enum gi_status write_strips(struct writer *w, const struct gi_save_options *options,
+                                   bool packed, struct gi_err *err)
+{
+    const struct gi_image *image = w->image;
+    int most = w->made || packed ? image->height : gi_encode_most(image, options);
+    most = most < w->strip_rows ? w->strip_rows : most / w->strip_rows * w->strip_rows;
+    enum gi_status status = GI_OK;
+    for (int end; w->top < image->height && !status; w->top = end) {
+        end = image->height - w->top < most ? image->height : w->top + most;
+        struct gi_pieces pieces = {.self = w,
+                                   .n = (end - w->top - 1) / w->strip_rows + 1,
+                                   .scratch_nbytes = w->made ? 0 : scratch_nbytes(w),
+                                   .make = make_strip,
+                                   .write = write_strip};
+        if (w->made || packed)
+            w->rows = *image;
+        else
+            status = gi_encode_rows(&w->rows, image, options, w->top, end, err);
+        if (!status)
+            status = gi_pieces_run(&pieces, options->parallel, err);
+        if (!status && end < image->height)
+            memcpy(w->above, gi_row(&w->rows, end - w->top - 1), w->row_nbytes);
+        w->first += pieces.n;
+    }
+    return status;
 }
 
 enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image, bool packed,
@@ -232,10 +266,10 @@ enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *
     w.strip_rows = gi_png_strip_rows(image);
     w.nstrips = 1 + (image->height - 1) / w.strip_rows;
     w.raw_room = (size_t)w.strip_rows * (1 + w.row_nbytes);
-    struct gi_pieces pieces = {.self = &w,
-                               .n = w.nstrips,
-                               .scratch_nbytes = w.made ? 0 : scratch_nbytes(&w),
-                               .make = make_strip,
-                               .write = write_strip};
-    return gi_pieces_run(&pieces, options->parallel, err);
+    w.above = malloc(w.row_nbytes);
+    if (!w.above)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a row");
+    enum gi_status status = write_strips(&w, options, packed, err);
+    free(w.above);
+    return status;
 }

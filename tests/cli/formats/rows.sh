@@ -1,7 +1,7 @@
 #!/bin/bash
 # A large image goes through local and mapped operations in bands, from file to file: the bytes are those of the whole image, and the
 # memory is that of some bands. TIFF is written strip by strip. Usage: rows.sh GPUIMG
-# Sources: cli/run/imaging_rows* cli/args/image_saving* filters/rows* filters/bands* imgio/rows* imgio/save* imgio/tiff/tiff_write* imgio/pnm/pnm_write* imgio/npy*
+# Sources: cli/run/imaging_rows* cli/args/image_saving* filters/rows* filters/bands* imgio/rows* imgio/save* imgio/tiff/tiff_write* imgio/pnm/pnm_write* imgio/npy* imgio/png/png_strips* imgio/jpeg/jpeg_write*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -37,11 +37,18 @@ bands b.pgm tif 'threshold --threshold otsu | erode --k 5'
 bands c.pam pam 'rotate --angle 90'
 bands a.ppm tif 'local-threshold --k 15'
 bands d.tif npy 'sharpen --sigma 1' --depth 16
+bands a.ppm tif 'crop --size 200x150+40+30 | gaussian --sigma 1'
+bands a.ppm png 'invert'
+bands b.pgm png 'gaussian --sigma 2' --compression 3
+bands c.pam png 'flip --v'
+bands a.ppm jpg 'gaussian --sigma 2'
+bands a.ppm jpg 'resize --size 210%' --progressive
+bands a.ppm jpg 'invert' --optimize --quality 95
 # What bands cannot do is done on the whole image.
 bands a.ppm tif 'gaussian --sigma 1' --nodata 7
 bands a.ppm tif 'gaussian --sigma 1' --linear
-bands a.ppm png 'invert'
-bands a.ppm tif 'crop --size 200x150+40+30 | gaussian --sigma 1'
+bands a.ppm png 'threshold' --palette always
+bands a.ppm jpg 'invert' --max-file-size 40000
 bands a.ppm tif 'invert' --depth 16
 bands a.ppm tif 'threshold | fill-holes'
 bands a.ppm pam 'crop --trim'
