@@ -39,6 +39,28 @@ double gi_pipeline_rows_size(size_t *nbytes, const struct gi_pipeline *pipeline,
     return times;
 }
 
+static bool is_in_order(const struct gi_plan *plan)
+{
+    int last = 0;
+    if (plan->dependency == GI_DEPENDENCY_LOCAL)
+        return plan->border != GI_BORDER_WRAP || plan->halo == 0;
+    for (int y = 0; y < plan->result.height; y++) {
+        int top = gi_plan_needs(plan, y, y + 1).top;
+        if (top < last)
+            return false;
+        last = top;
+    }
+    return true;
+}
+
+bool gi_pipeline_rows_in_order(const struct gi_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->nsteps; i++)
+        if (i >= pipeline->n || !is_in_order(&pipeline->plans[i]))
+            return false;
+    return true;
+}
+
 static enum gi_status begin(struct gi_pipeline_rows *rows, struct gi_err *err)
 {
     struct gi_execution *execution = &rows->execution;

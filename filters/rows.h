@@ -17,6 +17,10 @@ struct gi_pipeline_rows;
 double gi_pipeline_rows_size(size_t *nbytes, const struct gi_pipeline *pipeline,
                              struct gi_queue *queue, size_t least, size_t most);
 
+/* Returns whether bands from top to bottom read the source so too, apart from passes over all of
+ * it. False if that is not known, because a plan is late. */
+bool gi_pipeline_rows_in_order(const struct gi_pipeline *pipeline);
+
 /* Begins a run in which each band takes at most `nbytes` bytes, with all rows that it needs, and
  * makes the measuring passes over all rows of the source. All arguments must outlive *rows, which
  * gi_pipeline_rows_close() frees. `sides` is as in gi_pipeline_run(), for steps without outputs but

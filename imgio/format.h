@@ -27,8 +27,25 @@ struct gi_decode {
     int shrink;        /* factor by which the decoder reduces each side; 0 means 1 */
     /* rectangle of the stored picture that is read; a width of 0 means the whole picture */
     struct gi_window window;
-    int whole_width, whole_height; /* of the stored picture, if only the window is read */
+    int whole_width, whole_height; /* of the picture, if only the window, or only rows, are read */
+    /* With options->taker: the rows that are being decoded, from row `lent_top` of the image on,
+     * and the bytes of the file that are not needed again. */
+    struct gi_image lent;
+    int lent_top;
+    size_t forgotten;
+    bool
+        begun; /* the shape is known and within the limits: damage is in a row, not in the header */
 };
+
+/* Sets decode->lent to memory of the taker for rows top <= y < bottom. Returns false if the decoder
+ * must end, with any error. */
+bool gi_decode_lend(struct gi_decode *decode, int top, int bottom);
+/* Returns the memory for row y, of the image or of the taker. Called in the order of rows. Returns
+ * NULL if the decoder must end, with any error. */
+void *gi_decode_row(struct gi_decode *decode, int y);
+/* Releases the memory of the file's bytes before byte `at`, if they are mapped because rows are
+ * taken or only the header is read. They can still be read. Called with rising offsets. */
+void gi_decode_forget(struct gi_decode *decode, size_t at);
 
 /* Returns the orientation by which the picture is turned: 1 if it is kept. */
 int gi_decode_orientation(const struct gi_decode *decode);

@@ -93,7 +93,7 @@ enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     const struct gi_image *image = decode->image;
-    int height = decode->window.width ? image->shrunk.height : image->height;
+    int height = decode->whole_height ? decode->whole_height : image->height;
     if (decode->options->allow_partial && !gi_decode_has_enough(decode, row))
         return gi_fail(err, GI_E_FORMAT, "%s, in row %d of %d: too few for a partial image", text,
                        row, height);
@@ -128,16 +128,6 @@ int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t he
     return listener->shrink(listener->arg, &picture);
 }
 
-/* Divides the sides of the shape by `by`, rounded up. */
-static void shrink(struct gi_image *shape, int by)
-{
-    if (by <= 1)
-        return;
-    shape->shrunk = (struct gi_shrunk){.by = by, .width = shape->width, .height = shape->height};
-    shape->width = (int)(((int64_t)shape->width + by - 1) / by);
-    shape->height = (int)(((int64_t)shape->height + by - 1) / by);
-}
-
 /* Reduces the shape to the window, if there is one. */
 static void cut(struct gi_image *shape, const struct gi_window *window)
 {
@@ -164,7 +154,7 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
                        (unsigned long long)width, (unsigned long long)height, INT_MAX);
     struct gi_image shape = {
         .width = (int)width, .height = (int)height, .channels = channels, .type = type};
-    shrink(&shape, decode->shrink);
+    gi_image_shrink(&shape, decode->shrink);
     cut(&shape, &decode->window);
     *decode->image = shape;
     if (decode->options->header_only)
@@ -184,7 +174,12 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     const struct gi_shape_listener *listener = decode->options->listener;
     if (listener)
         listener->tell(listener->arg, &shape);
-    if (decode->coded)
+    decode->begun = true;
+    if (decode->options->taker) {
+        decode->image->stride = gi_row_nbytes(&shape);
+        decode->whole_height = shape.height;
+    }
+    if (decode->coded || decode->options->taker)
         return GI_OK;
     /* Partial images use plain memory, because the system supplies its pages only when they are
      * first touched. Pinned memory takes all pages at once. */

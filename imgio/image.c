@@ -80,6 +80,15 @@ void gi_image_free(struct gi_image *image)
     image->owner = GI_OWNER_NONE;
 }
 
+void gi_image_shrink(struct gi_image *shape, int by)
+{
+    if (by <= 1)
+        return;
+    shape->shrunk = (struct gi_shrunk){.by = by, .width = shape->width, .height = shape->height};
+    shape->width = (int)(((int64_t)shape->width + by - 1) / by);
+    shape->height = (int)(((int64_t)shape->height + by - 1) / by);
+}
+
 struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1)
 {
     struct gi_image view = *image;

@@ -213,6 +213,10 @@ void *gi_samples_alloc(size_t nbytes);
  * if `data` is NULL. Must not be called on a CUDA image. */
 void gi_image_free(struct gi_image *image);
 
+/* Divides the sides of the shape by `by`, rounded up, and records the shape before. Does nothing if
+ * `by` is 1 or less. */
+void gi_image_shrink(struct gi_image *shape, int by);
+
 /* Returns rows y0 <= y < y1 of `image` as a view, which is valid only as long as `image`. */
 struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1);
 

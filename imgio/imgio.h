@@ -92,6 +92,10 @@ struct gi_load_options {
      * Damage in the scan is not noticed. Files that need more than that (linear light,
      * --allow-partial) and all other files are decoded. */
     bool coded;
+    /* Takes the rows of the image, which gets no samples, as they are decoded from top to bottom.
+     * For TIFF, PNG that is not interlaced and JPEG without CMYK, if the image has no orientation
+     * and no band is chosen. NULL: the image has samples. */
+    const struct gi_row_taker *taker;
     /* Samples are not turned upright: the image is as it is stored, and EXIF keeps, or gets from
      * the file, the orientation. */
     bool keep_orientation;
@@ -124,6 +128,9 @@ struct gi_file_info {
      * JPEG, WebP and PNM images that are one behind the other; 1 in other formats. 0 if the number
      * is unknown because the TIFF is damaged. Set after an error too if that is its reason. */
     int images;
+    /* Rows can be decoded without those above them: a TIFF has strips that are not compressed
+     * (struct gi_shape_listener.window), or a JPEG has restart markers. */
+    bool rows_apart;
     uint64_t nbytes;                    /* of the file */
     struct gi_animation_info animation; /* unless one of several images was asked for */
     struct gi_nodata nodata;            /* if gi_load_options.hide_nodata or find_nodata is set */

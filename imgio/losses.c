@@ -250,3 +250,14 @@ enum gi_status gi_save_losses(const struct gi_image *image, const struct gi_meta
         gi_fail(warning, GI_E_UNSUPPORTED, "%s: %s", name, words);
     return GI_OK;
 }
+
+int gi_image_outside(const struct gi_image *image)
+{
+    uint64_t n = 0, all = (uint64_t)image->height * gi_row_samples(image);
+    for (int y = 0; y < image->height; y++) {
+        const float *row = gi_row(image, y);
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            n += row[i] < 0 || row[i] > 1;
+    }
+    return (int)(100 * n / all);
+}

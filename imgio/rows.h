@@ -1,5 +1,5 @@
-/* Rows of an image that are made when they are needed, for images that are larger than memory.
- * SPDX-License-Identifier: MIT */
+/* Rows of an image that are made when they are needed, or taken while they are made, for images
+ * that are larger than memory. SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "imgio/image.h"
@@ -11,4 +11,13 @@ struct gi_row_source {
      * may be read in any order and several times. Errors: those of the work that makes them. */
     enum gi_status (*read)(void *self, struct gi_image *rows, int top, int bottom,
                            struct gi_err *err);
+};
+
+/* Takes the rows of an image while it is decoded. */
+struct gi_row_taker {
+    void *self;
+    /* Sets *rows to memory for the rows top <= y < bottom of the image, which the decoder fills.
+     * Called from top to bottom; the rows before `top` are complete. Returns false if no more rows
+     * are wanted: the decoder then fails, with any error. */
+    bool (*lend)(void *self, struct gi_image *rows, int top, int bottom);
 };

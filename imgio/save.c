@@ -210,17 +210,6 @@ void gi_metadata_fit(struct gi_metadata *metadata, int color_channels)
     metadata->icc_nbytes = 0;
 }
 
-int gi_image_outside(const struct gi_image *image)
-{
-    uint64_t n = 0, all = (uint64_t)image->height * gi_row_samples(image);
-    for (int y = 0; y < image->height; y++) {
-        const float *row = gi_row(image, y);
-        for (size_t i = 0; i < gi_row_samples(image); i++)
-            n += row[i] < 0 || row[i] > 1;
-    }
-    return (int)(100 * n / all);
-}
-
 /* Returns channel c of the background, 0 to 1. For a gray image this is the background's luma. */
 static double behind(const struct gi_save_options *options, int colors, int c)
 {

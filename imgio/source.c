@@ -183,7 +183,8 @@ static enum gi_status open_sized(struct gi_source *source, int fd, off_t at, con
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return gi_fail(err, gi_status_of_errno(errno), "%s", strerror(errno));
-    enum gi_source_way way = choose ? choose(head, (size_t)n, options->header_only) : GI_SOURCE_MAP;
+    bool maps = options->header_only || options->taker;
+    enum gi_source_way way = choose ? choose(head, (size_t)n, maps) : GI_SOURCE_MAP;
     if (way == GI_SOURCE_STOP && n) {
         keep_head(source, head, (size_t)n);
         return GI_OK;
@@ -278,6 +279,21 @@ enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahe
     else
         *source = (struct gi_source){.bytes = all.at, .nbytes = all.nbytes, .guard = -1};
     return status;
+}
+
+void gi_source_forget(const unsigned char *bytes, size_t nbytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)bytes;
+    for (int i = 0; i < GUARDS; i++) {
+        uintptr_t base = atomic_load(&guards[i].base);
+        if (!base || from < base || from + nbytes > base + atomic_load(&guards[i].nbytes))
+            continue;
+        size_t skip = (size_t)((page - from % page) % page);
+        size_t whole = nbytes > skip ? (nbytes - skip) / page * page : 0;
+        if (whole)
+            madvise((void *)(bytes + skip), whole, MADV_DONTNEED);
+        return;
+    }
 }
 
 enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err)

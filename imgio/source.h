@@ -43,6 +43,9 @@ enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahe
                                   const struct gi_load_options *options, gi_source_chooser *choose,
                                   struct gi_err *err);
 
+/* Releases the memory of these bytes of a source, if they are mapped. They can still be read. */
+void gi_source_forget(const unsigned char *bytes, size_t nbytes);
+
 /* Releases the bytes. GI_E_IO means that a mapped file was changed or truncated meanwhile. The
  * bytes past its new end were read as zeros. Other errors mean that this is not known. */
 enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err);

@@ -48,8 +48,8 @@ static enum gi_status check_converted(const struct gi_image *shape, enum gi_type
     return gi_limits_check(&limits, &made, err);
 }
 
-/* Applies --work-depth and --gray. Frees the image on an error. */
-static enum gi_status convert(struct gi_image *image, const char *path,
+/* Applies --work-depth and --gray. */
+enum gi_status gi_cli_convert(struct gi_image *image, const char *path,
                               const struct gi_io_params *io, struct gi_err *err)
 {
     struct gi_image want = gi_cli_shape(io, image), made;
@@ -152,6 +152,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .find_nodata = loading->find_nodata,
         .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
         .coded = loading->coded && keeps_samples(io),
+        .taker = loading->taker,
     };
     struct gi_err warning = {0};
     info = info ? info : &(struct gi_file_info){0};
@@ -182,7 +183,8 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
                     image->width, image->height, image->channels);
     if (*warning.text && !image->coded && !loading->again)
         gi_cli_warn("%s", warning.text);
-    status = io->passed.header_only ? GI_OK : convert(image, path, io, err);
+    if (!io->passed.header_only && !loading->taker)
+        status = gi_cli_convert(image, path, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);
     if (!status && metadata && io->gray)

@@ -120,6 +120,8 @@ struct gi_loading {
     const struct gi_parallel *parallel;       /* NULL: one thread */
     const struct gi_shape_listener *listener; /* NULL: no callbacks */
     const struct gi_allocator *allocator;     /* NULL: plain memory */
+    /* Passed to gi_load_options; the rows are not converted (gi_cli_convert()). */
+    const struct gi_row_taker *taker;
 };
 enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
                               struct gi_file_info *info, const char *path,
@@ -127,6 +129,10 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
                               struct gi_err *err);
 /* Returns the shape of the image that gi_cli_load() makes of a file of the shape `stored`. */
 struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored);
+/* Makes the image of the stored image, as `io` asks. The path begins messages. Frees the image on
+ * an error. Errors: GI_E_MEMORY, GI_E_LIMIT, with --strict GI_E_UNSUPPORTED. */
+enum gi_status gi_cli_convert(struct gi_image *image, const char *path,
+                              const struct gi_io_params *io, struct gi_err *err);
 /* Returns full scale: that of the file, or that of `image` if --depth asks for another type. */
 unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
                        const struct gi_io_params *io);

@@ -1,6 +1,7 @@
 /* Asks how an image will be saved, before there are samples.
  * SPDX-License-Identifier: MIT */
 #include "cli/args/image_files.h"
+#include "cli/args/quality_target.h"
 
 #include <math.h>
 #include <errno.h>
@@ -33,7 +34,8 @@ bool gi_cli_saves_rows(const struct gi_image *shape, const struct gi_metadata *m
                        const char *path, const struct gi_io_params *io)
 {
     struct gi_save_options options = gi_cli_save_options(io);
-    return !io->background && gi_save_takes_rows(shape, metadata, path, &options);
+    bool judged = gi_quality_target_is_set(&io->encoding.target);
+    return !io->background && !judged && gi_save_takes_rows(shape, metadata, path, &options);
 }
 
 enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,

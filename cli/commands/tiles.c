@@ -129,8 +129,8 @@ static enum gi_status open_source(struct source *source, const struct work *work
     gi_file_rows_open(&source->rows, item->line.input, work->io, gi_imaging_parallel(imaging));
     if (!item->source.pages &&
         gi_file_rows_look(&source->rows, gi_engine_memory(item->turn.engine), &source->info))
-        status = gi_file_rows_first(&source->rows, &source->in_bands, &source->metadata,
-                                    &source->info, err);
+        status = gi_file_rows_first(&source->rows, GI_ROWS_FROM_TOP, &source->in_bands,
+                                    &source->metadata, &source->info, err);
     if (status || source->in_bands) {
         gi_item_note_input(item);
         item->line.shape = source->image = source->rows.shape;
@@ -168,6 +168,8 @@ static enum gi_status copy_rows(struct source *source, struct gi_pyramid_builder
         if (!status)
             status = gi_pyramid_add(builder, &band, err);
     }
+    if (!status)
+        status = gi_file_rows_end(&source->rows, err);
     return status;
 }
 
@@ -431,10 +433,10 @@ const struct gi_command gi_command_tiles = {
         "Other tiles are JPEG files, or have the format of --format. They have the colour profile "
         "of the image, and no other metadata. With JPEG, --background is the colour behind "
         "transparent pixels.\n\n"
-        "A TIFF, PNM, PFM or .npy file of 32 MiB of samples or more is read in bands of rows, so "
-        "that memory holds some rows of tiles, and not the image. Other files, and those "
-        "with pixels without data, are decoded as a whole; --max-pixels allows more than 268 "
-        "million pixels.\n\n"
+        "A TIFF, PNM, PFM or .npy file of 32 MiB of samples or more, and a PNG or JPEG of 256 "
+        "MiB, is read in bands of rows, so that memory holds some rows of tiles, and not the "
+        "image. Other files, and those with pixels without data, are decoded as a whole; "
+        "--max-pixels allows more than 268 million pixels.\n\n"
         "With many images --out names the output of each, for example 'tiles/{stem}'.",
     .examples = "gpuimg tiles slide.tif slide\n"
                 "gpuimg tiles map.png map --layout xyz --format png\n"

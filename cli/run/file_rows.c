@@ -1,5 +1,5 @@
-/* Reads bands of rows of a file. Each band is decoded on its own, as a part of the picture.
- * SPDX-License-Identifier: MIT */
+/* Reads bands of rows of a file. Each band is decoded on its own, as a part of the picture, or
+ * taken from a stream. SPDX-License-Identifier: MIT */
 #include "cli/run/file_rows.h"
 
 #include <stdlib.h>
@@ -34,6 +34,8 @@ void gi_file_rows_open(struct gi_file_rows *rows, const char *path, const struct
 
 void gi_file_rows_close(struct gi_file_rows *rows)
 {
+    gi_row_stream_close(&rows->stream);
+    gi_image_free(&rows->kept);
     gi_image_free(&rows->band);
 }
 
@@ -54,22 +56,141 @@ static bool is_same_file(const struct gi_file_rows *rows)
            is.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-enum gi_status gi_file_rows_read(void *self, struct gi_image *wanted, int top, int bottom,
-                                 struct gi_err *err)
+static bool has_shape(const struct gi_file_rows *rows, int height)
 {
-    struct gi_file_rows *rows = self;
+    const struct gi_image *shape = &rows->shape, *band = &rows->band;
+    return band->width == shape->width && band->height == height &&
+           band->channels == shape->channels && band->type == shape->type;
+}
+
+/* Decodes rows as a part of the picture. */
+static enum gi_status read_part(struct gi_file_rows *rows, struct gi_image *wanted, int top,
+                                int bottom, struct gi_err *err)
+{
     const struct gi_image *shape = &rows->shape, *band = &rows->band;
     rows->wanted = (struct gi_window){0, top, shape->width, bottom - top};
     enum gi_status status = decode(rows, NULL, NULL, err);
     if (status)
         return status;
     if (!is_same_file(rows) || band->shrunk.by != 1 || band->shrunk.width != shape->width ||
-        band->shrunk.height != shape->height || band->width != shape->width ||
-        band->height != bottom - top || band->channels != shape->channels ||
-        band->type != shape->type)
+        band->shrunk.height != shape->height || !has_shape(rows, bottom - top))
         return gi_fail(err, GI_E_IO, "%s: the file changed while it was read", rows->path);
     *wanted = gi_image_rows(band, 0, band->height);
     return GI_OK;
+}
+
+/* ---- streams ---- */
+
+/* The work of the thread. */
+static enum gi_status decode_rows(void *arg, const struct gi_row_taker *taker, struct gi_err *err)
+{
+    const struct gi_file_rows *rows = arg;
+    struct gi_image image;
+    const struct gi_loading loading = {
+        .again = rows->loading.again, .listener = rows->shrinker, .taker = taker};
+    return gi_cli_load_by(&image, NULL, NULL, rows->path, rows->io, &loading, err);
+}
+
+/* Moves rows from row `top` on to the start of rows->kept, which gets room for `n` rows. */
+static enum gi_status keep_from(struct gi_file_rows *rows, int top, int n, struct gi_err *err)
+{
+    const struct gi_image *stored = &rows->stored;
+    struct gi_image *kept = &rows->kept, old = *kept;
+    int first = top - rows->kept_top, have = rows->next > top ? rows->next - top : 0;
+    enum gi_status status = GI_OK;
+    if (!old.data || old.height < n)
+        status = gi_image_alloc(kept, stored->width, n, stored->channels, stored->type, err);
+    if (status) {
+        *kept = old;
+        return status;
+    }
+    if (have) {
+        const struct gi_image to = gi_image_rows(kept, 0, have);
+        const struct gi_image from = gi_image_rows(&old, first, first + have);
+        gi_rows_copy(&to, &from);
+    }
+    if (kept->data != old.data)
+        gi_image_free(&old);
+    rows->kept_top = top;
+    return GI_OK;
+}
+
+/* Takes rows from the stream until rows top <= y < bottom are in rows->kept. */
+static enum gi_status take_rows(struct gi_file_rows *rows, int top, int bottom, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    if (!rows->stream || top < rows->kept_top) {
+        gi_row_stream_close(&rows->stream);
+        rows->kept_top = rows->next = 0;
+        status = gi_row_stream_open(&rows->stream, decode_rows, rows, err);
+    }
+    struct gi_image passed = rows->stored;
+    passed.height = top - rows->next;
+    if (!status && passed.height > 0) {
+        status = gi_row_stream_read(rows->stream, &passed, err);
+        rows->next = top;
+    }
+    int end = bottom > rows->next ? bottom : rows->next;
+    if (!status)
+        status = keep_from(rows, top, end - top, err);
+    if (!status && end > rows->next) {
+        const struct gi_image more = gi_image_rows(&rows->kept, rows->next - top, end - top);
+        status = gi_row_stream_read(rows->stream, &more, err);
+        rows->next = end;
+    }
+    return status;
+}
+
+static enum gi_status read_stream(struct gi_file_rows *rows, struct gi_image *wanted, int top,
+                                  int bottom, struct gi_err *err)
+{
+    const struct gi_image *shape = &rows->shape;
+    enum gi_status status = take_rows(rows, top, bottom, err);
+    if (!is_same_file(rows))
+        return gi_fail(err, GI_E_IO, "%s: the file changed while it was read", rows->path);
+    if (status)
+        return status;
+    *wanted = gi_image_rows(&rows->kept, 0, bottom - top);
+    if (shape->channels == rows->stored.channels && shape->type == rows->stored.type)
+        return GI_OK;
+    gi_image_free(&rows->band);
+    status = gi_image_convert(&rows->band, wanted, wanted->type, err);
+    if (!status)
+        status = gi_cli_convert(&rows->band, rows->path, rows->io, err);
+    if (!status)
+        *wanted = gi_image_rows(&rows->band, 0, bottom - top);
+    return status;
+}
+
+enum gi_status gi_file_rows_read(void *self, struct gi_image *wanted, int top, int bottom,
+                                 struct gi_err *err)
+{
+    struct gi_file_rows *rows = self;
+    enum gi_status status = rows->streams ? read_stream(rows, wanted, top, bottom, err)
+                                          : read_part(rows, wanted, top, bottom, err);
+    if (status && err && !rows->fault.status)
+        rows->fault = *err;
+    return status;
+}
+
+enum gi_status gi_file_rows_end(struct gi_file_rows *rows, struct gi_err *err)
+{
+    struct gi_image rest = rows->stored;
+    rest.height = rows->stored.height - rows->next;
+    if (!rows->streams)
+        return GI_OK;
+    enum gi_status status = GI_OK;
+    if (!rows->stream)
+        status = gi_row_stream_open(&rows->stream, decode_rows, rows, err);
+    if (!status && rest.height > 0)
+        status = gi_row_stream_read(rows->stream, &rest, err);
+    rows->next = rows->stored.height;
+    if (!status)
+        status = gi_row_stream_end(rows->stream, err);
+    rows->loading.again = !status;
+    if (status && err && !rows->fault.status)
+        rows->fault = *err;
+    return status;
 }
 
 size_t gi_file_rows_forced_nbytes(void)
@@ -78,13 +199,31 @@ size_t gi_file_rows_forced_nbytes(void)
     return text ? strtoul(text, NULL, 10) : 0;
 }
 
+static bool is_one_of(const char *names, const struct gi_file_info *info)
+{
+    return gi_text_is_one_of(names, info->format, strlen(info->format));
+}
+
+/* Returns whether a thread can decode the rows one after the other. */
+static bool can_stream(const struct gi_file_rows *rows, const struct gi_file_info *info)
+{
+    const struct gi_io_params *io = rows->io;
+    struct gi_selection selection;
+    return is_one_of("png jpeg tiff", info) && !strstr(info->detail, "interlaced") &&
+           !strstr(info->detail, "CMYK") && !io->bands.list &&
+           (info->orientation == 1 || io->encoding.keep_orientation) &&
+           gi_path_file(rows->path, &selection) == strlen(rows->path);
+}
+
 /* Returns whether rows of such a file can be decoded without the others, without warnings for some
  * rows, and without turning the image. */
-static bool has_rows(const struct gi_file_info *info)
+static bool has_rows(const struct gi_file_rows *rows, const struct gi_file_info *info)
 {
-    return gi_text_is_one_of("tiff pgm ppm pam pfm npy", info->format, strlen(info->format)) &&
-           strcmp(info->detail, "YCbCr") != 0 && !info->integers && info->bits <= 32 &&
-           !info->bands.n && info->orientation <= 4 && info->images == 1;
+    if (info->images != 1 || info->bands.n || info->integers || info->bits > 32 ||
+        strcmp(info->detail, "YCbCr") == 0)
+        return false;
+    return (is_one_of("tiff pgm ppm pam pfm npy", info) && info->orientation <= 4) ||
+           can_stream(rows, info);
 }
 
 /* Returns whether the input is a regular file that may hold a large image, and notes it. A pipe is
@@ -108,38 +247,85 @@ static bool is_within(const struct gi_limits *limits, const struct gi_image *ima
            (pixels <= limits->max_pixels || info->nbytes >= nbytes / 2);
 }
 
+/* Returns the number of bytes from which on images are worth reading in bands. Smaller PNGs, and
+ * JPEGs that several threads can decode, are decoded faster at once. */
+static uint64_t least_nbytes(const struct gi_file_info *info, uint64_t memory)
+{
+    enum { CODED_FROM_NBYTES = 256 << 20 };
+    bool faster = is_one_of("png", info) || (is_one_of("jpeg", info) && info->rows_apart);
+    uint64_t from = faster ? CODED_FROM_NBYTES : GI_FILE_ROWS_FROM_NBYTES;
+    return gi_file_rows_forced_nbytes() ? 1 : memory / 8 < from ? memory / 8 : from;
+}
+
 bool gi_file_rows_look(struct gi_file_rows *rows, uint64_t memory, struct gi_file_info *info)
 {
-    uint64_t from = GI_FILE_ROWS_FROM_NBYTES;
-    from = gi_file_rows_forced_nbytes() ? 1 : memory / 8 < from ? memory / 8 : from;
     const struct gi_io_params *io = rows->io;
+    const struct gi_file_info raw = {.format = "ppm"};
     struct gi_io_params head = *io;
+    const struct gi_loading loading = {.again = true};
+    struct gi_image *stored = &rows->stored;
+    head.passed.header_only = true;
+    if (io->linear || io->allow_partial || io->passed.labels || strcmp(rows->path, "-") == 0 ||
+        !is_large_file(rows, least_nbytes(&raw, memory)) ||
+        gi_cli_load_by(stored, NULL, info, rows->path, &head, &loading, NULL))
+        return false;
+    bool fits = is_within(&io->limits, stored, info);
+    if (rows->shrinker && is_one_of("jpeg", info))
+        gi_image_shrink(stored, rows->shrinker->shrink(rows->shrinker->arg, stored));
+    rows->shape = gi_cli_shape(io, stored);
+    return fits && gi_image_nbytes(stored) >= least_nbytes(info, memory) && has_rows(rows, info);
+}
+
+/* Reads the metadata and the first row of a stream. */
+static enum gi_status first_of_stream(struct gi_file_rows *rows, struct gi_image *row, bool *parts,
+                                      struct gi_metadata *metadata, struct gi_file_info *info,
+                                      struct gi_err *err)
+{
+    struct gi_io_params head = *rows->io;
     struct gi_image stored;
     const struct gi_loading loading = {.again = true};
     head.passed.header_only = true;
-    if (io->linear || io->allow_partial || io->passed.labels || strcmp(rows->path, "-") == 0 ||
-        !is_large_file(rows, from) ||
-        gi_cli_load_by(&stored, NULL, info, rows->path, &head, &loading, NULL))
-        return false;
-    rows->shape = gi_cli_shape(io, &stored);
-    return gi_image_nbytes(&stored) >= from && has_rows(info) &&
-           is_within(&io->limits, &stored, info);
+    enum gi_status status =
+        gi_cli_load_by(&stored, metadata, info, rows->path, &head, &loading, err);
+    if (!status)
+        status = gi_file_rows_read(rows, row, 0, 1, err);
+    *parts = !status;
+    if (status == GI_E_UNSUPPORTED && err)
+        *err = (struct gi_err){0};
+    return status == GI_E_UNSUPPORTED ? GI_OK : status;
 }
 
-enum gi_status gi_file_rows_first(struct gi_file_rows *rows, bool *parts,
+/* Decodes the first row as a part of the picture, with the metadata. */
+static enum gi_status first_part(struct gi_file_rows *rows, struct gi_image *row, bool *parts,
+                                 struct gi_metadata *metadata, struct gi_file_info *info,
+                                 struct gi_err *err)
+{
+    rows->wanted = (struct gi_window){0, 0, rows->shape.width, 1};
+    enum gi_status status = decode(rows, metadata, info, err);
+    rows->loading.again = true;
+    *parts = !status && rows->band.shrunk.by == 1 && has_shape(rows, 1);
+    if (!status)
+        *row = gi_image_rows(&rows->band, 0, rows->band.height);
+    return status;
+}
+
+enum gi_status gi_file_rows_first(struct gi_file_rows *rows, enum gi_rows_order order, bool *parts,
                                   struct gi_metadata *metadata, struct gi_file_info *info,
                                   struct gi_err *err)
 {
-    const struct gi_image *band = &rows->band, *shape = &rows->shape;
     struct gi_nodata nodata = {0};
-    rows->wanted = (struct gi_window){0, 0, shape->width, 1};
-    enum gi_status status = decode(rows, metadata, info, err);
-    rows->loading.again = true;
-    *parts = !status && band->shrunk.by == 1 && band->channels == shape->channels &&
-             band->type == shape->type;
+    struct gi_image row = {0};
+    enum gi_status status = GI_OK;
+    *parts = false;
+    rows->streams = order != GI_ROWS_IN_ANY_ORDER && can_stream(rows, info) &&
+                    !(is_one_of("tiff", info) && (order == GI_ROWS_OF_A_PART || info->rows_apart));
+    if (rows->streams)
+        status = first_of_stream(rows, &row, parts, metadata, info, err);
+    else if (!is_one_of("png jpeg", info))
+        status = first_part(rows, &row, parts, metadata, info, err);
     /* Pixels without data are hidden by alpha in memory. */
-    if (*parts)
-        status = gi_nodata_find(&nodata, rows->io->nodata, metadata, info, band, err);
+    if (!status && *parts)
+        status = gi_nodata_find(&nodata, rows->io->nodata, metadata, info, &row, err);
     *parts = *parts && !nodata.given;
     return status;
 }

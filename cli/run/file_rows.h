@@ -1,11 +1,14 @@
 /* Rows of an image file that are decoded when they are needed, for images that are larger than
- * memory: TIFF, PNM, PFM and .npy, if they have one image that needs no turning.
+ * memory, if the file has one image that needs no turning. Any rows of PNM, PFM, .npy and TIFF can
+ * be decoded without the others. Rows of PNG, JPEG and compressed TIFF come from top to bottom,
+ * from a thread that decodes all of them; if a row above the last ones is read, it begins again.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
 #include <sys/stat.h>
 
 #include "cli/args/image_files.h"
+#include "imgio/row_stream.h"
 
 struct gi_file_rows {
     const char *path;
@@ -16,6 +19,15 @@ struct gi_file_rows {
     struct gi_image band;    /* the rows that were decoded last */
     struct gi_loading loading;
     struct gi_shape_listener listener;
+    /* Its function `shrink` is that of gi_load_options; set by the caller, or NULL. */
+    const struct gi_shape_listener *shrinker;
+    bool streams; /* rows come from `stream` */
+    /* Rows kept_top to next - 1 of the image as it is stored, of which the last ones came from the
+     * stream, and its shape. */
+    struct gi_row_stream *stream;
+    struct gi_image kept, stored;
+    int kept_top, next;
+    struct gi_err fault; /* the first error */
 };
 
 /* Prepares the reading of `path`. All arguments must outlive `rows`, which must not be moved, and
@@ -32,9 +44,18 @@ enum { GI_FILE_ROWS_FROM_NBYTES = 32 << 20 };
  * read so. GPUIMG_BAND_BYTES takes images of any size, for tests. */
 bool gi_file_rows_look(struct gi_file_rows *rows, uint64_t memory, struct gi_file_info *info);
 
-/* Decodes the first row, with all metadata and warnings. Sets *parts if rows are decoded without
- * the others. Errors: as gi_cli_load(). */
-enum gi_status gi_file_rows_first(struct gi_file_rows *rows, bool *parts,
+/* How rows will be read after the first one. */
+enum gi_rows_order {
+    GI_ROWS_IN_ANY_ORDER,
+    GI_ROWS_FROM_TOP,  /* from top to bottom, perhaps several times */
+    GI_ROWS_OF_A_PART, /* as well, but of a part of the image: damage elsewhere in a TIFF is ignored
+                        */
+};
+
+/* Decodes the first row, with all metadata, and warnings if rows have no stream. Sets *parts if
+ * rows can be read. Errors: as gi_cli_load().
+ */
+enum gi_status gi_file_rows_first(struct gi_file_rows *rows, enum gi_rows_order order, bool *parts,
                                   struct gi_metadata *metadata, struct gi_file_info *info,
                                   struct gi_err *err);
 
@@ -42,6 +63,10 @@ enum gi_status gi_file_rows_first(struct gi_file_rows *rows, bool *parts,
  * if the file has changed. */
 enum gi_status gi_file_rows_read(void *rows, struct gi_image *band, int top, int bottom,
                                  struct gi_err *err);
+
+/* To be called when no more rows are read: finds damage in the rest of a stream, and prints
+ * warnings. Errors: as gi_cli_load(). */
+enum gi_status gi_file_rows_end(struct gi_file_rows *rows, struct gi_err *err);
 
 /* Returns GPUIMG_BAND_BYTES, the number of bytes of a band of rows, or 0. */
 size_t gi_file_rows_forced_nbytes(void);

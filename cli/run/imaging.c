@@ -217,11 +217,11 @@ static void on_shape(void *arg, const struct gi_image *file)
     coming->told = true;
 }
 
-static int on_picture(void *arg, const struct gi_image *picture)
+int gi_imaging_shrink(const struct gi_imaging *imaging, const struct gi_item *item,
+                      const struct gi_image *picture)
 {
-    const struct coming *coming = arg;
-    const struct gi_chain *chain = gi_imaging_chain(coming->imaging, coming->item);
-    int factor = 1, n = gi_imaging_variants(coming->imaging);
+    const struct gi_chain *chain = gi_imaging_chain(imaging, item);
+    int factor = 1, n = gi_imaging_variants(imaging);
     for (int i = 0; chain && chain->n && i < n; i++) { /* several chains begin alike */
         const struct gi_chain_step *first = &chain[i].steps[0];
         if (!first->filter->sources.shrink)
@@ -230,6 +230,12 @@ static int on_picture(void *arg, const struct gi_image *picture)
         factor = i && of > factor ? factor : of;
     }
     return factor;
+}
+
+static int on_picture(void *arg, const struct gi_image *picture)
+{
+    const struct coming *coming = arg;
+    return gi_imaging_shrink(coming->imaging, coming->item, picture);
 }
 
 static bool on_window(void *arg, const struct gi_image *picture, struct gi_window *window)

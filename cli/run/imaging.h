@@ -40,6 +40,9 @@ const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging,
 struct gi_drawn_item gi_imaging_drawn_item(const struct gi_imaging *imaging,
                                            const struct gi_item *item,
                                            const struct gi_metadata *metadata);
+/* Returns the factor by which the sides of a picture of this shape may be reduced by decoding. */
+int gi_imaging_shrink(const struct gi_imaging *imaging, const struct gi_item *item,
+                      const struct gi_image *picture);
 /* Returns the number of results of an image, 1 or that of the chains. */
 int gi_imaging_variants(const struct gi_imaging *imaging);
 /* Returns whether the chain runs on the CPU, whatever the image. */

@@ -96,6 +96,22 @@ static bool choose_bands(size_t *nbytes, const struct gi_file_rows *input,
     return fits ? times <= GI_READS_FEW && !has_passes(pipeline, nsteps) : times <= TIMES_READ_MOST;
 }
 
+/* The rows of the result. With the last one, the rest of the input is read too, because damage in
+ * it is an error. */
+struct result {
+    struct gi_row_source rows;
+    struct gi_file_rows *input;
+    int height;
+};
+
+static enum gi_status read_result(void *self, struct gi_image *rows, int top, int bottom,
+                                  struct gi_err *err)
+{
+    const struct result *result = self;
+    enum gi_status status = result->rows.read(result->rows.self, rows, top, bottom, err);
+    return status || bottom < result->height ? status : gi_file_rows_end(result->input, err);
+}
+
 /* Runs the chain. The pipeline's rows are made while gi_imaging_save() writes them. */
 static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging,
                           struct gi_item *item, bool *taken, const struct gi_pipeline *pipeline,
@@ -111,6 +127,10 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
     const struct gi_image planned = gi_pipeline_result(pipeline);
     const uint64_t given = gi_engine_memory(item->turn.engine);
     const uint64_t memory = given < UINT64_MAX ? given : gi_memory_share();
+    const enum gi_rows_order order = !gi_pipeline_rows_in_order(pipeline) ? GI_ROWS_IN_ANY_ORDER
+                                     : ready->chain->steps[0].filter->sources.window
+                                         ? GI_ROWS_OF_A_PART
+                                         : GI_ROWS_FROM_TOP;
     const struct gi_filter *global = find_global(pipeline, ready->chain->n);
     if (global && whole_nbytes(input, pipeline) > memory)
         gi_cli_tell("%s: takes more memory than the limit, because %s needs the whole image",
@@ -118,7 +138,7 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
     if (global || !gi_cli_saves_rows(&planned, NULL, item->line.output, &io) ||
         !choose_bands(&nbytes, input, pipeline, ready->chain->n, queue, memory))
         return GI_OK;
-    enum gi_status status = gi_file_rows_first(input, &parts, metadata, info, err);
+    enum gi_status status = gi_file_rows_first(input, order, &parts, metadata, info, err);
     *taken = status != GI_OK;
     if (status || !parts)
         return status;
@@ -126,7 +146,8 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
     if (status)
         return status;
     const struct gi_image result = gi_pipeline_rows_shape(rows);
-    const struct gi_row_source made = gi_pipeline_rows_result(rows);
+    struct result last = {gi_pipeline_rows_result(rows), input, result.height};
+    const struct gi_row_source made = {&last, last.rows.most, read_result};
     *taken = gi_cli_saves_rows(&result, metadata, item->line.output, &io);
     if (*taken) {
         gi_cli_tell("%s: read, processed and written in bands of %d rows", item->line.input,
@@ -144,8 +165,25 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
     }
     if (!status && *taken)
         status = gi_imaging_save(imaging, item, &result, metadata, &io, false, err);
+    if (status && input->fault.status) /* without the name of the output */
+        *err = input->fault;
     gi_pipeline_rows_close(&rows);
     return status;
+}
+
+struct shrinking {
+    const struct gi_imaging *imaging;
+    const struct gi_item *item;
+};
+
+static int shrink(void *arg, const struct gi_image *picture)
+{
+    const struct shrinking *shrinking = arg;
+    return gi_imaging_shrink(shrinking->imaging, shrinking->item, picture);
+}
+
+static void ignore_shape(void *arg, const struct gi_image *shape)
+{
 }
 
 /* Prepares and runs the chain on the CPU. */
@@ -186,6 +224,9 @@ enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item,
     *taken = false;
     gi_file_rows_open(&input, item->line.input, gi_imaging_options(imaging)->io,
                       gi_imaging_parallel(imaging));
+    struct shrinking shrinking = {imaging, item};
+    const struct gi_shape_listener shrinker = {ignore_shape, &shrinking, shrink, NULL};
+    input.shrinker = &shrinker;
     if (!may_take(imaging, item) ||
         !gi_file_rows_look(&input, gi_engine_memory(item->turn.engine), &info) ||
         takes_little(gi_imaging_chain(imaging, item), &input.shape))

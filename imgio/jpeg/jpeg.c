@@ -111,18 +111,22 @@ static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, int width)
             rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
 }
 
-static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t *cmyk,
+static bool read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t *cmyk,
                       const struct gi_inks *inks)
 {
     while (cinfo->output_scanline < cinfo->output_height) {
-        uint8_t *row = gi_row(decode->image, (int)cinfo->output_scanline);
+        uint8_t *row = gi_decode_row(decode, (int)cinfo->output_scanline);
         JSAMPROW target = cmyk ? cmyk : row;
+        if (!row)
+            return false;
         jpeg_read_scanlines(cinfo, &target, 1);
+        gi_decode_forget(decode, decode->nbytes - cinfo->src->bytes_in_buffer);
         if (cmyk && inks)
             gi_inks_convert(inks, row, cmyk, decode->image->width);
         else if (cmyk)
             cmyk_to_rgb(row, cmyk, decode->image->width);
     }
+    return true;
 }
 
 /* Decodes the image. libjpeg's errors leave this function by longjmp(). */
@@ -141,6 +145,7 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     describe(decode->info, cinfo);
     enum gi_status status = read_metadata(decode, cinfo, err);
     decode->metadata->jpeg = gi_jpeg_tables_of(cinfo);
+    decode->info->rows_apart = cinfo->restart_interval != 0;
     choose_color(cinfo);
     int channels = cinfo->num_components == 1 ? 1 : 3;
     bool header_only = decode->options->header_only;
@@ -160,7 +165,7 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
         return gi_jpeg_keep_coded(decode, &coded, err);
     if (status || header_only)
         return status;
-    if (gi_jpeg_read_strips(decode, cinfo))
+    if (!decode->options->taker && gi_jpeg_read_strips(decode, cinfo))
         return GI_OK;
     jpeg_start_decompress(cinfo);
     uint8_t *cmyk = NULL;
@@ -169,7 +174,8 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
                                           (size_t)cinfo->output_width * 4);
     if (cmyk)
         *inks = gi_inks_new(decode, GI_U8, true);
-    read_rows(decode, cinfo, cmyk, *inks);
+    if (!read_rows(decode, cinfo, cmyk, *inks))
+        return gi_fail(err, GI_E_FORMAT, "its rows are not wanted");
     jpeg_finish_decompress(cinfo);
     return GI_OK;
 }

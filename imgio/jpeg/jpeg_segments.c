@@ -173,12 +173,13 @@ static bool is_alone(int marker)
 /* Accounts for all segments. Returns the offset behind the end of the image. */
 static size_t walk_segments(struct walk *walk)
 {
-    const struct gi_decode *decode = walk->decode;
+    struct gi_decode *decode = walk->decode;
     const struct gi_coded *coded = decode->image->coded;
     const unsigned char *at = decode->bytes, *end = at + decode->nbytes;
     const unsigned char *next = at; /* where a marker should be; NULL in scans */
     while ((at = memchr(at, 0xff, (size_t)(end - at))) && end - at >= 2) {
         int marker = at[1];
+        gi_decode_forget(decode, (size_t)(at - decode->bytes));
         if (marker == 0xff) { /* a fill byte */
             walk->stray += next ? (size_t)(at - next) : 0;
             at++;

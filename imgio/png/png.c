@@ -71,6 +71,7 @@ static void read_bytes(png_structp png, png_bytep to, size_t nbytes)
     }
     memcpy(to, r->decode->bytes + r->at, nbytes);
     r->at += nbytes;
+    gi_decode_forget(r->decode, r->at);
 }
 
 /* Takes an unknown critical chunk out of libpng's hands, which would end with an error. Returns 0
@@ -245,15 +246,21 @@ static bool read_png(struct reader *r, struct gi_err *err)
         find_late_exif(r);
         return true;
     }
-    if (is_ordinary(r) && gi_png_quick(decode->image, decode->bytes, decode->nbytes, r->at))
+    bool taken = decode->options->taker;
+    if (!taken && is_ordinary(r) &&
+        gi_png_quick(decode->image, decode->bytes, decode->nbytes, r->at))
         return true;
     int passes = png_set_interlace_handling(r->png);
     png_read_update_info(r->png, r->info);
-    if (png_get_rowbytes(r->png, r->info) != gi_row_nbytes(decode->image))
-        png_error(r->png, "rows of an unexpected length");
+    if (png_get_rowbytes(r->png, r->info) != gi_row_nbytes(decode->image) || (taken && passes > 1))
+        png_error(r->png, "rows of an unexpected length or order");
     for (r->pass = 0; r->pass < passes; r->pass++)
-        for (r->row = 0; r->row < decode->image->height; r->row++)
-            png_read_row(r->png, gi_row(decode->image, r->row), NULL);
+        for (r->row = 0; r->row < decode->image->height; r->row++) {
+            void *row = gi_decode_row(decode, r->row);
+            if (!row)
+                png_error(r->png, "rows are not wanted");
+            png_read_row(r->png, row, NULL);
+        }
     r->surplus = r->surplus || has_late_data(r);
     png_read_end(r->png, r->info);
     read_metadata(r); /* eXIf may follow the pixels */
@@ -291,7 +298,7 @@ static enum gi_status report_fault(const struct reader *r, struct gi_err *err)
                        fault);
     if (checksum && !decode->options->allow_partial)
         return gi_decode_damaged(decode, err, "is damaged: %s", fault);
-    if (!decode->image->data)
+    if (!decode->begun)
         return gi_fail(err, GI_E_FORMAT, r->ended ? "ends early" : "is damaged: %s", fault);
     if (r->row == decode->image->height)
         return gi_decode_damaged(decode, err, "is damaged after its pixels: %s", fault);

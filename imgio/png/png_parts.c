@@ -205,6 +205,7 @@ void gi_png_parts(struct gi_decode *decode)
         ended = memcmp(type, "IEND", 4) == 0;
         account(&walk, type, data, n, sound);
         at += n + FRAME;
+        gi_decode_forget(decode, at);
     }
     if (!decode->options->image)
         add_frames(&walk);

@@ -12,6 +12,7 @@
 enum {
     PIECE_MIN = 16 << 20, /* smallest limit of piece_nbytes() */
     PIECE_A_BYTE = 32,
+    LEND_NBYTES = 1 << 20,
 };
 
 /* Returns sample i of a line of integers, unscaled. */
@@ -226,7 +227,8 @@ static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line,
     bool copies = r->decode->window.width && gi_tiff_copies_lines(r);
     uint32_t rows = strip_rows(r), first = (uint32_t)r->part.y;
     uint32_t end = first + (uint32_t)r->part.height;
-    if (!copies) { /* whole strips, because a checksum may be at the end */
+    if (!copies &&
+        !r->decode->options->taker) { /* whole strips, because a checksum may be at the end */
         first -= first % rows;
         end = end - 1 < r->height - rows ? (end - 1) / rows * rows + rows : r->height;
     }
@@ -315,6 +317,55 @@ static enum gi_status read_pieces(struct gi_tiff_reader *r, unsigned char *piece
                         : read_strips(r, piece, nbytes, err);
 }
 
+/* Reads the part r->part into the image. */
+static enum gi_status read_part(struct gi_tiff_reader *r, unsigned char *piece, uint64_t nbytes,
+                                struct gi_err *err)
+{
+    enum gi_status status = read_pieces(r, piece, nbytes, err);
+    if (!status && r->stored.data)
+        put_stored(r);
+    if (!status && r->premultiplied)
+        gi_tiff_unmultiply(r->decode->image, r->colors, r->alpha);
+    return status;
+}
+
+/* Returns the number of rows that are taken at a time: whole tiles or strips, or lines, of which
+ * libtiff reads one after the other. */
+static int rows_to_lend(const struct gi_tiff_reader *r)
+{
+    uint32_t unit = 1, most = (uint32_t)(LEND_NBYTES / gi_row_nbytes(r->decode->image));
+    if (gi_tiff.TIFFIsTiled(r->file))
+        gi_tiff.TIFFGetField(r->file, TIFFTAG_TILELENGTH, &unit);
+    else if (r->planar == PLANARCONFIG_SEPARATE)
+        unit = strip_rows(r);
+    uint32_t rows = most > unit ? most / unit * unit : unit;
+    return (int)(rows < r->height ? rows : r->height);
+}
+
+/* Reads rows into memory of the taker. */
+static enum gi_status lend_pieces(struct gi_tiff_reader *r, unsigned char *piece, uint64_t nbytes,
+                                  struct gi_err *err)
+{
+    struct gi_decode *decode = r->decode;
+    const struct gi_image shape = *decode->image;
+    enum gi_status status = r->cmyk || !gi_tiff_has_parts(r)
+                                ? gi_fail(err, GI_E_UNSUPPORTED, "rows are not stored one by one")
+                                : GI_OK;
+    int rows = rows_to_lend(r);
+    for (int top = 0, bottom; top < shape.height && !status; top = bottom) {
+        bottom = shape.height - top < rows ? shape.height : top + rows;
+        r->part = (struct gi_window){0, top, shape.width, bottom - top};
+        if (!gi_decode_lend(decode, top, bottom))
+            status = gi_fail(err, GI_E_FORMAT, "its rows are not wanted");
+        *decode->image = decode->lent;
+        if (!status)
+            status = read_part(r, piece, nbytes, err);
+        gi_source_forget(decode->bytes, decode->nbytes);
+    }
+    *decode->image = shape;
+    return status;
+}
+
 enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
 {
     uint64_t nbytes = piece_nbytes(r);
@@ -330,17 +381,12 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
     if (r->cmyk && r->samples == 4 && (planes || r->bits == 8 * gi_type_nbytes(r->type)))
         r->inks = gi_inks_new(r->decode, r->type, false);
     if (!status)
-        status = read_pieces(r, piece, nbytes, err);
-    if (!status && planes)
-        put_stored(r);
+        status = r->decode->options->taker ? lend_pieces(r, piece, nbytes, err)
+                                           : read_part(r, piece, nbytes, err);
     free(piece);
     gi_inks_free(&r->inks);
     free(r->stored.data);
-    if (status)
-        return status;
-    if (r->premultiplied)
-        gi_tiff_unmultiply(r->decode->image, r->colors, r->alpha);
-    return GI_OK;
+    return status;
 }
 
 #endif

@@ -359,6 +359,8 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
         gi_decode_add_loss(r->decode, "value of a bad tag", warning);
     }
     r->fault = (struct gi_err){0};
+    r->decode->info->rows_apart =
+        !status && !gi_tiff.TIFFIsTiled(r->file) && gi_tiff_copies_lines(r);
     if (!status && gi_tiff_has_parts(r))
         gi_decode_window(r->decode, r->width, r->height);
     if (!status)

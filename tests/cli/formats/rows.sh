@@ -1,7 +1,7 @@
 #!/bin/bash
 # A large image goes through local and mapped operations in bands, from file to file: the bytes are those of the whole image, and the
 # memory is that of some bands. TIFF is written strip by strip. Usage: rows.sh GPUIMG
-# Sources: cli/run/imaging_rows* cli/args/image_saving* filters/rows* filters/bands* imgio/rows* imgio/save* imgio/tiff/tiff_write* imgio/pnm/pnm_write* imgio/npy* imgio/png/png_strips* imgio/jpeg/jpeg_write*
+# Sources: cli/run/imaging_rows* cli/run/file_rows* imgio/row_stream* imgio/decode_rows* cli/args/image_saving* filters/rows* filters/bands* imgio/rows* imgio/save* imgio/tiff/tiff_write* imgio/pnm/pnm_write* imgio/npy* imgio/png/png_strips* imgio/jpeg/jpeg_write*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -38,6 +38,60 @@ bands c.pam pam 'rotate --angle 90'
 bands a.ppm tif 'local-threshold --k 15'
 bands d.tif npy 'sharpen --sigma 1' --depth 16
 bands a.ppm tif 'crop --size 200x150+40+30 | gaussian --sigma 1'
+# Rows of PNG, JPEG and compressed TIFF come from a thread.
+gpuimg convert a.ppm h.png --dpi 200
+gpuimg convert b.pgm i.png
+gpuimg convert c.pam j.png
+gpuimg quantize a.ppm k.png --colors 9
+gpuimg convert a.ppm l.jpg
+gpuimg convert a.ppm m.jpg --progressive --quality 40
+gpuimg convert a.ppm n.jpg --gray
+gpuimg convert c.pam o.tif --compression 9
+/usr/bin/python3 - <<'END'
+import random, struct, zlib
+# Tiles of 64 x 48 pixels of 3 bytes, 301 x 211 pixels; and planes in strips of 20 rows.
+def tiff(name, extra, places, pieces):
+    tags = [(256, 4, 1, 301), (257, 4, 1, 211), (259, 3, 1, 8), (262, 3, 1, 2), (277, 3, 1, 3)] + extra
+    packed = [zlib.compress(piece) for piece in pieces]
+    n, at = len(pieces), 1000 + 8 * len(pieces)
+    offsets = [at + sum(map(len, packed[:i])) for i in range(n)]
+    tags = sorted(tags + [(258, 3, 3, 900), (places[0], 4, n, 1000), (places[1], 4, n, 1000 + 4 * n)])
+    with open(name, "wb") as f:
+        f.write(b"II*\0" + struct.pack("<IH", 8, len(tags)) + b"".join(struct.pack("<HHII", *t) for t in tags) + bytes(4))
+        f.write(bytes(900 - f.tell()) + struct.pack("<3H", 8, 8, 8) + bytes(94) + struct.pack(f"<{n}I", *offsets))
+        f.write(struct.pack(f"<{n}I", *map(len, packed)) + b"".join(packed))
+random.seed(7)
+tiff("p.tif", [(322, 4, 1, 64), (323, 4, 1, 48)], (324, 325), [random.randbytes(64 * 48 * 3) for i in range(25)])
+tiff("q.tif", [(284, 3, 1, 2), (278, 4, 1, 20)], (273, 279), [random.randbytes(301 * 20) for i in range(33)])
+END
+for input in h.png i.png j.png k.png l.jpg m.jpg n.jpg o.tif p.tif q.tif; do
+    bands $input tif 'gaussian --sigma 2 | resize --size 70%'
+done
+bands l.jpg jpg 'resize --size 25%'
+bands m.jpg ppm 'resize --size 40x30 | sharpen'
+bands h.png png 'equalize'
+bands l.jpg png 'local-threshold --k 15' --gray
+bands i.png tif 'crop --size 100x90+7+60 | edges' --work-depth float
+bands l.jpg jpg 'gaussian --sigma 2' --strip
+# Other orders of rows need the whole image, or decode a TIFF's strips again.
+bands h.png png 'flip --v'
+bands p.tif png 'flip --v'
+bands o.tif tif 'rotate --angle 20'
+bands l.jpg ppm 'blur --k 5 --border wrap'
+# Damage in the middle, behind the rows that are needed, and after the pixels: no output, and the message of the whole image.
+for file in h.png i.png l.jpg m.jpg o.tif p.tif q.tif; do
+    for part in 35 90; do
+        head -c $(($(stat -c %s $file) * part / 100)) $file >cut.${file#*.}
+        for chain in 'gaussian --sigma 2' 'crop --size 301x20 | invert'; do
+            rm -f cut.out.ppm
+            gpuimg run "$chain" cut.${file#*.} cut.out.ppm 2>whole.err
+            status=$?
+            expect $status env GPUIMG_BAND_BYTES=40000 "$GPUIMG" run "$chain" cut.${file#*.} cut.out.ppm
+            test $status = 0 || check "$part % of $file, $chain: no output" test ! -e cut.out.ppm
+            check "$part % of $file, $chain: the message of the whole image" cmp err whole.err
+        done
+    done
+done
 bands a.ppm png 'invert'
 bands b.pgm png 'gaussian --sigma 2' --compression 3
 bands c.pam png 'flip --v'
@@ -49,6 +103,7 @@ bands a.ppm tif 'gaussian --sigma 1' --nodata 7
 bands a.ppm tif 'gaussian --sigma 1' --linear
 bands a.ppm png 'threshold' --palette always
 bands a.ppm jpg 'invert' --max-file-size 40000
+bands a.ppm jpg 'invert' --target-ssim 0.9
 bands a.ppm tif 'invert' --depth 16
 bands a.ppm tif 'threshold | fill-holes'
 bands a.ppm pam 'crop --trim'
