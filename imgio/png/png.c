@@ -187,6 +187,7 @@ static void find_late_exif(const struct reader *r)
             gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, bytes + at + 8,
                              nbytes);
         at += nbytes + 12;
+        gi_decode_forget(r->decode, at);
     }
 }
 
