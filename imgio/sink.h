@@ -6,7 +6,9 @@
 
 #include "imgio/imgio.h"
 
-enum { GI_SINK_NBYTES = 1 << 20 };
+/* Less than the blocks that free() returns to the system at once (gi_memory_give_back()): a batch
+ * opens a sink per file. */
+enum { GI_SINK_NBYTES = 1 << 18 };
 
 struct gi_sink {
     char *name; /* as given by the caller, for messages */

@@ -10,6 +10,7 @@
 enum {
     PATH_BYTES = 4096,
     LARGE_NBYTES = 1 << 20,
+    KEPT_NBYTES = 4 << 20, /* free memory at the end of an arena, of which a thread has one */
 };
 
 /* File names and keys of one version of control groups. */
@@ -129,7 +130,10 @@ uint64_t gi_memory_share(void)
 void gi_memory_give_back(void)
 {
 #ifdef M_MMAP_THRESHOLD
-    /* A threshold that was set no longer grows automatically. */
+    /* A threshold that was set no longer grows automatically. Without KEPT_NBYTES each file of
+     * 128 KiB or more would extend and trim the arena, for which threads wait for each other. */
     mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES);
+    mallopt(M_TRIM_THRESHOLD, KEPT_NBYTES);
+    mallopt(M_TOP_PAD, LARGE_NBYTES);
 #endif
 }

@@ -49,7 +49,9 @@ struct gi_cuda_device {
     int nblocks, blocks_room;
     const void **kernels; /* the nkernels kernels that gi_cuda_allow_shared() has set up */
     int nkernels, kernels_room;
-    int nqueues; /* open queues */
+    int nqueues;          /* open queues */
+    size_t usable_nbytes; /* bytes that were free or held by blocks when CUDA was asked last */
+    int64_t asked_ms;     /* when that was; 0: never */
     struct gi_allocator host_allocator;
     pthread_mutex_t pinned_lock;   /* guards the members below */
     struct gi_cuda_pinned *pinned; /* array of pinned_room entries, of which npinned are used */

@@ -5,10 +5,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Limits of the kernels' index arithmetic: the rows of a grid and the bytes of a row are ints, and
  * the limits leave room for halos and for tiles that extend past the end. */
-enum { ROWS_MAX = 65000, ROW_NBYTES_MAX = 1 << 20 };
+enum { ROWS_MAX = 65000, ROW_NBYTES_MAX = 1 << 20, ASK_MS = 100 };
 
 /* The functions up to take() and give_back() are called with the device's lock held. */
 
@@ -65,6 +66,7 @@ static enum gi_status new_block(struct gi_cuda_device *device, struct gi_cuda_bl
     cudaError_t error = cudaMalloc(&data, nbytes);
     if (error == cudaErrorMemoryAllocation) {
         trim(device);
+        device->asked_ms = 0;
         error = cudaMalloc(&data, nbytes);
     }
     if (error)
@@ -184,14 +186,30 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /* A queue may use all idle blocks, but no more than its share of all memory. */
+/* Returns the bytes of device memory that are free, or held by blocks of the device. CUDA is asked
+ * at most every ASK_MS milliseconds, because the call goes to the driver. */
+static size_t usable_nbytes(struct gi_cuda_device *device)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    size_t free_nbytes = 0, total;
+    if (device->asked_ms && ms - device->asked_ms < ASK_MS)
+        return device->usable_nbytes;
+    cudaMemGetInfo(&free_nbytes, &total);
+    device->usable_nbytes = free_nbytes + held_nbytes(device);
+    device->asked_ms = ms;
+    return device->usable_nbytes;
+}
+
 void gi_cuda_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct gi_cuda_device *device = cu->device;
-    size_t free_nbytes = 0, total = 0, lent = 0;
+    size_t lent = 0;
     pthread_mutex_lock(&device->lock);
-    cudaMemGetInfo(&free_nbytes, &total);
-    size_t parts = (size_t)device->nqueues, all = free_nbytes + held_nbytes(device);
+    size_t parts = (size_t)device->nqueues, all = usable_nbytes(device), held = held_nbytes(device);
+    size_t free_nbytes = all - smaller(held, all);
     for (int i = 0; i < device->nblocks; i++) {
         const struct gi_cuda_block *block = &device->blocks[i];
         free_nbytes += block->lent ? 0 : block->nbytes;
