@@ -53,6 +53,23 @@ static double difference_at(const void *const rows[2 * RADIUS + 1], int x, enum 
     return most > contrast ? most : 0;
 }
 
+/* Fills the scores of corners in the row in the middle. The circle's lowest and highest pixels are
+ * compared first; the function is inline, so that the type may be a constant. */
+static inline void score_corners(double *scores, const void *const rows[2 * RADIUS + 1], int width,
+                                 enum gi_type type, double contrast)
+{
+    for (int x = RADIUS; x < width - RADIUS; x++) {
+        const double center = gi_sample(rows[RADIUS], (size_t)x, type);
+        const double below = fabs(gi_sample(rows[2 * RADIUS], (size_t)x, type) - center),
+                     above = fabs(gi_sample(rows[0], (size_t)x, type) - center);
+        if (!(below > contrast || above > contrast))
+            continue;
+        const double most = difference_at(rows, x, type, contrast);
+        if (most > 0)
+            scores[x] = type == GI_F32 ? most : most - 1;
+    }
+}
+
 /* Fills the scores of row y: below 0 where there is no corner. */
 static void score_row(double *scores, const struct gi_image *gray, int y, double contrast)
 {
@@ -63,18 +80,19 @@ static void score_row(double *scores, const struct gi_image *gray, int y, double
         return;
     for (int i = 0; i <= 2 * RADIUS; i++)
         rows[i] = gi_row(gray, y - RADIUS + i);
-    for (int x = RADIUS; x < gray->width - RADIUS; x++) {
-        const double most = difference_at(rows, x, gray->type, contrast);
-        if (most > 0)
-            scores[x] = gray->type == GI_F32 ? most : most - 1;
-    }
+    if (gray->type == GI_U8)
+        score_corners(scores, rows, gray->width, GI_U8, contrast);
+    else
+        score_corners(scores, rows, gray->width, gray->type, contrast);
 }
 
 /* Returns whether the score at column x of rows[1] is above those of its neighbours and above 0. */
 static bool is_greatest(const double *const rows[3], int x)
 {
     const double score = rows[1][x];
-    bool greatest = score > 0;
+    bool greatest = true;
+    if (!(score > 0))
+        return false;
     for (int j = 0; j < 3; j++)
         for (int i = x - 1; i <= x + 1; i++)
             greatest = greatest && (score > rows[j][i] || (j == 1 && i == x));
