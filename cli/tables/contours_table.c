@@ -34,20 +34,20 @@ static enum gi_status find_holes(struct holes *holes, const struct gi_contours *
     return GI_OK;
 }
 
-/* Writes the points of a contour. With `reverse` the first point is the same, and the others are in
- * reverse order. `format` takes x and y, each plus `shift`. */
+/* Writes the points of a contour, each with the `format` of x and y. With `reverse` the first point
+ * is the same, and the others are in reverse order. */
 static enum gi_status put_points(struct gi_sink *sink, const struct gi_contours *all, int64_t i,
                                  bool reverse, const char *format, const char *between,
-                                 double shift, struct gi_err *err)
+                                 struct gi_err *err)
 {
     const struct gi_contour *contour = &all->contours[i];
     const struct gi_contour_point *points = &all->points[contour->first];
     enum gi_status status = GI_OK;
     for (uint64_t j = 0; j < contour->n && !status; j++) {
         const struct gi_contour_point *p = &points[reverse && j ? contour->n - j : j];
-        status = gi_sink_printf(sink, err, "%s", j ? between : "");
-        if (!status)
-            status = gi_sink_printf(sink, err, format, p->x + shift, p->y + shift);
+        char text[64]; /* two numbers of up to 11 characters and their punctuation */
+        int nbytes = snprintf(text, sizeof text, format, j ? between : "", p->x, p->y);
+        status = gi_sink_write(sink, text, (size_t)nbytes, err);
     }
     return status;
 }
@@ -64,7 +64,7 @@ static enum gi_status write_csv(struct gi_sink *sink, const struct gi_contours *
         status = gi_sink_printf(sink, err, "%lld,%s,%d,%lu,\"", (long long)i + 1, parent,
                                 contour->hole, (unsigned long)contour->label);
         if (!status)
-            status = put_points(sink, all, i, false, "%.0f,%.0f", " ", 0, err);
+            status = put_points(sink, all, i, false, "%s%d,%d", " ", err);
         if (!status)
             status = gi_sink_printf(sink, err, "\"\n");
     }
@@ -78,7 +78,7 @@ static enum gi_status put_ring(struct gi_sink *sink, const struct gi_contours *a
     const struct gi_contour_point *first = &all->points[all->contours[i].first];
     enum gi_status status = gi_sink_printf(sink, err, "[");
     if (!status)
-        status = put_points(sink, all, i, true, "[%.0f, %.0f]", ", ", 0, err);
+        status = put_points(sink, all, i, true, "%s[%d, %d]", ", ", err);
     return status ? status : gi_sink_printf(sink, err, ", [%d, %d]]", first->x, first->y);
 }
 
@@ -92,7 +92,7 @@ static enum gi_status put_geometry(struct gi_sink *sink, const struct gi_contour
                                 contour->n == 1 ? "{\"type\": \"Point\", \"coordinates\": "
                                                 : "{\"type\": \"LineString\", \"coordinates\": [");
         if (!status)
-            status = put_points(sink, all, i, false, "[%.0f, %.0f]", ", ", 0, err);
+            status = put_points(sink, all, i, false, "%s[%d, %d]", ", ", err);
         return status ? status : gi_sink_printf(sink, err, contour->n == 1 ? "}" : "]}");
     }
     status = gi_sink_printf(sink, err, "{\"type\": \"Polygon\", \"coordinates\": [");
@@ -141,7 +141,7 @@ static enum gi_status put_path(struct gi_sink *sink, const struct gi_contours *a
 {
     enum gi_status status = gi_sink_printf(sink, err, "M");
     if (!status)
-        status = put_points(sink, all, i, false, "%.1f,%.1f", "L", 0.5, err);
+        status = put_points(sink, all, i, false, "%s%d.5,%d.5", "L", err);
     return status ? status : gi_sink_printf(sink, err, "Z");
 }
 

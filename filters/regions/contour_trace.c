@@ -138,18 +138,23 @@ static enum gi_status add_border(struct trace *t, int x, int y, bool hole, struc
 
 static enum gi_status scan_row(struct trace *t, int y, struct gi_err *err)
 {
+    const uint32_t *labels = gi_row(t->labels, y);
     enum gi_status status = GI_OK;
     for (int x = 0; x < t->width && !status; x++) {
-        const uint32_t label = label_at(t, x, y);
+        const uint32_t label = labels[x];
         if (!label)
             continue;
-        struct last *last = &t->last[label];
         const int32_t *mark = mark_at(t, x, y);
+        const bool begins = x == 0 || labels[x - 1] != label,
+                   ends = x + 1 == t->width || labels[x + 1] != label;
+        if (!*mark && !begins && !ends)
+            continue;
+        struct last *last = &t->last[label];
         if (last->row != y + 1)
             *last = (struct last){y + 1, -1};
-        if (*mark == 0 && label_at(t, x - 1, y) != label) {
+        if (*mark == 0 && begins) {
             status = add_border(t, x, y, false, last, err);
-        } else if (*mark >= 0 && label_at(t, x + 1, y) != label) {
+        } else if (*mark >= 0 && ends) {
             if (*mark > 0)
                 last->border = *mark - 1;
             status = add_border(t, x, y, true, last, err);

@@ -83,6 +83,15 @@ static enum gi_status find_foreground(struct gi_queue *queue, struct gi_image *m
     return status;
 }
 
+/* Copies a row. The function is inline, so that the type may be a constant. */
+static inline void copy_row(uint32_t *row, const struct gi_image *from, int y, enum gi_type type,
+                            bool by_label)
+{
+    const void *samples = gi_row(from, y);
+    for (int x = 0; x < from->width; x++)
+        row[x] = by_label ? gi_label_at(from, x, y) : gi_sample(samples, (size_t)x, type) > 0;
+}
+
 /* Copies the labels of `from`, an image in host memory. A sample of a mask that is not 0 has the
  * label 1. Sets *largest to the largest label. */
 static enum gi_status copy_labels(struct gi_image *to, uint32_t *largest,
@@ -92,11 +101,10 @@ static enum gi_status copy_labels(struct gi_image *to, uint32_t *largest,
     if (!status)
         status = gi_image_alloc(to, from->width, from->height, 1, GI_U32, err);
     for (int y = 0; y < from->height && !status; y++) {
-        uint32_t *row = gi_row(to, y);
-        for (int x = 0; x < from->width; x++) {
-            row[x] = gi_label_at(from, x, y);
-            row[x] = by_label ? row[x] : row[x] > 0;
-        }
+        if (from->type == GI_U8 && !by_label)
+            copy_row(gi_row(to, y), from, y, GI_U8, false);
+        else
+            copy_row(gi_row(to, y), from, y, from->type, by_label);
     }
     *largest = by_label ? *largest : 1;
     return status;
