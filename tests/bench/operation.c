@@ -31,6 +31,7 @@ enum gi_status bench_operation_fill(struct bench_weights *weights,
     if (!filter || !filter->run)
         return gi_fail(err, GI_E_USAGE, "request: no such operation");
     assert(filter->params_nbytes <= sizeof weights->params);
+    memset(weights->params, 0, sizeof weights->params); /* those without a row in `options` */
     gi_options_default(weights->params, filter->options);
     enum gi_status status = GI_OK;
     while (!status && (word = strtok_r(NULL, " ", &rest)))
