@@ -1,6 +1,7 @@
 """Times whole processes: gpuimg against other programs, --device auto against its choices, start-up, and PNG."""
 import glob
 import json
+import math
 import os
 import random
 import re
@@ -9,6 +10,8 @@ import shutil
 import statistics
 import subprocess
 import time
+
+import opencv
 
 SLOW_S = 1  # a command this long runs three times at most
 FAST_S = 0.03  # one of n times less than this n times as often as asked for,
@@ -33,6 +36,46 @@ def new_vips(bench):
     if not library:
         return "no build/vips: python3 -m venv build/vips && build/vips/bin/pip install pyvips-binary"
     return [program, library[0]] if os.path.exists(program) else "peer_vips is not built"
+
+
+def python_peer(words, folder):
+    """Returns the call of a function of python_peers.py, or the reason that there is none."""
+    if opencv.MISSING:
+        return opencv.MISSING
+    try:
+        import python_peers  # takes a second, so only for rows that need it
+    except ImportError as missing:
+        return str(missing)
+    opencv.threads(len(os.sched_getaffinity(0)))
+    return python_peers.call(words[0], words[1:], folder)
+
+
+def discs(size):
+    """Draws white discs with radii of 8 to 32 pixels, of which most touch others, as rows of samples."""
+    rows, random_ = [bytearray(size) for _ in range(size)], random.Random(1)
+    for _ in range(size * size // 3000):
+        x, y, r = random_.randrange(size), random_.randrange(size), random_.randint(8, 32)
+        for row in range(max(y - r, 0), min(y + r + 1, size)):
+            half = math.isqrt(r * r - (row - y) ** 2)
+            left, right = max(x - half, 0), min(x + half + 1, size)
+            rows[row][left:right] = b"\xff" * (right - left)
+    return rows
+
+
+def page(size):
+    """Draws lines of strokes as of letters, in words, which rise to the right by 2 degrees."""
+    rows, random_ = [bytearray(b"\xff") * size for _ in range(size)], random.Random(1)
+    for line in range(0, size + size // 28, 40):
+        gap = 0
+        for x in range(0, size, 6):
+            gap = gap - 1 if gap else 3 * (random_.random() < 0.15)
+            top, tall = line - round(x * math.tan(math.radians(2))), random_.choice((14, 14, 22))
+            for row in range(max(top - tall, 0), min(top, size) if not gap else 0):
+                rows[row][x:x + 3] = bytes(min(3, size - x))
+    return rows
+
+
+DRAWN = {"discs.pgm": discs, "page.pgm": page}
 
 
 class Pictures:
@@ -69,8 +112,26 @@ class Pictures:
                 f.write(data)
         return path
 
+    def moved(self, size):
+        """Returns the path of a copy of gray.pgm that is moved by 13 pixels to the right and 7 down, around the sides."""
+        path = os.path.join(self.bench.folder, f"{size}-moved.pgm")
+        with open(self.pnm(size, 1), "rb") as f, open(path, "wb") as out:
+            data, by = f.read(), 7 * size + 13
+            start = len(data) - size * size
+            out.write(data[:start] + data[-by:] + data[start:-by])
+        return path
+
+    def drawn(self, name, size):
+        path = os.path.join(self.bench.folder, f"{size}-{name}")
+        if not os.path.exists(path):
+            with open(path, "wb") as out:
+                out.write(b"P5\n%d %d\n255\n" % (size, size) + b"".join(DRAWN[name](size)))
+        return path
+
     def get(self, name, size, changed=False):
-        """Returns the path of gray.pgm, rgb.ppm or a file of MAKERS; small.png is 512 x 512. `changed` asks for changed()."""
+        """Returns the path of gray.pgm, rgb.ppm or a file of DRAWN or MAKERS; small.png is 512 x 512. `changed` asks for changed()."""
+        if name in DRAWN:
+            return self.drawn(name, size)
         if name.startswith("small"):
             size = min(512, size)
         channels = 1 if name.startswith("gray") else 3
@@ -85,7 +146,7 @@ class Pictures:
                 raise RuntimeError(f"{words[0]} is not installed, which makes {name}")
             if "{o}" in MAKERS[name]:
                 words = words_of(MAKERS[name], source, path)
-                if run([find(words[0]), *words[1:]], self.bench.folder)[1]:
+                if run([find(words[0]), *words[1:]], self.bench.folder)[2]:
                     raise RuntimeError(f"{words[0]} here does not write {name}")
                 return path
             with open(path, "wb") as out:
@@ -94,14 +155,24 @@ class Pictures:
 
 
 def run(words, folder):
-    """Returns the seconds of one run, and an error or None."""
-    start = time.perf_counter()
+    """Runs a command, or calls a function. Returns the seconds of one run, the CPU seconds of its threads, and an error or None."""
+    start, fault = time.perf_counter(), None
+    if callable(words):
+        before = time.process_time()
+        try:
+            words()
+        except Exception as error:
+            fault = f"{type(error).__name__}: {error}"[:120]
+        return time.perf_counter() - start, time.process_time() - before, fault
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                cwd=folder)
     said = process.stderr.read()
-    status = process.wait()
+    _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
-    return seconds, f"status {status}: {said.decode(errors='replace').strip()[:120]}" if status else None
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        fault = f"status {process.returncode}: {said.decode(errors='replace').strip()[:120]}"
+    return seconds, usage.ru_utime + usage.ru_stime, fault
 
 
 def how_often(seconds, runs):
@@ -113,7 +184,7 @@ def interleave(commands, runs, folder):
     follows the same one. Returns {name: seconds} and {name: error}."""
     times, failed, left = {}, {}, {}
     for name, words in commands.items():
-        seconds, fault = run(words, folder)
+        seconds, _, fault = run(words, folder)
         if fault:
             failed[name] = fault
         else:
@@ -121,11 +192,12 @@ def interleave(commands, runs, folder):
     for i in range(max(left.values(), default=0)):
         for name in list(left)[::-1 if i % 2 else 1]:
             if i < left[name]:
-                seconds, fault = run(commands[name], folder)
+                *seconds, fault = run(commands[name], folder)
                 times[name].append(seconds)
                 if fault:
                     failed[name] = fault
-    return {name: {"median": statistics.median(t), "min": min(t), "runs": len(t)} for name, t in times.items()}, failed
+    return {name: {"median": statistics.median(wall), "min": min(wall), "runs": len(t), "cpu_s": statistics.median(cpu)}
+            for name, t in times.items() for wall, cpu in [list(zip(*t))]}, failed
 
 
 def words_of(template, source, output):
@@ -146,15 +218,20 @@ def command_row(bench, spec, row, size):
     except RuntimeError as missing:
         return {"table": "commands", "name": row["name"], "size": size, "skipped": str(missing)}
     peers = spec[row["peers"]] if isinstance(row["peers"], str) else row["peers"]
-    if "{c}" in row["gpuimg"]:  # the input with changes
-        changed = bench.pictures.get(row["in"], size, True)
-        row = {**row, "gpuimg": row["gpuimg"].replace("{c}", changed)}
-        peers = {name: template.replace("{c}", changed) for name, template in peers.items()}
+    copies = {"{c}": lambda: bench.pictures.get(row["in"], size, True), "{m}": lambda: bench.pictures.moved(size)}
+    for mark, copy in copies.items():
+        if mark in row["gpuimg"]:
+            path = copy()
+            row = {**row, "gpuimg": row["gpuimg"].replace(mark, path)}
+            peers = {name: template.replace(mark, path) for name, template in peers.items()}
     commands, absent = {"gpuimg": [bench.gpuimg] + words_of(row["gpuimg"], source, row["out"])}, {}
     for name, template in peers.items():
         words = words_of(template, source, row["out"])
         tool = new_vips(bench) if words[0] == "peer_vips" else find(words[0])
-        if isinstance(tool, list):
+        if words[0] == "peer_python":
+            tool = python_peer(words[1:], bench.folder)
+            (commands if callable(tool) else absent)[name] = tool
+        elif isinstance(tool, list):
             commands[name] = tool + words[1:]
         elif words[0] == "peer_vips":
             absent[name] = tool

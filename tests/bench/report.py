@@ -108,7 +108,8 @@ def commands(results):
             [f"{r['target_s']:.3f} ({1 / r['target_ratio']:.1f})" if "target_s" in r else "", verdict(r)]
             for r in results]
     return ["Seconds, median; in brackets the peer's time over ours; MB: size of the coded image that was written. Inputs are "
-            "written by cjpeg and pnmtopng, without restart markers. Targets are judged by the ratio to vips."] + \
+            "written by cjpeg and pnmtopng, without restart markers. OpenCV, scipy and scikit-image compute within a process of Python, "
+            "whose start is not counted, and write no tables. Targets are judged by the ratio to vips."] + \
         failures(results) + [""] + \
         markdown_table(["work", "gpuimg"] + names + ["target", ""], rows)
 

@@ -41,6 +41,8 @@ for table in cpu commands png auto; do
     check "the table $table is measured" \
         jq -e "[.results[] | select(.table == \"$table\") | .skipped // empty | select(test(\"is not installed|here does not write\") | not)] == []" o.json
 done
+check "OpenCV, scipy and scikit-image do the work of their rows" jq -e '[.results[] | select(.table == "commands") | .failed // {}
+    | .OpenCV, .scipy, ."scikit-image" | values | select(test("^No module") | not)] == []' o.json
 check "the table jpeg has three works of each row" test "$(count '.results[] | select(.table == "jpeg")' o.json)" = \
     $((3 * $(jq '.jpeg.rows | length' "$bench/rows.json")))
 check "the table jpeg is measured on the CPU" \
