@@ -17,6 +17,8 @@ const struct gi_choice gi_interpolation_choices[] = {
      "cubic B-spline through all pixels, smoother and sharper than bicubic; gpuimg help affine"},
     {"linear", "bilinear", NULL},
     {"cubic", "bicubic", NULL},
+    {"b-spline", "bspline", NULL},
+    {"spline", "bspline", NULL},
     {NULL, NULL, NULL},
 };
 

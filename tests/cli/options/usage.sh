@@ -258,6 +258,13 @@ expect_error 2 'add: made.pgm: one operand too many, did you mean --with in.pgm?
 expect_error 2 'stats: in.pgm: one operand too many (usage: gpuimg stats INPUT \[TABLE]); for many images use --table' stats in.pgm in.pgm in.pgm
 expect_error 2 'histogram: made.png: one operand too many, did you mean --plot made.png?' histogram in.pgm made.png
 expect_error 2 'histogram: in.pgm: one operand too many (usage: gpuimg histogram INPUT); for many images use --table' histogram in.pgm in.pgm
+# Other names of an interpolation.
+expect 0 gpuimg rotate in.pgm want.pgm --angle 3 --interpolation bspline
+for word in b-spline spline; do
+    expect 0 gpuimg rotate in.pgm made.pgm --angle 3 --interpolation $word
+    check "--interpolation $word is bspline" cmp made.pgm want.pgm
+done
+rm made.pgm
 expect_error 2 'compare: --fuzz: no such option, did you mean --tolerance?*' compare in.pgm in.pgm --fuzz 2
 expect_error 2 'blur: made.mp4: *writes Y4M, which ffmpeg turns into it*' blur in.pgm made.mp4
 expect_error 2 'blur: made.pdf: *img2pdf*' blur in.pgm made.pdf
