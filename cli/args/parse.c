@@ -125,6 +125,9 @@ static enum gi_status fail_unknown(const struct table *t, const struct gi_comman
     const char *advice = gi_option_advice(command, name);
     if (advice)
         return gi_fail(err, GI_E_USAGE, "%.*s: no such option, %s", (int)n, word, advice);
+    if (strcmp(command->name, "help") == 0 && !nearest)
+        return gi_fail(err, GI_E_USAGE, "%.*s: no such option, did you mean gpuimg help %s?",
+                       (int)n, word, name);
     if (nearest)
         return gi_fail(err, GI_E_USAGE,
                        "%.*s: no such option, did you mean --%s? (try gpuimg help %s)", (int)n,
@@ -386,7 +389,9 @@ static enum gi_status fail_operand(const struct gi_args *args, const struct gi_c
                    gi_batch_writes_files(command) ? "; for many images use --out-dir"
                    : gi_command_set(command, gi_layers_options) >= 0 ? "; for many images use --out"
                    : gi_command_set(command, gi_table_options) >= 0
-                       ? "; for many images use --table"
+                       ? "; for many images use --table FILE, or --table - to print it"
+                   : gi_command_set(command, gi_pairs_options) >= 0
+                       ? "; for many pairs give two folders or --pairs LIST"
                        : "",
                    command->joins ? "; gpuimg pages --out makes one file of several images" : "");
 }

@@ -255,9 +255,11 @@ expect_error 2 'composite: --position 50%,50%: want *; --gravity center is 50%,5
 expect_error 2 'composite: --offset: no such option, did you mean --position? *' composite in.pgm made.pgm --with in.pgm --offset 50%,50%
 expect_error 2 'blur: --overwrite: no such option, did you mean --no-clobber (files are replaced without it)? *' blur in.pgm made.pgm --overwrite
 expect_error 2 'add: made.pgm: one operand too many, did you mean --with in.pgm?' add in.pgm in.pgm made.pgm
-expect_error 2 'stats: in.pgm: one operand too many (usage: gpuimg stats INPUT \[TABLE]); for many images use --table' stats in.pgm in.pgm in.pgm
+expect_error 2 'stats: in.pgm: one operand too many (usage: gpuimg stats INPUT \[TABLE]); for many images use --table FILE, or --table - to print it' stats in.pgm in.pgm in.pgm
 expect_error 2 'histogram: made.png: one operand too many, did you mean --plot made.png?' histogram in.pgm made.png
-expect_error 2 'histogram: in.pgm: one operand too many (usage: gpuimg histogram INPUT); for many images use --table' histogram in.pgm in.pgm
+expect_error 2 'histogram: in.pgm: one operand too many (usage: gpuimg histogram INPUT); for many images use --table FILE, or --table - to print it' histogram in.pgm in.pgm
+expect_error 2 'compare: in.pgm: one operand too many (usage: gpuimg compare A B); for many pairs give two folders or --pairs LIST' compare in.pgm in.pgm in.pgm
+expect_error 2 'help: --memory: no such option, did you mean gpuimg help memory?' help --memory
 # Other names of an interpolation.
 expect 0 gpuimg rotate in.pgm want.pgm --angle 3 --interpolation bspline
 for word in b-spline spline; do
