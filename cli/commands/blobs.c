@@ -21,9 +21,13 @@ static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_forma
                             const struct gi_findings *report, struct gi_err *err)
 {
     const struct gi_blobs *blobs = report->result;
+    char note[96];
+    snprintf(note, sizeof note, ": the highest response is %.3g, not above --threshold",
+             blobs->highest);
     const struct gi_rows_table table = {
         .row = "blob",
         .rows = "blobs",
+        .note = blobs->n ? NULL : note,
         .cells = {columns, COLUMNS, blobs->blobs, blobs->n, sizeof *blobs->blobs}};
     return gi_rows_table_print(out, sink, format, report, &table, err);
 }

@@ -26,8 +26,8 @@ static void print_text(FILE *out, const struct gi_findings *report,
 {
     const struct gi_cells_table *cells = &table->cells;
     gi_report_print_head(out, report->file, report->image, report->maxval);
-    fprintf(out, "\n%llu %s\n\n", (unsigned long long)cells->nrows,
-            cells->nrows == 1 ? table->row : table->rows);
+    fprintf(out, "\n%llu %s%s\n\n", (unsigned long long)cells->nrows,
+            cells->nrows == 1 ? table->row : table->rows, table->note ? table->note : "");
     for (int i = 0; i < cells->ncolumns; i++)
         fprintf(out, "%s%*s", i ? " " : "", width_of(&cells->columns[i]), cells->columns[i].name);
     fputc('\n', out);

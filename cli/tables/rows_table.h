@@ -8,8 +8,9 @@
 struct gi_rows_table {
     const char *row, *rows; /* "peak", "peaks": names in text; `rows` is the member of JSON */
     struct gi_cells_table
-        cells;  /* columns of GI_COLUMN_INT, _WHOLE and _REAL, in CSV and JSON also _TEXT */
-    int digits; /* of real numbers in CSV; 0: as in struct gi_cell_style */
+        cells;        /* columns of GI_COLUMN_INT, _WHOLE and _REAL, in CSV and JSON also _TEXT */
+    int digits;       /* of real numbers in CSV; 0: as in struct gi_cell_style */
+    const char *note; /* follows the number of rows in text. NULL: nothing follows */
     /* Adds members to the JSON, before the list. NULL: none. */
     void (*add_json)(json_t *object, const struct gi_findings *report);
 };

@@ -28,7 +28,9 @@ static const struct gi_option options[] = {
      .max = 2, .help = "Factor between the standard deviations of one Gaussian and the next"},
     {GI_OPTION("threshold", REAL, struct gi_blobs_params, threshold), .letter = 't',
      .default_text = "0.05", .min = 0, .max = 1e9,
-     .help = "Only blobs whose response is above this level; samples are 0 to 1"},
+     .help =
+         "Only blobs whose response is above this level; samples are 0 to 1, so that faint stars "
+         "in 16 bits need 0.001 or less. Text without blobs has the highest response"},
     {GI_OPTION("overlap", REAL, struct gi_blobs_params, overlap), .default_text = "0.5", .min = 0,
      .max = 1, .help = "Leave out a blob if a larger one covers more than this part of its area"},
     {GI_OPTION("aperture", REAL, struct gi_blobs_params, aperture), .letter = 'a', .min = 0.5,

@@ -34,6 +34,7 @@ struct gi_blobs {
     uint64_t n;
     struct gi_blob *blobs; /* owned */
     uint64_t room;         /* number of blobs that there is memory for */
+    double highest;        /* response of a pixel at any scale, also below the threshold; or 0 */
 };
 
 /* Returns the number of differences: the largest k with min_sigma ratio^(k - 1) <= max_sigma. */

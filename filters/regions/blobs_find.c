@@ -167,6 +167,8 @@ static enum gi_status add_maxima(struct gi_blobs *blobs, const struct level leve
             rows[i] = levels[i].maxima.data ? gi_row(&levels[i].maxima, y) : NULL;
         for (int x = 0; x < samples->width && !status; x++) {
             const float v = row[x];
+            if ((double)v * factor > blobs->highest)
+                blobs->highest = (double)v * factor;
             if (!((double)v * factor > p->threshold) || v != rows[1][x] ||
                 (rows[0] && v < rows[0][x]) || (rows[2] && v < rows[2][x]))
                 continue;

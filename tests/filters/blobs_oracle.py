@@ -107,6 +107,10 @@ for trial in range(12):
         few = found(image, *args, "--count", 2)
         c.check(f"{name}: --count", few == found(image, *args)[:2])
 c.check("blob_dog() decides alone often enough", direct >= 20, direct)
+smooth = [ndimage.gaussian_filter(exact, 1.6**i, mode="reflect") for i in range(6)]
+text = c.run("blobs", c.path("in" + suffix(image)), "--threshold", 1).decode()
+highest = max((a - b).max() for a, b in zip(smooth, smooth[1:])) / 0.6
+c.check("text without blobs: the highest response", abs(float(text.split("highest response is ")[1].split(",")[0]) / highest - 1) < 0.01, (text, highest))
 c.check("a flat image", found(np.full((20, 30), 90, np.uint8)) == found(np.full((1, 1), 7, np.uint8)) == [])
 
 # ---- made stars: centres within 0.05 px, fluxes within 1 % ----
