@@ -276,7 +276,9 @@ const struct gi_command gi_command_extract = {
         "gpuimg extract coins.png coins.json --min-area 50 --overlay found.png\n"
         "gpuimg extract cells.png cells.csv --threshold 50% --labels labels.npy --crops cells/\n"
         "gpuimg extract map.png --mask-image mask.png --points points.npy\n"
-        "gpuimg extract green.tif cells.csv --labels-image labels.png --descriptors",
+        "gpuimg extract green.tif cells.csv --labels-image labels.png --descriptors\n"
+        "gpuimg extract dust.png --descriptors --json | jq '[.regions[] | select(.circularity > "
+        "0.9) | .area]'",
     .min_operands = 1,
     .max_operands = 2,
     .sets = {{0}, /* the filter's options */

@@ -61,7 +61,7 @@ const struct gi_command gi_command_skew = {
     .operands = "INPUT [TABLE]",
     .examples = "gpuimg skew scan.png\n"
                 "gpuimg skew scan.png skew.json --max-angle 30\n"
-                "gpuimg skew pages/*.tif --table angles.csv\n"
+                "gpuimg skew pages/*.tif --table -    # one row per page, on standard output\n"
                 "gpuimg run 'crop --size 80% --gravity center | skew' scan.png",
     .min_operands = 1,
     .max_operands = 2,

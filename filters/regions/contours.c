@@ -192,7 +192,8 @@ const struct gi_filter gi_filter_contours = {
     .summary = "Contours: outlines of regions as polygons (GeoJSON, CSV, SVG)",
     .manual =
         "Finds the borders of the regions (8-connected components) of a mask or of a label image. "
-        "By default all pixels that are not black are foreground. Each region has an outer "
+        "By default all pixels that are not black are foreground, which in a photograph are nearly "
+        "all: give it --threshold, such as otsu. Each region has an outer "
         "contour and one for each of its holes. TABLE is GeoJSON, SVG or CSV by its suffix; "
         "without TABLE CSV is printed.\n\n"
         "A contour is a closed polygon through the centres of the pixels of the region that are "

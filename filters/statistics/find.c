@@ -283,7 +283,9 @@ const struct gi_filter gi_filter_find_places = {
         "except "
         "there. Sums are exact integers for 8 and 16 bits, and "
         "double for floats. The alpha of the image does not count.\n\n"
-        "A place is dropped if a better one covers more than --max-overlap of its area. The time "
+        "A place is dropped if a better one covers more than --max-overlap of its area. An image "
+        "without a place has no row in the CSV of --table, and an empty list in its .jsonl. The "
+        "time "
         "grows with the number of pixels of the template times those of the image: reduce both "
         "by gpuimg resize to find large pictures.",
     .options = options,
