@@ -22,14 +22,15 @@ struct gi_engine {
     struct gi_item_work work;
     struct gi_pool *pool;
 
-    pthread_mutex_t feeding;    /* held while the source is called; taken before `lock` */
-    pthread_mutex_t delivering; /* held while the target is called; taken before `lock` */
-    pthread_mutex_t lock;       /* protects the following members */
-    pthread_cond_t moved;       /* for `delivered`, `reserved` and `ended` */
-    uint64_t taken, delivered;
-    uint64_t window;         /* maximum of taken - delivered, and size of the ring buffer */
-    struct gi_item **parked; /* ring buffer of finished items: item i is at i % window */
-    uint64_t reserved;       /* bytes of images in progress */
+    pthread_mutex_t feeding; /* held while the source is called; taken before `lock` */
+    pthread_mutex_t lock;    /* protects the following members */
+    pthread_cond_t moved;    /* for `delivered`, `reserved` and `ended` */
+    uint64_t taken, finished, delivered;
+    uint64_t window; /* maximum of taken - delivered, and size of the ring buffer */
+    struct gi_item *
+        *parked;       /* ring buffer of finished items: the i-th to deliver is at i % window */
+    bool delivering;   /* a thread calls the target; it delivers what others park, too */
+    uint64_t reserved; /* bytes of images in progress */
     struct {
         bool taking;       /* no more items are taken */
         bool delivering;   /* no more items are delivered, either */
@@ -59,7 +60,6 @@ enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_opti
     engine->tally.n = source->n;
     engine->tally.skipped = source->skipped;
     pthread_mutex_init(&engine->feeding, NULL);
-    pthread_mutex_init(&engine->delivering, NULL);
     pthread_mutex_init(&engine->lock, NULL);
     pthread_cond_init(&engine->moved, NULL);
     return GI_OK;
@@ -216,7 +216,8 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* Delivers one item, unless the engine is broken, and frees it. Called with `delivering` held. */
+/* Delivers one item, unless the engine is broken, and frees it. Called by the thread that has set
+ * `delivering`. */
 static void deliver(struct gi_engine *engine, struct gi_item *item)
 {
     for (struct gi_item *one = item; one && !is_broken(engine); one = one->rest)
@@ -229,32 +230,30 @@ static void deliver(struct gi_engine *engine, struct gi_item *item)
     gi_item_free(&item);
 }
 
-/* Removes the next item in order from the ring buffer and returns this item. Returns NULL if the
- * item is not finished yet. */
+/* Removes the next item to deliver from the ring buffer. If there is none, ends the delivery by
+ * this thread and returns NULL. */
 static struct gi_item *unpark(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
     struct gi_item **place = &engine->parked[engine->delivered % engine->window], *item = *place;
     *place = NULL;
+    engine->delivering = item != NULL;
     pthread_mutex_unlock(&engine->lock);
     return item;
 }
 
+/* Parks the item, and delivers what can be delivered, unless another thread does. So no thread
+ * waits for the target. */
 static void finish(struct gi_engine *engine, struct gi_item *item)
 {
-    if (engine->work.target->ordered) {
-        pthread_mutex_lock(&engine->lock);
-        engine->parked[item->turn.index % engine->window] = item;
-        pthread_mutex_unlock(&engine->lock);
-        item = NULL;
-    }
-    pthread_mutex_lock(&engine->delivering);
-    if (item)
+    pthread_mutex_lock(&engine->lock);
+    uint64_t turn = engine->work.target->ordered ? item->turn.index : engine->finished++;
+    bool delivers = !engine->delivering;
+    engine->parked[turn % engine->window] = item;
+    engine->delivering = true;
+    pthread_mutex_unlock(&engine->lock);
+    while (delivers && (item = unpark(engine)))
         deliver(engine, item);
-    else
-        while ((item = unpark(engine)))
-            deliver(engine, item);
-    pthread_mutex_unlock(&engine->delivering);
 }
 
 static void worker(void *arg, int index, void *scratch)
