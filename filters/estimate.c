@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "filters/execution.h"
+#include "imgio/quality_search.h"
 #include "kernels/codec.h"
 
 /* Typical values for devices that do not report their own. */
@@ -37,6 +38,10 @@ static const double CUDA_JPEG_DECODE = 500, CUDA_JPEG_ENCODE = 120, CUDA_PNG_ENC
 
 /* Bytes of a scan or of strips per byte of samples. */
 static const double CODED_PART = 0.2;
+
+/* Multiply-adds per sample that take as long as a score of SSIMULACRA 2: a core with AVX-512 scores
+ * 59 million samples per second alone, and 34 million if all cores do so. */
+static const double SCORE_FMAS = 1000;
 
 static double given_or(double given, double nominal)
 {
@@ -96,6 +101,7 @@ static double larger(double a, double b)
 struct estimate_ends {
     bool decodes, encodes; /* a GPU decodes the source, and encodes the result */
     bool png;              /* the result becomes a PNG, else a JPEG */
+    bool searches;         /* for the quality of the JPEG */
 };
 
 static struct estimate_ends ends_of(const struct gi_pipeline *pipeline,
@@ -107,6 +113,7 @@ static struct estimate_ends ends_of(const struct gi_pipeline *pipeline,
     ends.encodes =
         options->ending && options->ending->coding_of(options->ending->self, &coding, &result);
     ends.png = ends.encodes && coding.strip_rows;
+    ends.searches = ends.encodes && coding.ssimulacra2 > 0;
     return ends;
 }
 
@@ -123,8 +130,11 @@ static double result_seconds(double nbytes, const struct gi_rates *rates,
 {
     if (!ends->encodes)
         return nbytes / rates->down;
-    return nbytes / (ends->png ? rates->png_encode : rates->jpeg_encode) +
-           CODED_PART * nbytes / rates->down;
+    double encode = nbytes / (ends->png ? rates->png_encode : rates->jpeg_encode) +
+                    CODED_PART * nbytes / rates->down;
+    double score = nbytes / rates->jpeg_decode + CODED_PART * nbytes / rates->up +
+                   nbytes * SCORE_FMAS / rates->fmas;
+    return ends->searches ? GI_QUALITY_TRIALS_MEAN * (encode + score) : encode;
 }
 
 /* Returns the seconds for one image if the device is open. `host` has the rates for steps that run

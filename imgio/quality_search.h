@@ -7,7 +7,8 @@
 
 enum {
     GI_QUALITY_MAX = 100,
-    GI_QUALITY_TRIALS = 8, /* maximum number of qualities that are tried */
+    GI_QUALITY_TRIALS = 8,      /* maximum number of qualities that are tried */
+    GI_QUALITY_TRIALS_MEAN = 4, /* for photographs, with scores of SSIMULACRA 2 */
 };
 
 struct gi_quality_search {

@@ -8,6 +8,7 @@
 
 #include "imgio/codecs.h"
 #include "imgio/jpeg/gain_map.h"
+#include "imgio/jpeg/jpeg_write.h"
 #include "imgio/quality_search.h"
 
 struct file {
@@ -102,21 +103,46 @@ static enum gi_status search(struct file *best, const struct gi_format *format,
                                  : none_fits(format, metadata, options, least, search.below, err);
 }
 
+/* What describes the JPEGs of an image. */
+struct frames {
+    const struct gi_format *format;
+    const struct gi_metadata *metadata;
+    const struct gi_save_options *options;
+};
+
+static bool frame_at(void *self, struct gi_jpeg_frame *frame, const struct gi_image *shape,
+                     int quality)
+{
+    const struct frames *frames = self;
+    struct gi_save_options own = *frames->options;
+    own.quality = quality;
+    return frames->format == &gi_format_jpeg && shape->type == GI_U8 && shape->channels % 2 == 1 &&
+           gi_jpeg_frame_of(frame, shape, frames->metadata, &own);
+}
+
 enum gi_status gi_encode_sized(struct gi_sink *sink, const struct gi_format *format,
                                const struct gi_image *image, const struct gi_metadata *metadata,
                                const struct gi_save_options *options, struct gi_err *err)
 {
     struct file best = {0};
     struct gi_save_options own = *options;
-    if (options->encoded && options->encoded->quality)
-        own.quality = options->encoded->quality;
-    if (options->encoded || (!options->max_nbytes && !options->judge))
-        return format->encode(sink, image, metadata, &own, err);
-    if (!format->info.quality)
+    const struct gi_judge *judge = options->judge;
+    bool sized = !options->encoded && (options->max_nbytes || judge);
+    enum gi_status status = GI_OK;
+    if (sized && !format->info.quality)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: is for formats with a --quality, not for %s",
-                       options->judge ? options->judge->wanted : "--max-file-size",
-                       format->info.name);
-    enum gi_status status = search(&best, format, image, metadata, options, err);
+                       judge ? judge->wanted : "--max-file-size", format->info.name);
+    if (sized && judge && judge->encode) {
+        struct frames frames = {format, metadata, options};
+        const struct gi_jpeg_trials trials = {most_of(options), frame_at, &frames};
+        status = judge->encode(judge->arg, &own.encoded, image, &trials, err);
+    }
+    if (own.encoded && own.encoded->quality)
+        own.quality = own.encoded->quality;
+    if (!status && (own.encoded || !sized))
+        return format->encode(sink, image, metadata, &own, err);
+    if (!status)
+        status = search(&best, format, image, metadata, options, err);
     if (!status)
         status = gi_sink_write(sink, best.bytes, best.nbytes, err);
     free(best.bytes);

@@ -400,7 +400,8 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     options.background = io->background ? background.v : NULL;
     options.parallel = parallel;
     struct gi_quality_judge judge;
-    gi_quality_judge_begin(&judge, &io->encoding.target, parallel ? parallel->threads : 1);
+    gi_quality_judge_begin(&judge, &io->encoding.target, io->passed.device,
+                           parallel ? parallel->threads : 1);
     if (gi_quality_target_is_set(&io->encoding.target))
         options.judge = &judge.judge;
     struct gi_err warning = {0};

@@ -35,6 +35,7 @@ struct gi_io_passed {
     int orientation;
     const struct gi_encoded *encoded;
     const struct gi_row_source *rows;
+    const struct gi_quality_device *device; /* searches for the quality of a JPEG; NULL: the CPU */
     /* how JPEGs are turned without decoding them; NULL: they are decoded */
     const struct gi_lossless_params *lossless;
     int tile;   /* passed to gi_save_options */

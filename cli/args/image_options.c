@@ -171,14 +171,13 @@ const struct gi_option gi_io_options[] = {
              "is too large. The image is encoded up to 8 times, on the CPU"},
     {GI_OPTION("target-ssimulacra2", REAL, struct gi_io_params, encoding.target.ssimulacra2),
      .min = 0, .max = 100, .metavar = "SCORE",
-     .help =
-         "Write a JPEG, WebP, HEIC, AVIF or JPEG XL with the lowest quality at which the image "
-         "that is read back has at least this score of SSIMULACRA 2 (gpuimg help compare): 90 "
-         "looks like the original, 70 is high quality. The next lower quality does not reach "
-         "it. --quality N limits the quality. It is "
-         "an error if no quality reaches the score. At most 8 qualities are tried, of a "
-         "photograph about 4. A JPEG that a GPU makes is searched there (gpuimg run convert, or "
-         "an operation, with --device cuda), other files on the CPU"},
+     .help = "Write a JPEG, WebP, HEIC, AVIF or JPEG XL with the lowest quality at which the image "
+             "that is read back has at least this score of SSIMULACRA 2 (gpuimg help compare): 90 "
+             "looks like the original, 70 is high quality. The next lower quality does not reach "
+             "it. --quality N limits the quality. It is "
+             "an error if no quality reaches the score. At most 8 qualities are tried, of a "
+             "photograph about 4. The qualities of a JPEG are tried where --device says, if the "
+             "command has this option, other files on the CPU"},
     {GI_OPTION("target-ssim", REAL, struct gi_io_params, encoding.target.ssim), .min = 0, .max = 1,
      .metavar = "SSIM", .help = "The same for a structural similarity, such as 0.98"},
     {GI_OPTION("progressive", CHOICE, struct gi_io_params, encoding.jpeg.progressive),

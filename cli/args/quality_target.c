@@ -9,6 +9,7 @@
 #include "filters/statistics/compare.h"
 #include "imgio/imgio.h"
 #include "kernels/kernels.h"
+#include "kernels/ways.h"
 
 bool gi_quality_target_is_set(const struct gi_quality_target *target)
 {
@@ -102,24 +103,59 @@ static enum gi_status score(void *arg, double *score, const struct gi_image *ima
     return !status && isnan(*score) ? no_score(judge->target, image, err) : status;
 }
 
+/* ---- the search on a device ---- */
+
+static bool frame_at(void *self, struct gi_jpeg_frame *frame, const struct gi_image *shape,
+                     int quality)
+{
+    const struct gi_jpeg_trials *trials = ((const struct gi_quality_judge *)self)->trials;
+    return trials->frame_at(trials->self, frame, shape, quality);
+}
+
+static bool coding_of(void *self, struct gi_coding *coding, const struct gi_image *shape)
+{
+    const struct gi_quality_judge *judge = self;
+    *coding = (struct gi_coding){.ssimulacra2 = judge->judge.limit, .most = judge->trials->most};
+    return frame_at(self, &coding->frame, shape, coding->most);
+}
+
+static enum gi_status encode(void *arg, const struct gi_encoded **encoded,
+                             const struct gi_image *image, const struct gi_jpeg_trials *trials,
+                             struct gi_err *err)
+{
+    struct gi_quality_judge *judge = arg;
+    struct gi_coding coding;
+    judge->trials = trials;
+    judge->ending = (struct gi_ending){coding_of, judge, .on_cpu = gi_ways_forces("jpeg_encode"),
+                                       .frame_at = frame_at};
+    if (!coding_of(judge, &coding, image))
+        return GI_OK;
+    enum gi_status status = judge->device->encode(judge->device->self, &judge->ending, image, err);
+    if (!status && gi_is_encoded(&judge->ending.encoded))
+        *encoded = &judge->ending.encoded;
+    return status;
+}
+
 void gi_quality_judge_begin(struct gi_quality_judge *judge, const struct gi_quality_target *target,
-                            int threads)
+                            const struct gi_quality_device *device, int threads)
 {
     bool perceptual = target->ssimulacra2 > 0;
     double limit = perceptual ? target->ssimulacra2 : target->ssim;
-    *judge = (struct gi_quality_judge){.target = target, .threads = threads};
+    *judge = (struct gi_quality_judge){.target = target, .device = device, .threads = threads};
     snprintf(judge->wanted, sizeof judge->wanted,
              perceptual ? "--target-ssimulacra2 %g" : "--target-ssim %g", limit);
     judge->judge = (struct gi_judge){.wanted = judge->wanted,
                                      .limit = limit,
                                      .ssimulacra2 = perceptual,
                                      .arg = judge,
-                                     .score = score};
+                                     .score = score,
+                                     .encode = device && perceptual ? encode : NULL};
 }
 
 void gi_quality_judge_end(struct gi_quality_judge *judge)
 {
     forget_original(judge);
+    gi_encoded_free(&judge->ending.encoded);
     if (judge->queue)
         gi_queue_close_alone(&judge->queue);
 }

@@ -13,16 +13,13 @@
 
 extern const struct gi_filter gi_filter_convert;
 
-enum { SET_OWN, SET_IO };
+enum { SET_OWN, SET_IO, SET_DEVICE };
 
 struct convert_params {
-    int threads;
     bool force;
 };
 
 static const struct gi_option options[] = {
-    {GI_OPTION("threads", INT, struct convert_params, threads), .min = 1, .max = 1024,
-     .help = "Number of threads that decode and encode; by default one per CPU"},
     {GI_OPTION("force", FLAG, struct convert_params, force), .letter = 'f',
      .help = "Replace an image of the same format. Without this option and without a conversion "
              "that an option names, this is an error, because both names may be inputs that were "
@@ -83,18 +80,25 @@ static enum gi_status run_convert(const struct gi_command *self, void *const *pa
                                   char **operands, int noperands, struct gi_err *err)
 {
     const struct convert_params *p = params[SET_OWN];
-    struct gi_device_params device = {.device = "cpu", .threads = p->threads};
+    struct gi_io_params *io = params[SET_IO];
+    struct gi_device_params device = *(const struct gi_device_params *)params[SET_DEVICE];
     struct gi_batch_job job = {.command = self, .params = params, .device = &device};
     const struct gi_batch_params *batch = gi_batch_params_of(self, params);
     bool one = !gi_batch_is_wanted(batch);
+    struct gi_device_list list;
+    enum gi_device_choice choice;
+    if (gi_device_parse_list(&choice, &list, device.device, err))
+        return err->status;
+    if (!(io->encoding.target.ssimulacra2 > 0)) /* perhaps NAN */
+        device.device = "cpu";
     bool joins = one ? noperands > 2 : noperands > 1 && out_is_pages(batch);
     if (one && !p->force && (joins || is_copy(self, params)) &&
         check_copy(operands, noperands - 1, operands[noperands - 1], err))
         return err->status;
     const struct gi_pages_joined joined = {.output = one ? operands[noperands - 1] : batch->out,
                                            .batch = batch,
-                                           .io = params[SET_IO],
-                                           .threads = p->threads};
+                                           .io = io,
+                                           .threads = device.threads};
     return joins ? gi_pages_join(&joined, operands, one ? noperands - 1 : noperands, err)
                  : gi_drive(&job, operands, noperands, err);
 }
@@ -121,16 +125,21 @@ const struct gi_command gi_command_convert = {
         "--out '{stem}.tif', a name with fields, makes a file per input. "
         "The reverse is gpuimg convert doc.tif "
         "'page-{page}.png': {page} counts from 0, as the brackets in doc.tif[0] do, and "
-        "{index} counts from 1.",
+        "{index} counts from 1.\n\n"
+        "A conversion runs on the CPU, and --device does not matter, with one exception: the "
+        "qualities of a JPEG that --target-ssimulacra2 tries are encoded, decoded and compared on "
+        "the GPU that --device or its estimate chooses. The file has the same bytes.",
     .examples = "gpuimg convert photo.jpg photo.png\n"
                 "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
                 "gpuimg convert p3.jpg web.jpg --profile srgb\n"
-                "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",
+                "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip\n"
+                "gpuimg convert *.png --out-dir web --suffix .jpg --target-ssimulacra2 80",
     .min_operands = 2,
     .max_operands = 2,
     .joins = true,
     .sets = {{"Options", options, sizeof(struct convert_params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
              {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
     .filter = &gi_filter_convert, /* as a step of a chain */
     .run = run_convert,

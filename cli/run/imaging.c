@@ -114,6 +114,11 @@ static struct gi_plans *plans_of(const struct gi_imaging *imaging, const struct 
     return imaging->plans[variant ? variant : item->source.rule];
 }
 
+struct gi_session *gi_imaging_session(const struct gi_imaging *imaging)
+{
+    return imaging->devices;
+}
+
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging)
 {
     return gi_session_allocator(imaging->devices);
@@ -121,10 +126,7 @@ const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging
 
 bool gi_imaging_on_cpu(const struct gi_imaging *imaging)
 {
-    const char *device = imaging->options.device->device;
-    if (device && strcmp(device, "auto") != 0)
-        return strcmp(device, "cpu") == 0;
-    return !gi_session_may_open(imaging->devices);
+    return !gi_session_has_gpus(imaging->devices);
 }
 
 const struct gi_parallel *gi_imaging_parallel(const struct gi_imaging *imaging)
@@ -457,41 +459,5 @@ enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_line *line,
     if (!status)
         status = apply_pipeline(imaging, line, pipeline, dst, src, &side, &chain, err);
     gi_pipeline_free(&pipeline);
-    return status;
-}
-
-enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *item,
-                                    const struct gi_image *image,
-                                    const struct gi_metadata *metadata, const char *path,
-                                    struct gi_bundle *bundle, struct gi_err *err)
-{
-    double start = gi_now_ms();
-    struct gi_io_params io = *imaging->options.io;
-    io.passed.bundle = bundle;
-    enum gi_status status =
-        gi_cli_save_by(image, metadata, path, &io, &imaging->parallel, NULL, NULL, err);
-    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
-    if (!status)
-        gi_line_add_part(&item->line, path);
-    return status;
-}
-
-enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
-                               const struct gi_image *image, const struct gi_metadata *metadata,
-                               const struct gi_io_params *options, bool into_memory,
-                               struct gi_err *err)
-{
-    double start = gi_now_ms();
-    struct gi_io_params io = *(options ? options : imaging->options.io);
-    const char *name = item->line.output ? item->line.output : item->line.input;
-    if (item->source.format)
-        io.format = item->source.format;
-    enum gi_status status =
-        gi_cli_save_by(image, metadata, name, &io, &imaging->parallel,
-                       into_memory ? &item->made.bytes : NULL, &item->made.nbytes, err);
-    item->made.timing = metadata ? metadata->timing : (struct gi_timing){0};
-    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
-    if (!status)
-        gi_item_note_output(item);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "filters/pipeline.h"
 
 struct gi_imaging;
+struct gi_session;
 
 struct gi_imaging_options {
     const struct gi_chain *chain; /* if this is NULL or has no steps, images are only converted */
@@ -47,6 +48,9 @@ int gi_imaging_shrink(const struct gi_imaging *imaging, const struct gi_item *it
 int gi_imaging_variants(const struct gi_imaging *imaging);
 /* Returns whether the chain runs on the CPU, whatever the image. */
 bool gi_imaging_on_cpu(const struct gi_imaging *imaging);
+/* Returns whether a device may search for the quality of a file (--target-ssimulacra2). */
+bool gi_imaging_searches(const struct gi_imaging *imaging);
+struct gi_session *gi_imaging_session(const struct gi_imaging *imaging);
 /* Returns the threads for the work within an image. */
 const struct gi_parallel *gi_imaging_parallel(const struct gi_imaging *imaging);
 /* Returns the number of threads for the engine. */

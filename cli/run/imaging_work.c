@@ -299,14 +299,13 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     bool wanted = into_memory || item->line.output, taken = false;
     bool tables = has_tables(gi_imaging_chain(imaging, item));
-    const char *ways = getenv("GPUIMG_WAY");
     struct gi_io_params io = *options->io;
     struct results results;
     struct target target = {item, &results.metadata, io};
-    results = (struct results){.shows = wants_metadata(gi_imaging_chain(imaging, item)),
-                               .ending = {coding_of, &target,
-                                          .on_cpu = ways && strstr(ways, "jpeg_encode:"),
-                                          .frame_at = frame_at}};
+    results =
+        (struct results){.shows = wants_metadata(gi_imaging_chain(imaging, item)),
+                         .ending = {coding_of, &target, .on_cpu = gi_ways_forces("jpeg_encode"),
+                                    .frame_at = frame_at}};
     enum gi_status status = GI_OK;
     /* An input of --for has a chain of its own, which is not lossless. */
     if (io.passed.lossless && gi_imaging_chain(imaging, item) == options->chain)
@@ -330,7 +329,7 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
         results_free(&results);
         return gi_imaging_pages(imaging, item, into_memory, true, &taken, err);
     }
-    if (!status && options->one)
+    if (!status && options->one && !gi_imaging_searches(imaging))
         status = gi_ways_forced_ran(err);
     if (!status && tables)
         status = gi_bundle_new(&io.passed.bundle, true, err);

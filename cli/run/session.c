@@ -375,6 +375,11 @@ static struct gi_estimate estimate_one(const struct gi_session *devices,
     return gi_session_estimate(job, 1, devices->threads, open ? devices->gpus[0].device : NULL);
 }
 
+bool gi_session_has_gpus(const struct gi_session *devices)
+{
+    return devices->ngpus > 0;
+}
+
 bool gi_session_may_open(const struct gi_session *devices)
 {
     return devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->gpus[0].started;

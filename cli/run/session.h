@@ -51,6 +51,8 @@ enum gi_status gi_session_run(struct gi_session *devices, const struct gi_pipeli
                               const struct gi_side *sides, struct gi_times *times,
                               struct gi_err *err);
 
+/* Returns whether a GPU may run a pipeline; `auto` has perhaps not opened it yet. */
+bool gi_session_has_gpus(const struct gi_session *devices);
 /* For images that come one at a time. gi_session_may_open() returns whether `auto` may still open
  * CUDA. gi_session_expect() opens CUDA if, by the estimate, the pipeline that is about to run is
  * faster there. */

@@ -199,6 +199,13 @@ def kept():
     del os.environ["GPUIMG_WAY"]
     check(f"coded: {said}", status == 0)
     is_kept("coded", GAIN)
+    search = "convert", "in.jpg", "out.jpg", "--target-ssimulacra2", "70", "--strict"
+    on_cpu = run(*search), read("out.jpg")
+    os.environ["GPUIMG_WAY"] = "jpeg_encode:blocks"
+    check("searched on a device", (run(*search), read("out.jpg")) == on_cpu)
+    check("searched there", "jpeg_encode blocks" in run(*search, "-v")[1])
+    del os.environ["GPUIMG_WAY"]
+    is_kept("searched on a device", GAIN, (84, 60))
     status, said = run("convert", "in.jpg", "out.jpg", "--max-file-size", str(len(GAIN)))
     check(f"a limit below the map: {said}", status == 1 and f"{len(GAIN)} of them of its gain map, over the limit of {len(GAIN)} " in said)
     limit = len(GAIN) + 2500

@@ -206,7 +206,7 @@ for command in $(gpuimg list --json | python3 -c 'import json, sys; print(*(o["n
     grep -nE "^  (.*\\| )?gpuimg $command " help.txt >examples
     check "help $command: three examples" test "$(wc -l <examples)" -ge 3
     check "help $command: before all else" test "$(head -1 examples | cut -d: -f1)" = 5
-    for option in $(grep -oE -- ' --[a-z-]+' examples); do
+    for option in $(grep -oE -- ' --[a-z0-9-]+' examples); do
         check "help $command: its example's $option" grep -qE -- "(^|[ ,])$option\\b" <(sed 1,8d help.txt)
     done
     check "man $command: examples" grep -q '^\.SH EXAMPLES' <(gpuimg help --man "$command")
