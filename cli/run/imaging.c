@@ -192,7 +192,8 @@ static void expect(const struct gi_imaging *imaging, const struct gi_item *item,
     gi_plans_give_back(plans_of(imaging, item), &use);
 }
 
-/* Reserves memory for the samples as stored, for the converted samples, and for the results. */
+/* Reserves memory for the samples as stored, for the converted samples, for the results, and for
+ * the search for their quality. */
 static void on_shape(void *arg, const struct gi_image *file)
 {
     struct coming *coming = arg;
@@ -213,6 +214,8 @@ static void on_shape(void *arg, const struct gi_image *file)
              least = 2 * gi_image_nbytes(&shape);
     uint64_t nbytes =
         gi_image_nbytes(stored) + gi_image_nbytes(&shape) + (made > least ? made : least);
+    if (imaging->options.io->encoding.target.ssimulacra2 > 0)
+        nbytes += gi_ssimulacra2_nbytes(shape.width, shape.height);
     uint64_t before = coming->item->source.page ? coming->item->turn.reserved : 0;
     if (nbytes > before) /* the page before is freed */
         gi_engine_reserve(coming->item, nbytes - before);

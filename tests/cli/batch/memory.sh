@@ -1,7 +1,7 @@
 #!/bin/bash
 # --memory bounds the memory of many images together, measured by the peak of resident memory beyond that of the program
 # itself, which is larger with CUDA. Usage: memory.sh GPUIMG
-# Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine* cli/commands/stack* cli/commands/tiles* imgio/tiff/levels_write*
+# Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine* cli/run/imaging.c cli/commands/stack* cli/commands/tiles* imgio/tiff/levels_write*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -47,6 +47,11 @@ holds "a tar" 0 flip --h --tar m.tar out.tar --memory 1M --threads 12
 check "the tar has all members" test "$(tar tf out.tar | wc -l)" = 40
 holds "a table" 0 stats --table out.csv m*.pgm --memory 1M --threads 12
 holds "pages" 0 pages m0*.pgm --out out.tif --compression 0 --memory 1M --threads 12
+for i in {1..6}; do { printf 'P5\n1000 750\n255\n'; tail -c 750000 m00.pgm; } >"noise$i.pgm"; done
+most=100000 # of 160000 that six searches take at once
+holds "a search for the quality" 0 convert --out-dir out --suffix .jpg --target-ssimulacra2 60 noise*.pgm --memory 60M --threads 6
+most=72000
+rm noise*
 mkdir a b
 ln m0*.pgm a
 ln m1*.pgm b
