@@ -21,7 +21,8 @@
 enum {
     REGION_MAX = 1024, /* pixels along a side that a step looks at */
     STEPS_MAX = 30,
-    MARGIN = 3, /* pixels of the image around a pixel that a step reads */
+    MARGIN = 3,   /* pixels of the image around a pixel that a step reads */
+    PART_MIN = 5, /* a fifth of the region has to be finite */
     UNKNOWNS = 4,
     SMOOTHINGS = 1, /* of the pyramids before ECC */
 };
@@ -116,8 +117,8 @@ static void interpolate(double *row, const struct gi_image *image, const struct 
     }
 }
 
-/* Adds all pixels of the region. `rows` has memory for three rows of a region. Returns false if the
- * region is empty. */
+/* Adds the pixels of the region, except those that are not finite. `rows` has memory for three rows
+ * of a region. Returns false if the region is small or most of its pixels are left out. */
 static bool add_region(struct gi_align_equations *e, const struct gi_image *image,
                        const struct gi_image *reference, const double shift[2], double *rows)
 {
@@ -137,13 +138,14 @@ static bool add_region(struct gi_align_equations *e, const struct gi_image *imag
         interpolate(below, image, &r, y + 1, shift);
         for (int x = r.x0, i = 1; x < r.x1; x++, i++) {
             const double slope[] = {(row[i + 1] - row[i - 1]) / 2, (below[i] - above[i]) / 2};
-            gi_align_add(e, (double)p[x], row[i], slope);
+            if (isfinite(slope[0] + slope[1] + row[i] + (double)p[x]))
+                gi_align_add(e, (double)p[x], row[i], slope);
         }
         above = row;
         row = below;
         below = last;
     }
-    return true;
+    return e->n * PART_MIN >= (double)(r.x1 - r.x0) * (r.y1 - r.y0);
 }
 
 /* Refines the shift on one level, and computes its score. A shift that moves away by more than two
@@ -329,7 +331,8 @@ const struct gi_filter gi_filter_align = {
         "the angle, counterclockwise, and multiplied by the scale. A JSON table also has the "
         "matrix "
         "of all that, for gpuimg affine --matrix.\n\n"
-        "Both images become gray. The shift is found on a version of 64 to 127 pixels along the "
+        "Both images become gray. Pixels that are NaN or infinite do not count. The shift is found "
+        "on a version of 64 to 127 pixels along the "
         "shorter side, by the correlation coefficient of what overlaps (Lewis 1995), for all "
         "shifts with which a fifth of the middle 128 x 128 pixels overlaps: up to 2/5 of each side "
         "of an image, and more along one side alone. The six best shifts, and on each larger "

@@ -17,15 +17,15 @@ enum {
     PART_MIN = 5, /* a fifth of the samples has to be inside the image */
 };
 
-/* A level of both images. The map takes (x, y), counted from the middle of the reference, to (a[0]
- * x
- * + a[1] y + b[0], a[2] x + a[3] y + b[1]) of the image. */
+/* A level of both images. */
 struct level {
     const struct gi_image *image, *reference;
     enum gi_align_motion motion;
-    double middle[2];
+    double middle[2]; /* of the reference */
 };
 
+/* Takes the point (x, y) from the middle of the reference to the point (a[0] x + a[1] y + b[0],
+ * a[2] x + a[3] y + b[1]) of the image. */
 struct map {
     double a[4], b[2];
 };
@@ -78,7 +78,7 @@ static void add_pixel(struct gi_align_equations *e, const struct level *level,
     }
 }
 
-/* Returns whether enough pixels were inside the image. */
+/* Returns whether enough pixels were inside the image and finite. */
 static bool add_level(struct gi_align_equations *e, const struct level *level,
                       const struct map *map)
 {

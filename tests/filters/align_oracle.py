@@ -80,10 +80,13 @@ for size in (1, 1), (1, 9), (5, 3), (20, 24):
     c.check(f"equal, {size}", np.abs(found).max() < 1e-3, made)
 found, made = align(np.full((90, 80), 7, np.uint8), typed(picture(90, 80), np.uint8))
 c.check("a flat image", np.isfinite(found).all() and made["score"] == 0, made)
-odd = typed(a, np.float32)
-odd[50, 50] = np.nan
-found, made = align(odd, typed(a, np.float32))
-c.check("NaN", np.isfinite(found).all() and np.isfinite(made["score"]), made)
+odd = typed(b, np.float32)
+odd[50, 50], odd[90:110, 150:170] = np.inf, np.nan
+for words in (), ("--rotate",), ("--refine", "translation"):
+    found, made = align(odd, typed(a, np.float32), *words)
+    c.check(f"pixels that are not finite do not count {words}", np.abs(found - (12.6, -7.3)).max() < 0.05 and made["score"] > 0.99, made)
+found, made = align(np.full_like(odd, np.nan), typed(a, np.float32))
+c.check("all NaN", np.isfinite(found).all() and made["score"] == 0, made)
 
 # Outputs: the moved image, the matrix for affine, tables.
 write("b.pgm", typed(np.clip(b, 0, 1), np.uint8))
@@ -201,7 +204,7 @@ for size in (1, 1), (1, 9), (5, 3), (20, 24):
     same = typed(picture(*size, sigma=0.5) if min(size) > 1 else np.full(size, 0.5), np.uint8)
     found, made = align(same, same, "--refine", "affine")
     c.check(f"equal, {size}, by ECC", np.abs(found).max() < 0.01 and abs(made["scale"] - 1) < 0.01, made)
-for name, image, reference in ("flat", np.full((90, 80), 7, np.uint8), typed(picture(90, 80), np.uint8)), ("NaN", odd, typed(a, np.float32)), ("all NaN", 0 * odd + np.nan, odd):
+for name, image, reference in ("flat", np.full((90, 80), 7, np.uint8), typed(picture(90, 80), np.uint8)), ("NaN", odd, typed(a, np.float32)), ("all NaN", np.full_like(odd, np.nan), odd):
     found, made = align(image, reference, "--refine", "affine")
     c.check(f"{name}, by ECC", np.isfinite([*found, made["score"], made["angle"], made["scale"]]).all(), made)
 p = c.result("align", "b.npy", "--reference", "a.npy", "--refine", "homography")
@@ -227,7 +230,7 @@ for size in (1, 1), (1, 9), (5, 3), (20, 24):
     found, made = align(same, same, *both)
     c.check(f"equal, {size}, by both", np.abs(found).max() < 0.01 and abs(made["angle"]) < 0.1 and abs(made["scale"] - 1) < 0.01, made)
 for name, image, reference in (("flat", np.full((90, 80), 7, np.uint8), typed(picture(90, 80), np.uint8)), ("NaN", odd, typed(a, np.float32)),
-                               ("all NaN", 0 * odd + np.nan, typed(a, np.float32))):
+                               ("all NaN", np.full_like(odd, np.nan), typed(a, np.float32))):
     found, made = align(image, reference, *both)
     c.check(f"{name}, by both", np.isfinite([*found, made["score"], made["angle"], made["scale"]]).all(), made)
 
