@@ -1,5 +1,5 @@
-/* Template matching: the primitive correlate makes a map of scores, and the host takes the best
- * places from it, each of which suppresses places around it.
+/* Template matching: the primitive correlate makes a map of scores, compact lists the places that
+ * are good enough, and the host takes the best of them, each of which suppresses places around it.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/find.h"
 
@@ -9,6 +9,7 @@
 
 #include "kernels/correlate.h"
 #include "kernels/kernels.h"
+#include "kernels/regions.h"
 
 const struct gi_choice gi_find_methods[] = {
     [GI_CORRELATE_CCOEFF] = {"ccoeff", NULL,
@@ -114,42 +115,82 @@ struct candidate {
     int x, y;
 };
 
-static int by_score(const void *left, const void *right)
+/* Returns a key that is smaller for better scores. -0 counts as 0. */
+static uint32_t key_of(const struct candidate *candidate)
 {
-    const struct candidate *a = left, *b = right;
-    if (a->score != b->score)
-        return a->score < b->score ? 1 : -1;
-    return a->y != b->y ? (a->y > b->y) - (a->y < b->y) : (a->x > b->x) - (a->x < b->x);
+    const float score = candidate->score + 0.0f;
+    uint32_t bits;
+    memcpy(&bits, &score, sizeof bits);
+    return ~gi_float_key(bits);
 }
 
-/* Lists the places that are good enough, the best first. *all is malloc()ed. */
-static enum gi_status list_candidates(struct candidate **all, size_t *n, const struct gi_image *map,
-                                      const struct gi_find_params *p, struct gi_err *err)
+/* Sorts the candidates, which are in raster order, by their scores, the best first; ties stay in
+ * raster order. This is a radix sort, a byte of the key per pass. *all is malloc()ed before and
+ * after. */
+static enum gi_status sort_by_score(struct candidate **all, size_t n, struct gi_err *err)
 {
-    bool least = gi_find_is_least(p->method);
+    size_t ends[sizeof(uint32_t)][256] = {{0}};
+    struct candidate *from = *all, *to = malloc(n * sizeof *to);
+    if (!to)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of places");
+    for (size_t i = 0; i < n; i++)
+        for (size_t byte = 0; byte < sizeof(uint32_t); byte++)
+            ends[byte][key_of(&from[i]) >> 8 * byte & 255]++;
+    for (size_t byte = 0; byte < sizeof(uint32_t); byte++) {
+        for (int i = 1; i < 256; i++)
+            ends[byte][i] += ends[byte][i - 1];
+        for (size_t i = n; i-- > 0;)
+            to[--ends[byte][key_of(&from[i]) >> 8 * byte & 255]] = from[i];
+        struct candidate *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    *all = from;
+    free(to);
+    return GI_OK;
+}
+
+/* Returns the largest float below or at `limit`. */
+static float float_below(double limit)
+{
+    float at = (float)limit;
+    return at > limit ? nextafterf(at, -INFINITY) : at;
+}
+
+/* Returns the places of `scores` that are good enough. */
+static struct gi_predicate good_enough(const struct gi_image *scores,
+                                       const struct gi_find_params *p)
+{
     double min_score = isnan(p->min_score) ? 0.8 : p->min_score;
     double max_score = isnan(p->max_score) ? 0.1 : p->max_score;
-    size_t room = 0;
+    if (gi_find_is_least(p->method))
+        return (struct gi_predicate){scores, float_below(max_score), true};
+    float below = float_below(min_score);
+    return (struct gi_predicate){scores, below < min_score ? below : nextafterf(below, -INFINITY),
+                                 false};
+}
+
+/* Lists the places of `scores`, which is on the backend, that are good enough, the best first. The
+ * backend chooses them, so that the map stays there. *all is malloc()ed. */
+static enum gi_status list_candidates(struct candidate **all, size_t *n, struct gi_queue *queue,
+                                      const struct gi_image *scores, const struct gi_find_params *p,
+                                      struct gi_err *err)
+{
+    const struct gi_predicate good = good_enough(scores, p);
+    struct gi_pixel_list list;
     *all = NULL;
     *n = 0;
-    for (int y = 0; y < map->height; y++) {
-        const float *scores = gi_row(map, y);
-        for (int x = 0; x < map->width; x++) {
-            if (least ? scores[x] > max_score : scores[x] < min_score)
-                continue;
-            if (*n == room) {
-                room = room ? 2 * room : 256;
-                struct candidate *more = realloc(*all, room * sizeof **all);
-                if (!more)
-                    return gi_fail(err, GI_E_MEMORY, "out of memory: a list of places");
-                *all = more;
-            }
-            (*all)[(*n)++] = (struct candidate){least ? -scores[x] : scores[x], x, y};
-        }
-    }
-    if (*n)
-        qsort(*all, *n, sizeof **all, by_score);
-    return GI_OK;
+    enum gi_status status = queue->k->compact(queue, &list, scores, &good, err);
+    if (status || !list.n)
+        return status;
+    *all = malloc((size_t)list.n * sizeof **all);
+    if (!*all)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a list of places");
+    for (uint64_t i = 0; i < list.n && !status; i++)
+        (*all)[(*n)++] = (struct candidate){good.invert ? -list.value[i] : list.value[i],
+                                            (int)list.x[i], (int)list.y[i]};
+    gi_pixel_list_free(&list);
+    return status ? status : sort_by_score(all, *n, err);
 }
 
 /* The places that were dropped because of a better one, a byte for each place of the map. */
@@ -181,16 +222,16 @@ static void drop_around(const struct dropped *dropped, int x, int y)
     }
 }
 
-/* Takes the best places from the map. */
-static enum gi_status take_best(struct gi_find *find, const struct gi_image *map,
-                                const struct gi_image *pattern, const struct gi_find_params *p,
-                                struct gi_err *err)
+/* Takes the best places from the map, which is on the backend. */
+static enum gi_status take_best(struct gi_find *find, struct gi_queue *queue,
+                                const struct gi_image *map, const struct gi_image *pattern,
+                                const struct gi_find_params *p, struct gi_err *err)
 {
     struct candidate *all;
     size_t n, most;
     struct dropped dropped = {.map = map, .pattern = pattern};
     dropped.limit = p->max_overlap / 100 * pattern->width * pattern->height;
-    enum gi_status status = list_candidates(&all, &n, map, p, err);
+    enum gi_status status = list_candidates(&all, &n, queue, map, p, err);
     most = p->count && (size_t)p->count < n ? (size_t)p->count : n;
     if (!status && n) {
         find->hits = malloc(most * sizeof *find->hits);
@@ -218,23 +259,17 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     const struct gi_correlate spec = {(enum gi_correlate_method)p->method, &srcs[1]};
     const struct gi_image shape = map_of(&srcs[0], &srcs[1]);
     struct gi_find *find = result;
-    struct gi_image scores, map = {0};
+    struct gi_image scores;
     enum gi_status status =
         queue->k->alloc(queue, &scores, shape.width, shape.height, 1, GI_F32, err);
     if (status)
         return status;
     status = queue->k->correlate(queue, &scores, srcs, &spec, err);
-    if (status) {
-        queue->k->release(queue, &scores);
-        return status;
-    }
-    status = queue->k->download(queue, &map, &scores, NULL, err);
     if (!status)
-        status = take_best(find, &map, &srcs[1], p, err);
+        status = take_best(find, queue, &scores, &srcs[1], p, err);
     if (!status && p->map)
-        find->map = map;
-    else
-        gi_image_free(&map);
+        return queue->k->download(queue, &find->map, &scores, NULL, err);
+    queue->k->release(queue, &scores);
     return status;
 }
 

@@ -135,6 +135,22 @@ for method in "ccoeff", "ncc", "sqdiff":
                 want = greedy(scores, 8, 6, least, np.float32(limit), overlap, count)
                 c.check(f"places: {method} {limit} {overlap} {count}", [h[:2] for h in hits] == want and all(h[2:4] == (8, 6) and h[4] == np.float64(f"{scores[h[1], h[0]]:.9g}") for h in hits), (hits[:5], want[:5]))
 
+# The limit counts in double, ties are in raster order, and the map makes no difference.
+flat = np.full((23, 31), 9, np.uint8)
+for what, source, method, option in ("ccoeff", image, "ccoeff", "--min-score"), ("sqdiff", image, "sqdiff", "--max-score"), ("flat", flat, "ncc", "--min-score"):
+    least = method in LEAST
+    _, scores = find(source, template if what != "flat" else flat[:3, :4], "--method", method)
+    at = float(np.sort(scores, axis=None)[scores.size // 3])
+    for limit in at, np.nextafter(at, 2), np.nextafter(at, -2):
+        words = "--method", method, option, repr(float(limit)), "--max-overlap", "100"
+        if abs(limit) > 1:
+            continue
+        hits, _ = find(source, template if what != "flat" else flat[:3, :4], *words)
+        order = sorted((s if least else -s, y, x) for (y, x), s in np.ndenumerate(scores.astype(float)) if (s <= limit if least else s >= limit))
+        c.check(f"{what}: limit {limit!r}", [h[:2] for h in hits] == [(x, y) for _, y, x in order], (len(hits), len(order)))
+        alone = c.run("find", "in" + suffix(source), "--template", "template" + suffix(source), "--format", "csv", *words).decode().split()
+        c.check(f"{what}: without a map {limit!r}", [tuple(map(int, line.split(",")[:2])) for line in alone[1:]] == [h[:2] for h in hits])
+
 # Tables and images.
 write("page.pgm", image)
 write("logo.pgm", template)
