@@ -48,8 +48,8 @@ static int rows_there(const struct gi_decode *decode, const struct jpeg_decompre
     enum { SAMPLES_A_BYTE = 4 };
     int height = decode->image->height;
     uint64_t shrink = (uint64_t)decode->shrink;
-    if (!decode->begun)
-        return 0; /* still in the header */
+    if (!decode->begun || !decode->shrink)
+        return 0; /* still in the header, or not decoded but turned without loss */
     uint64_t row = cinfo->input_iMCU_row * (uint64_t)cinfo->max_v_samp_factor * DCTSIZE / shrink;
     uint64_t left = (uint64_t)cinfo->src->bytes_in_buffer * SAMPLES_A_BYTE;
     row += left / (gi_row_nbytes(decode->image) * shrink * shrink);

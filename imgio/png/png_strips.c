@@ -240,7 +240,7 @@ static enum gi_status write_strips(struct writer *w, const struct gi_save_option
             status = gi_encode_rows(&w->rows, image, options, w->top, end, err);
         if (!status)
             status = gi_pieces_run(&pieces, options->parallel, err);
-        if (!status && end < image->height)
+        if (!status && !w->made && end < image->height)
             memcpy(w->above, gi_row(&w->rows, end - w->top - 1), w->row_nbytes);
         w->first += pieces.n;
     }
