@@ -1,6 +1,6 @@
 /* Fourier transforms, which are computed by the host in double.
  * SPDX-License-Identifier: MIT */
-#include "filters/geometry/fourier.h"
+#include "kernels/fourier.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "filters/geometry/align_equations.h"
-#include "filters/geometry/fourier.h"
+#include "kernels/fourier.h"
 #include "kernels/elementary.h"
 
 enum {

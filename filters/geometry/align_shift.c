@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "filters/geometry/fourier.h"
+#include "kernels/fourier.h"
 
 enum {
     AREA = 1 << 16, /* of the transforms */

@@ -8,7 +8,7 @@
 
 #include "filters/geometry/align_equations.h"
 #include "filters/geometry/align_features.h"
-#include "filters/geometry/fourier.h"
+#include "kernels/fourier.h"
 #include "kernels/elementary.h"
 
 enum {

@@ -1,6 +1,7 @@
 /* Template matching gives the scores of plain loops that follow the definition, for all types,
  * patterns with alpha, constant areas and unusual floats.
  * Sources: kernels/correlate.h kernels/cpu/statistics/correlate.c
+ *     kernels/cpu/statistics/correlate_fourier kernels/fourier
  *     kernels/cuda/statistics/correlate.cu kernels/cuda/statistics/correlate_tensor.cu
  * SPDX-License-Identifier: MIT */
 #include "primitives.h"
@@ -90,10 +91,12 @@ static void draw_wide(struct walk_case *c)
     walk_other(c, &spec->pattern, c->width / 2, 1 + c->height / 2, gi_color_channels(src), c->type);
 }
 
-/* Gray bytes with patterns of these sizes, so that CUDA's tensor cores have several tiles of
- * scores, and parts of the pattern across and down. The last sums nearly fill 32 bits. */
-static const int tiles[][2] = {{540, 110}, {700, 45}, {1100, 9}, {160, 150}, {265, 260}, {0, 0}};
-static const int patterns[][2] = {{20, 75}, {130, 9}, {600, 1}, {130, 137}, {257, 257}};
+/* Gray bytes with patterns of these sizes, so that CUDA's tensor cores and Fourier transforms have
+ * several tiles of scores, and parts of the pattern across and down. The sums of the last two are
+ * large; those of the last one nearly fill 32 bits. */
+static const int tiles[][2] = {{540, 110}, {700, 45},  {1100, 9}, {160, 150},
+                               {300, 221}, {265, 260}, {0, 0}};
+static const int patterns[][2] = {{20, 75}, {130, 9}, {600, 1}, {130, 137}, {129, 100}, {257, 257}};
 
 static void draw_tiles(struct walk_case *c)
 {
@@ -107,7 +110,7 @@ static void draw_tiles(struct walk_case *c)
     struct gi_image *src = walk_source_here(c);
     struct gi_image *pattern =
         walk_other(c, &spec->pattern, patterns[i][0], patterns[i][1], 1, c->type);
-    for (int image = 0; i == 4 && image < 2; image++)
+    for (int image = 0; i >= 4 && image < 2; image++)
         for (int y = 0; y < (image ? pattern : src)->height; y++)
             for (int x = 0; x < (image ? pattern : src)->width; x++)
                 case_put(image ? pattern : src, y, (size_t)x, walk_between(c, 0, 9) ? 255 : 254);

@@ -11,8 +11,7 @@
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "kernels/correlate.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/statistics/correlate_fourier.h"
 
 enum { BLOCK = 512 }; /* scores that are computed together */
 
@@ -213,4 +212,9 @@ static enum gi_status direct(struct gi_queue *queue, struct gi_image *dst,
         sizeof(struct sums) + ((size_t)BLOCK + (size_t)pattern->width) * sizeof(float), err);
 }
 
-GI_CPU_ONE_WAY(correlate, "direct", direct);
+const struct gi_correlate_way GI_CPU(correlate_ways)[GI_WAYS_MAX] = {
+    {{"fourier", "8 bits, patterns of 256 pixels or more without alpha"},
+     GI_CPU(correlate_fourier_takes),
+     GI_CPU(correlate_fourier)},
+    {{"direct", "everything"}, NULL, direct},
+};
