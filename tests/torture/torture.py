@@ -340,7 +340,8 @@ class Torture:
         batch = FOLDERS.intersection(case.words)
         if batch:  # a line for its file, then counts
             counts = r"1 of 1 \w+ failed|0 differ, 0 missing, 1 failed, 0 match"
-            more = rf": ({counts}|was not written|is not written: the machine failed, not its inputs: try again)$"
+            full = "the disk is full: 0 of 1 files are done, the batch ends"
+            more = rf": ({counts}|{full}|was not written|is not written: the machine failed, not its inputs: try again)$"
             said = said[:1] + [s for s in said[1:] if not re.search(more, s)]
         if len(said) != 1 or not said[0].startswith("gpuimg: "):
             return f"ended {done.returncode} and said {said[:4]}"
