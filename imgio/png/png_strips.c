@@ -224,8 +224,11 @@ static enum gi_status write_strips(struct writer *w, const struct gi_save_option
                                    bool packed, struct gi_err *err)
 {
     const struct gi_image *image = w->image;
-    int most = w->made || packed ? image->height : gi_encode_most(image, options);
-    most = most < w->strip_rows ? w->strip_rows : most / w->strip_rows * w->strip_rows;
+    int most = image->height; /* of packed rows, and of rows that a device has made */
+    if (!w->made && !packed) {
+        most = gi_encode_most(image, options) / w->strip_rows * w->strip_rows;
+        most = most < w->strip_rows ? w->strip_rows : most;
+    }
     enum gi_status status = GI_OK;
     for (int end; w->top < image->height && !status; w->top = end) {
         end = image->height - w->top < most ? image->height : w->top + most;
@@ -240,7 +243,7 @@ static enum gi_status write_strips(struct writer *w, const struct gi_save_option
             status = gi_encode_rows(&w->rows, image, options, w->top, end, err);
         if (!status)
             status = gi_pieces_run(&pieces, options->parallel, err);
-        if (!status && !w->made && end < image->height)
+        if (!status && end < image->height)
             memcpy(w->above, gi_row(&w->rows, end - w->top - 1), w->row_nbytes);
         w->first += pieces.n;
     }
