@@ -6,30 +6,34 @@
 
 #include <math.h>
 
+enum { QUALITY, SCORE };
+
 /* Scores of five photographs of 0.4 million pixels, their mean, with 4:2:0 below quality 90. */
-static const struct {
-    double quality, score;
-} course[] = {{0, -70}, {5, -45}, {10, -10}, {20, 31}, {30, 47}, {40, 56.5}, {50, 63.5},
-              {60, 68}, {70, 74}, {80, 80},  {85, 83}, {90, 90}, {95, 93.5}, {101, 96}};
+static const double course[][2] = {{0, -70},   {5, -45},   {10, -10},  {20, 31}, {30, 47},
+                                   {40, 56.5}, {50, 63.5}, {60, 68},   {70, 74}, {80, 80},
+                                   {85, 83},   {90, 90},   {95, 93.5}, {101, 96}};
 
 enum { COURSE = sizeof course / sizeof *course };
 
-static double score_at(double quality)
+/* Returns the quality of a score, or the score of a quality: `v` is a `from`. */
+static double interpolate(double v, int from, int to)
 {
     int i = 1;
-    while (i < COURSE - 1 && course[i].quality < quality)
+    while (i < COURSE - 1 && course[i][from] < v)
         i++;
-    double part = (quality - course[i - 1].quality) / (course[i].quality - course[i - 1].quality);
-    return course[i - 1].score + part * (course[i].score - course[i - 1].score);
+    const double *before = course[i - 1], *after = course[i];
+    return before[to] +
+           (v - before[from]) / (after[from] - before[from]) * (after[to] - before[to]);
+}
+
+static double score_at(double quality)
+{
+    return interpolate(quality, QUALITY, SCORE);
 }
 
 static double quality_at(double score)
 {
-    int i = 1;
-    while (i < COURSE - 1 && course[i].score < score)
-        i++;
-    double part = (score - course[i - 1].score) / (course[i].score - course[i - 1].score);
-    return course[i - 1].quality + part * (course[i].quality - course[i - 1].quality);
+    return interpolate(score, SCORE, QUALITY);
 }
 
 struct gi_quality_search gi_quality_search_begin(double limit, bool from_score, int most)
