@@ -27,7 +27,7 @@ struct gi_xyb_layout gi_xyb_layout_of(int width, int height)
         width = (width + 1) / 2;
         height = (height + 1) / 2;
     }
-    if (layout.n) { /* an image of 8 pixels a side has two scales */
+    if (layout.n) { /* an image of 8 x 8 pixels has two scales */
         layout.width = x > layout.scales[0].width ? x : layout.scales[0].width;
         layout.height = 3 * (layout.scales[0].height + layout.scales[1].height);
     }

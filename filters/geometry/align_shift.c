@@ -23,7 +23,7 @@ struct sums {
 
 struct work {
     int across, down;  /* sides of the transforms */
-    int width, height; /* of what is compared: at most half of that, so that shifts do not wrap */
+    int width, height; /* of the compared parts: at most half a side, so that shifts do not wrap */
     struct sums image, reference;
     double complex products[AREA], scratch[AREA];
     double scores[AREA]; /* entry (x, y) is the shift (x - across / 2, y - down / 2) */

@@ -126,7 +126,7 @@ static enum gi_status make_directory(struct gi_tiff_directory *d, const struct f
     return GI_OK;
 }
 
-/* Returns the bytes of a level's tiles and of what is around them. */
+/* Returns the bytes of a level's tiles, with the bytes before and after each tile. */
 static uint64_t tiles_nbytes(const struct file *f, const struct gi_tiled_level *level)
 {
     uint64_t nbytes = 0;

@@ -88,7 +88,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 def colour(x, y):
-    """Of a block: all blocks around differ."""
+    """Returns the colour of the block at (x, y); all blocks around it have other colours."""
     i, j = x // BLOCK, y // BLOCK
     return i * 9 % 256, j * 12 % 256, (i * 7 + j * 11) % 256
 
