@@ -27,8 +27,8 @@ struct gi_engine {
     pthread_cond_t moved;    /* for `delivered`, `reserved` and `ended` */
     uint64_t taken, finished, delivered;
     uint64_t window; /* maximum of taken - delivered, and size of the ring buffer */
-    struct gi_item *
-        *parked;       /* ring buffer of finished items: the i-th to deliver is at i % window */
+    /* Ring buffer of finished items: the i-th to deliver is at i % window. */
+    struct gi_item **parked;
     bool delivering;   /* a thread calls the target; it delivers what others park, too */
     uint64_t reserved; /* bytes of images in progress */
     struct {
