@@ -23,6 +23,11 @@ void gi_cli_go_on(bool goes_on)
     goes_on_after = goes_on;
 }
 
+bool gi_cli_goes_on(void)
+{
+    return goes_on_after;
+}
+
 bool gi_cli_tears_down(void)
 {
     return goes_on_after || LEAKS_ARE_SOUGHT || getenv("GPUIMG_TEAR_DOWN");

@@ -11,8 +11,9 @@
  * GPUIMG_TEAR_DOWN is set, and after gi_cli_go_on(true). */
 bool gi_cli_tears_down(void);
 
-/* Sets whether the process goes on after a command, which then frees its memory too. */
+/* Set and return whether the process goes on after a command, which then frees its memory too. */
 void gi_cli_go_on(bool goes_on);
+bool gi_cli_goes_on(void);
 
 /* Flushes standard output. Errors: GI_E_PIPE if the reader of its pipe has gone, GI_E_IO. */
 enum gi_status gi_cli_flush(struct gi_err *err);

@@ -65,30 +65,6 @@ static enum gi_status need_gpus(struct gi_session *devices, struct gi_err *err)
     return status;
 }
 
-/* Lists the GPUs that --device names. */
-static enum gi_status list_gpus(struct gi_session *devices, const struct gi_device_list *list,
-                                const struct gi_open_options *options, struct gi_err *err)
-{
-    int n = devices->one ? 1 : list->n;
-    if (list->all && !devices->one) {
-        struct gi_device_info info;
-        n = gi_kernels_cuda()->probe(&info, 0, err);
-        if (n < 0)
-            return gi_err_prefix(err, "--device cuda:all");
-        if (n == 0)
-            return gi_fail(err, GI_E_DEVICE, "--device cuda:all: there is no CUDA device");
-    }
-    devices->gpus = gi_small_calloc((size_t)n, sizeof *devices->gpus);
-    for (int i = 0; i < n; i++) {
-        struct gi_open_options one = *options;
-        one.ordinal = list->all ? i : list->ordinals[i];
-        gi_session_device_init(&devices->gpus[i], gi_kernels_cuda(), &one, GI_QUEUES_A_GPU);
-        devices->gpus[i].with_queue = devices->one;
-        devices->ngpus++;
-    }
-    return GI_OK;
-}
-
 static enum gi_status fill(struct gi_session *devices, const struct gi_device_params *device,
                            const struct gi_device_list *list, struct gi_err *err)
 {
@@ -100,7 +76,7 @@ static enum gi_status fill(struct gi_session *devices, const struct gi_device_pa
      * than --threads says if there are GPUs, and the others wait. */
     int most = devices->one ? 1 : devices->threads;
     enum gi_status status = GI_OK;
-    gi_session_device_init(&devices->cpu, gi_kernels_cpu(), &options, most);
+    gi_session_device_init(&devices->cpu, gi_kernels_cpu(), &options, 0, most);
     if (!devices->one && !gi_session_device_wait(&devices->cpu)) {
         *err = devices->cpu.err;
         status = err->status;
@@ -108,7 +84,8 @@ static enum gi_status fill(struct gi_session *devices, const struct gi_device_pa
     if (status || devices->choice == GI_CHOOSE_CPU ||
         (devices->choice == GI_CHOOSE_AUTO && !gi_cuda_is_likely()))
         return status;
-    status = list_gpus(devices, list, &options, err);
+    status =
+        gi_session_devices_list(&devices->gpus, &devices->ngpus, list, devices->one, &options, err);
     if (!status && devices->choice == GI_CHOOSE_CUDA)
         start_gpus(devices);
     if (!status && devices->choice == GI_CHOOSE_CUDA && !devices->one)
@@ -457,7 +434,7 @@ static enum gi_status cuda_run(struct gi_session *devices, const struct gi_sessi
     if (!need_cuda(devices)) {
         *err = gpu->err;
         return gi_err_prefix(err, "%s %s", devices->asked_by,
-                             gpu->options.ordinal > 0 ? gpu->name : "cuda");
+                             strcmp(gpu->name, "cuda:0") ? gpu->name : "cuda");
     }
     log_choice(devices, job, true, reason);
     enum gi_status status = gi_session_device_run(gpu, NULL, job, err);

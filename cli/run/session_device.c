@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/run/gpus.h"
 #include "imgio/small.h"
 #include "kernels/kernels.h"
 #include "kernels/ways.h"
@@ -107,12 +108,39 @@ static struct gi_fault fault_of(const char *name)
 }
 
 void gi_session_device_init(struct gi_session_device *device, const struct gi_kernels *k,
-                            const struct gi_open_options *options, int most)
+                            const struct gi_open_options *options, int number, int most)
 {
     *device = (struct gi_session_device){.k = k, .options = *options, .most = most};
-    snprintf(device->name, sizeof device->name, "%s:%d", k->name, options->ordinal);
+    snprintf(device->name, sizeof device->name, "%s:%d", k->name, number);
     device->idle = gi_small_calloc((size_t)most, sizeof(struct gi_queue *));
     device->fault = fault_of(device->name);
+}
+
+enum gi_status gi_session_devices_list(struct gi_session_device **gpus, int *count,
+                                       const struct gi_device_list *list, bool one,
+                                       const struct gi_open_options *options, struct gi_err *err)
+{
+    int n = one ? 1 : list->n, ordinals[GI_DEVICES_MAX];
+    bool all = list->all && !one;
+    gi_gpus_see_only(ordinals, list->ordinals, all ? 0 : n);
+    if (all) {
+        struct gi_device_info info;
+        n = gi_kernels_cuda()->probe(&info, 0, err);
+        if (n < 0)
+            return gi_err_prefix(err, "--device cuda:all");
+        if (n == 0)
+            return gi_fail(err, GI_E_DEVICE, "--device cuda:all: there is no CUDA device");
+    }
+    *gpus = gi_small_calloc((size_t)n, sizeof **gpus);
+    *count = n;
+    for (int i = 0; i < n; i++) {
+        struct gi_open_options its = *options;
+        its.ordinal = all ? i : ordinals[i];
+        gi_session_device_init(&(*gpus)[i], gi_kernels_cuda(), &its, all ? i : list->ordinals[i],
+                               GI_QUEUES_A_GPU);
+        (*gpus)[i].with_queue = one;
+    }
+    return GI_OK;
 }
 
 void gi_session_device_free(struct gi_session_device *device)

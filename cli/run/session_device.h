@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "cli/args/device_options.h"
 #include "filters/pipeline.h"
 
 /* Number of images in progress per GPU. While one image is computed, others are uploaded, decoded
@@ -16,7 +17,7 @@ enum { GI_QUEUES_A_GPU = 16 };
 struct gi_session_device {
     const struct gi_kernels *k;
     struct gi_open_options options;
-    char name[16]; /* "cuda:1" */
+    char name[16]; /* "cuda:1", as --device counts; CUDA may see fewer GPUs */
     /* `started`: opening has begun; `opening`: `thread` runs, and must be joined. */
     bool started, opening;
     bool with_queue; /* opening also opens a queue, because an image is waiting for one */
@@ -35,9 +36,15 @@ struct gi_session_device {
     } fault;
 };
 
-/* Initialises a device, which may get up to `most` queues. */
+/* Initialises a device, which --device calls by this number, and which may get up to `most` queues.
+ */
 void gi_session_device_init(struct gi_session_device *device, const struct gi_kernels *k,
-                            const struct gi_open_options *options, int most);
+                            const struct gi_open_options *options, int number, int most);
+/* Sets *gpus to an array, which the caller frees, of the *n GPUs that --device names, or of the
+ * first of them if the session is for one image. Errors: GI_E_DEVICE. */
+enum gi_status gi_session_devices_list(struct gi_session_device **gpus, int *n,
+                                       const struct gi_device_list *list, bool one,
+                                       const struct gi_open_options *options, struct gi_err *err);
 void gi_session_device_free(struct gi_session_device *device);
 
 /* With `keep`, devices that are freed stay open, and the next device with the same options takes

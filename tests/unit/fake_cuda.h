@@ -141,6 +141,7 @@ int access(const char *path, int mode)
 static int fresh(void **state)
 {
     setenv("GPUIMG_RATES", "/dev/null", 1); /* not those that this user has stored */
+    setenv("CUDA_VISIBLE_DEVICES", "0", 1); /* one, which the session does not replace */
     cuda = *gi_kernels_cpu();
     cuda.kind = GI_DEVICE_CUDA;
     cuda.name = "cuda";

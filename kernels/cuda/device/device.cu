@@ -76,12 +76,12 @@ static enum gi_status set_device(int ordinal, struct gi_err *err)
     GI_CUDA_TRY(cudaSetDevice(ordinal));
     if (gi_cuda_has_code())
         return GI_OK;
-    int major = attribute(cudaDevAttrComputeCapabilityMajor, ordinal);
-    int minor = attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
+    struct cudaDeviceProp gpu;
+    GI_CUDA_TRY(cudaGetDeviceProperties(&gpu, ordinal));
     return gi_fail(err, GI_E_DEVICE,
-                   "CUDA device %d has compute capability %d.%d, for which the program was built "
-                   "without code: make CUDA_ARCH=sm_%d%d, or CUDA_ARCH=all",
-                   ordinal, major, minor, major, minor);
+                   "%.95s has compute capability %d.%d, for which the program was built without "
+                   "code: make CUDA_ARCH=sm_%d%d, or CUDA_ARCH=all",
+                   gpu.name, gpu.major, gpu.minor, gpu.major, gpu.minor);
 }
 
 static enum gi_status device_info(struct gi_device_info *info, int ordinal, struct gi_err *err)
