@@ -1,11 +1,21 @@
-/* Bilateral filter. Vectors run across pixels. For each neighbour the range weight is looked up in
- * a table. Rows are planes of floats, one per colour, in a ring buffer.
- * SPDX-License-Identifier: MIT */
+/* Bilateral filter. Vectors run across pixels. The weight of a pair of pixels is the same for both,
+ * so it is computed once: when row y + j arrives, the weights of all pairs with row y are written
+ * to lines of scratch memory, one per horizontal offset i, and both rows add the neighbours that
+ * they have in the other. Rows are planes of floats, one per colour, in a ring buffer, and so are
+ * the sums of the rows that wait for neighbours below. SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/denoise.h"
 
-enum { STRIP_MAX = 1024 /* pixels */, ROW_ALIGN = 16 /* floats */ };
+enum {
+    STRIP_MAX = 512, /* pixels, for lines in the L1 cache */
+    TOGETHER = 2,    /* vectors of pixels */
+    ROW_ALIGN = 32,  /* floats, as many as these vectors have */
+    /* Whether the level looks up a vector of distances at once. With AVX2 the loads of single
+     * floats are about as quick as a gather instruction, and take a third of its time where
+     * microcode prevents gather data sampling. */
+    GATHERS = GI_LANES == 16,
+};
 
 struct bilateral {
     struct gi_image *dst;
@@ -13,17 +23,22 @@ struct bilateral {
     const struct gi_bilateral *spec;
     struct gi_tiling tiling;
     struct gi_border_spec guide_border;
-    int planes, guide;                   /* planes of a row; index of the guide's first plane */
-    size_t pitch;                        /* floats of a plane's row */
+    int half;          /* k / 2 */
+    int planes, guide; /* planes of a row; index of the guide's first plane */
+    int nsums;         /* planes of sums: one per colour, and one of the weights */
+    size_t pitch;      /* floats of a plane's row */
     int reach[GI_BILATERAL_MAX / 2 + 1]; /* reach[|j|]: maximum |i| whose spatial weight is not 0 */
 };
 
 struct bilateral_worker {
     const struct bilateral *b;
     struct gi_tile tile;
-    void *samples; /* a row with the halo of the window, as samples */
-    float *ring;   /* k rows of a plane per channel */
-    float *out;    /* a row of results */
+    void *samples;  /* a row with the halo of the window, as samples */
+    float *ring;    /* half + 1 rows of a plane per channel */
+    float *sums;    /* half + 1 rows of sums */
+    float *weights; /* k lines of weights, line half + i for the offset i */
+    float *line;    /* a line of distances */
+    float *out;     /* a row of results */
 };
 
 static size_t round_up(size_t n)
@@ -39,22 +54,37 @@ static size_t lay_out(struct bilateral_worker *w, const struct bilateral *b, cha
     int channels = b->src->channels;
     if (guide && guide->channels > channels)
         channels = guide->channels;
-    size_t row = round_up(b->pitch * (size_t)channels) * sizeof(float);
-    size_t ring = (size_t)b->spec->k * (size_t)b->planes * b->pitch * sizeof(float);
+    size_t row = round_up(b->pitch * (size_t)channels), rows = (size_t)b->half + 1;
+    size_t ring = rows * (size_t)b->planes * b->pitch;
+    size_t sums = rows * (size_t)b->nsums * b->pitch, weights = (size_t)b->spec->k * b->pitch;
     w->b = b;
     if (scratch) {
         w->samples = scratch;
-        w->out = (float *)(void *)(scratch + row);
-        w->ring = (float *)(void *)(scratch + 2 * row);
+        w->out = (float *)(void *)scratch + row;
+        w->ring = w->out + row;
+        w->sums = w->ring + ring;
+        w->weights = w->sums + sums;
+        w->line = w->weights + weights;
     }
-    return 2 * row + ring;
+    return (2 * row + ring + sums + weights + b->pitch) * sizeof(float);
+}
+
+/* Returns the slot of the row at position p in the ring buffers. */
+static size_t slot_of(const struct bilateral_worker *w, long long p)
+{
+    return (size_t)((p + w->b->half) % (w->b->half + 1));
 }
 
 /* Returns the planes of the row at position p, in the ring buffer. */
 static float *planes_of(const struct bilateral_worker *w, long long p)
 {
-    int k = w->b->spec->k, slot = (int)((p + k) % k);
-    return w->ring + (size_t)slot * (size_t)w->b->planes * w->b->pitch;
+    return w->ring + slot_of(w, p) * (size_t)w->b->planes * w->b->pitch;
+}
+
+/* Returns the sums of the row at position p: a plane per colour, then that of the weights. */
+static float *sums_of(const struct bilateral_worker *w, long long p)
+{
+    return w->sums + slot_of(w, p) * (size_t)w->b->nsums * w->b->pitch;
 }
 
 /* Loads the first `count` channels of the row at position p of an image. */
@@ -62,7 +92,7 @@ static void load_planes(struct bilateral_worker *w, float *planes, int count,
                         const struct gi_image *image, const struct gi_border_spec *border,
                         long long p)
 {
-    int half = w->b->spec->k / 2, channels = image->channels;
+    int half = w->b->half, channels = image->channels;
     size_t n = (size_t)(w->tile.x1 - w->tile.x0 + 2 * half);
     float *floats = w->out;
     GI_CPU(row_copy)(w->samples, image, border, p, (long long)w->tile.x0 - half, n);
@@ -94,113 +124,217 @@ struct bilateral_kind {
     int guide;   /* colours of the guide image; 0: no guide */
 };
 
-/* The sums for GI_LANES pixels. */
-struct sums {
-    GI_VEC s[3], a;
+/* Two rows that weigh each other's pixels: `b` is j rows below `a`, or the same row. */
+struct bilateral_rows {
+    const float *a, *b; /* planes of colours and alpha, at the first pixel of the tile */
+    const float *guide_a, *guide_b; /* planes that are compared */
+    int j, reach;
 };
 
-/* Returns the range weights of the neighbours q of p, from their colours or from the guide's
- * colours, without the spatial weight and alpha. *t says which neighbours are skipped. */
-static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_bilateral *spec,
-                                                               const struct bilateral_kind kind,
-                                                               const GI_VEC *p, const GI_VEC *q,
-                                                               GI_VEC *t)
+/* Returns the distances d of GI_LANES pairs of pixels. */
+static inline __attribute__((always_inline)) GI_VEC distance(const float *p, const float *q,
+                                                             int count, size_t pitch)
 {
-    const GI_VEC zero = vec_set(0), magic = vec_set(0x1.8p23f);
-    GI_VEC limit = vec_set((float)spec->n - 0.5f), d = vec_abs(vec_sub(q[0], p[0]));
-    for (int c = 1; c < (kind.guide ? kind.guide : kind.colors); c++)
-        d = vec_add(d, vec_abs(vec_sub(q[c], p[c])));
-    if (!kind.slope) { /* scale is 1, and all distances are in the table */
-        *t = d;
-        return vec_lookup(spec->value, d);
+    GI_VEC d = vec_abs(vec_sub(vec_load(q), vec_load(p)));
+    for (int c = 1; c < count; c++) {
+        size_t at = (size_t)c * pitch;
+        d = vec_add(d, vec_abs(vec_sub(vec_load(q + at), vec_load(p + at))));
     }
-    *t = vec_mul(d, vec_set(spec->scale));
-    GI_VEC near = vec_if_greater(limit, *t, *t, zero), e = vec_sub(vec_add(near, magic), magic);
-    GI_VEC w = vec_fma(vec_sub(near, e), vec_lookup(spec->slope, e), vec_lookup(spec->value, e));
-    return vec_if_greater(limit, *t, w, zero);
+    return d;
 }
 
-/* Adds the neighbours i from -reach to reach in one row, for the pixels at `at`. */
+/* Looks up n distances d, given as d + 2^23, whose lower bits are d; writes up to 7 more. The
+ * statement without instructions prevents the compiler from making vectors of the loop. */
+static void look_up(float *restrict to, const float *restrict line, const float *restrict table,
+                    size_t n)
+{
+    for (size_t x = 0; x < n; x += 8)
+        for (size_t i = x; i < x + 8; i++) {
+            uint32_t bits;
+            memcpy(&bits, line + i, sizeof bits);
+            memcpy(&bits, table + (bits & 0xffff), sizeof bits);
+            __asm__("" : "+r"(bits));
+            memcpy(to + i, &bits, sizeof bits);
+        }
+}
+
+/* Writes the weights of n pairs p, q, with the spatial weight, without alpha. The weight of a
+ * skipped pair is 0, or -1 if samples may be infinite or NaN. */
 static inline __attribute__((always_inline)) void
-add_row(struct sums *sums, const struct bilateral *b, const struct bilateral_kind kind,
-        const GI_VEC *p, const float *at, const float *space, int reach)
+weights_line(const struct bilateral_worker *w, float *to, const float *p, const float *q, size_t n,
+             const float *table, float space, const struct bilateral_kind kind)
 {
-    const struct gi_bilateral *spec = b->spec;
-    GI_VEC zero = vec_set(0), limit = vec_set((float)spec->n - 0.5f), infinite = vec_set(INFINITY);
-    struct sums row = {{zero, zero, zero}, zero};
-    for (int i = -reach; i <= reach; i++) {
-        GI_VEC q[3] = {zero, zero, zero}, g[3] = {zero, zero, zero}, t;
-        for (int c = 0; c < kind.colors; c++)
-            q[c] = vec_load(at + (size_t)c * b->pitch + i);
-        for (int c = 0; c < kind.guide; c++)
-            g[c] = vec_load(at + (size_t)(b->guide + c) * b->pitch + i);
-        GI_VEC w = weights_of(spec, kind, p, kind.guide ? g : q, &t);
-        w = vec_mul(w, vec_set(space[i < 0 ? -i : i]));
-        if (kind.alpha)
-            w = vec_mul(w, vec_load(at + (size_t)kind.colors * b->pitch + i));
-        if (!kind.finite && kind.alpha)
-            w = vec_if_greater(limit, t, w, zero);
-        for (int c = 0; c < kind.colors && !kind.finite && kind.guide; c++) {
-            w = vec_if_greater(infinite, vec_abs(q[c]), w, zero);
-            q[c] = vec_if_greater(infinite, vec_abs(q[c]), q[c], zero);
-        }
-        for (int c = 0; c < kind.colors; c++) {
-            if (!kind.finite)
-                q[c] = vec_if_greater(limit, t, q[c], zero);
-            row.s[c] = vec_fma(w, q[c], row.s[c]);
-        }
-        row.a = vec_add(row.a, w);
+    const struct gi_bilateral *spec = w->b->spec;
+    const GI_VEC zero = vec_set(0), magic = vec_set(0x1.8p23f), whole = vec_set(0x1p23f);
+    const GI_VEC limit = vec_set((float)spec->n - 0.5f), near_by = vec_set(space);
+    const GI_VEC skipped = vec_set(kind.finite ? 0 : -1), scale = vec_set(spec->scale);
+    int count = kind.guide ? kind.guide : kind.colors;
+    size_t pitch = w->b->pitch;
+    float *line = w->line;
+    for (size_t x = 0; x < n && !kind.slope; x += GI_LANES) { /* the scale is 1 */
+        GI_VEC d = distance(p + x, q + x, count, pitch);
+        vec_store((GATHERS ? to : line) + x, GATHERS ? vec_lookup(table, d) : vec_add(d, whole));
     }
-    for (int c = 0; c < kind.colors; c++)
-        sums->s[c] = vec_add(sums->s[c], row.s[c]);
-    sums->a = vec_add(sums->a, row.a);
+    for (size_t x = 0; x < n && kind.slope; x += GI_LANES) {
+        GI_VEC d = distance(p + x, q + x, count, pitch);
+        GI_VEC t = vec_mul(d, scale), near = vec_if_greater(limit, t, t, zero);
+        GI_VEC e = vec_sub(vec_add(near, magic), magic);
+        GI_VEC v =
+            vec_fma(vec_sub(near, e), vec_lookup(spec->slope, e), vec_lookup(spec->value, e));
+        vec_store(to + x, vec_if_greater(limit, t, vec_mul(v, near_by), skipped));
+    }
+    if (!kind.slope && !GATHERS)
+        look_up(to, line, table, n);
 }
 
-/* Computes row y of the tile into the planes of w->out. */
-static inline __attribute__((always_inline)) void row_of(const struct bilateral_worker *w, int y,
-                                                         const struct bilateral_kind kind)
+/* Writes the weights of all pairs of the two rows with a pixel in the tile: at x of line half + i
+ * that of pixel x of row `a` and pixel x + i of row `b`. */
+static inline __attribute__((always_inline)) void weights_of(const struct bilateral_worker *w,
+                                                             const struct bilateral_rows *rows,
+                                                             const struct bilateral_kind kind)
+{
+    const struct gi_bilateral *spec = w->b->spec;
+    int half = w->b->half, n = w->tile.x1 - w->tile.x0;
+    for (int i = 0; i <= rows->reach; i++) {
+        float table[GI_RANGE_ENTRIES], space = spec->space[rows->j * (half + 1) + i];
+        for (int e = 0; e < spec->n && !kind.slope; e++)
+            table[e] = spec->value[e] * space;
+        float *right = w->weights + (size_t)(half + i) * w->b->pitch + half - i;
+        weights_line(w, right, rows->guide_a - i, rows->guide_b, (size_t)(n + i), table, space,
+                     kind);
+        float *left = w->weights + (size_t)(half - i) * w->b->pitch + half;
+        if (i && rows->j)
+            weights_line(w, left, rows->guide_a, rows->guide_b - i, (size_t)(n + i), table, space,
+                         kind);
+    }
+}
+
+/* The sums of TOGETHER vectors of pixels. */
+struct sums {
+    GI_VEC s[TOGETHER][3], a[TOGETHER];
+};
+
+/* Adds the neighbour q of each pixel with its weight. */
+static inline __attribute__((always_inline)) void add_neighbour(struct sums *sums,
+                                                                const float *weights,
+                                                                const float *q, size_t pitch,
+                                                                const struct bilateral_kind kind)
+{
+    const GI_VEC zero = vec_set(0), infinite = vec_set(INFINITY);
+    for (int v = 0; v < TOGETHER; v++, weights += GI_LANES, q += GI_LANES) {
+        GI_VEC given = vec_load(weights), weight = given, c[3] = {zero, zero, zero};
+        if (kind.alpha)
+            weight = vec_mul(weight, vec_load(q + (size_t)kind.colors * pitch));
+        if (!kind.finite)
+            weight = vec_if_greater(zero, given, zero, weight);
+        for (int k = 0; k < kind.colors; k++) {
+            c[k] = vec_load(q + (size_t)k * pitch);
+            if (!kind.finite && kind.guide) {
+                GI_VEC size = vec_abs(c[k]);
+                weight = vec_if_greater(infinite, size, weight, zero);
+                c[k] = vec_if_greater(infinite, size, c[k], zero);
+            }
+        }
+        for (int k = 0; k < kind.colors; k++) {
+            if (!kind.finite)
+                c[k] = vec_if_greater(zero, given, zero, c[k]);
+            sums->s[v][k] = vec_fma(weight, c[k], sums->s[v][k]);
+        }
+        sums->a[v] = vec_add(sums->a[v], weight);
+    }
+}
+
+/* Adds to `sums`, the sums of a row, its neighbours in a row with planes `q`. The weights of the
+ * offset i are i * left floats from `weights` if i < 0, and i * right floats otherwise. */
+static inline __attribute__((always_inline)) void
+add_row(const struct bilateral_worker *w, float *sums, const float *q, const float *weights,
+        ptrdiff_t left, ptrdiff_t right, int reach, const struct bilateral_kind kind)
+{
+    const GI_VEC zero = vec_set(0);
+    size_t pitch = w->b->pitch;
+    int n = w->tile.x1 - w->tile.x0;
+    for (int x = 0; x < n; x += TOGETHER * GI_LANES) {
+        struct sums row;
+        for (int v = 0; v < TOGETHER; v++)
+            row.s[v][0] = row.s[v][1] = row.s[v][2] = row.a[v] = zero;
+        const float *weight = weights + x - reach * left, *from = q + x - reach;
+        for (int i = -reach; i < 0; i++, weight += left)
+            add_neighbour(&row, weight, from++, pitch, kind);
+        for (int i = 0; i <= reach; i++, weight += right)
+            add_neighbour(&row, weight, from++, pitch, kind);
+        for (int v = 0; v < TOGETHER; v++)
+            for (int k = 0; k <= kind.colors; k++) {
+                float *at = sums + (size_t)k * pitch + x + v * GI_LANES;
+                vec_store(at, vec_add(vec_load(at), k < kind.colors ? row.s[v][k] : row.a[v]));
+            }
+    }
+}
+
+/* Adds to the rows at positions p - j and p, if they are in the tile, each other's pixels. */
+static inline __attribute__((always_inline)) void
+add_rows(const struct bilateral_worker *w, long long p, int j, const struct bilateral_kind kind)
 {
     const struct bilateral *b = w->b;
-    int half = b->spec->k / 2, n = w->tile.x1 - w->tile.x0;
-    for (int x = 0; x < n; x += GI_LANES) {
-        GI_VEC zero = vec_set(0), p[3] = {zero, zero, zero}, g[3] = {zero, zero, zero};
-        struct sums sums = {{zero, zero, zero}, zero};
-        for (int c = 0; c < kind.colors; c++)
-            p[c] = vec_load(planes_of(w, y) + (size_t)c * b->pitch + half + x);
-        for (int c = 0; c < kind.guide; c++)
-            g[c] = vec_load(planes_of(w, y) + (size_t)(b->guide + c) * b->pitch + half + x);
-        for (int j = -half; j <= half; j++) {
-            int row = j < 0 ? -j : j;
-            if (b->reach[row] >= 0)
-                add_row(&sums, b, kind, kind.guide ? g : p,
-                        planes_of(w, (long long)y + j) + half + x,
-                        b->spec->space + row * (half + 1), b->reach[row]);
-        }
-        for (int c = 0; c < kind.colors; c++)
-            vec_store(w->out + (size_t)c * b->pitch + x,
-                      vec_if_greater(sums.a, zero, vec_div(sums.s[c], sums.a), p[c]));
-    }
+    ptrdiff_t down = (ptrdiff_t)b->pitch, up = 1 - down;
+    const float *planes_a = planes_of(w, p - j) + b->half, *planes_b = planes_of(w, p) + b->half;
+    size_t guide = kind.guide ? (size_t)b->guide * b->pitch : 0;
+    bool above = p - j >= w->tile.y0 && p - j < w->tile.y1;
+    bool below = p >= w->tile.y0 && p < w->tile.y1;
+    struct bilateral_rows rows = {planes_a,         planes_b, planes_a + guide,
+                                  planes_b + guide, j,        b->reach[j]};
+    const float *middle = w->weights + (size_t)b->half * b->pitch + b->half;
+    if (rows.reach < 0 || (!above && !below))
+        return;
+    weights_of(w, &rows, kind);
+    if (above)
+        add_row(w, sums_of(w, p - j), rows.b, middle, j ? down : up, down, rows.reach, kind);
+    if (below && j)
+        add_row(w, sums_of(w, p), rows.a, middle, up, up, rows.reach, kind);
 }
 
-static void row_make(const struct bilateral_worker *w, int y)
+/* Adds the row at position p and its neighbours above. */
+static inline __attribute__((always_inline)) void
+add_position(const struct bilateral_worker *w, long long p, const struct bilateral_kind kind)
+{
+    for (int j = w->b->half; j >= 0; j--)
+        if (p - j >= w->tile.y0 - w->b->half)
+            add_rows(w, p, j, kind);
+}
+
+static void add(const struct bilateral_worker *w, long long p)
 {
     bool rgb = gi_color_channels(w->b->src) == 3, alpha = gi_has_alpha(w->b->src);
     bool whole = !w->b->spec->slope, finite = w->b->src->type != GI_F32;
     const struct gi_image *guide = w->b->spec->guide;
     if (guide)
-        row_of(w, y,
-               (struct bilateral_kind){rgb ? 3 : 1, alpha, !whole, finite && guide->type != GI_F32,
-                                       gi_color_channels(guide)});
+        add_position(w, p,
+                     (struct bilateral_kind){rgb ? 3 : 1, alpha, !whole,
+                                             finite && guide->type != GI_F32,
+                                             gi_color_channels(guide)});
     else if (whole && !rgb && !alpha)
-        row_of(w, y, (struct bilateral_kind){1, false, false, true, 0});
+        add_position(w, p, (struct bilateral_kind){1, false, false, true, 0});
     else if (whole && rgb && !alpha)
-        row_of(w, y, (struct bilateral_kind){3, false, false, true, 0});
+        add_position(w, p, (struct bilateral_kind){3, false, false, true, 0});
     else if (finite && !rgb && !alpha)
-        row_of(w, y, (struct bilateral_kind){1, false, true, true, 0});
+        add_position(w, p, (struct bilateral_kind){1, false, true, true, 0});
     else if (whole && rgb)
-        row_of(w, y, (struct bilateral_kind){3, true, false, true, 0});
+        add_position(w, p, (struct bilateral_kind){3, true, false, true, 0});
     else
-        row_of(w, y, (struct bilateral_kind){rgb ? 3 : 1, alpha, !whole, finite, 0});
+        add_position(w, p, (struct bilateral_kind){rgb ? 3 : 1, alpha, !whole, finite, 0});
+}
+
+/* Divides the sums of row y of the tile into the planes of w->out. */
+static void divide(const struct bilateral_worker *w, int y)
+{
+    size_t pitch = w->b->pitch;
+    const float *planes = planes_of(w, y) + w->b->half, *sums = sums_of(w, y);
+    for (int c = 0; c < w->b->nsums - 1; c++)
+        for (int x = 0; x < w->tile.x1 - w->tile.x0; x += GI_LANES) {
+            size_t at = (size_t)c * pitch + (size_t)x;
+            GI_VEC a = vec_load(sums + (size_t)(w->b->nsums - 1) * pitch + x);
+            GI_VEC mean = vec_div(vec_load(sums + at), a);
+            vec_store(w->out + at, vec_if_greater(a, vec_set(0), mean, vec_load(planes + at)));
+        }
 }
 
 /* Stores the planes of w->out as samples, with the alpha of the source. */
@@ -235,13 +369,14 @@ static void bilateral_tile(void *arg, int index, void *scratch)
     memset(scratch, 0, lay_out(&w, b, NULL)); /* vectors read past the rows */
     lay_out(&w, b, scratch);
     w.tile = GI_CPU(tile)(&b->tiling, b->src, index);
-    int half = b->spec->k / 2;
-    for (int i = -half; i < half; i++)
-        load(&w, (long long)w.tile.y0 + i);
-    for (int y = w.tile.y0; y < w.tile.y1; y++) {
-        load(&w, (long long)y + half);
-        row_make(&w, y);
-        store(&w, y);
+    for (long long p = (long long)w.tile.y0 - b->half; p < (long long)w.tile.y1 + b->half; p++) {
+        load(&w, p);
+        memset(sums_of(&w, p), 0, (size_t)b->nsums * b->pitch * sizeof(float));
+        add(&w, p);
+        if (p - b->half >= w.tile.y0) {
+            divide(&w, (int)(p - b->half));
+            store(&w, (int)(p - b->half));
+        }
     }
 }
 
@@ -249,22 +384,22 @@ static enum gi_status rows(struct gi_queue *queue, struct gi_image *dst, const s
                            const struct gi_bilateral *spec, struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    struct bilateral b = {.dst = dst, .src = src, .spec = spec};
+    struct bilateral b = {.dst = dst, .src = src, .spec = spec, .half = spec->k / 2};
     struct bilateral_worker w = {0};
-    int half = spec->k / 2;
-    for (int j = 0; j <= half; j++) {
-        b.reach[j] = half;
-        while (b.reach[j] >= 0 && spec->space[j * (half + 1) + b.reach[j]] == 0)
+    for (int j = 0; j <= b.half; j++) {
+        b.reach[j] = b.half;
+        while (b.reach[j] >= 0 && spec->space[j * (b.half + 1) + b.reach[j]] == 0)
             b.reach[j]--;
     }
     b.planes = b.guide = src->channels;
+    b.nsums = gi_color_channels(src) + 1;
     if (spec->guide) {
         b.planes += gi_color_channels(spec->guide);
         b.guide_border.mode = spec->border.mode;
         memcpy(b.guide_border.value, spec->guide_value, sizeof b.guide_border.value);
     }
     b.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX, spec->k - 1);
-    b.pitch = round_up((size_t)(b.tiling.strip + 2 * half));
+    b.pitch = round_up((size_t)(b.tiling.strip + 2 * b.half));
     return gi_pool_run(pool, b.tiling.nstrips * b.tiling.nbands, bilateral_tile, &b,
                        lay_out(&w, &b, NULL), err);
 }
