@@ -274,6 +274,9 @@ enum gi_status gi_path_fail(const char *name, const char *path, int why, struct 
 enum gi_status gi_sink_open_memory(struct gi_sink **sink, const char *name, struct gi_err *err);
 enum gi_status gi_sink_take(struct gi_sink **sink, void **bytes, size_t *nbytes,
                             struct gi_err *err);
+/* Opens a sink for an open file without a name, which the sink closes. Messages begin with `name`.
+ */
+void gi_sink_open_fd(struct gi_sink **sink, const char *name, int fd);
 /* Returns the number of further names (hard links) of the file that is replaced. */
 unsigned long gi_sink_other_links(const struct gi_sink *sink);
 /* Returns whether a file appears when the sink is committed. Otherwise the bytes go to standard

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "imgio/small.h"
@@ -20,8 +21,9 @@ struct gi_reader {
     char *name;
     int fd;
     bool ended;
-    size_t from, to;          /* visible range of buffer */
-    unsigned long long taken; /* bytes read from the descriptor */
+    struct gi_reader_growth growth; /* {0} unless another process still writes the file */
+    size_t from, to;                /* visible range of buffer */
+    unsigned long long taken;       /* bytes read from the descriptor */
     unsigned char buffer[GI_READER_AHEAD];
 };
 
@@ -73,15 +75,32 @@ int gi_input_open(const char *path)
     return fd;
 }
 
+/* Makes a reader, whose buffer is not initialised, so that it takes only the memory that is used.
+ */
+static struct gi_reader *new_reader(const char *name, int fd)
+{
+    struct gi_reader *reader = gi_small_alloc(sizeof *reader);
+    reader->name = gi_small_copy(name);
+    reader->fd = fd;
+    reader->ended = false;
+    reader->growth = (struct gi_reader_growth){0};
+    reader->from = reader->to = 0;
+    reader->taken = 0;
+    return reader;
+}
+
+void gi_reader_open_growing(struct gi_reader **out, const char *name, int fd,
+                            const struct gi_reader_growth *growth)
+{
+    *out = new_reader(name, fd);
+    (*out)->growth = *growth;
+}
+
 enum gi_status gi_reader_open(struct gi_reader **out, const char *path, struct gi_err *err)
 {
     *out = NULL;
-    struct gi_reader *reader = gi_small_alloc(sizeof *reader);
-    char *name = gi_small_copy(strcmp(path, "-") == 0 ? "standard input" : path);
-    reader->name = name;
-    reader->ended = false;
-    reader->from = reader->to = 0;
-    reader->taken = 0;
+    struct gi_reader *reader = new_reader(strcmp(path, "-") == 0 ? "standard input" : path, -1);
+    const char *name = reader->name;
     reader->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : gi_input_open(path);
     struct stat st;
     enum gi_status status = GI_OK;
@@ -121,12 +140,40 @@ unsigned long long gi_reader_at(const struct gi_reader *reader)
     return reader->taken - (reader->to - reader->from);
 }
 
+/* Reads up to `nbytes` bytes of a file that another process writes. Waits for them until the file
+ * is complete. *got is 0 only at its end. */
+static enum gi_status take_growing(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
+                                   struct gi_err *err)
+{
+    enum { ASK_MS = 5 };
+    const struct gi_reader_growth *growth = &reader->growth;
+    for (*got = 0; !reader->ended && !*got;) {
+        bool ended = false; /* asked first: bytes may come between the two calls */
+        enum gi_status status = growth->has_ended(growth->arg, &ended, err);
+        if (status)
+            return status;
+        ssize_t n = pread(reader->fd, to, nbytes, (off_t)reader->taken);
+        if (n < 0 && errno != EINTR)
+            return fail(reader, errno, err);
+        if (n == 0 && stops && stops())
+            return gi_fail(err, GI_E_IO, "%s", "");
+        if (n == 0 && !ended)
+            nanosleep(&(struct timespec){.tv_nsec = ASK_MS * 1000000L}, NULL);
+        reader->ended = n == 0 && ended;
+        *got = n > 0 ? (size_t)n : 0;
+    }
+    reader->taken += *got;
+    return GI_OK;
+}
+
 /* Calls read() once, for up to `nbytes` bytes. *got is 0 only at the end of the input. */
 static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                            struct gi_err *err)
 {
     ssize_t n = 0;
     *got = 0;
+    if (reader->growth.has_ended)
+        return take_growing(reader, to, nbytes, got, err);
     if (!reader->ended && !gi_input_wait(reader->fd))
         return gi_fail(err, GI_E_IO, "%s", "");
     if (!reader->ended)

@@ -26,6 +26,17 @@ int gi_input_open(const char *path);
  * pipe's buffer by gi_pipe_widen(). Errors: GI_E_IO (also for a directory), GI_E_MEMORY. The error
  * texts of this function and of all functions below start with the path. */
 enum gi_status gi_reader_open(struct gi_reader **reader, const char *path, struct gi_err *err);
+/* A file that another process still writes. */
+struct gi_reader_growth {
+    /* Sets *ended to whether the file is complete. An error is that of the other process. */
+    enum gi_status (*has_ended)(void *arg, bool *ended, struct gi_err *err);
+    void *arg;
+};
+/* Opens the file `fd`, which the reader closes, from its beginning on. At its end reading waits for
+ * more bytes until the file is complete. The position of `fd` is neither used nor changed. Messages
+ * begin with `name`. */
+void gi_reader_open_growing(struct gi_reader **reader, const char *name, int fd,
+                            const struct gi_reader_growth *growth);
 /* Closes the reader and sets *reader to NULL. Does nothing if *reader is NULL already. */
 void gi_reader_close(struct gi_reader **reader);
 

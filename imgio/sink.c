@@ -142,6 +142,12 @@ enum gi_status gi_sink_open_memory(struct gi_sink **out, const char *name, struc
     return GI_OK;
 }
 
+void gi_sink_open_fd(struct gi_sink **out, const char *name, int fd)
+{
+    *out = new_sink(name);
+    (*out)->fd = fd;
+}
+
 enum gi_status gi_sink_open_as(struct gi_sink **out, const char *name_words, const char *path,
                                bool no_clobber, struct gi_err *err)
 {

@@ -32,6 +32,12 @@ void gi_tar_entry_resize(struct gi_tar_entry *entry, uint64_t nbytes);
 struct gi_tar_reader;
 enum gi_status gi_tar_reader_open(struct gi_tar_reader **reader, const char *path,
                                   struct gi_err *err);
+/* The same for a file that another process still writes; `growth` and `fd` as in
+ * gi_reader_open_growing(). Error texts start with `name`. */
+struct gi_reader_growth;
+enum gi_status gi_tar_reader_open_growing(struct gi_tar_reader **reader, const char *name, int fd,
+                                          const struct gi_reader_growth *growth,
+                                          struct gi_err *err);
 void gi_tar_reader_close(struct gi_tar_reader **reader);
 
 /* Returns the next member, which the caller frees, or NULL after the last member. Skips unread
@@ -57,6 +63,10 @@ bool gi_tar_is_name(const char *path);
 struct gi_tar_writer;
 enum gi_status gi_tar_writer_open(struct gi_tar_writer **writer, const char *path, bool no_clobber,
                                   struct gi_err *err);
+/* The same for an open file without a name, which the writer closes. `path` is only looked at for
+ * its suffix; without one of those the tar is not compressed. Error texts start with `name`. */
+enum gi_status gi_tar_writer_open_fd(struct gi_tar_writer **writer, const char *name, int fd,
+                                     const char *path, struct gi_err *err);
 /* Begins a member. The caller must then write as many bytes as the entry says. Errors: the sink's,
  * and GI_E_UNSUPPORTED for entries that pax can't represent. */
 enum gi_status gi_tar_write_entry(struct gi_tar_writer *writer, const struct gi_tar_entry *entry,

@@ -60,21 +60,37 @@ static enum gi_status fail(struct gi_tar_reader *reader, struct gi_err *err)
                    why ? why : "is a damaged tar");
 }
 
+/* Opens the archive of an open input. */
+static enum gi_status open_archive(struct gi_tar_reader *reader, struct gi_err *err)
+{
+    struct archive *a = reader->archive = gi_small_check(gi_libarchive.archive_read_new());
+    gi_libarchive.archive_read_support_format_tar(a);
+    gi_libarchive.archive_read_support_filter_gzip(a);
+    gi_libarchive.archive_read_support_filter_bzip2(a);
+    gi_libarchive.archive_read_support_filter_xz(a);
+    gi_libarchive.archive_read_support_filter_zstd(a);
+    if (gi_libarchive.archive_read_open(a, reader, NULL, give, NULL) != ARCHIVE_OK)
+        return fail(reader, err);
+    return GI_OK;
+}
+
 enum gi_status gi_tar_reader_open(struct gi_tar_reader **out, const char *path, struct gi_err *err)
 {
     struct gi_tar_reader *reader = *out = gi_small_calloc(1, sizeof *reader);
     enum gi_status status = gi_reader_open(&reader->from, path, err);
-    reader->archive = status ? NULL : gi_small_check(gi_libarchive.archive_read_new());
-    if (!status) {
-        struct archive *a = reader->archive;
-        gi_libarchive.archive_read_support_format_tar(a);
-        gi_libarchive.archive_read_support_filter_gzip(a);
-        gi_libarchive.archive_read_support_filter_bzip2(a);
-        gi_libarchive.archive_read_support_filter_xz(a);
-        gi_libarchive.archive_read_support_filter_zstd(a);
-        if (gi_libarchive.archive_read_open(a, reader, NULL, give, NULL) != ARCHIVE_OK)
-            status = fail(reader, err);
-    }
+    if (!status)
+        status = open_archive(reader, err);
+    if (status)
+        gi_tar_reader_close(out);
+    return status;
+}
+
+enum gi_status gi_tar_reader_open_growing(struct gi_tar_reader **out, const char *name, int fd,
+                                          const struct gi_reader_growth *growth, struct gi_err *err)
+{
+    struct gi_tar_reader *reader = *out = gi_small_calloc(1, sizeof *reader);
+    gi_reader_open_growing(&reader->from, name, fd, growth);
+    enum gi_status status = open_archive(reader, err);
     if (status)
         gi_tar_reader_close(out);
     return status;

@@ -86,18 +86,37 @@ static enum gi_status check(struct gi_tar_writer *writer, bool good, const char 
     return gi_fail(err, GI_E_UNSUPPORTED, "%s: %s", name, why ? why : "can't be written to a tar");
 }
 
+/* Opens the archive of an open sink. On an error the tar is discarded. */
+static enum gi_status open_archive(struct gi_tar_writer **out, const char *name, const char *path,
+                                   struct gi_err *err)
+{
+    struct gi_tar_writer *writer = *out;
+    const struct suffix *suffix = find(path);
+    writer->archive = gi_small_check(gi_libarchive.archive_write_new());
+    if (set_up(writer, suffix ? suffix->packing : NULL))
+        return GI_OK;
+    enum gi_status status = check(writer, false, name, err);
+    gi_tar_writer_abandon(out);
+    return status;
+}
+
 enum gi_status gi_tar_writer_open(struct gi_tar_writer **out, const char *path, bool no_clobber,
                                   struct gi_err *err)
 {
     struct gi_tar_writer *writer = *out = gi_small_calloc(1, sizeof *writer);
-    const struct suffix *suffix = find(path);
     enum gi_status status = gi_sink_open(&writer->sink, path, no_clobber, err);
-    writer->archive = status ? NULL : gi_small_check(gi_libarchive.archive_write_new());
-    if (!status && !set_up(writer, suffix ? suffix->packing : NULL))
-        status = check(writer, false, path, err);
-    if (status)
-        gi_tar_writer_abandon(out);
+    if (!status)
+        return open_archive(out, path, path, err);
+    gi_tar_writer_abandon(out);
     return status;
+}
+
+enum gi_status gi_tar_writer_open_fd(struct gi_tar_writer **out, const char *name, int fd,
+                                     const char *path, struct gi_err *err)
+{
+    *out = gi_small_calloc(1, sizeof **out);
+    gi_sink_open_fd(&(*out)->sink, name, fd);
+    return open_archive(out, name, path, err);
 }
 
 enum gi_status gi_tar_write_entry(struct gi_tar_writer *writer, const struct gi_tar_entry *entry,
