@@ -10,6 +10,7 @@
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/timing.h"
+#include "cli/shell.h"
 #include "cli/stop.h"
 #include "imgio/small.h"
 #include "imgio/temporary.h"
@@ -35,6 +36,7 @@ static void open_standard_files(void)
 
 static void clean_up_and_die(int signal_number)
 {
+    gi_shell_signal_cleanup();
     gi_sink_signal_cleanup();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
@@ -44,6 +46,7 @@ static void clean_up_and_die(int signal_number)
 static void end_without_memory(void)
 {
     static const char text[] = "gpuimg: out of memory\n";
+    gi_shell_signal_cleanup();
     gi_temporary_end();
     ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
     (void)written; /* the message is lost if standard error can't be written */

@@ -101,10 +101,10 @@
 #define TAR(more)                                                                                  \
     {                                                                                              \
         GI_OPTION("tar", FLAG, struct gi_batch_params, tar),                                       \
-            .help =                                                                                \
-                "The inputs are tars, brace lists of tars such as 'x-{000..999}.tar', or - for "   \
-                "standard input; the table has a row for each member that is an image by its "     \
-                "content, and a column for the tar" more                                           \
+            .help = "The inputs are tars, brace lists of tars such as 'x-{000..999}.tar', - for "  \
+                    "standard input, or pipe:COMMAND for the output of a command; the table has "  \
+                    "a row for each member that is an image by its "                               \
+                    "content, and a column for the tar" more                                       \
     }
 
 #define RUNNING                                                                                    \
@@ -131,7 +131,8 @@
                 "INPUT and OUTPUT are tars: members that are images by their content are "         \
                 "processed, all others are copied, and names and order stay. A brace list such "   \
                 "as 'x-{000..999}.tar' names many tars; there are as many outputs as inputs, or "  \
-                "one"                                                                              \
+                "one. \"pipe:COMMAND\" is a tar that a command writes or reads (gpuimg help "      \
+                "batch)"                                                                           \
     }
 
 #define IMAGES                                                                                     \

@@ -26,8 +26,8 @@ extern const char gi_help_introduction[], gi_help_closing[];
  * such options. */
 bool gi_help_shared(const struct gi_command *command, bool many, char *text, size_t nbytes);
 
-/* The paragraphs of a topic, up to NULL (cli/help/promises.c). */
-extern const char *const gi_promises_paragraphs[];
+/* The paragraphs of topics, up to NULL (cli/help/promises.c, cli/help/cluster.c). */
+extern const char *const gi_promises_paragraphs[], *const gi_cluster_paragraphs[];
 
 /* Fill `topic` with a page that belongs to no single command. It has the form of a command that
  * cannot run, with a name, a summary, a manual, examples (NULL if there are none) and options. The

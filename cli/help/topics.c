@@ -160,111 +160,28 @@ static const char *const batch_paragraphs[] = {
     "A report has a line per member, named TAR:MEMBER, with the field \"tar\", and then a line "
     "for the tar. --resume skips the tars that are finished in the report, or without --report "
     "the tars that exist.\n"
+    "The name pipe:COMMAND is a tar that a command of the shell writes or reads, as in WebDataset: "
+    "'pipe:s5cmd cat s3://b/in-{000..999}.tar'. /bin/sh -c runs a command per tar. If its exit "
+    "status is not 0, the tar fails; 75, or a signal, means that the machine failed. An output is "
+    "first written to an unnamed file in $TMPDIR, or else in /var/tmp, and this file is the "
+    "standard "
+    "input of its command, so that nothing is sent of a tar that failed. The bytes that the "
+    "command "
+    "of an input writes go to such a file too, so that no connection waits for the work, and the "
+    "command of the next tar runs at the same time. TMPDIR must have space for two inputs and an "
+    "output. An output is compressed if its command ends in a name with such a suffix. A brace "
+    "list "
+    "gives a command per combination, so a number that is needed twice is put into a variable: "
+    "'pipe:n={000..999}; cat >$n.part && mv $n.part $n.tar'. The exit status of a pipeline is that "
+    "of its last command. --resume wants a report for outputs that are commands. Messages and "
+    "reports have the text of the commands, which should therefore hold no "
+    "passwords.\n"
     "The commands integral and cumulative write an array NAME.npy for each image. Commands that "
     "write tables take any number of tars; the table has a column for the tar before the column "
     "for the member. With --suffix .csv or .json they take two tars like the others, and write a "
     "table for each image. The command compare takes two tars, or two brace lists of the same "
     "length, "
     "and pairs members by name.",
-    NULL,
-};
-
-static const char *const cluster_paragraphs[] = {
-    "To divide a batch over several machines, each of them runs the same command with another "
-    "--shard. --shard 3/8 processes the third of eight shares: it takes the inputs with the "
-    "numbers 3, 11, 19 and so on in the sorted list. With --shard auto/8 a task of Slurm, "
-    "Kubernetes, AWS Batch or GNU parallel takes the share of its own number.\n\n"
-    "Each task writes a report. A task that is started again continues its report if it has "
-    "--resume. Exit status 75 of a task means that the machine failed, not a file, so that the "
-    "task should be started again. gpuimg report merge merges the reports; its exit status says "
-    "whether a file is missing, and it refuses reports of different lists of inputs.",
-    "A folder as a job array of Slurm, in the file blur.sbatch:",
-    "    #!/bin/sh\n"
-    "    #SBATCH --array=1-8 --requeue\n"
-    "    gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir blurred --shard "
-    "auto/8 \\\n"
-    "        --report report-$SLURM_ARRAY_TASK_ID.jsonl --resume && exit\n"
-    "    case $?-${SLURM_RESTART_COUNT:-0} in 75-[0-3] | 137-[0-3]) scontrol requeue "
-    "\"$SLURM_JOB_ID\" ;; *) exit 1 ;; esac",
-    "A second array for the files that are still missing, in the file again.sh:",
-    "    gpuimg report merge report-*.jsonl -o report.jsonl ||\n"
-    "        sbatch --array=\"$(gpuimg report merge report-*.jsonl --missing array)\" blur.sbatch",
-    "An indexed job of Kubernetes (make image in the sources writes its container image), in the "
-    "file blur.yaml:",
-    "    apiVersion: batch/v1\n"
-    "    kind: Job\n"
-    "    metadata: {name: blur}\n"
-    "    spec:\n"
-    "      completionMode: Indexed\n"
-    "      completions: 8\n"
-    "      parallelism: 8\n"
-    "      backoffLimitPerIndex: 3\n"
-    "      podFailurePolicy:\n"
-    "        rules: [{action: FailIndex, onExitCodes: {operator: In, values: [1, 2]}}]\n"
-    "      template:\n"
-    "        spec:\n"
-    "          restartPolicy: Never\n"
-    "          containers:\n"
-    "          - name: gpuimg\n"
-    "            image: gpuimg\n"
-    "            workingDir: /data\n"
-    "            command: [gpuimg, run, gaussian --sigma 3 | sharpen, --recursive, photos, "
-    "--out-dir, blurred,\n"
-    "                      --shard, auto/8, --report, report-$(JOB_COMPLETION_INDEX).jsonl, "
-    "--resume]\n"
-    "            resources: {limits: {nvidia.com/gpu: 1}}\n"
-    "            volumeMounts: [{name: data, mountPath: /data}]\n"
-    "          volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]",
-    "The command that each child of an AWS Batch array runs, in the file child.sh:",
-    "    gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir blurred --shard "
-    "auto \\\n"
-    "        --report report-$AWS_BATCH_JOB_ARRAY_INDEX.jsonl --resume",
-    "Ray Data: make install puts the module gpuimg.ray where Python finds it. Each GPU, or "
-    "without GPUs each of up to three CPUs, has an actor, which keeps one gpuimg process running "
-    "and sends its images through this process as "
-    "a tar.",
-    "In the file blur_ray.py:",
-    "    import os, ray\n"
-    "    from gpuimg.ray import GpuImg\n"
-    "\n"
-    "    ray.init(ignore_reinit_error=True)\n"
-    "    gpus = 1 if ray.cluster_resources().get(\"GPU\") else 0  # an actor without a GPU has a "
-    "CPU\n"
-    "    photos = ray.data.read_binary_files(\"photos\", include_paths=True)\n"
-    "    blurred = photos.map_batches(GpuImg, fn_constructor_args=(\"gaussian --sigma 3 | "
-    "sharpen\",),\n"
-    "                                 num_gpus=gpus, concurrency=3 if gpus else (1, 3), "
-    "batch_size=4)\n"
-    "    for photo in blurred.iter_rows():\n"
-    "        with open(os.path.join(\"blurred\", os.path.basename(photo[\"path\"])), \"wb\") as "
-    "file:\n"
-    "            file.write(photo[\"bytes\"])",
-    "Spark, Hugging Face Datasets and Polars have encoded images in columns of Arrow's record "
-    "batches. gpuimg.arrow.GpuImg runs a chain on such a column; in Spark, "
-    "frame.mapInArrow(GpuImg(\"gaussian --sigma 3\").batches, frame.schema). "
-    "help(gpuimg.arrow) explains it.",
-    "GNU parallel, on this machine or with --sshlogin on others, in the file "
-    "parallel.sh:",
-    "    seq 8 | parallel --retries 3 \"gpuimg run 'gaussian --sigma 3 | sharpen' --recursive "
-    "photos \\\n"
-    "        --out-dir blurred --shard auto/8 --report report-{#}.jsonl --resume\"",
-    "A makefile that processes new and changed files, photos.mk:",
-    "    photos.done: $(wildcard photos/*)\n"
-    "    \tgpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir blurred --report "
-    "report.jsonl --resume\n"
-    "    \ttouch $@",
-    "Snakemake, which has executors for clusters of its own, in the file Snakefile:",
-    "    rule report:\n"
-    "        input: expand(\"report-{k}.jsonl\", k=range(1, 9))\n"
-    "        output: \"report.jsonl\"\n"
-    "        shell: \"gpuimg report merge {input} -o {output}\"\n"
-    "\n"
-    "    rule shard:\n"
-    "        input: \"photos\"\n"
-    "        output: \"report-{k}.jsonl\"\n"
-    "        shell: \"gpuimg run 'gaussian --sigma 3 | sharpen' --recursive {input} --out-dir "
-    "blurred\"\n"
-    "               \" --shard {wildcards.k}/8 --report {output}\"",
     NULL,
 };
 
@@ -456,7 +373,7 @@ static const struct topic {
       .examples =
           "gpuimg blur --recursive photos --out-dir out --shard 3/8 --report report-3.jsonl\n"
           "gpuimg report merge report-*.jsonl -o report.jsonl"},
-     cluster_paragraphs},
+     gi_cluster_paragraphs},
     {{.name = "common",
       .summary = "Options that most commands share",
       .sets = {{"Input and output (commands that only read have fewer of them)", gi_io_options, 0},

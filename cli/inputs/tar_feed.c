@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 
 #include "cli/args/rules.h"
+#include "cli/inputs/tar_pipe.h"
 #include "cli/report/journal.h"
+#include "cli/shell.h"
 #include "cli/text.h"
 #include "imgio/small.h"
 
@@ -26,7 +28,10 @@ struct gi_tar_feed {
     uint64_t images;              /* number of members so far that are images */
     struct gi_tar_reader *reader; /* of the shard; NULL: not open */
     struct stat opened;           /* properties of the file of the shard when it was opened */
-    struct gi_err fault;          /* why a copy found that the shard can't be read further */
+    struct gi_tar_fetch *fetch;   /* the command that writes the shard; NULL: it is a file */
+    struct gi_tar_fetch *ahead;   /* that of the shard `ahead_shard`; NULL: not started */
+    size_t ahead_shard;
+    struct gi_err fault; /* why a copy found that the shard can't be read further */
 
     pthread_mutex_t lock;
     pthread_cond_t copied;
@@ -49,8 +54,11 @@ struct gi_tar_feed *gi_tar_feed_new(const struct gi_tar_feed_options *options)
 
 void gi_tar_feed_free(struct gi_tar_feed **feed)
 {
-    if (*feed)
+    if (*feed) {
         gi_tar_reader_close(&(*feed)->reader);
+        gi_tar_fetch_close(&(*feed)->fetch);
+        gi_tar_fetch_close(&(*feed)->ahead);
+    }
     free(*feed);
     *feed = NULL;
 }
@@ -86,18 +94,23 @@ static struct gi_tar_tag *new_tag(struct gi_tar_feed *feed, struct gi_item *item
 }
 
 /* Turns the item into the end of the shard, with the error `why`, or without an error if `why` is
- * NULL. */
+ * NULL. A command that has written a whole tar may still fail: its exit status counts. */
 static void end_shard(struct gi_tar_feed *feed, struct gi_item *item, const struct gi_err *why)
 {
+    struct gi_err fault = {0};
+    uint64_t nbytes = (uint64_t)feed->opened.st_size;
+    if (!why && feed->fetch && gi_tar_fetch_finish(feed->fetch, &nbytes, &fault))
+        why = &fault;
     struct gi_tar_tag *tag = new_tag(feed, item, why ? GI_TAR_BROKEN : GI_TAR_END);
     item->source.mark = !why;
-    tag->nbytes = (uint64_t)feed->opened.st_size;
+    tag->nbytes = nbytes;
     tag->mtime_ns = gi_mtime_ns(&feed->opened);
     if (why) {
         item->line.status = why->status;
         item->line.err = *why;
     }
     gi_tar_reader_close(&feed->reader);
+    gi_tar_fetch_close(&feed->fetch);
     feed->fault = (struct gi_err){0};
     feed->shard++;
 }
@@ -293,9 +306,39 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
     return GI_OK;
 }
 
+/* Starts the command of the shard, unless it has been started before. */
+static enum gi_status start_fetch(struct gi_tar_feed *feed, const char *name, struct gi_err *fault)
+{
+    feed->opened = (struct stat){0};
+    if (!feed->ahead || feed->ahead_shard != feed->shard)
+        return gi_tar_fetch_start(&feed->fetch, name, fault);
+    feed->fetch = feed->ahead;
+    feed->ahead = NULL;
+    return GI_OK;
+}
+
+/* Starts the command of the next shard, so that it is fetched while this shard is. If that fails,
+ * the command is started again when its turn comes. */
+static void fetch_ahead(struct gi_tar_feed *feed)
+{
+    const struct gi_tar_feed_options *o = &feed->options;
+    size_t next = feed->shard + 1;
+    while (next < o->ninputs && o->skip(o->arg, next))
+        next++;
+    if (!feed->ahead && next < o->ninputs && gi_shell_command(o->inputs[next].path))
+        if (!gi_tar_fetch_start(&feed->ahead, o->inputs[next].path, NULL))
+            feed->ahead_shard = next;
+}
+
 static enum gi_status open_shard(struct gi_tar_feed *feed, struct gi_err *fault)
 {
     const char *path = feed->options.inputs[feed->shard].path;
+    enum gi_status status = gi_shell_command(path) ? start_fetch(feed, path, fault) : GI_OK;
+    if (status)
+        return status;
+    fetch_ahead(feed);
+    if (feed->fetch)
+        return gi_tar_fetch_open(feed->fetch, &feed->reader, fault);
     if (strcmp(path, "-") == 0 || stat(path, &feed->opened))
         feed->opened = (struct stat){0};
     return gi_tar_reader_open(&feed->reader, path, fault);

@@ -27,12 +27,14 @@ struct gi_tar_tag {
     uint64_t nbytes;  /* at ends: size of the tar's file when it was opened; 0: unknown */
     int64_t mtime_ns; /* at ends: its time, in the same way */
     struct gi_tar_feed *feed;
-    bool written; /* at ends, set by the target: the output is complete and in its place */
-    bool cut;     /* set by the target: the tar ends within this copy */
+    bool written;         /* at ends, set by the target: the output is complete and in its place */
+    uint64_t sent_nbytes; /* at ends, set by the target: size of the tar if a command has read it */
+    bool cut;             /* set by the target: the tar ends within this copy */
 };
 
 struct gi_tar_feed_options {
-    const struct gi_input *inputs; /* "-" is standard input */
+    /* "-" is standard input, and "pipe:COMMAND" the output of a command (cli/shell.h). */
+    const struct gi_input *inputs;
     size_t ninputs;
     /* Returns whether a shard is left out. */
     bool (*skip)(void *arg, size_t shard);

@@ -11,6 +11,7 @@
 #include "cli/inputs/tar_feed.h"
 #include "cli/log.h"
 #include "cli/paths/brace.h"
+#include "cli/shell.h"
 #include "cli/stop.h"
 #include "imgio/small.h"
 
@@ -18,6 +19,9 @@ enum gi_status gi_tar_list_add(struct gi_list *list, const char *operand, struct
 {
     char **names;
     size_t n;
+    const char *command = gi_shell_command(operand);
+    if (command && !command[strspn(command, " \t\n")])
+        return gi_fail(err, GI_E_USAGE, "--tar: %s: want a command after pipe:", operand);
     enum gi_status status = gi_brace_list(&names, &n, operand, err);
     for (size_t i = 0; i < n && !status; i++)
         status = gi_list_add(list, names[i], err);
@@ -69,7 +73,8 @@ static bool is_left_out(void *arg, size_t i)
 {
     const struct gi_tar_source *tars = arg;
     const char *output = gi_tar_output(tars, i);
-    bool is_file = output && !gi_tars_are_joined(tars) && strcmp(output, "-") != 0;
+    bool is_file = output && !gi_tars_are_joined(tars) && strcmp(output, "-") != 0 &&
+                   !gi_shell_command(output);
     bool done = tars->params->report
                     ? output && gi_report_has(&tars->report, tars->inputs->inputs[i].path, output)
                     : tars->params->resume && is_file && access(output, F_OK) == 0;
@@ -145,17 +150,21 @@ static bool describe(void *self, const struct gi_item *item, const char **tar, c
     return true;
 }
 
-/* Writes the line of the tar that is being delivered. It fails if a member fails. `nbytes` and
- * `mtime_ns` are the size and the time of its file. */
-static enum gi_status end_tar(struct gi_tar_source *tars, uint64_t nbytes, int64_t mtime_ns,
-                              bool written, struct gi_err *err)
+/* Writes the line of the tar that is being delivered. It fails if a member fails. `tag` is that of
+ * the tar's end; NULL if that was not reached. */
+static enum gi_status end_tar(struct gi_tar_source *tars, const struct gi_tar_tag *tag,
+                              struct gi_err *err)
 {
     struct gi_line *tar = &tars->report.whole;
     unsigned long long lost = tars->report.failed;
-    tar->input_file.nbytes = nbytes;
-    tar->input_file.mtime_ns = mtime_ns;
+    tar->input_file.nbytes = tag ? tag->nbytes : 0;
+    tar->input_file.mtime_ns = tag ? tag->mtime_ns : 0;
+    tar->input_file.piped = gi_shell_command(tar->input);
     tar->output_file.nbytes = 0;
-    if (written)
+    tar->output_file.piped = tar->output && gi_shell_command(tar->output);
+    if (tag && tag->written && tar->output_file.piped)
+        tar->output_file.nbytes = tag->sent_nbytes;
+    else if (tag && tag->written)
         gi_line_note_output(tar);
     if (lost && !*tar->err.text)
         gi_fail(&tar->err, tar->status, "%llu member%s left out", lost,
@@ -183,7 +192,7 @@ static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
     tar->err = item->line.err; /* the error of the tar itself, not that of its last member */
     if (item->line.status)
         tar->status = item->line.status;
-    return end_tar(tars, tag->nbytes, tag->mtime_ns, tag->written, err);
+    return end_tar(tars, tag, err);
 }
 
 /* Closes the report. If the end of a tar that has lost members was not reached, a line says that
@@ -193,7 +202,7 @@ static enum gi_status close_report(struct gi_tar_source *tars, struct gi_err *er
     enum gi_status status = GI_OK;
     tars->report.whole.err = (struct gi_err){0};
     if (tars->report.failed)
-        status = end_tar(tars, 0, 0, false, err);
+        status = end_tar(tars, NULL, err);
     gi_report_close(&tars->report);
     return status;
 }

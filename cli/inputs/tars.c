@@ -1,5 +1,5 @@
-/* Batches from tars to tars. Each output (shard) appears once its last member has been written, so
- * that it is always complete.
+/* Batches from tars to tars. Each output (shard) appears, or is given to its command, once its last
+ * member has been written, so that it is always complete.
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/tars.h"
 
@@ -11,11 +11,13 @@
 #include "cli/args/batch_options.h"
 #include "cli/args/rules.h"
 #include "cli/inputs/tar_feed.h"
+#include "cli/inputs/tar_pipe.h"
 #include "cli/inputs/tar_source.h"
 #include "cli/paths/output.h"
 #include "cli/paths/path_conflicts.h"
 #include "cli/paths/shard.h"
 #include "cli/run/imaging.h"
+#include "cli/shell.h"
 #include "cli/text.h"
 
 struct tars {
@@ -27,6 +29,7 @@ struct tars {
     bool analyses;                    /* images become arrays or tables */
     /* Writes the shard that is being delivered; NULL if no shard is open. */
     struct gi_tar_writer *writer;
+    struct gi_tar_sending *sending; /* its file, if a command reads it; otherwise NULL */
     bool spoilt; /* the machine failed on a member of the shard being delivered */
 };
 
@@ -56,7 +59,8 @@ static enum gi_status check_collisions(const struct tars *tars, struct gi_err *e
     for (size_t i = 0; i < tars->source.outputs.n && !status; i++)
         status = gi_paths_add(&paths, GI_PATH_OUTPUT, i, tars->source.outputs.inputs[i].path, err);
     for (size_t i = 0; i < tars->inputs.n && !status; i++)
-        status = gi_paths_add(&paths, GI_PATH_INPUT, i, tars->inputs.inputs[i].path, err);
+        if (!gi_shell_command(tars->inputs.inputs[i].path))
+            status = gi_paths_add(&paths, GI_PATH_INPUT, i, tars->inputs.inputs[i].path, err);
     if (!status && gi_paths_conflict(&paths, false, &a, &b)) {
         const struct gi_input *outputs = tars->source.outputs.inputs;
         const char *other = b.kind == GI_PATH_INPUT ? tars->inputs.inputs[b.index].path : NULL;
@@ -76,12 +80,29 @@ static enum gi_status check_collisions(const struct tars *tars, struct gi_err *e
     return status;
 }
 
+/* Checks the options of an output that a command reads. What the command writes is not known. */
+static enum gi_status check_pipe(const struct tars *tars, const char *path, struct gi_err *err)
+{
+    const struct gi_batch_params *p = tars->source.params;
+    if (p->resume && !p->report)
+        return gi_fail(
+            err, GI_E_USAGE,
+            "--resume: whether %s has been done is known only by a report: want --report", path);
+    if (tars->io.no_clobber)
+        return gi_fail(err, GI_E_USAGE,
+                       "--no-clobber: what %s replaces is not known: want it without --no-clobber",
+                       path);
+    return GI_OK;
+}
+
 static enum gi_status check_output(const struct tars *tars, const char *path, struct gi_err *err)
 {
+    if (gi_shell_command(path))
+        return check_pipe(tars, path, err);
     if (!gi_tar_is_name(path))
         return gi_fail(err, GI_E_USAGE,
-                       "--tar: %s: want - or a name that ends in .tar, .tar.gz, .tar.xz, .tar.bz2 "
-                       "or .tar.zst",
+                       "--tar: %s: want -, pipe:COMMAND or a name that ends in .tar, .tar.gz, "
+                       ".tar.xz, .tar.bz2 or .tar.zst",
                        path);
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
         return gi_fail(err, GI_E_USAGE, "-: standard output is a terminal, want a file or a pipe");
@@ -142,6 +163,8 @@ static enum gi_status open_writer(struct tars *tars, size_t shard, struct gi_err
     const char *path = gi_tar_output(&tars->source, shard);
     if (tars->writer)
         return GI_OK;
+    if (gi_shell_command(path))
+        return gi_tar_sending_open(&tars->sending, &tars->writer, path, err);
     enum gi_status status = gi_tar_writer_open(&tars->writer, path, tars->io.no_clobber, err);
     if (status == GI_E_IO && !gi_output_has_folder(path)) /* it existed before the work began */
         status = err->status = GI_E_AGAIN;
@@ -152,8 +175,35 @@ static enum gi_status open_writer(struct tars *tars, size_t shard, struct gi_err
 static void drop_shard(struct tars *tars, struct gi_item *item)
 {
     gi_tar_writer_abandon(&tars->writer);
+    gi_tar_sending_close(&tars->sending);
     tars->spoilt = false;
     item->made.last = gi_tars_are_joined(&tars->source);
+}
+
+/* Makes the end of a shard that of one that failed. */
+static void fail_shard(struct tars *tars, struct gi_item *item)
+{
+    struct gi_tar_tag *tag = item->source.tag;
+    tag->kind = GI_TAR_BROKEN;
+    tag->written = false;
+    item->source.mark = false;
+    drop_shard(tars, item);
+}
+
+/* Completes the tar of a shard. If it goes to a command, and the command fails, only this shard
+ * fails. */
+static enum gi_status commit_shard(struct tars *tars, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_tar_tag *tag = item->source.tag;
+    enum gi_status status =
+        gi_tar_writer_commit(&tars->writer, tars->io.durable && !tars->sending, err);
+    if (status || !tars->sending)
+        return status;
+    item->line.status = gi_tar_sending_run(tars->sending, &tag->sent_nbytes, &item->line.err);
+    if (item->line.status)
+        fail_shard(tars, item);
+    gi_tar_sending_close(&tars->sending);
+    return GI_OK;
 }
 
 /* Ends a shard. If the machine failed, another run could produce more members. The shard is then
@@ -166,12 +216,11 @@ static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct 
             gi_fail(&item->line.err, GI_E_AGAIN,
                     "%s: is not written: the machine failed, not its members: try again",
                     gi_tar_output(&tars->source, tag->shard));
-        tag->kind = GI_TAR_BROKEN;
-        drop_shard(tars, item);
+        fail_shard(tars, item);
         return GI_OK;
     }
     tag->written = !gi_tars_are_joined(&tars->source) || tag->shard + 1 == tars->inputs.n;
-    return tag->written ? gi_tar_writer_commit(&tars->writer, tars->io.durable, err) : GI_OK;
+    return tag->written ? commit_shard(tars, item, err) : GI_OK;
 }
 
 static enum gi_status write_member(struct tars *tars, const struct gi_item *item,
@@ -218,6 +267,7 @@ static enum gi_status end(void *self, enum gi_status status, struct gi_err *err)
 {
     struct tars *tars = self;
     gi_tar_writer_abandon(&tars->writer);
+    gi_tar_sending_close(&tars->sending);
     return status;
 }
 

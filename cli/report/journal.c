@@ -16,6 +16,7 @@
 #include "cli/hash.h"
 #include "cli/json.h"
 #include "cli/log.h"
+#include "cli/shell.h"
 #include "cli/stop.h"
 #include "imgio/imgio.h"
 #include "imgio/small.h"
@@ -63,10 +64,13 @@ static bool grow(struct gi_journal *journal)
     return true;
 }
 
-/* Returns whether the file still has the size and the time that are recorded in the line. */
+/* Returns whether the file still has the size and the time that are recorded in the line. The
+ * output or input of a command has no time, and can't be compared. */
 static bool is_as(const char *path, const json_t *line, const char *nbytes, const char *mtime_ns)
 {
     struct stat st;
+    if (gi_shell_command(path) && !json_object_get(line, mtime_ns))
+        return true;
     return stat(path, &st) == 0 &&
            json_integer_value(json_object_get(line, nbytes)) == (json_int_t)st.st_size &&
            json_integer_value(json_object_get(line, mtime_ns)) == gi_mtime_ns(&st);
@@ -445,7 +449,7 @@ static char *line_text(const struct gi_line *of, const char *key, const char *wh
         json_object_set_new(line, "type", json_string(types[of->shape.type]));
     }
     json_object_set_new(line, "input_bytes", json_integer((json_int_t)of->input_file.nbytes));
-    if (!key && !of->inputs)
+    if (!key && !of->inputs && !of->input_file.piped)
         json_object_set_new(line, "input_mtime_ns", json_integer(of->input_file.mtime_ns));
     if (of->place.width)
         json_object_set_new(line, "place",
@@ -457,7 +461,7 @@ static char *line_text(const struct gi_line *of, const char *key, const char *wh
         json_object_set_new(line, "beside_mtime_ns", json_integer(of->beside.file.mtime_ns));
     }
     json_object_set_new(line, "output_bytes", json_integer((json_int_t)of->output_file.nbytes));
-    if (!key && !of->in_parts)
+    if (!key && !of->in_parts && !of->output_file.piped)
         json_object_set_new(line, "output_mtime_ns", json_integer(of->output_file.mtime_ns));
     if (of->in_parts && !of->status)
         json_object_set_new(line, "outputs", parts_json(of));

@@ -34,7 +34,7 @@ static bool note(struct gi_line_file *file, const char *path)
     struct stat st;
     if (!path || stat(path, &st))
         return false;
-    *file = (struct gi_line_file){(uint64_t)st.st_size, gi_mtime_ns(&st)};
+    *file = (struct gi_line_file){.nbytes = (uint64_t)st.st_size, .mtime_ns = gi_mtime_ns(&st)};
     return true;
 }
 

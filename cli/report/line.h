@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -11,6 +12,7 @@
 struct gi_line_file {
     uint64_t nbytes;
     int64_t mtime_ns;
+    bool piped; /* not a file but what a command wrote or read (cli/shell.h), without a time */
 };
 
 /* One of several results of an input. */

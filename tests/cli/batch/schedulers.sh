@@ -1,6 +1,6 @@
 #!/bin/bash
 # The lines of help cluster that need no cluster: each scheduler makes the files that one process makes.
-# Sources: cli/paths/shard* cli/paths/brace* cli/paths/input_list* cli/help/topics.c
+# Sources: cli/paths/shard* cli/paths/brace* cli/paths/input_list* cli/help/cluster.c cli/help/topics.c
 . "$(dirname "$0")/../lib.sh"
 mkdir bin
 ln -s "$GPUIMG" bin/gpuimg

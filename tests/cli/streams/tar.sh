@@ -131,7 +131,7 @@ expect_error 2 "blur: --tar: x-{08..11}.tar stands for 4 tars and made-{0..2}.ta
 expect_error 2 "blur: --tar: two tars would both be written to made-1.tar" blur --tar 'x-{08,09}.tar' 'made-{1,1}.tar'
 expect_error 2 "blur: x-{0..99999999}.tar: stands for more than 1000000 names" blur --tar 'x-{0..99999999}.tar' made.tar
 expect_error 2 "blur: --tar: want INPUT.tar and OUTPUT.tar, got 3 names*" blur --tar x-08.tar x-09.tar made.tar
-expect_error 2 "blur: --tar: made.zip: want - or a name that ends in .tar*" blur --tar x-08.tar made.zip
+expect_error 2 "blur: --tar: made.zip: want -, pipe:COMMAND or a name that ends in .tar*" blur --tar x-08.tar made.zip
 cp x-08.tar kept.tar
 gpuimg blur --tar kept.tar - >>kept.tar 2>err
 check "standard output that is an input is refused" grep -qx 'gpuimg: blur: -: would be written over the input kept.tar, want another file' err
