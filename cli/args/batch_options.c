@@ -58,7 +58,9 @@
 
 #define FROM                                                                                       \
     {GI_OPTION("files-from", PATH, struct gi_batch_params, files_from), .metavar = "LIST",         \
-     .help = "Read names of further inputs from this file, one per line; - is standard input"},    \
+     .help = "Read names of further inputs from this file, one per line; - is standard input. A "  \
+             "list of more than 64 MiB is not read into memory (see LONG LISTS in gpuimg help "    \
+             "batch)"},                                                                            \
         NULL_NAMES("Names in --files-from end with a zero byte, as find -print0 prints them"),     \
     {                                                                                              \
         GI_OPTION("recursive", FLAG, struct gi_batch_params, recursive),                           \
@@ -74,7 +76,8 @@
                 "Process only share K of N (K = 1 to N): every N-th input of the sorted list, "    \
                 "beginning with the K-th. With \"auto/N\", K is the task number (of Slurm, "       \
                 "Kubernetes, AWS Batch or GNU parallel) modulo N. With \"auto\", K is found in "   \
-                "the same way, and N is the number of tasks"                                       \
+                "the same way, and N is the number of tasks. If a file of more than 64 MiB lists " \
+                "the inputs, share K is the K-th of N equal ranges of its bytes"                   \
     }
 
 #define REPORT                                                                                     \

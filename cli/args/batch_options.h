@@ -107,6 +107,7 @@ struct gi_batch_job {
     const struct gi_batch_params *batch;   /* NULL: the options among the params */
     const struct gi_device_params *device; /* NULL: the options among the params */
     bool takes_stdin;                      /* "-" may be the only input */
+    bool streams_list; /* the inputs may stay in the file of --files-from, if they are many */
     /* For a chain that ends in an analysis: takes the CSV of each image, in the order of the
      * inputs, in place of a table. `tar` is NULL if `file` is not in a tar. */
     void (*take)(void *taker, const char *tar, const char *file, const char *csv, size_t nbytes);

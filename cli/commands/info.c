@@ -422,7 +422,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
             texts[n++] = all[i].name;
     struct infos infos = {.own = params[SET_OWN], .input = params[SET_INPUT]};
     struct gi_batch_files *files = &infos.files;
-    const struct gi_batch_job job = {.command = self, .params = params};
+    const struct gi_batch_job job = {.command = self, .params = params, .streams_list = true};
     const struct gi_batch batch = {.job = &job,
                                    .source = &files->source,
                                    .target = &gi_target_texts,

@@ -43,11 +43,14 @@ static const struct gi_option options[] = {
 static enum gi_status log_missing(const struct gi_journal_merge *merge, struct gi_err *err)
 {
     uint64_t failed = gi_journal_merge_failed(merge), untold = gi_journal_merge_untold(merge);
-    if (failed + untold == 0)
-        return GI_OK;
-    return gi_fail(err, GI_E_DIFFERENT,
-                   "of %" PRIu64 " files %" PRIu64 " failed and %" PRIu64 " never ran",
-                   merge->files, failed, untold);
+    uint32_t absent = gi_journal_merge_absent(merge);
+    if (failed + untold + absent == 0)
+        return gi_journal_merge_check_outputs(merge, err);
+    gi_fail(err, GI_E_DIFFERENT,
+            "of %" PRIu64 " files %" PRIu64 " failed and %" PRIu64 " never ran", merge->files,
+            failed, untold);
+    return absent ? gi_err_prefix(err, "%" PRIu32 " shards have no report", absent)
+                  : GI_E_DIFFERENT;
 }
 
 static enum gi_status merge_reports(struct gi_journal_merge *merge,

@@ -167,23 +167,30 @@ static enum gi_status check_folders(const struct gi_batch_files *files, struct g
     return status || !report ? status : check_inside(files, report, err);
 }
 
-enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
+enum gi_status gi_batch_add_options(const struct gi_batch_files *files, struct gi_paths *paths,
+                                    struct gi_err *err)
 {
     const struct gi_batch_params *p = files->params;
-    struct gi_paths paths = {0};
-    struct gi_path a, b;
-    enum gi_status status = gi_paths_add(&paths, GI_PATH_REPORT, 0, p->report, err);
+    enum gi_status status = gi_paths_add(paths, GI_PATH_REPORT, 0, p->report, err);
     if (!status)
-        status = gi_paths_add(&paths, GI_PATH_REPORT, 1, files->junit, err);
+        status = gi_paths_add(paths, GI_PATH_REPORT, 1, files->junit, err);
     if (!status)
-        status = gi_paths_add(&paths, GI_PATH_REPORT, 2, files->html, err);
+        status = gi_paths_add(paths, GI_PATH_REPORT, 2, files->html, err);
     if (!status)
-        status = gi_paths_add(&paths, GI_PATH_TABLE, 0, p->table, err);
+        status = gi_paths_add(paths, GI_PATH_TABLE, 0, p->table, err);
     if (!status)
-        status = gi_paths_add(&paths, GI_PATH_LIST, 0, p->files_from, err);
+        status = gi_paths_add(paths, GI_PATH_LIST, 0, p->files_from, err);
     const char *image;
     for (int i = 0; !status && (image = gi_rules_image(files->rules, files->chain, i)); i++)
-        status = gi_paths_add(&paths, GI_PATH_IMAGE, (size_t)i, image, err);
+        status = gi_paths_add(paths, GI_PATH_IMAGE, (size_t)i, image, err);
+    return status;
+}
+
+enum gi_status gi_batch_check_listed(const struct gi_batch_files *files, struct gi_err *err)
+{
+    struct gi_paths paths = {0};
+    struct gi_path a, b;
+    enum gi_status status = gi_batch_add_options(files, &paths, err);
     for (size_t i = 0; i < files->in.list.n && !status; i++) {
         if (files->out.named && !files->in.list.inputs[i].why)
             status = add_outputs(files, &paths, i, err);
@@ -199,4 +206,9 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
         status = fail_clash(files, &a, &b, err);
     gi_paths_free(&paths);
     return status;
+}
+
+enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
+{
+    return files->in.stream ? gi_batch_check_stream(files, err) : gi_batch_check_listed(files, err);
 }

@@ -57,7 +57,9 @@ static enum gi_status run_files(const struct gi_batch_job *job, char **operands,
                                    .target = &a_file_each,
                                    .self = &images,
                                    .run = work_on};
-    enum gi_status status = gi_batch_open(&files, job, operands, noperands, err);
+    struct gi_batch_job own = *job;
+    own.streams_list = true;
+    enum gi_status status = gi_batch_open(&files, &own, operands, noperands, err);
     if (!status)
         status = gi_batch_run(&batch, err);
     gi_batch_close(&files);

@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/args/rules.h"
 #include "cli/inputs/pair_list.h"
 #include "cli/inputs/tar_pairs.h"
 #include "cli/log.h"
+#include "cli/paths/known_folders.h"
 #include "cli/paths/output.h"
 #include "imgio/imgio.h"
 #include "imgio/small.h"
@@ -37,11 +39,11 @@ static size_t place_of(const struct gi_batch_files *files, size_t i)
     return files->in.share ? (size_t)(files->in.share[i] - files->in.list.inputs) : i;
 }
 
-/* Returns whether input i needs no work: an earlier run has finished it, or --no-clobber keeps its
+/* Returns whether an input needs no work: an earlier run has finished it, or --no-clobber keeps its
  * output. With a report, which says what became of each input, the latter is an error instead. */
-static bool is_done(const struct gi_batch_files *files, size_t i, const char *output)
+static bool is_done(const struct gi_batch_files *files, const struct gi_input *input,
+                    const char *output)
 {
-    const struct gi_input *input = &files->in.list.inputs[i];
     bool one = !files->out.a_file_a_page && !files->out.a_file_a_size;
     bool skips = files->out.skips_existing && one && !input->why;
     return gi_report_has(&files->report, input->path, output) ||
@@ -60,6 +62,34 @@ static enum gi_status name_beside(struct gi_batch_files *files, const struct gi_
         free(path);
     }
     return status;
+}
+
+/* Returns whether the list of --files-from may stay in its file. */
+static bool may_stream(const struct gi_batch_files *files, const struct gi_batch_job *job,
+                       int noperands)
+{
+    const struct gi_batch_params *p = files->params;
+    bool one_each = !job->work || (files->out.results == GI_BATCH_A_FILE && !job->work->beside);
+    return job->streams_list && one_each && !noperands && !p->recursive && !p->tar;
+}
+
+/* Reads the list of --files-from, or opens it to be read during the batch. */
+static enum gi_status read_list(struct gi_batch_files *files, const struct gi_batch_job *job,
+                                int noperands, struct gi_err *err)
+{
+    const struct gi_batch_params *p = files->params;
+    struct gi_batch_inputs *in = &files->in;
+    enum gi_status status = GI_OK;
+    if (may_stream(files, job, noperands))
+        status = gi_list_stream_open(&in->stream, p->files_from, p->null, err);
+    if (status || !in->stream)
+        return status ? status : gi_list_from(&in->list, p->files_from, p->null, p->recursive, err);
+    files->source.rules = files->rules;
+    char *text =
+        in->shard.n ? gi_batch_text(job->command, job->text ? job->text : "", job->params) : NULL;
+    bool numbered = (text && strstr(text, "{index")) || (p->out && strstr(p->out, "{index"));
+    free(text);
+    return gi_list_stream_select(in->stream, &in->shard, in->list.matcher, numbered, err);
 }
 
 enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch_job *job,
@@ -100,9 +130,10 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                      ? gi_list_add(&files->in.list, "-", err)
                      : gi_list_operands(&files->in.list, operands, noperands, p->recursive, err);
     if (!status && p->files_from)
-        status = gi_list_from(&files->in.list, p->files_from, p->null, p->recursive, err);
-    if (!status)
-        status = gi_list_check(&files->in.list, err);
+        status = read_list(files, job, noperands, err);
+    if (status || files->in.stream)
+        return status;
+    status = gi_list_check(&files->in.list, err);
     if (!status && files->in.shard.n)
         gi_list_sort(&files->in.list);
     if (!status)
@@ -126,6 +157,8 @@ void gi_batch_close(struct gi_batch_files *files)
     gi_tar_pairs_free(&files->tar_pairs);
     gi_page_cursor_close(&files->cursor);
     free(files->in.share);
+    gi_list_stream_close(&files->in.stream);
+    gi_known_folders_free(&files->out.folders);
     gi_list_free(&files->in.list);
     gi_list_free(&files->in.others);
     gi_list_free(&files->in.beside);
@@ -141,108 +174,91 @@ enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
     return gi_naming_folder(&files->out.naming, &files->in.list, item->source.place, *path, err);
 }
 
-/* Returns what gives the results suffixes of their own, if those of the inputs name their formats;
- * otherwise NULL. */
-static const char *other_suffix(const struct gi_naming *naming)
-{
-    if (!naming->template || strstr(naming->template, "{ext}"))
-        return naming->suffix ? NULL : "--suffix, such as --suffix .png";
-    return strstr(naming->template, "{name}") ? "--out with {stem}.png in place of {name}" : NULL;
-}
-
-/* Checks that the output of input i, an image, has the name of a format that can be written. One
- * that is named after a video passes, because its reader reports what can be done with it. */
-static enum gi_status check_format(const struct gi_batch_files *files, size_t i, const char *output,
-                                   const char *image_format, struct gi_err *err)
-{
-    char *const *input = &files->in.list.inputs[i].path;
-    const char *want = other_suffix(&files->out.naming), *format = gi_save_format(output, NULL);
-    if (want && !image_format && format && strcmp(format, "y4m") == 0)
-        return GI_OK;
-    enum gi_status status = gi_save_check(output, image_format, err);
-    status = gi_cli_missing_first(status, input, 1, err);
-    return !status || status == GI_E_IO || !want || image_format
-               ? status
-               : gi_err_prefix(err, "%s: want %s", *input, want);
-}
-
-/* Checks the formats of all outputs. If some of them can be written, the inputs of the others fail
- * on their own. */
-static enum gi_status check_formats(struct gi_batch_files *files, const char *image_format,
-                                    struct gi_err *err)
-{
-    struct gi_err first = {0};
-    bool any = false;
-    for (size_t i = 0; i < files->in.list.n; i++) {
-        struct gi_input *input = &files->in.list.inputs[i];
-        if (input->why)
-            continue;
-        char *output = gi_naming_output(&files->out.naming, &files->in.list, i);
-        struct gi_err refused = {0};
-        input->unwritable = check_format(files, i, output, image_format, &refused);
-        any |= !input->unwritable;
-        first = first.status ? first : refused;
-        free(output);
-    }
-    return any || !first.status ? GI_OK : gi_fail(err, first.status, "%s", first.text);
-}
-
-/* Fails the item whose output check_formats() refused. */
-static void refuse_format(struct gi_item *item, const struct gi_batch_files *files, size_t i)
-{
-    if (!item->line.status)
-        item->line.status = check_format(files, i, item->line.output, NULL, &item->line.err);
-    if (item->line.status == GI_E_USAGE)
-        item->line.status = item->line.err.status = GI_E_UNSUPPORTED;
-}
-
-enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
-                              struct gi_err *err)
-{
-    files->out.named = true;
-    files->out.a_file_a_page = images && gi_naming_has_page(&files->out.naming);
-    files->out.a_file_a_size =
-        files->out.naming.sizes && gi_naming_is_per_size(files->out.naming.template);
-    if (!files->out.naming.suffix && image_format)
-        files->out.naming.suffix = image_format;
-    if (!files->params->out_dir && !files->params->out)
-        return gi_fail(err, GI_E_USAGE, "want --out-dir or --out for the results");
-    enum gi_status status = gi_naming_check(&files->out.naming, err);
-    if (!status && images)
-        status = check_formats(files, image_format, err);
-    return status ? status : gi_batch_check(files, err);
-}
-
 enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)
 {
     return gi_naming_folders(&files->out.naming, &files->in.list, err);
+}
+
+/* An input of this task: the one at `at` of `list`. */
+struct place {
+    const struct gi_list *list;
+    size_t at;
+    struct gi_list one; /* of an input that is not in memory */
+};
+
+static enum gi_status next_place(struct gi_batch_files *files, struct place *place, bool *more,
+                                 struct gi_err *err)
+{
+    struct gi_batch_inputs *in = &files->in;
+    *place = (struct place){.list = &in->list};
+    if (in->stream) {
+        place->list = &place->one;
+        return gi_list_stream_next_one(files->in.stream, &place->one, more, err);
+    }
+    *more = in->next < in->n;
+    if (*more)
+        place->at = place_of(files, in->next++);
+    return GI_OK;
+}
+
+/* Prepares the output of an input that is not in memory. For inputs in memory this was done for all
+ * outputs before the work began. */
+static void prepare_output(struct gi_batch_files *files, struct gi_item *item,
+                           const struct gi_list *one)
+{
+    struct stat st;
+    struct gi_line *line = &item->line;
+    if (line->status)
+        return;
+    if (lstat(gi_output_file(line->output), &st) == 0 && S_ISLNK(st.st_mode))
+        line->status = gi_fail(&line->err, GI_E_IO,
+                               "%s: is a symbolic link, want a file for the result of an input in "
+                               "so long a list",
+                               line->output);
+    else
+        line->status = gi_known_folders_make(&files->out.folders, &files->out.naming, one,
+                                             line->output, &line->err);
+    if (files->out.images && !line->status)
+        gi_batch_refuse_format(item, files, one->inputs);
+}
+
+/* Fills in an item for the input. */
+static void fill_item(struct gi_item *item, struct gi_batch_files *files, const struct place *place)
+{
+    const struct gi_input *input = &place->list->inputs[place->at];
+    size_t i = place->at;
+    item->line.other = files->in.others.n ? files->in.others.inputs[i].path : NULL;
+    item->line.beside.path = files->in.beside.n ? files->in.beside.inputs[i].path : NULL;
+    item->source.place = i;
+    item->source.number = input->number ? input->number - 1 : i;
+    item->source.rule = input->rule;
+    item->line.in_parts = files->out.results != GI_BATCH_A_FILE || files->out.a_file_a_page ||
+                          files->out.a_file_a_size;
+    item->line.input = gi_small_copy(input->path);
+    gi_item_refuse(item, input);
+    if (input->unwritable)
+        gi_batch_refuse_format(item, files, input);
+    if (files->in.stream && files->out.named)
+        prepare_output(files, item, place->list);
 }
 
 /* Returns the next input that an earlier run has not finished and that is not skipped. */
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_batch_files *files = self;
-    for (*more = false; files->in.next < files->in.n && !*more; files->in.next++) {
-        size_t i = place_of(files, files->in.next);
-        const char *input = files->in.list.inputs[i].path;
+    struct place place;
+    enum gi_status status;
+    while (!(status = next_place(files, &place, more, err)) && *more) {
+        const struct gi_input *input = &place.list->inputs[place.at];
         free(item->line.output);
         item->line.output =
-            files->out.named ? gi_naming_output(&files->out.naming, &files->in.list, i) : NULL;
-        if (files->out.named && is_done(files, i, item->line.output))
+            files->out.named ? gi_naming_output(&files->out.naming, place.list, place.at) : NULL;
+        if (files->out.named && is_done(files, input, item->line.output))
             continue;
-        item->line.other = files->in.others.n ? files->in.others.inputs[i].path : NULL;
-        item->line.beside.path = files->in.beside.n ? files->in.beside.inputs[i].path : NULL;
-        item->source.place = item->source.number = i;
-        item->source.rule = files->in.list.inputs[i].rule;
-        item->line.in_parts = files->out.results != GI_BATCH_A_FILE || files->out.a_file_a_page ||
-                              files->out.a_file_a_size;
-        item->line.input = gi_small_copy(input);
-        gi_item_refuse(item, &files->in.list.inputs[i]);
-        if (files->in.list.inputs[i].unwritable)
-            refuse_format(item, files, i);
-        *more = true;
+        fill_item(item, files, &place);
+        break;
     }
-    return GI_OK;
+    return status;
 }
 
 static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
@@ -256,6 +272,34 @@ static char *output_of(void *arg, size_t input)
 {
     const struct gi_batch_files *files = arg;
     return gi_naming_output(&files->out.naming, &files->in.list, input);
+}
+
+/* Returns whether this batch makes `output` from an input with that name. A number in the name of
+ * the output is not checked, because it is not known where in the list the input is. */
+static bool is_output_of(void *arg, const char *input, const char *output)
+{
+    const struct gi_batch_files *files = arg;
+    const char *slash = strrchr(input, '/');
+    struct gi_input own = {.path = (char *)(uintptr_t)input,
+                           .root = slash ? (size_t)(slash - input) + 1 : 0};
+    const struct gi_list one = {.inputs = &own, .n = 1};
+    if (files->params->out && strstr(files->params->out, "{index"))
+        return true;
+    char *made = gi_naming_output(&files->out.naming, &one, 0);
+    bool same = strcmp(made, output) == 0;
+    free(made);
+    return same;
+}
+
+/* Describes a list that is not in memory. */
+static enum gi_status describe_stream(struct gi_report_options *options,
+                                      const struct gi_batch_files *files, struct gi_err *err)
+{
+    options->inputs = NULL;
+    options->is_output = is_output_of;
+    options->head.files = files->in.n;
+    options->head.list_nbytes = gi_list_stream_nbytes(files->in.stream);
+    return gi_list_stream_hash(&options->head.list, files->in.stream, err);
 }
 
 enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct gi_batch_job *job,
@@ -280,6 +324,8 @@ enum gi_status gi_batch_files_report(struct gi_batch_files *files, const struct 
                                         .output = output_of,
                                         .arg = files};
     enum gi_status status = p->report ? gi_pairs_name(&pairs, files, err) : GI_OK;
+    if (!status && files->in.stream)
+        status = describe_stream(&options, files, err);
     if (!status)
         status = gi_report_open(&files->report, &options, err);
     gi_list_free(&pairs);
@@ -300,18 +346,22 @@ static enum gi_status conclude(void *self, const struct gi_tally *tally, enum gi
     return gi_batch_failed(tally, err);
 }
 
-/* Returns the number of inputs that an earlier run has finished or that are skipped. */
-static uint64_t count_skipped(const struct gi_batch_files *files)
+/* Sets *n to the number of inputs that an earlier run has finished or that are skipped. */
+static enum gi_status count_skipped(struct gi_batch_files *files, uint64_t *n, struct gi_err *err)
 {
-    uint64_t n = 0;
-    bool any = files->out.named && (files->params->resume || files->out.skips_existing);
-    for (size_t i = 0; any && i < files->in.n; i++) {
-        size_t place = place_of(files, i);
-        char *output = gi_naming_output(&files->out.naming, &files->in.list, place);
-        n += is_done(files, place, output);
+    struct place place;
+    bool more = files->out.named && (files->params->resume || files->out.skips_existing);
+    enum gi_status status = GI_OK;
+    *n = 0;
+    while (more && !(status = next_place(files, &place, &more, err)) && more) {
+        char *output = gi_naming_output(&files->out.naming, place.list, place.at);
+        *n += is_done(files, &place.list->inputs[place.at], output);
         free(output);
     }
-    return n;
+    files->in.next = 0;
+    if (files->in.stream)
+        gi_list_stream_rewind(files->in.stream);
+    return status;
 }
 
 static enum gi_status open_files(struct gi_source *source, const struct gi_batch_job *job,
@@ -319,8 +369,7 @@ static enum gi_status open_files(struct gi_source *source, const struct gi_batch
 {
     struct gi_batch_files *files = source->self;
     enum gi_status status = gi_batch_files_report(files, job, err);
-    source->skipped = status ? 0 : count_skipped(files);
-    return status;
+    return status ? status : count_skipped(files, &source->skipped, err);
 }
 
 static enum gi_status open_pages(struct gi_source *source, const struct gi_batch_job *job,
@@ -333,9 +382,11 @@ static enum gi_status open_pages(struct gi_source *source, const struct gi_batch
     files->cursor.io = files->io;
     files->cursor.share = files->in.share;
     files->cursor.n = files->in.n;
-    if (!status)
+    files->cursor.stream = files->in.stream;
+    if (!status && !files->in.stream) {
         status = gi_page_cursor_count(&n, &files->cursor, err);
-    source->n = n;
+        source->n = n;
+    }
     return status;
 }
 

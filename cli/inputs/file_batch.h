@@ -5,6 +5,7 @@
 #include "cli/inputs/batch.h"
 #include "cli/inputs/page_cursor.h"
 #include "cli/inputs/tar_source.h"
+#include "cli/paths/list_stream.h"
 #include "cli/paths/names.h"
 #include "cli/paths/shard.h"
 #include "cli/report/report.h"
@@ -18,6 +19,8 @@ struct gi_batch_inputs {
     struct gi_input **share; /* the inputs of the shard; NULL if it is the whole list */
     size_t n;                /* number of inputs in the share */
     size_t next;
+    /* If the list is not in memory, it is here, and `list` is empty; otherwise NULL. */
+    struct gi_list_stream *stream;
 };
 
 /* The outputs. */
@@ -28,6 +31,9 @@ struct gi_batch_outputs {
     bool skips_existing; /* inputs whose output exists are skipped (--no-clobber) */
     bool a_file_a_page;  /* there is an output per page of an input */
     bool a_file_a_size;  /* the names of the outputs have the size of the image in them */
+    bool images;         /* the outputs are images, in this format if it is not NULL */
+    const char *image_format;
+    struct gi_known_folders *folders; /* of in.stream; NULL if there are none yet */
 };
 
 /* A batch of files while it runs. */
@@ -67,9 +73,24 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
                               struct gi_err *err);
 enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err);
 
+/* Fails the item of an input if its output, an image, has a name for which there is no format. */
+void gi_batch_refuse_format(struct gi_item *item, const struct gi_batch_files *files,
+                            const struct gi_input *input);
+
 /* Checks before any work that no file is written twice, or both read and written. The files are
  * outputs (if items have them), --report, --table, the list and the inputs. Errors: GI_E_USAGE. */
 enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err);
+
+/* As gi_batch_check(), for the inputs in in.list. */
+enum gi_status gi_batch_check_listed(const struct gi_batch_files *files, struct gi_err *err);
+/* As gi_batch_check(), for the inputs of this task in a list that is not in memory. Counts them,
+ * and refuses an empty list. Symbolic links from an input or an output to a file are not
+ * followed. */
+enum gi_status gi_batch_check_stream(struct gi_batch_files *files, struct gi_err *err);
+/* Adds the files that options name. */
+struct gi_paths;
+enum gi_status gi_batch_add_options(const struct gi_batch_files *files, struct gi_paths *paths,
+                                    struct gi_err *err);
 
 /* Sets *path to an item's output for a channel, and makes its folder. The caller frees *path, also
  * after an error. Errors: as gi_naming_folders(). */

@@ -167,16 +167,30 @@ static enum gi_status open_next(struct gi_page_cursor *cursor, const struct gi_i
                    input->path, counted->n, n ? n : 1);
 }
 
+/* Sets *input to the input of the next page. */
+static enum gi_status next_input(struct gi_page_cursor *cursor, const struct gi_input **input,
+                                 bool *more, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    *input = &cursor->current;
+    *more = cursor->pages || cursor->next < cursor->n;
+    if (cursor->stream && !cursor->pages)
+        status = gi_list_stream_next(cursor->stream, &cursor->current, more, err);
+    if (*more && !cursor->stream)
+        *input = input_at(cursor, cursor->next - (cursor->pages != NULL));
+    return status;
+}
+
 enum gi_status gi_page_cursor_next(struct gi_page_cursor *cursor, struct gi_item *item, bool *more,
                                    struct gi_err *err)
 {
     struct gi_err fault;
-    enum gi_status status = GI_OK;
-    *more = cursor->pages || cursor->next < cursor->n;
-    if (!*more)
-        return GI_OK;
-    const struct gi_input *input = input_at(cursor, cursor->next - (cursor->pages != NULL));
-    item->source.place = item->source.number = (size_t)(input - cursor->list->inputs);
+    const struct gi_input *input;
+    enum gi_status status = next_input(cursor, &input, more, err);
+    if (status || !*more)
+        return status;
+    item->source.place = cursor->stream ? 0 : (size_t)(input - cursor->list->inputs);
+    item->source.number = cursor->stream ? input->number - 1 : item->source.place;
     item->source.rule = input->rule;
     if (!cursor->pages)
         status = open_next(cursor, input, &fault);

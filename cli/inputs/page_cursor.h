@@ -5,6 +5,7 @@
 
 #include "cli/args/image_files.h"
 #include "cli/paths/input_list.h"
+#include "cli/paths/list_stream.h"
 #include "cli/run/item.h"
 #include "imgio/pages.h"
 
@@ -39,7 +40,11 @@ struct gi_page_cursor {
     /* leaves images that are one behind the other in their file to the work on it, unless the path
      * has brackets */
     bool tells_joined;
-    size_t n;               /* number of inputs */
+    size_t n; /* number of inputs */
+    /* If this is not NULL, the inputs are read from here in place of `list`, and `current` is the
+     * last one. */
+    struct gi_list_stream *stream;
+    struct gi_input current;
     size_t next;            /* the next input */
     struct gi_pages *pages; /* the open file whose page `page` is next; NULL: none */
     int page;

@@ -148,21 +148,38 @@ static bool writes_arrays(const struct tables *tables)
     return gi_chain_makes_arrays(tables->chain);
 }
 
-/* Checks the outputs. Their suffixes may come from --out. */
-static enum gi_status check_outputs(const struct gi_batch_files *files,
-                                    const struct gi_chain *chain, struct gi_err *err)
+/* Checks the suffix of the output of input `at`. */
+static enum gi_status check_suffix(const struct gi_batch_files *files, const struct gi_list *list,
+                                   size_t at, const struct gi_chain *chain, struct gi_err *err)
 {
     char want[100];
     enum gi_status status = GI_OK;
-    for (size_t i = 0; i < files->in.list.n && !status; i++) {
-        if (files->in.list.inputs[i].why)
-            continue;
-        char *output = gi_naming_output(&files->out.naming, &files->in.list, i);
-        if (!gi_text_has_suffix(output, gi_chain_suffixes(chain)))
-            status = gi_fail(err, GI_E_USAGE, "%s: want a name that ends in %s", output,
-                             gi_tables_want(chain, want, sizeof want));
-        free(output);
+    if (list->inputs[at].why)
+        return GI_OK;
+    char *output = gi_naming_output(&files->out.naming, list, at);
+    if (!gi_text_has_suffix(output, gi_chain_suffixes(chain)))
+        status = gi_fail(err, GI_E_USAGE, "%s: want a name that ends in %s", output,
+                         gi_tables_want(chain, want, sizeof want));
+    free(output);
+    return status;
+}
+
+/* Checks the outputs. Their suffixes may come from --out. */
+static enum gi_status check_outputs(struct gi_batch_files *files, const struct gi_chain *chain,
+                                    struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    struct gi_list one;
+    bool more = files->in.stream;
+    for (size_t i = 0; i < files->in.list.n && !status; i++)
+        status = check_suffix(files, &files->in.list, i, chain, err);
+    while (more && !status) {
+        status = gi_list_stream_next_one(files->in.stream, &one, &more, err);
+        if (more && !status)
+            status = check_suffix(files, &one, 0, chain, err);
     }
+    if (files->in.stream)
+        gi_list_stream_rewind(files->in.stream);
     return status;
 }
 
@@ -225,6 +242,7 @@ static enum gi_status open_inputs(struct tables *tables, const struct gi_batch_j
     struct gi_batch_files *files = &tables->files;
     struct gi_batch_job own = *job;
     own.takes_stdin = gi_batch_params(job)->table != NULL;
+    own.streams_list = true;
     enum gi_status status = gi_batch_open(files, &own, operands, noperands, err);
     for (int i = 1; i < gi_rules_n(files->rules) && !status; i++) {
         const struct gi_chain *chain = gi_rules_chain(files->rules, i, NULL);

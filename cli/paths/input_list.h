@@ -21,6 +21,8 @@ struct gi_input {
     int why;
     int rule;        /* as gi_matcher_rule() returns it */
     bool unwritable; /* the input fails: its output has a name for which there is no format */
+    /* position in a list that is not in memory (cli/paths/list_stream.h), from 1; 0: none */
+    uint64_t number;
     /* the day of the image, found when a name needs it the first time; "": not yet */
     char date[GI_IMAGE_DATE_NBYTES];
 };

@@ -216,7 +216,7 @@ static void print_number(char number[32], enum field field, const char *text, si
                          const struct gi_naming *naming, const struct gi_input *input, size_t at)
 {
     struct gi_selection selection = {0};
-    uint64_t v = 1 + (naming->index ? *naming->index : at);
+    uint64_t v = input->number ? input->number : 1 + (naming->index ? *naming->index : at);
     int width = width_of(text, n);
     if (field == PAGE) {
         gi_path_file(input->path, &selection);
@@ -230,31 +230,49 @@ static void print_number(char number[32], enum field field, const char *text, si
     snprintf(number, 32, "%0*llu", width, (unsigned long long)v);
 }
 
+/* A name that is made piece by piece. A stream of the C library would take longer to open than a
+ * name takes to make, and lists may have 10^8 names. */
+struct made_name {
+    char *text;
+    size_t n, room;
+};
+
+static void append(struct made_name *made, struct names_piece piece)
+{
+    if (made->n + piece.n >= made->room) {
+        made->room = 2 * (made->n + piece.n) + 128;
+        made->text = gi_small_realloc(made->text, made->room, 1);
+    }
+    memcpy(made->text + made->n, piece.text, piece.n);
+    made->n += piece.n;
+    made->text[made->n] = '\0';
+}
+
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t at)
 {
     struct gi_input *input = &list->inputs[at];
     const char *text = naming->template ? naming->template : naming->channel ? a_channel : plain;
+    const char *folder = naming->folder ? naming->folder : "";
     char number[32] = "";
-    size_t n;
-    struct gi_text_memory memory;
-    FILE *out = gi_text_open(&memory);
-    size_t length = naming->folder ? strlen(naming->folder) : 0;
-    if (length)
-        fprintf(out, "%s%s", naming->folder, naming->folder[length - 1] == '/' ? "" : "/");
+    struct made_name made = {0};
+    size_t n = strlen(folder);
+    append(&made, (struct names_piece){folder, n});
+    if (n && folder[n - 1] != '/')
+        append(&made, (struct names_piece){"/", 1});
     for (; *text; text += n) {
         int field = *text == '{' ? field_at(text, &n) : -1;
         if (!has_field(naming, field) || is_size(field)) {
-            n = 1;
-            putc(*text, out);
+            n = 1 + strcspn(text + 1, "{");
+            append(&made, (struct names_piece){text, n});
             continue;
         }
         if (field == INDEX || field == PAGE)
             print_number(number, (enum field)field, text, n, naming, input, at);
         struct names_piece piece = piece_of((enum field)field, naming, input, number);
-        fwrite(piece.text, 1, piece.n, out);
+        append(&made, piece);
         n += !piece.n && text[n] == '/'; /* an empty folder adds no slash */
     }
-    return gi_text_close(out, &memory);
+    return made.text;
 }
 
 void gi_naming_cut_size(char *path)

@@ -87,6 +87,19 @@ static uint64_t folder_key(char *path)
     return key;
 }
 
+uint64_t gi_path_folder_key(const char *folder)
+{
+    char *path = settled(folder);
+    uint64_t key = folder_key(path);
+    free(path);
+    return key;
+}
+
+uint64_t gi_path_key(uint64_t folder_key, const char *name, size_t n)
+{
+    return gi_hash(gi_hash(folder_key, "/", 1), name, n);
+}
+
 /* Returns whether the name is too long for any file. */
 static bool is_too_long(const char *path)
 {
@@ -101,9 +114,7 @@ static void enter_folder(struct gi_paths *paths, const char *path)
         return;
     free(paths->folder);
     paths->folder = gi_small_copy_n(path, n);
-    char *folder = settled(paths->folder);
-    paths->folder_key = folder_key(folder);
-    free(folder);
+    paths->folder_key = gi_path_folder_key(paths->folder);
 }
 
 /* Returns the path of the target of the symbolic link `path`. If the link is relative, the folder
@@ -160,7 +171,7 @@ enum gi_status gi_paths_add(struct gi_paths *paths, enum gi_path_kind kind, size
         return GI_OK;
     enter_folder(paths, file);
     const char *name = name_in(file);
-    uint64_t key = gi_hash(gi_hash(paths->folder_key, "/", 1), name, strlen(name));
+    uint64_t key = gi_path_key(paths->folder_key, name, strlen(name));
     free(file);
     return regular ? add(paths, (struct gi_path){key, index, kind}, err) : GI_OK;
 }

@@ -42,6 +42,12 @@ enum gi_status gi_paths_add_folder(struct gi_paths *paths, enum gi_path_kind kin
                                    const char *path, struct gi_err *err);
 void gi_paths_free(struct gi_paths *paths);
 
+/* Returns the key of a folder, whose path is empty or ends in a slash. */
+uint64_t gi_path_folder_key(const char *folder);
+/* Returns the key of the file `name` in the folder with that key. A symbolic link is not followed.
+ */
+uint64_t gi_path_key(uint64_t folder_key, const char *name, size_t n);
+
 /* Sorts by key, then kind, then index. */
 void gi_paths_sort(struct gi_paths *paths);
 

@@ -284,6 +284,8 @@ static char *head_text(const struct gi_journal_head *head)
         json_object_set_new(line, "with", json_string(with));
     json_object_set_new(line, "list", json_string(list));
     json_object_set_new(line, "files", json_integer((json_int_t)head->files));
+    if (head->list_nbytes)
+        json_object_set_new(line, "list_bytes", json_integer((json_int_t)head->list_nbytes));
     if (*shard)
         json_object_set_new(line, "shard", json_string(shard));
     return gi_json_dump(line, 0);
@@ -325,10 +327,9 @@ static int open_report(const char *path, int how)
 static enum gi_status start(struct gi_journal *journal, const struct gi_journal_head *head,
                             struct gi_err *err)
 {
-    bool resume = journal->resume;
     struct gi_sink *sink = NULL;
-    FILE *old = resume ? fopen(journal->path, "r") : NULL;
-    if (resume && !old && errno != ENOENT)
+    FILE *old = journal->resume ? fopen(journal->path, "r") : NULL;
+    if (journal->resume && !old && errno != ENOENT)
         return gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
                        strerror(errno));
     struct stat st;

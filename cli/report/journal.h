@@ -15,6 +15,9 @@ struct gi_journal_head {
     /* gi_chain_hash() of the chain, which is a hash of its further images and files. */
     uint64_t with;
     uint64_t files; /* number of files in the whole list */
+    /* If this is not 0, the list is not in memory, and this is its size. Then `files` is the number
+     * of files in the shard, and `list` is gi_list_stream_hash(). */
+    uint64_t list_nbytes;
     struct gi_shard shard;
     bool tars; /* the files are tars, and their members have lines too */
 };

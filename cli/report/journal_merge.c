@@ -1,9 +1,11 @@
 /* Joins the reports of the tasks of a batch into one report. It has one line per input, which is
  * the last line that says that the input is done.
  * SPDX-License-Identifier: MIT */
+#include "cli/hash.h"
 #include "cli/json.h"
 #include "cli/log.h"
 #include "cli/paths/input_list.h"
+#include "cli/paths/list_stream.h"
 #include "cli/paths/shard.h"
 #include "cli/report/journal_merge.h"
 #include "imgio/imgio.h"
@@ -43,7 +45,9 @@ static enum gi_status check_same(const struct gi_journal_merge *merge, const cha
 {
     const char *list = text_of(header, "list"), *chain = text_of(header, "chain");
     const char *version = text_of(header, "gpuimg");
-    if (strcmp(list, merge->list) != 0 || files != merge->files)
+    uint64_t nbytes = (uint64_t)json_integer_value(json_object_get(header, "list_bytes"));
+    if (strcmp(list, merge->list) != 0 || nbytes != merge->list_nbytes ||
+        (!merge->by_range && files != merge->files))
         return gi_fail(err, GI_E_FORMAT,
                        "%s: is of another list: %s with %" PRIu64
                        " files, %s is of %s with %" PRIu64,
@@ -61,10 +65,11 @@ static enum gi_status check_same(const struct gi_journal_merge *merge, const cha
     return GI_OK;
 }
 
-/* Adds a shard. A number may occur again because a task ran again, or because a task was by mistake
- * given the number of another task. In the second case the shard of the task will be missing. */
+/* Adds a shard with its number of files. A number may occur again because a task ran again, or
+ * because a task was by mistake given the number of another task. In the second case the shard of
+ * the task will be missing. */
 static void add_shard(struct gi_journal_merge *merge, const char *path,
-                      const struct gi_shard *shard)
+                      const struct gi_shard *shard, uint64_t files)
 {
     for (size_t i = 0; i < merge->nshards; i++)
         if (merge->shards[i].k == shard->k && merge->shards[i].n == shard->n) {
@@ -78,7 +83,9 @@ static void add_shard(struct gi_journal_merge *merge, const char *path,
         }
     merge->shards = gi_small_realloc(merge->shards, merge->nshards + 1, sizeof *merge->shards);
     merge->shards[merge->nshards++] =
-        (struct gi_journal_merge_shard){shard->k, shard->n, gi_small_copy(path)};
+        (struct gi_journal_merge_shard){shard->k, shard->n, gi_small_copy(path), files};
+    if (merge->by_range)
+        merge->files += files;
 }
 
 static enum gi_status add_header(struct gi_journal_merge *merge, const char *path,
@@ -90,7 +97,16 @@ static enum gi_status add_header(struct gi_journal_merge *merge, const char *pat
     merge->n_differs |= merge->first && shard->n != merge->n;
     if (merge->first && check_same(merge, path, (uint64_t)files, header, err))
         return err->status;
-    add_shard(merge, path, shard);
+    if (merge->by_range && shard->n != merge->n)
+        return gi_fail(err, GI_E_FORMAT,
+                       "%s: is of one of %" PRIu32 " shards, %s is of one of %" PRIu32
+                       ": want one number, because shards of so long a list are ranges of bytes",
+                       path, shard->n, merge->first, merge->n);
+    if (!merge->first) {
+        merge->list_nbytes = (uint64_t)json_integer_value(json_object_get(header, "list_bytes"));
+        merge->by_range = merge->list_nbytes != 0;
+    }
+    add_shard(merge, path, shard, (uint64_t)files);
     if (merge->first)
         return GI_OK;
     merge->n = shard->n;
@@ -99,7 +115,8 @@ static enum gi_status add_header(struct gi_journal_merge *merge, const char *pat
     merge->chain = gi_small_copy(text_of(header, "chain"));
     merge->with = gi_small_copy(text_of(header, "with"));
     merge->list = gi_small_copy(text_of(header, "list"));
-    merge->files = (uint64_t)files;
+    if (!merge->by_range)
+        merge->files = (uint64_t)files;
     return GI_OK;
 }
 
@@ -141,6 +158,9 @@ static enum gi_status add_item(struct gi_journal_merge *merge, const json_t *ite
         .part = json_object_get(item, "tar") || json_object_get(item, "stream") ||
                 json_object_get(item, "inputs"),
     };
+    char *output = merge->by_range ? gi_json_name(item, "output") : NULL;
+    line.output = output ? gi_hash(GI_HASH_START, output, strlen(output)) : 0;
+    free(output);
     merge->lines[merge->nlines++] = line;
     return line.input && line.text ? GI_OK : out_of_memory(err);
 }
@@ -260,6 +280,42 @@ uint64_t gi_journal_merge_untold(const struct gi_journal_merge *merge)
     return merge->files - merge->nfiles;
 }
 
+uint32_t gi_journal_merge_absent(const struct gi_journal_merge *merge)
+{
+    bool all = !merge->by_range || merge->n_differs || merge->nshards > merge->n;
+    return all ? 0 : merge->n - (uint32_t)merge->nshards;
+}
+
+static int compare_outputs(const void *a, const void *b)
+{
+    const struct gi_journal_merge_line *x = *(struct gi_journal_merge_line *const *)a,
+                                       *y = *(struct gi_journal_merge_line *const *)b;
+    return x->output != y->output ? (x->output < y->output ? -1 : 1) : strcmp(x->input, y->input);
+}
+
+enum gi_status gi_journal_merge_check_outputs(const struct gi_journal_merge *merge,
+                                              struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    struct gi_journal_merge_line **lines =
+        merge->by_range ? malloc((merge->nlines + 1) * sizeof *lines) : NULL;
+    size_t n = 0;
+    if (merge->by_range && !lines)
+        return out_of_memory(err);
+    for (size_t i = 0; lines && i < merge->nlines; i++)
+        if (merge->lines[i].output)
+            lines[n++] = &merge->lines[i];
+    if (n)
+        qsort(lines, n, sizeof *lines, compare_outputs);
+    for (size_t i = 1; i < n && !status; i++)
+        if (lines[i]->output == lines[i - 1]->output)
+            status = gi_fail(err, GI_E_DIFFERENT,
+                             "%s and %s have the same output, which one of them has replaced",
+                             lines[i - 1]->input, lines[i]->input);
+    free(lines);
+    return status;
+}
+
 enum gi_status gi_journal_merge_write(const struct gi_journal_merge *merge, const char *path,
                                       struct gi_err *err)
 {
@@ -271,6 +327,8 @@ enum gi_status gi_journal_merge_write(const struct gi_journal_merge *merge, cons
         json_object_set_new(header, "with", json_string(merge->with));
     json_object_set_new(header, "list", gi_json_text(merge->list));
     json_object_set_new(header, "files", json_integer((json_int_t)merge->files));
+    if (merge->by_range)
+        json_object_set_new(header, "list_bytes", json_integer((json_int_t)merge->list_nbytes));
     char *text = gi_json_dump(header, 0);
     enum gi_status status = gi_sink_open(&sink, path, false, err);
     if (!status)
@@ -292,10 +350,24 @@ static int compare_shards(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Returns the number of files in shard k; UINT64_MAX if it is not known. */
+static uint64_t shard_files(const struct gi_journal_merge *merge, uint32_t k)
+{
+    const struct gi_shard shard = {k, merge->n};
+    if (!merge->by_range)
+        return gi_shard_size(&shard, merge->files);
+    for (size_t i = 0; i < merge->nshards; i++)
+        if (merge->shards[i].k == k)
+            return merge->shards[i].files;
+    return UINT64_MAX;
+}
+
 enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge, FILE *out,
                                             struct gi_err *err)
 {
-    if (gi_journal_merge_failed(merge) + gi_journal_merge_untold(merge) == 0)
+    if (gi_journal_merge_failed(merge) + gi_journal_merge_untold(merge) +
+            gi_journal_merge_absent(merge) ==
+        0)
         return GI_OK;
     if (!merge->n || merge->n_differs)
         return gi_fail(err, GI_E_USAGE, "--missing array: want reports of %s",
@@ -314,8 +386,7 @@ enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge
         uint64_t had = 0;
         for (; at < n && finished[at] == k; at++)
             had++;
-        struct gi_shard shard = {k, merge->n};
-        bool is_missing = k <= merge->n && had < gi_shard_size(&shard, merge->files);
+        bool is_missing = k <= merge->n && had < shard_files(merge, k);
         if (is_missing && !begin)
             begin = k;
         if (is_missing || !begin)
@@ -331,22 +402,38 @@ enum gi_status gi_journal_merge_print_tasks(const struct gi_journal_merge *merge
     return GI_OK;
 }
 
+/* Computes the hash of a list that is too long for memory, and its number of bytes; 0 for any other
+ * list. */
+static enum gi_status hash_stream(uint64_t *hash, uint64_t *nbytes, const char *path, bool zero,
+                                  struct gi_err *err)
+{
+    struct gi_list_stream *stream = NULL;
+    enum gi_status status = gi_list_stream_open(&stream, path, zero, err);
+    *nbytes = stream ? gi_list_stream_nbytes(stream) : 0;
+    if (stream)
+        status = gi_list_stream_hash(hash, stream, err);
+    gi_list_stream_close(&stream);
+    return status;
+}
+
 /* Reads the list at `path`, which must be the list of the reports. */
 static enum gi_status read_list(struct gi_list *list, const struct gi_journal_merge *merge,
                                 const char *path, bool zero, struct gi_err *err)
 {
     struct stat st;
-    uint64_t hash;
+    uint64_t hash, nbytes = 0;
     char *folder = (char *)path, text[24];
     bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     enum gi_status status = is_folder ? gi_list_operands(list, &folder, 1, true, err)
                                       : gi_list_from(list, path, zero, true, err);
-    if (!status)
+    if (!status && merge->by_range && !is_folder)
+        status = hash_stream(&hash, &nbytes, path, zero, err);
+    if (!status && !nbytes)
         status = gi_list_hash(&hash, list, err);
     if (status)
         return status;
     snprintf(text, sizeof text, "%016" PRIx64, hash);
-    if (strcmp(text, merge->list) != 0 || list->n != merge->files)
+    if (strcmp(text, merge->list) != 0 || (!nbytes && list->n != merge->files))
         return gi_fail(err, GI_E_USAGE,
                        "--files-from %s: is another list: %s with %zu files, the reports are of %s "
                        "with %" PRIu64,

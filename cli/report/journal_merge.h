@@ -26,6 +26,7 @@ struct gi_journal_merge_line {
     size_t order;
     uint32_t shard; /* K of the shard K/N of the report; 0: the report covers the whole list */
     enum gi_journal_merge_verdict verdict;
+    uint64_t output; /* hash of the name of the output, 0: none; only of merge->by_range */
     /* The line is about a part of a tar or stream. Another line, about the whole tar or stream,
      * counts. */
     bool part;
@@ -34,7 +35,8 @@ struct gi_journal_merge_line {
 /* The shard of a report. */
 struct gi_journal_merge_shard {
     uint32_t k, n;
-    char *path; /* path of the report; owned here */
+    char *path;     /* path of the report; owned here */
+    uint64_t files; /* number of files that its report states */
 };
 
 /* The reports read so far. The caller initialises the struct as {0}, and frees it by
@@ -42,7 +44,11 @@ struct gi_journal_merge_shard {
 struct gi_journal_merge {
     char *first; /* path of the first report with a header; NULL: none yet */
     char *version, *chain, *with, *list;
-    uint64_t files; /* number of files in the whole list */
+    uint64_t files; /* number of files in the whole list, or in the shards of `shards` */
+    /* The list was too long for memory. Its shards are ranges of bytes, each of which knows only
+     * the number of its own files. */
+    bool by_range;
+    uint64_t list_nbytes; /* of such a list */
     /* Number of shards N that the first report states; 0: it covers the whole list. */
     uint32_t n;
     bool n_differs;                        /* not all reports have the same number of shards */
@@ -68,6 +74,13 @@ enum gi_status gi_journal_merge_join(struct gi_journal_merge *merge, struct gi_e
  * the number of inputs that are in no report. Both may be called after gi_journal_merge_join(). */
 uint64_t gi_journal_merge_failed(const struct gi_journal_merge *merge);
 uint64_t gi_journal_merge_untold(const struct gi_journal_merge *merge);
+
+/* Returns the number of shards without a report whose numbers of files are therefore not known. */
+uint32_t gi_journal_merge_absent(const struct gi_journal_merge *merge);
+/* Refuses two inputs with the same output, which tasks can't find if their shards are ranges of
+ * bytes. Errors: GI_E_DIFFERENT, GI_E_MEMORY. */
+enum gi_status gi_journal_merge_check_outputs(const struct gi_journal_merge *merge,
+                                              struct gi_err *err);
 
 /* Writes the joined report, completely or not at all; "-" is standard output. Errors: GI_E_IO,
  * GI_E_MEMORY, GI_E_PIPE. */

@@ -46,23 +46,39 @@ static enum gi_status check_once(const struct wanted *wanted, struct gi_err *err
     return GI_OK;
 }
 
+/* Opens the journal. `o->path` is not NULL. */
+static enum gi_status open_journal(struct gi_report *report, const struct gi_report_options *o,
+                                   const struct gi_journal_wants *wants, uint64_t list,
+                                   struct gi_err *err)
+{
+    struct gi_journal_head head = o->head;
+    char *chain = gi_batch_text(o->command, o->text ? o->text : o->command->name, o->params);
+    head.chain = chain;
+    head.list = list;
+    enum gi_status status =
+        gi_journal_open(&report->journal, o->path, o->resume ? wants : NULL, &head, err);
+    free(chain);
+    return status;
+}
+
 enum gi_status gi_report_open(struct gi_report *report, const struct gi_report_options *o,
                               struct gi_err *err)
 {
-    struct gi_journal_head head = o->head;
+    uint64_t list = o->head.list;
     if (!o->path)
         return GI_OK;
+    if (!o->inputs) {
+        const struct gi_journal_wants resume = {o->is_output, o->arg};
+        return open_journal(report, o, &resume, list, err);
+    }
     struct gi_input **sorted = o->share ? NULL : gi_list_sorted(o->inputs, err);
     struct wanted wanted = {o, o->share ? o->share : sorted, o->share ? o->nshare : o->inputs->n};
-    struct gi_journal_wants resume = {is_wanted, &wanted};
-    char *chain = gi_batch_text(o->command, o->text ? o->text : o->command->name, o->params);
-    head.chain = chain;
+    const struct gi_journal_wants resume = {is_wanted, &wanted};
     enum gi_status status = wanted.sorted ? check_once(&wanted, err) : GI_E_MEMORY;
     if (!status)
-        status = gi_list_hash(&head.list, o->inputs, err);
+        status = gi_list_hash(&list, o->inputs, err);
     if (!status)
-        status = gi_journal_open(&report->journal, o->path, o->resume ? &resume : NULL, &head, err);
-    free(chain);
+        status = open_journal(report, o, &resume, list, err);
     free(sorted);
     return status;
 }

@@ -23,9 +23,10 @@ struct gi_report_options {
     const char *path; /* --report; NULL: no report */
     const struct gi_command *command;
     void *const *params;
-    const char *text;             /* the operation as text; NULL: name of the command */
-    const struct gi_list *inputs; /* all inputs, including those of other shards */
-    struct gi_journal_head head;  /* `chain` and `list` are filled in here */
+    const char *text; /* the operation as text; NULL: name of the command */
+    /* All inputs, including those of other shards. NULL if the list is not in memory. */
+    const struct gi_list *inputs;
+    struct gi_journal_head head; /* `chain` is filled in here, and `list` if there are inputs */
     /* If each input may be named only once, the word for inputs in messages ("tars"). NULL if
      * inputs may be repeated. */
     const char *once;
@@ -36,6 +37,9 @@ struct gi_report_options {
     /* Used for `resume`. Returns the malloc()ed path of the result of an input. Returns NULL if the
      * result must be made again, or if memory ran out. */
     char *(*output)(void *arg, size_t input);
+    /* In place of `output` if the list is not in memory. Returns whether `output` is the name of
+     * the result of `input`. */
+    bool (*is_output)(void *arg, const char *input, const char *output);
     void *arg;
 };
 

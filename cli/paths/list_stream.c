@@ -1,0 +1,285 @@
+/* Reads names from a list that is too long for memory.
+ * SPDX-License-Identifier: MIT */
+#include "cli/paths/list_stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/hash.h"
+#include "cli/lines.h"
+#include "cli/paths/matcher.h"
+#include "imgio/imgio.h"
+#include "imgio/small.h"
+
+enum {
+    STREAM_NBYTES = 64 << 20, /* a list of more bytes is not kept in memory */
+    BUFFER_NBYTES = GI_LINE_MAX + (1 << 20),
+    HASHED_NBYTES = 64 << 10,
+};
+
+struct gi_list_stream {
+    char *path;
+    int fd;
+    int separator;
+    uint64_t first,
+        last;            /* offsets of the list in the file, which for standard input may be read */
+    uint64_t begin, end; /* offsets of the first bytes of names in the shard */
+    struct gi_matcher *matcher;
+    uint64_t before; /* number of names before the shard */
+    uint64_t number; /* number of the name read last */
+    uint64_t left_out;
+    char *buffer;            /* of BUFFER_NBYTES, and a byte for a terminating zero */
+    uint64_t offset;         /* of the buffer in the file */
+    size_t at, n;            /* the next byte to read, and the number of bytes in the buffer */
+    struct gi_input current; /* of gi_list_stream_next_one() */
+};
+
+static uint64_t limit(void)
+{
+    const char *text = getenv("GPUIMG_LIST_BYTES");
+    return text && *text ? strtoull(text, NULL, 10) : STREAM_NBYTES;
+}
+
+static enum gi_status fail(const struct gi_list_stream *stream, int why, struct gi_err *err)
+{
+    return gi_fail(err, gi_status_of_errno(why), "--files-from %s: %s", stream->path,
+                   strerror(why));
+}
+
+enum gi_status gi_list_stream_open(struct gi_list_stream **out, const char *path, bool zero,
+                                   struct gi_err *err)
+{
+    struct stat st;
+    bool standard = strcmp(path, "-") == 0;
+    *out = NULL;
+    if (!standard && (stat(path, &st) || !S_ISREG(st.st_mode))) /* gi_list_from() tells why */
+        return GI_OK;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path,
+                       strerror(errno));
+    off_t first = standard ? lseek(fd, 0, SEEK_CUR) : 0;
+    bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && first >= 0;
+    if (!regular || st.st_size <= first || (uint64_t)(st.st_size - first) <= limit()) {
+        if (!standard)
+            close(fd);
+        return GI_OK;
+    }
+    struct gi_list_stream *stream = *out = gi_small_calloc(1, sizeof *stream);
+    stream->path = gi_small_copy(path);
+    stream->fd = fd;
+    stream->separator = zero ? 0 : '\n';
+    stream->first = stream->begin = (uint64_t)first;
+    stream->last = stream->end = (uint64_t)st.st_size;
+    stream->buffer = gi_small_alloc(BUFFER_NBYTES + 1);
+    gi_list_stream_rewind(stream);
+    return GI_OK;
+}
+
+void gi_list_stream_close(struct gi_list_stream **out)
+{
+    struct gi_list_stream *stream = *out;
+    *out = NULL;
+    if (!stream)
+        return;
+    if (stream->fd != STDIN_FILENO)
+        close(stream->fd);
+    free(stream->buffer);
+    free(stream->path);
+    free(stream);
+}
+
+/* Reads bytes of the list at an offset, until the buffer is full or the list ends. */
+static enum gi_status fetch(const struct gi_list_stream *stream, char *bytes, size_t nbytes,
+                            uint64_t at, size_t *got, struct gi_err *err)
+{
+    for (*got = 0; *got < nbytes && at + *got < stream->last;) {
+        uint64_t left = stream->last - at - *got;
+        size_t want = nbytes - *got < left ? nbytes - *got : (size_t)left;
+        ssize_t n = pread(stream->fd, bytes + *got, want, (off_t)(at + *got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(stream, errno, err);
+        if (n == 0)
+            return gi_fail(err, GI_E_IO, "--files-from %s: became shorter while it was read",
+                           stream->path);
+        *got += (size_t)n;
+    }
+    return GI_OK;
+}
+
+/* Moves the rest of the buffer to its beginning, and fills it. */
+static enum gi_status refill(struct gi_list_stream *stream, struct gi_err *err)
+{
+    size_t rest = stream->n - stream->at, got;
+    memmove(stream->buffer, stream->buffer + stream->at, rest);
+    stream->offset += stream->at;
+    stream->at = 0;
+    stream->n = rest;
+    enum gi_status status = fetch(stream, stream->buffer + rest, BUFFER_NBYTES - rest,
+                                  stream->offset + rest, &got, err);
+    stream->n += status ? 0 : got;
+    return status;
+}
+
+/* Sets *line to the next line of the file, whose separator becomes a zero byte. NULL at the end of
+ * the list. */
+static enum gi_status next_line(struct gi_list_stream *stream, char **line, size_t *n,
+                                struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    *line = stream->buffer + stream->at;
+    char *end = memchr(*line, stream->separator, stream->n - stream->at);
+    if (!end) {
+        status = refill(stream, err);
+        *line = stream->buffer;
+        end = status ? NULL : memchr(*line, stream->separator, stream->n);
+    }
+    *n = end ? (size_t)(end - *line) : stream->n - stream->at;
+    if (!status && *n > GI_LINE_MAX)
+        status = gi_fail(err, GI_E_FORMAT,
+                         "--files-from %s: byte %" PRIu64 ": a line is longer than %d bytes",
+                         stream->path, stream->offset + stream->at, GI_LINE_MAX);
+    if (status)
+        return status;
+    (*line)[*n] = '\0';
+    if (!end && !*n)
+        *line = NULL;
+    stream->at += *n + (end != NULL);
+    return GI_OK;
+}
+
+/* Positions the buffer at the first name whose first byte is at `offset` or behind it. */
+static enum gi_status seek(struct gi_list_stream *stream, uint64_t offset, struct gi_err *err)
+{
+    char *line;
+    size_t n;
+    stream->offset = offset > stream->first ? offset - 1 : offset;
+    stream->at = stream->n = 0;
+    return offset > stream->first ? next_line(stream, &line, &n, err) : GI_OK;
+}
+
+void gi_list_stream_rewind(struct gi_list_stream *stream)
+{
+    stream->offset = stream->begin;
+    stream->at = stream->n = 0;
+    stream->number = stream->before;
+    stream->left_out = 0;
+}
+
+/* Returns the offset at which range k of n, from 0, begins. */
+static uint64_t range_begin(const struct gi_list_stream *stream, uint64_t k, uint64_t n)
+{
+    uint64_t nbytes = stream->last - stream->first;
+    return stream->first + nbytes / n * k + nbytes % n * k / n;
+}
+
+enum gi_status gi_list_stream_select(struct gi_list_stream *stream, const struct gi_shard *shard,
+                                     struct gi_matcher *matcher, bool before, struct gi_err *err)
+{
+    struct gi_input input;
+    bool more = before && shard->n > 1;
+    enum gi_status status = GI_OK;
+    stream->matcher = matcher;
+    if (!shard->n)
+        return GI_OK;
+    uint64_t begin = range_begin(stream, shard->k - 1, shard->n);
+    stream->end = begin;
+    while (more && !status)
+        status = gi_list_stream_next(stream, &input, &more, err);
+    stream->before = stream->number;
+    if (!status)
+        status = seek(stream, begin, err);
+    stream->begin = stream->offset + stream->at;
+    stream->end = range_begin(stream, shard->k, shard->n);
+    gi_list_stream_rewind(stream);
+    return status;
+}
+
+/* Fills in the input that a line names. Returns false if the matcher leaves it out. */
+static bool choose(struct gi_list_stream *stream, struct gi_input *input, char *name)
+{
+    struct gi_selection selection;
+    const char *slash = strrchr(name, '/');
+    int rule = GI_RULE_MAIN;
+    if (stream->matcher) {
+        size_t n = gi_path_file(name, &selection);
+        char kept = name[n];
+        name[n] = '\0';
+        rule = gi_matcher_rule(stream->matcher, name);
+        name[n] = kept;
+    }
+    *input = (struct gi_input){.path = name,
+                               .root = slash ? (size_t)(slash - name) + 1 : 0,
+                               .why = strlen(name) >= PATH_MAX ? ENAMETOOLONG : 0,
+                               .rule = rule};
+    return rule != GI_RULE_NOT_CHOSEN;
+}
+
+enum gi_status gi_list_stream_next(struct gi_list_stream *stream, struct gi_input *input,
+                                   bool *more, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    *more = false;
+    while (!status && !*more && stream->offset + stream->at < stream->end) {
+        uint64_t offset = stream->offset + stream->at;
+        char *name;
+        size_t n;
+        status = next_line(stream, &name, &n, err);
+        if (status || !name)
+            break;
+        const char *wrong = strlen(name) < n ? "holds a zero byte, want -0 for names that end so"
+                            : strcmp(name, "-") == 0 ? "-: want the name of a file"
+                                                     : NULL;
+        if (wrong)
+            return gi_fail(err, GI_E_USAGE, "--files-from %s: byte %" PRIu64 ": %s", stream->path,
+                           offset - stream->first, wrong);
+        *more = n && choose(stream, input, name);
+        stream->left_out += n && !*more;
+    }
+    if (*more)
+        input->number = ++stream->number;
+    return status;
+}
+
+enum gi_status gi_list_stream_next_one(struct gi_list_stream *stream, struct gi_list *one,
+                                       bool *more, struct gi_err *err)
+{
+    *one = (struct gi_list){.inputs = &stream->current, .n = 1};
+    return gi_list_stream_next(stream, &stream->current, more, err);
+}
+
+uint64_t gi_list_stream_left_out(const struct gi_list_stream *stream)
+{
+    return stream->left_out;
+}
+
+uint64_t gi_list_stream_nbytes(const struct gi_list_stream *stream)
+{
+    return stream->last - stream->first;
+}
+
+enum gi_status gi_list_stream_hash(uint64_t *hash, const struct gi_list_stream *stream,
+                                   struct gi_err *err)
+{
+    uint64_t nbytes = gi_list_stream_nbytes(stream);
+    size_t part = nbytes < HASHED_NBYTES ? (size_t)nbytes : HASHED_NBYTES, got;
+    char *bytes = gi_small_alloc(HASHED_NBYTES);
+    *hash = gi_hash(GI_HASH_START, &nbytes, sizeof nbytes);
+    enum gi_status status = fetch(stream, bytes, part, stream->first, &got, err);
+    if (!status)
+        *hash = gi_hash(*hash, bytes, got);
+    if (!status)
+        status = fetch(stream, bytes, part, stream->last - part, &got, err);
+    if (!status)
+        *hash = gi_hash(*hash, bytes, got);
+    free(bytes);
+    return status;
+}
