@@ -5,7 +5,7 @@
  * A warp owns a strip of 512 bytes and moves down a band of rows, two rows of the result per step.
  * A thread owns 16 bytes, with AHEAD rows in flight in registers, and gets neighbouring columns by
  * warp shuffles. A column of three is sorted once for all windows that contain it. Bytes are
- * compared as the upper bytes of 16-bit halves.
+ * compared two at a time, in 16-bit halves.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/pdl.cuh"
 #include "kernels/cuda/rank/median.cuh"
@@ -33,11 +33,22 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
     words[WORDS] = *(const unsigned *)(chunk_row(rows, chunks->beside, y) + chunks->side);
 }
 
-/* Returns two bytes of a word (0 and 2, or 1 and 3) as the upper bytes of its halves; the lower
- * byte of a half does not change which upper byte is chosen. */
+/* Returns two bytes of a word (0 and 2, or 1 and 3) in halves. */
 static __device__ __forceinline__ unsigned part_of(unsigned word, int i)
 {
-    return i ? word : word << 8;
+    return i ? __byte_perm(word, 0, 0x4341) : word & 0x00ff00ff;
+}
+
+/* Sorts two words of bytes in halves, by the units that multiply and add, because those that
+ * compare have most of the work: a byte is a subnormal number of 16 bits, and differences are
+ * exact. */
+static __device__ __forceinline__ void exchange(unsigned *low, unsigned *high, unsigned a,
+                                                unsigned b)
+{
+    unsigned over; /* max(a - b, 0) */
+    asm("sub.sat.f16x2 %0, %1, %2;" : "=r"(over) : "r"(a), "r"(b));
+    asm("sub.f16x2 %0, %1, %2;" : "=r"(*low) : "r"(a), "r"(over));
+    asm("add.f16x2 %0, %1, %2;" : "=r"(*high) : "r"(b), "r"(over));
 }
 
 /* Columns of three samples, sorted: minima, medians and maxima, in two parts. */
@@ -54,14 +65,13 @@ static __device__ __forceinline__ void near_sort(struct near_sorted *out, const 
     for (int j = 0; j < ALL; j++)
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            unsigned low = __vminu2(part_of(a[j], i), part_of(b[j], i));
-            unsigned high = __vmaxu2(part_of(a[j], i), part_of(b[j], i));
+            unsigned low, high, middle;
+            exchange(&low, &high, part_of(a[j], i), part_of(b[j], i));
 #pragma unroll
             for (int r = 0; r < 2; r++) {
                 unsigned v = part_of(r ? second[j] : first[j], i);
-                out[r].v[0][i][j] = __vminu2(low, v);
-                out[r].v[1][i][j] = __vmaxu2(low, __vminu2(high, v));
-                out[r].v[2][i][j] = __vmaxu2(high, v);
+                exchange(&middle, &out[r].v[2][i][j], high, v);
+                exchange(&out[r].v[0][i][j], &out[r].v[1][i][j], low, middle);
             }
         }
 }
@@ -74,7 +84,9 @@ struct near_two {
 
 static __device__ __forceinline__ struct near_two two_of(const unsigned *x, const unsigned *y)
 {
-    return {__vmaxu2(x[0], y[0]), __vminu2(x[1], y[1]), __vmaxu2(x[1], y[1]), __vminu2(x[2], y[2])};
+    struct near_two two = {__vmaxu2(x[0], y[0]), 0, 0, __vminu2(x[2], y[2])};
+    exchange(&two.low, &two.high, x[1], y[1]);
+    return two;
 }
 
 /* Returns the median of the nine samples of two columns and a third column z. */
@@ -82,7 +94,9 @@ static __device__ __forceinline__ unsigned median_of(struct near_two two, const 
 {
     unsigned least = __vmaxu2(two.least, z[0]), most = __vminu2(two.most, z[2]);
     unsigned middle = __vmaxu2(two.low, __vminu2(two.high, z[1]));
-    return __vmaxu2(__vminu2(least, most), __vminu2(__vmaxu2(least, most), middle));
+    unsigned low, high;
+    exchange(&low, &high, least, most);
+    return __vmaxu2(low, __vminu2(high, middle));
 }
 
 /* Returns part i of the samples at a distance of `by` samples from word j. `all` begins one word
@@ -135,7 +149,7 @@ static __device__ __forceinline__ void near_medians(unsigned *out, const struct 
                 two = two_of(own, after);
             parts[j][i] = median_of(two, CHANNELS == 1 && i == 1 ? after : before);
         }
-        out[j] = __byte_perm(parts[j][0], parts[j][1], 0x7351);
+        out[j] = __byte_perm(parts[j][0], parts[j][1], 0x6240);
     }
 }
 
