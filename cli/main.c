@@ -97,6 +97,7 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
     int own = !status ? gi_command_set(command, gi_device_options) : -1;
     gi_cli_quiet(io && io->quiet);
     gi_cli_verbose(own >= 0 && ((const struct gi_device_params *)args.params[own])->verbose);
+    gi_timing_want(own >= 0 && ((const struct gi_device_params *)args.params[own])->timing);
     if (io && !args.help)
         status = gi_cli_settle_bands(io, err);
     if (!status && args.help)

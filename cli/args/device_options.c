@@ -21,7 +21,10 @@ const struct gi_option gi_device_options[] = {
              "bands of rows. The default is all free memory"},
     {GI_OPTION("timing", FLAG, struct gi_device_params, timing),
      .help = "Print the time of each stage in milliseconds on standard error. For many images the "
-             "times are sums over the threads, and the time that elapsed is printed too"},
+             "times are sums over the threads, followed by the times that threads waited: for "
+             "input that another thread reads, for the delivery of earlier results (order), for "
+             "memory (--memory), for a device, and in the stages for files or a CPU; and by the "
+             "time that elapsed"},
     {GI_OPTION("verbose", FLAG, struct gi_device_params, verbose), .letter = 'v',
      .help = "Print the chosen device, the reason for the choice, and lines that libraries print "
              "about damaged files, on standard error"},

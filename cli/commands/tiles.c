@@ -296,7 +296,7 @@ static enum gi_status make_tiles(struct source *source, const struct work *work,
                                          .receiver = {&files, begin_row, write_tile}};
     bool tiff = gi_tiles_is_tiff(tiles->layout);
     struct gi_tiles_tiff file;
-    double start = gi_now_ms();
+    struct gi_timing_span span = gi_timing_begin();
     char *folder = gi_tiles_folder(tiles);
     files.io.passed.bundle = bundle;
     files.io.format = tiles->suffix;
@@ -320,7 +320,7 @@ static enum gi_status make_tiles(struct source *source, const struct work *work,
     if (tiff)
         gi_tiles_tiff_free(&file);
     gi_pyramid_close(&builder);
-    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_ENCODE, &span);
     free(folder);
     return status;
 }

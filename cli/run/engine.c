@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cli/log.h"
+#include "cli/process.h"
 #include "cli/run/memory_budget.h"
+#include "cli/run/timing.h"
 #include "cli/stop.h"
 #include "imgio/small.h"
 #include "kernels/parallel.h"
@@ -15,6 +17,15 @@
 /* Number of finished items per thread that may wait for delivery. It is enough for the small images
  * that are finished while a large image before them is still processed. */
 enum { AHEAD_A_THREAD = 4 };
+
+/* A thread that waits for memory. This struct is on its stack. */
+struct waiter {
+    struct waiter *next;
+    struct gi_item *item;
+    uint64_t nbytes;
+    bool granted;
+    pthread_cond_t changed; /* for `granted` */
+};
 
 struct gi_engine {
     struct gi_engine_options options;
@@ -24,13 +35,21 @@ struct gi_engine {
 
     pthread_mutex_t feeding; /* held while the source is called; taken before `lock` */
     pthread_mutex_t lock;    /* protects the following members */
-    pthread_cond_t moved;    /* for `delivered`, `reserved` and `ended` */
+    /* For `delivered` and `ended`. Each delivery wakes one thread, because it lets one thread go
+     * on. */
+    pthread_cond_t moved;
     uint64_t taken, finished, delivered;
-    uint64_t window; /* maximum of taken - delivered, and size of the ring buffer */
+    struct {
+        uint64_t admitted; /* how often a thread was allowed to take an item */
+        uint64_t size;     /* maximum of admitted - delivered, and size of the ring buffer */
+    } window;
     /* Ring buffer of finished items: the i-th to deliver is at i % window. */
     struct gi_item **parked;
-    bool delivering;   /* a thread calls the target; it delivers what others park, too */
-    uint64_t reserved; /* bytes of images in progress */
+    bool delivering; /* a thread calls the target; it delivers what others park, too */
+    struct {
+        uint64_t reserved;      /* bytes of images in progress */
+        struct waiter *waiters; /* in the order of their items */
+    } memory;
     struct {
         bool taking;       /* no more items are taken */
         bool delivering;   /* no more items are delivered, either */
@@ -56,7 +75,7 @@ enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_opti
         engine->options.memory = gi_memory_share();
     engine->source = *source;
     engine->work = *work;
-    engine->window = window;
+    engine->window.size = window;
     engine->tally.n = source->n;
     engine->tally.skipped = source->skipped;
     pthread_mutex_init(&engine->feeding, NULL);
@@ -71,7 +90,7 @@ void gi_engine_free(struct gi_engine **out)
     *out = NULL;
     if (!engine)
         return;
-    for (uint64_t i = 0; engine->parked && i < engine->window; i++)
+    for (uint64_t i = 0; engine->parked && i < engine->window.size; i++)
         gi_item_free(&engine->parked[i]);
     free(engine->parked);
     gi_pool_free(&engine->pool);
@@ -95,17 +114,44 @@ static void break_locked(struct gi_engine *engine, const struct gi_err *why)
     end_locked(engine);
 }
 
-/* Waits until another item may be taken. Returns false if no item may be taken any more. */
-static bool wait_for_place(struct gi_engine *engine)
+static bool is_full(const struct gi_engine *engine)
+{
+    return !engine->ended.taking &&
+           engine->window.admitted - engine->delivered >= engine->window.size;
+}
+
+/* Waits until another item may be taken, and admits this thread. */
+static void wait_for_place(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
-    while (!engine->ended.taking && engine->taken - engine->delivered >= engine->window)
-        pthread_cond_wait(&engine->moved, &engine->lock);
+    if (is_full(engine)) {
+        double start = gi_now_ms();
+        while (is_full(engine))
+            pthread_cond_wait(&engine->moved, &engine->lock);
+        gi_timing_add_wait(GI_WAIT_ORDER, gi_now_ms() - start);
+    }
+    engine->window.admitted++;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* Returns whether an item may still be taken. */
+static bool goes_on(struct gi_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
     if (gi_stop_signal())
         end_locked(engine);
     bool may = !engine->ended.taking;
     pthread_mutex_unlock(&engine->lock);
     return may;
+}
+
+static void lock_feeding(struct gi_engine *engine)
+{
+    if (pthread_mutex_trylock(&engine->feeding) == 0)
+        return;
+    double start = gi_now_ms();
+    pthread_mutex_lock(&engine->feeding);
+    gi_timing_add_wait(GI_WAIT_INPUT, gi_now_ms() - start);
 }
 
 /* Takes the next item from the source. Returns NULL past the last item. */
@@ -114,8 +160,10 @@ static struct gi_item *take(struct gi_engine *engine)
     struct gi_item *item = NULL;
     struct gi_err err = {0};
     bool more = false;
-    pthread_mutex_lock(&engine->feeding);
-    if (wait_for_place(engine)) {
+    wait_for_place(engine);
+    lock_feeding(engine);
+    if (goes_on(engine)) {
+        struct gi_timing_span span = gi_timing_begin();
         enum gi_status status = GI_OK;
         bool past = engine->source.one && engine->taken > 0;
         item = past ? NULL : gi_item_new();
@@ -124,6 +172,8 @@ static struct gi_item *take(struct gi_engine *engine)
             item->turn.index = engine->taken; /* only the holder of `feeding` changes it */
             status = engine->source.kind->next(engine->source.self, item, &more, &err);
         }
+        if (!engine->source.one)
+            gi_timing_end(&span, "input");
         if (status || !more)
             gi_item_free(&item);
         pthread_mutex_lock(&engine->lock);
@@ -144,19 +194,58 @@ uint64_t gi_engine_memory(const struct gi_engine *engine)
     return engine->options.memory;
 }
 
+/* Reserves memory for the item unless the item must wait. Called with the lock held.
+ *
+ * At least one item must always go on. With ordered delivery this is the first item in progress,
+ * because the other items wait for its delivery. Otherwise every item that has reserved memory
+ * before may go on. */
+static bool reserve_locked(struct gi_engine *engine, struct gi_item *item, uint64_t nbytes)
+{
+    if ((engine->work.target->ordered || !item->turn.reserved) &&
+        engine->memory.reserved > item->turn.reserved && item->turn.index != engine->delivered &&
+        engine->memory.reserved + nbytes > engine->options.memory)
+        return false;
+    item->turn.reserved += nbytes;
+    engine->memory.reserved += nbytes;
+    return true;
+}
+
+/* Reserves memory for those who wait and may go on now, and wakes only their threads. Called with
+ * the lock held. */
+static void grant_locked(struct gi_engine *engine)
+{
+    for (struct waiter **at = &engine->memory.waiters, *waiter; (waiter = *at);) {
+        if (!reserve_locked(engine, waiter->item, waiter->nbytes)) {
+            at = &waiter->next;
+            continue;
+        }
+        *at = waiter->next;
+        waiter->granted = true;
+        pthread_cond_signal(&waiter->changed);
+    }
+}
+
+static void wait_for_memory(struct gi_engine *engine, struct gi_item *item, uint64_t nbytes)
+{
+    struct waiter own = {.item = item, .nbytes = nbytes}, **at = &engine->memory.waiters;
+    double start = gi_now_ms();
+    pthread_cond_init(&own.changed, NULL);
+    while (*at && (*at)->item->turn.index < item->turn.index)
+        at = &(*at)->next;
+    own.next = *at;
+    *at = &own;
+    while (!own.granted)
+        pthread_cond_wait(&own.changed, &engine->lock);
+    pthread_cond_destroy(&own.changed);
+    gi_timing_add_wait(GI_WAIT_MEMORY, gi_now_ms() - start);
+}
+
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
 {
     struct gi_engine *engine = item->turn.engine;
     pthread_mutex_lock(&engine->lock);
-    /* At least one item must always go on. With ordered delivery this is the first item in
-     * progress, because the other items wait for its delivery. Otherwise every item that has
-     * reserved memory before may go on. */
-    while ((engine->work.target->ordered || !item->turn.reserved) &&
-           engine->reserved > item->turn.reserved && item->turn.index != engine->delivered &&
-           engine->reserved + nbytes > engine->options.memory)
-        pthread_cond_wait(&engine->moved, &engine->lock);
-    item->turn.reserved += nbytes;
-    engine->reserved += nbytes;
+    if (!reserve_locked(engine, item, nbytes))
+        wait_for_memory(engine, item, nbytes);
     pthread_mutex_unlock(&engine->lock);
 }
 
@@ -184,9 +273,12 @@ static enum gi_status put(const struct gi_engine *engine, struct gi_item *item, 
 {
     const struct gi_source *source = &engine->source;
     const struct gi_target_kind *target = engine->work.target;
+    struct gi_timing_span span = gi_timing_begin();
     enum gi_status status = target->put ? target->put(engine->work.self, item, err) : GI_OK;
     if (!status && source->kind->note)
         status = source->kind->note(source->self, item, err);
+    if (!engine->source.one)
+        gi_timing_end(&span, "deliver");
     if (status || !item->made.last)
         return status;
     bool machine = gi_status_is_machine(item->line.status);
@@ -223,9 +315,10 @@ static void deliver(struct gi_engine *engine, struct gi_item *item)
     for (struct gi_item *one = item; one && !is_broken(engine); one = one->rest)
         deliver_item(engine, one);
     pthread_mutex_lock(&engine->lock);
-    engine->reserved -= item->turn.reserved;
+    engine->memory.reserved -= item->turn.reserved;
     engine->delivered++;
-    pthread_cond_broadcast(&engine->moved);
+    grant_locked(engine);
+    pthread_cond_signal(&engine->moved);
     pthread_mutex_unlock(&engine->lock);
     gi_item_free(&item);
 }
@@ -235,7 +328,8 @@ static void deliver(struct gi_engine *engine, struct gi_item *item)
 static struct gi_item *unpark(struct gi_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
-    struct gi_item **place = &engine->parked[engine->delivered % engine->window], *item = *place;
+    struct gi_item **place = &engine->parked[engine->delivered % engine->window.size],
+                   *item = *place;
     *place = NULL;
     engine->delivering = item != NULL;
     pthread_mutex_unlock(&engine->lock);
@@ -249,7 +343,7 @@ static void finish(struct gi_engine *engine, struct gi_item *item)
     pthread_mutex_lock(&engine->lock);
     uint64_t turn = engine->work.target->ordered ? item->turn.index : engine->finished++;
     bool delivers = !engine->delivering;
-    engine->parked[turn % engine->window] = item;
+    engine->parked[turn % engine->window.size] = item;
     engine->delivering = true;
     pthread_mutex_unlock(&engine->lock);
     while (delivers && (item = unpark(engine)))

@@ -252,10 +252,9 @@ static bool on_window(void *arg, const struct gi_image *picture, struct gi_windo
            first->filter->sources.window(first->args.params[GI_SET_STEP_FILTER], picture, window);
 }
 
-void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms)
+void gi_imaging_note(struct gi_item *item, enum gi_stage stage, const struct gi_timing_span *span)
 {
-    item->line.ms[stage] += ms;
-    gi_timing_add(gi_stage_names[stage], ms);
+    item->line.ms[stage] += gi_timing_end(span, gi_stage_names[stage]);
 }
 
 /* Shows the stage that begins, if the progress of a single image is shown. */
@@ -275,7 +274,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, bool for_chain, struct gi_err *err)
 {
-    double start = gi_now_ms();
+    struct gi_timing_span span = gi_timing_begin();
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     gi_item_note_input(item);
     bool coded = for_chain && !imaging->options.io->nodata && plans_of(imaging, item) &&
@@ -302,7 +301,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
         gi_cli_load_by(image, metadata, info, item->line.input, imaging->options.io, &loading, err);
     if (!status && loading.find_nodata && info->nodata.given)
         status = gi_nodata_warn(image, item->line.input, imaging->options.io, err);
-    gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_DECODE, &span);
     if (coded && (status || !image->coded))
         gi_session_not_coded(imaging->devices);
     if (!status) {
@@ -330,10 +329,10 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
                                        .listener = &listener,
                                        .allocator = gi_imaging_allocator(imaging)};
     struct gi_image decoded;
-    double start = gi_now_ms();
+    struct gi_timing_span span = gi_timing_begin();
     enum gi_status status =
         gi_cli_load_by(&decoded, NULL, NULL, item->line.input, imaging->options.io, &loading, err);
-    gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_DECODE, &span);
     gi_image_free(image);
     if (status)
         item->line.shape = (struct gi_image){0};
@@ -358,7 +357,7 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
                                        .find_nodata = item->source.counts_nodata,
                                        .parallel = &imaging->parallel,
                                        .allocator = gi_imaging_allocator(imaging)};
-    double start = gi_now_ms();
+    struct gi_timing_span span = gi_timing_begin();
     if (!is_input)
         io.bands.list = NULL;
     enum gi_status status = gi_cli_load_by(image, metadata, &info, path, &io, &loading, err);
@@ -366,7 +365,7 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
         status = gi_nodata_warn(image, path, imaging->options.io, err);
     if (bands)
         *bands = info.bands;
-    gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_DECODE, &span);
     return status;
 }
 

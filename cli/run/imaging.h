@@ -6,6 +6,7 @@
 #include "cli/args/device_options.h"
 #include "cli/args/image_files.h"
 #include "cli/run/engine.h"
+#include "cli/run/timing.h"
 #include "cli/run/watch.h"
 #include "filters/pipeline.h"
 
@@ -109,8 +110,8 @@ enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
                                const struct gi_image *image, const struct gi_metadata *metadata,
                                const struct gi_io_params *io, bool into_memory, struct gi_err *err);
-/* Adds the time of a stage to the item and to the table of --timing. */
-void gi_imaging_note(struct gi_item *item, enum gi_stage stage, double ms);
+/* Adds the time of a stage, since gi_timing_begin(), to the item and to the table of --timing. */
+void gi_imaging_note(struct gi_item *item, enum gi_stage stage, const struct gi_timing_span *span);
 
 /* ---- the whole work on an item (cli/run/imaging_work.c) ---- */
 

@@ -185,11 +185,11 @@ static enum gi_status save(struct gi_lossless *made, struct gi_item *item,
 static enum gi_status put(struct gi_lossless *made, struct gi_item *item,
                           const struct gi_io_params *io, bool into_memory, struct gi_err *err)
 {
-    double start = gi_now_ms();
+    struct gi_timing_span span = gi_timing_begin();
     enum gi_status status = warn(made, item, io, err);
     if (!status)
         status = save(made, item, io, into_memory, err);
-    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_ENCODE, &span);
     if (!status)
         gi_item_note_output(item);
     free(made->bytes);
@@ -232,10 +232,10 @@ enum gi_status gi_imaging_lossless(struct gi_imaging *imaging, struct gi_item *i
     if (!item->source.bytes && !load.ahead && strcmp(input, "-") == 0 && isatty(STDIN_FILENO))
         return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
     gi_item_note_input(item);
-    double start = gi_now_ms();
+    struct gi_timing_span span = gi_timing_begin();
     status = gi_lossless_make(&made, input, item->source.bytes, item->source.nbytes, err);
     item->line.shape = made.shape;
-    gi_imaging_note(item, GI_STAGE_DECODE, gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_DECODE, &span);
     *taken = !automatic || status != GI_E_UNSUPPORTED;
     if (!*taken)
         return leave(item, &made, err);

@@ -52,13 +52,13 @@ enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *
                                     const struct gi_metadata *metadata, const char *path,
                                     struct gi_bundle *bundle, struct gi_err *err)
 {
-    double start = gi_now_ms();
+    struct gi_timing_span span = gi_timing_begin();
     const struct gi_quality_device device = {imaging, encode};
     struct gi_io_params io = options_for(imaging, gi_imaging_options(imaging)->io, &device);
     io.passed.bundle = bundle;
     enum gi_status status =
         gi_cli_save_by(image, metadata, path, &io, gi_imaging_parallel(imaging), NULL, NULL, err);
-    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_ENCODE, &span);
     if (!status)
         gi_line_add_part(&item->line, path);
     return status;
@@ -69,7 +69,7 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
                                const struct gi_io_params *options, bool into_memory,
                                struct gi_err *err)
 {
-    double start = gi_now_ms();
+    struct gi_timing_span span = gi_timing_begin();
     const struct gi_quality_device device = {imaging, encode};
     struct gi_io_params io =
         options_for(imaging, options ? options : gi_imaging_options(imaging)->io, &device);
@@ -80,7 +80,7 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
         gi_cli_save_by(image, metadata, name, &io, gi_imaging_parallel(imaging),
                        into_memory ? &item->made.bytes : NULL, &item->made.nbytes, err);
     item->made.timing = metadata ? metadata->timing : (struct gi_timing){0};
-    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_ENCODE, &span);
     if (!status)
         gi_item_note_output(item);
     return status;

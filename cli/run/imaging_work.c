@@ -24,7 +24,7 @@ static enum gi_status report(const struct gi_ready *ready, struct gi_item *item,
     int last = ready->chain->n - 1;
     const struct gi_chain_step *step = &ready->chain->steps[last];
     struct gi_sink *sink = NULL;
-    double start = gi_now_ms();
+    struct gi_timing_span span = gi_timing_begin();
     enum gi_status status =
         table->into_memory ? gi_sink_open_memory(&sink, item->line.input, err)
                            : gi_sink_open(&sink, item->line.output, gi_chain_no_clobber(step), err);
@@ -43,7 +43,7 @@ static enum gi_status report(const struct gi_ready *ready, struct gi_item *item,
     else if (!status)
         status = gi_sink_commit(&sink, false, err);
     gi_sink_abandon(&sink);
-    gi_imaging_note(item, GI_STAGE_ENCODE, gi_now_ms() - start);
+    gi_imaging_note(item, GI_STAGE_ENCODE, &span);
     gi_item_note_output(item);
     return status;
 }

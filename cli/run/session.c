@@ -279,9 +279,11 @@ static struct gi_queue *take(struct gi_session *devices, const struct gi_session
             gi_fail(err, GI_E_DEVICE, "no device is left");
             break;
         }
+        double start = gi_now_ms();
         devices->waiting++;
         gi_session_device_wait_for(&devices->changed, &devices->lock, opening);
         devices->waiting--;
+        gi_timing_add_wait(GI_WAIT_DEVICE, gi_now_ms() - start);
     }
     pthread_mutex_unlock(&devices->lock);
     return queue;

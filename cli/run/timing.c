@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/log.h"
+#include "cli/process.h"
 #include "kernels/kernels.h"
 #include "kernels/ways.h"
 
@@ -24,8 +26,22 @@ static struct {
     struct stage stages[STAGES_MAX];
     int n;
     int bands;
-    bool of_many;
+    double waits_ms[GI_WAITS];
+    bool wanted, of_many;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const char *const wait_names[GI_WAITS] = {
+    [GI_WAIT_INPUT] = "wait for input",   [GI_WAIT_ORDER] = "wait for order",
+    [GI_WAIT_MEMORY] = "wait for memory", [GI_WAIT_DEVICE] = "wait for device",
+    [GI_WAIT_FILES] = "wait for files",
+};
+
+static _Thread_local double waited_ms; /* by this thread so far */
+
+void gi_timing_want(bool wanted)
+{
+    table.wanted = wanted;
+}
 
 /* With the lock held. */
 static void add(const char *name, int step, double ms, double nbytes, int copies)
@@ -44,9 +60,53 @@ static void add(const char *name, int step, double ms, double nbytes, int copies
 
 void gi_timing_add(const char *stage, double ms)
 {
+    if (!table.wanted)
+        return;
     pthread_mutex_lock(&table.lock);
     add(stage, HOST, ms, 0, 0);
     pthread_mutex_unlock(&table.lock);
+}
+
+void gi_timing_add_wait(enum gi_wait wait, double ms)
+{
+    waited_ms += ms;
+    if (!table.wanted)
+        return;
+    pthread_mutex_lock(&table.lock);
+    table.waits_ms[wait] += ms;
+    pthread_mutex_unlock(&table.lock);
+}
+
+/* Returns the CPU time of this thread. */
+static double ran_ms(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* Whether stages are divided into CPU time and waits. The stages of a single image use several
+ * threads. */
+static bool divides(void)
+{
+    return table.wanted && table.of_many;
+}
+
+struct gi_timing_span gi_timing_begin(void)
+{
+    return (struct gi_timing_span){gi_now_ms(), divides() ? ran_ms() : 0, waited_ms};
+}
+
+double gi_timing_end(const struct gi_timing_span *span, const char *stage)
+{
+    double ms = gi_now_ms() - span->start_ms - (waited_ms - span->waited_ms);
+    double ran = divides() ? ran_ms() - span->ran_ms : ms;
+    ms = ms > 0 ? ms : 0;
+    ran = ran < ms ? ran : ms;
+    gi_timing_add(stage, ran);
+    if (divides())
+        gi_timing_add_wait(GI_WAIT_FILES, ms - ran);
+    return ms;
 }
 
 void gi_timing_add_step(int step, const char *name, double ms, double nbytes)
@@ -124,6 +184,9 @@ void gi_timing_print(const struct gi_device_params *device, double elapsed_ms)
     if (table.n && device->timing)
         fprintf(gi_cli_stream(), "%-16s %10.3f ms\n", table.of_many ? "sum over threads" : "total",
                 total);
+    for (int i = 0; i < GI_WAITS && device->timing && table.of_many; i++)
+        if (table.waits_ms[i] > 0)
+            fprintf(gi_cli_stream(), "%-16s %10.3f ms\n", wait_names[i], table.waits_ms[i]);
     if (table.n && device->timing && table.of_many)
         fprintf(gi_cli_stream(), "%-16s %10.3f ms\n", "elapsed", elapsed_ms);
 }
