@@ -19,6 +19,7 @@
 enum {
     PROBE_NBYTES = 64,
     COPY_NBYTES = 1 << 20,  /* longer members that are not images are copied piece by piece */
+    AHEAD = 3,              /* maximum number of commands that run ahead of the open shard */
     LONG_NBYTES = 16 << 20, /* images up to this size are held in memory, whatever the limits are */
 };
 
@@ -29,8 +30,12 @@ struct gi_tar_feed {
     struct gi_tar_reader *reader; /* of the shard; NULL: not open */
     struct stat opened;           /* properties of the file of the shard when it was opened */
     struct gi_tar_fetch *fetch;   /* the command that writes the shard; NULL: it is a file */
-    struct gi_tar_fetch *ahead;   /* that of the shard `ahead_shard`; NULL: not started */
-    size_t ahead_shard;
+    struct fetched {
+        struct gi_tar_fetch *fetch;
+        size_t shard;
+    } ahead[AHEAD]; /* the commands of later shards that have been started, in order */
+    size_t nahead;
+    uint64_t largest;    /* bytes of the largest shard so far that a command wrote */
     struct gi_err fault; /* why a copy found that the shard can't be read further */
 
     pthread_mutex_t lock;
@@ -57,7 +62,8 @@ void gi_tar_feed_free(struct gi_tar_feed **feed)
     if (*feed) {
         gi_tar_reader_close(&(*feed)->reader);
         gi_tar_fetch_close(&(*feed)->fetch);
-        gi_tar_fetch_close(&(*feed)->ahead);
+        for (size_t i = 0; i < (*feed)->nahead; i++)
+            gi_tar_fetch_close(&(*feed)->ahead[i].fetch);
     }
     free(*feed);
     *feed = NULL;
@@ -101,6 +107,8 @@ static void end_shard(struct gi_tar_feed *feed, struct gi_item *item, const stru
     uint64_t nbytes = (uint64_t)feed->opened.st_size;
     if (!why && feed->fetch && gi_tar_fetch_finish(feed->fetch, &nbytes, &fault))
         why = &fault;
+    if (!why && feed->fetch && nbytes > feed->largest)
+        feed->largest = nbytes;
     struct gi_tar_tag *tag = new_tag(feed, item, why ? GI_TAR_BROKEN : GI_TAR_END);
     item->source.mark = !why;
     tag->nbytes = nbytes;
@@ -310,24 +318,41 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
 static enum gi_status start_fetch(struct gi_tar_feed *feed, const char *name, struct gi_err *fault)
 {
     feed->opened = (struct stat){0};
-    if (!feed->ahead || feed->ahead_shard != feed->shard)
+    if (!feed->nahead || feed->ahead[0].shard != feed->shard)
         return gi_tar_fetch_start(&feed->fetch, name, fault);
-    feed->fetch = feed->ahead;
-    feed->ahead = NULL;
+    feed->fetch = feed->ahead[0].fetch;
+    feed->nahead--;
+    memmove(feed->ahead, feed->ahead + 1, feed->nahead * sizeof *feed->ahead);
     return GI_OK;
 }
 
-/* Starts the command of the next shard, so that it is fetched while this shard is. If that fails,
- * the command is started again when its turn comes. */
+/* Returns whether another command may be started. One may always run ahead. Further ones need space
+ * for themselves, for those that run, and for an output, if all are as large as the largest so
+ * far. */
+static bool may_fetch(const struct gi_tar_feed *feed)
+{
+    uint64_t nbytes = feed->largest * (feed->nahead + 2);
+    return !feed->nahead ||
+           (feed->nahead < AHEAD && feed->largest && gi_tar_fetch_has_space(feed->fetch, nbytes));
+}
+
+/* Starts the commands of the next shards, so that they are fetched while this shard is. One that
+ * can't be started is started again when its turn comes. */
 static void fetch_ahead(struct gi_tar_feed *feed)
 {
     const struct gi_tar_feed_options *o = &feed->options;
-    size_t next = feed->shard + 1;
-    while (next < o->ninputs && o->skip(o->arg, next))
-        next++;
-    if (!feed->ahead && next < o->ninputs && gi_shell_command(o->inputs[next].path))
-        if (!gi_tar_fetch_start(&feed->ahead, o->inputs[next].path, NULL))
-            feed->ahead_shard = next;
+    size_t next = feed->nahead ? feed->ahead[feed->nahead - 1].shard : feed->shard;
+    while (feed->fetch && may_fetch(feed)) {
+        struct fetched *ahead = &feed->ahead[feed->nahead];
+        do
+            next++;
+        while (next < o->ninputs && o->skip(o->arg, next));
+        if (next >= o->ninputs || !gi_shell_command(o->inputs[next].path) ||
+            gi_tar_fetch_start(&ahead->fetch, o->inputs[next].path, NULL))
+            return;
+        ahead->shard = next;
+        feed->nahead++;
+    }
 }
 
 static enum gi_status open_shard(struct gi_tar_feed *feed, struct gi_err *fault)

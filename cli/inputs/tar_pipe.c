@@ -78,6 +78,12 @@ enum gi_status gi_tar_fetch_open(struct gi_tar_fetch *fetch, struct gi_tar_reade
     return gi_fail(err, gi_status_of_errno(errno), "%s: %s", fetch->name, strerror(errno));
 }
 
+bool gi_tar_fetch_has_space(const struct gi_tar_fetch *fetch, uint64_t nbytes)
+{
+    struct statvfs disk;
+    return fstatvfs(fetch->fd, &disk) == 0 && (uint64_t)disk.f_bavail >= nbytes / disk.f_frsize;
+}
+
 static uint64_t nbytes_of(int fd)
 {
     struct stat st;

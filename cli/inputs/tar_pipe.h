@@ -18,6 +18,8 @@ enum gi_status gi_tar_fetch_start(struct gi_tar_fetch **fetch, const char *name,
  * too, once the command has failed. */
 enum gi_status gi_tar_fetch_open(struct gi_tar_fetch *fetch, struct gi_tar_reader **reader,
                                  struct gi_err *err);
+/* Returns whether the file system of the tar has space for `nbytes` bytes more. */
+bool gi_tar_fetch_has_space(const struct gi_tar_fetch *fetch, uint64_t nbytes);
 /* Waits for the end of the command, and sets *nbytes to the size of its output. Errors: as
  * gi_shell_wait(). */
 enum gi_status gi_tar_fetch_finish(struct gi_tar_fetch *fetch, uint64_t *nbytes,

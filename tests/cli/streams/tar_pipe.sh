@@ -62,7 +62,13 @@ expect 0 gpuimg blur --tar 'pipe:n={0..1}; touch began-$n; for i in `seq 200`; d
 same "the next shard is fetched ahead" sent/0.tar want-0.tar
 rm began-*
 expect 0 gpuimg blur --tar 'pipe:n={0..2}; touch began-$n; if test $n = 0; then sleep 0.3; ls began-* >list; fi; cat x-$n.tar' 'pipe:cat >sent/{0..2}.tar'
-check "one shard is fetched ahead, not all" test "$(xargs <list)" = 'began-0 began-1'
+check "one shard is fetched ahead of the first" test "$(xargs <list)" = 'began-0 began-1'
+rm began-*
+# Shard 1 waits for all that may begin before it ends.
+ahead='pipe:n={0..7}; touch began-$n; if test $n = 1; then for i in `seq 200`; do test -e began-4 && break; sleep 0.02; done
+    sleep 0.2; ls began-* >list; fi; cat x-0.tar'
+expect 0 gpuimg blur --tar "$ahead" 'pipe:cat >sent/{0..7}.tar'
+check "three shards are fetched ahead of the others" test "$(xargs <list)" = 'began-0 began-1 began-2 began-3 began-4'
 rm began-*
 
 # ---- compression ----
@@ -188,6 +194,10 @@ if mount_disk; then
 mount -t tmpfs -o size=1m disk disk && TMPDIR=disk exec "$@"
 END
     on_disk() { unshare --user --map-root-user --mount sh on_disk "$@"; }
+    # Space for two shards, not for three.
+    sed 's/1m/8m/' on_disk >on_larger_disk
+    expect 0 unshare --user --map-root-user --mount sh on_larger_disk "$GPUIMG" blur --tar "${ahead/seq 200/seq 20}" 'got-{0..7}.tar'
+    check "without space one shard is fetched ahead" test "$(xargs <list)" = 'began-0 began-1 began-2'
     pgm large.pgm 1500 1000
     tar cf large.tar large.pgm
     expect 75 on_disk "$GPUIMG" blur --tar 'pipe:cat large.tar' 'pipe:cat >sent/made.tar'
