@@ -14,16 +14,19 @@ enum {
     SPAN_MAX = 1 + ((TAPS_MAX - 1) * STEP_MAX + GI_LANES - 1) / GI_LANES,
 };
 
-/* Returns the sum over i of taps[i] * the vector that begins i * step samples into `v`. */
-static inline __attribute__((always_inline)) GI_VEC row_sum(const GI_VEC v[SPAN_MAX],
-                                                            const GI_VEC *taps, int k, int step)
+/* Sets sum[r] to the sum over i of taps[i] * the vector that begins i * step samples into v[r]. The
+ * rows take turns, so that their chains of fmaf run side by side. */
+static inline __attribute__((always_inline)) void
+row_sums(GI_VEC sum[ROWS], GI_VEC v[ROWS][SPAN_MAX], const GI_VEC *taps, int k, int step)
 {
-    GI_VEC sum = vec_set(0);
+    for (int r = 0; r < ROWS; r++)
+        sum[r] = vec_set(0);
     for (int i = 0; i < k; i++) {
         int at = i * step / GI_LANES, by = i * step % GI_LANES;
-        sum = vec_fma(taps[i], by ? vec_slide(v[at], v[at + 1], by) : v[at], sum);
+        for (int r = 0; r < ROWS; r++)
+            sum[r] =
+                vec_fma(taps[i], by ? vec_slide(v[r][at], v[r][at + 1], by) : v[r][at], sum[r]);
     }
-    return sum;
 }
 
 struct small {
@@ -76,22 +79,24 @@ filter_rows(const struct gi_sliding_window *sliding_window, const struct gi_slid
             v[r][m] = weighed ? weigh(v[r][m], step) : v[r][m];
         }
     for (size_t x = 0; x < n; x += GI_LANES) {
-        GI_VEC sum[ROWS];
+        GI_VEC sum[ROWS], fresh[ROWS];
         if (x * gi_type_nbytes(type) % 64 == 0)
             gi_sliding_window_prefetch(rows, x * gi_type_nbytes(type));
-        for (int r = 0; r < ROWS; r++)
-            sum[r] = vec_set(0);
-        for (int j = 0; j < k - 1; j++)
-            column_step(sum, vec_load((const float *)rows->above[j] + x), j, col, k);
         for (int r = 0; r < ROWS; r++) {
             GI_VEC last = vec_load_samples(rows->in[r], x + (size_t)((span - 1) * GI_LANES), type);
             v[r][span - 1] = weighed ? weigh(last, step) : last;
-            GI_VEC s = row_sum(v[r], row, k, step);
+        }
+        row_sums(fresh, v, row, k, step);
+        for (int r = 0; r < ROWS; r++) {
             for (int m = 0; m < span - 1; m++)
                 v[r][m] = v[r][m + 1];
-            vec_store((float *)rows->kept[r] + x, s);
-            column_step(sum, s, k - 1 + r, col, k);
+            vec_store((float *)rows->kept[r] + x, fresh[r]);
+            sum[r] = vec_set(0);
         }
+        for (int j = 0; j < k - 1; j++)
+            column_step(sum, vec_load((const float *)rows->above[j] + x), j, col, k);
+        for (int r = 0; r < ROWS; r++)
+            column_step(sum, fresh[r], k - 1 + r, col, k);
         if (quick) {
             uint8_t *out[ROWS];
             for (int r = 0; r < ROWS; r++)
