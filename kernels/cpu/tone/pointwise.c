@@ -72,24 +72,38 @@ FLOATS(threshold_f32, GI_F32, THRESHOLD)
 
 /* ---- thresholds in integers ---- */
 
-/* The samples are computed in a local block, which cannot alias the rows. So the loops are
- * vectorised even if a row is computed in place. */
+/* Computes n samples, of which those stay as they are whose `keep` is ~0; `keep` is NULL if there
+ * are none. A row is computed in place or into another row, each in loops that compilers make
+ * vectors of, because they know which memory is the same. */
+#define THRESHOLD_ROW(name, sample, declared, from)                                                \
+    static void name(declared, size_t n, sample low, sample yes, sample no,                        \
+                     const sample *restrict keep)                                                  \
+    {                                                                                              \
+        for (size_t i = 0; !keep && i < n; i++)                                                    \
+            to[i] = from[i] > low ? yes : no;                                                      \
+        for (size_t x = 0, m; keep && x < n; x += m) {                                             \
+            m = n - x < POINTWISE_BLOCK ? n - x : POINTWISE_BLOCK;                                 \
+            for (size_t i = 0; i < m; i++) {                                                       \
+                sample made = from[x + i] > low ? yes : no;                                        \
+                to[x + i] = (sample)((made & ~keep[i]) | (from[x + i] & keep[i]));                 \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define PARAMETERS(...) __VA_ARGS__
 #define THRESHOLDS(name, sample)                                                                   \
+    THRESHOLD_ROW(name##_to, sample, PARAMETERS(sample *restrict to, const sample *restrict from), \
+                  from)                                                                            \
+    THRESHOLD_ROW(name##_in_place, sample, sample *restrict to, to)                                \
+                                                                                                   \
     static void name(const struct pointwise *op, void *out, const void *src, size_t pixels)        \
     {                                                                                              \
-        const sample *keep = (const sample *)op->keep, low = (sample)op->low;                      \
-        const sample yes = (sample)op->yes, no = (sample)op->no;                                   \
-        sample made[POINTWISE_BLOCK];                                                              \
+        sample low = (sample)op->low, yes = (sample)op->yes, no = (sample)op->no;                  \
+        const sample *keep = op->keeps ? (const sample *)op->keep : NULL;                          \
         size_t n = pixels * (size_t)op->src->channels;                                             \
-        for (size_t x = 0; x < n; x += POINTWISE_BLOCK) {                                          \
-            size_t m = n - x < POINTWISE_BLOCK ? n - x : POINTWISE_BLOCK;                          \
-            const sample *from = (const sample *)src + x;                                          \
-            for (size_t i = 0; i < m; i++)                                                         \
-                made[i] = from[i] > low ? yes : no;                                                \
-            for (size_t i = 0; op->keeps && i < m; i++)                                            \
-                made[i] = (sample)((made[i] & ~keep[i]) | (from[i] & keep[i]));                    \
-            memcpy((sample *)out + x, made, m * sizeof *made);                                     \
-        }                                                                                          \
+        if (out == src)                                                                            \
+            name##_in_place(out, n, low, yes, no, keep);                                           \
+        else                                                                                       \
+            name##_to(out, src, n, low, yes, no, keep);                                            \
     }
 
 THRESHOLDS(threshold_u8, uint8_t)
