@@ -129,24 +129,35 @@ ROWS(outlier, GI_ARITHMETIC_OUTLIER)
 
 /* ---- in integers ---- */
 
-/* The samples are computed in a local block, which cannot alias the rows. So the loops are
- * vectorised even if a row is computed in place. */
+/* Compilers make vectors of the loop of name_to(), because its result is in other memory than its
+ * operands. Otherwise, or if alpha is kept, the samples are computed in a local block, which cannot
+ * alias the rows. */
 #define INTEGERS(name, sample, expression)                                                         \
+    static void name##_to(sample *restrict to, const sample *from, const sample *with, size_t n,   \
+                          sample t)                                                                \
+    {                                                                                              \
+        (void)t;                                                                                   \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            sample a = from[i], b = with[i], rest = (sample)~a;                                    \
+            (void)rest;                                                                            \
+            to[i] = (sample)(expression);                                                          \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
     static void name(const struct arithmetic_samples_work *work, void *out, const void *src,       \
                      const void *other, const void *dark, size_t n)                                \
     {                                                                                              \
-        const sample *keep = (const sample *)work->keep;                                           \
-        const sample t = (sample)work->t;                                                          \
+        const sample *keep = (const sample *)work->keep, t = (sample)work->t;                      \
         sample made[BLOCK];                                                                        \
-        (void)dark, (void)t;                                                                       \
+        (void)dark;                                                                                \
+        if (!work->keeps && out != src && out != other) {                                          \
+            name##_to(out, src, other, n, t);                                                      \
+            return;                                                                                \
+        }                                                                                          \
         for (size_t x = 0; x < n; x += BLOCK) {                                                    \
             size_t m = n - x < BLOCK ? n - x : BLOCK;                                              \
-            const sample *from = (const sample *)src + x, *with = (const sample *)other + x;       \
-            for (size_t i = 0; i < m; i++) {                                                       \
-                sample a = from[i], b = with[i], rest = (sample)~a;                                \
-                (void)rest;                                                                        \
-                made[i] = (sample)(expression);                                                    \
-            }                                                                                      \
+            const sample *from = (const sample *)src + x;                                          \
+            name##_to(made, from, (const sample *)other + x, m, t);                                \
             for (size_t i = 0; work->keeps && i < m; i++)                                          \
                 made[i] = (sample)((made[i] & ~keep[i]) | (from[i] & keep[i]));                    \
             memcpy((sample *)out + x, made, m * sizeof *made);                                     \
