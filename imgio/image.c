@@ -8,16 +8,18 @@
 #include <sys/mman.h>
 
 /* Large images ask for huge pages, because the first access to each page costs a page fault. With
- * pages of 4 KiB all these faults take longer than filtering the image. */
+ * pages of 4 KiB all these faults take longer than filtering the image. The end of the image gets a
+ * huge page too if it fills half of that. */
 void *gi_samples_alloc(size_t nbytes)
 {
     const size_t huge = (size_t)2 << 20;
-    bool large = nbytes >= 2 * huge;
+    bool large = nbytes >= 2 * huge && nbytes <= SIZE_MAX - huge;
+    size_t advised = large ? (nbytes + huge / 2) / huge * huge : 0;
     void *samples;
-    if (posix_memalign(&samples, large ? huge : GI_ROW_ALIGN, nbytes))
+    if (posix_memalign(&samples, large ? huge : GI_ROW_ALIGN, advised > nbytes ? advised : nbytes))
         return NULL;
     if (large) /* only advice: a refusal changes nothing */
-        madvise(samples, nbytes / huge * huge, MADV_HUGEPAGE);
+        madvise(samples, advised, MADV_HUGEPAGE);
     return samples;
 }
 

@@ -193,7 +193,8 @@ static enum gi_status run_chain(struct gi_file_rows *input, struct gi_imaging *i
 {
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
-    const struct gi_open_options open = {.threads = gi_thread_count(options->device->threads)};
+    const struct gi_open_options open = {.threads = gi_thread_count(options->device->threads),
+                                         .keeps = true};
     struct gi_ready ready;
     struct gi_pipeline *pipeline = NULL;
     struct gi_queue *queue = NULL;
