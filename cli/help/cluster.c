@@ -72,10 +72,55 @@ const char *const gi_cluster_paragraphs[] = {
     "        with open(os.path.join(\"blurred\", os.path.basename(photo[\"path\"])), \"wb\") as "
     "file:\n"
     "            file.write(photo[\"bytes\"])",
-    "Spark, Hugging Face Datasets and Polars have encoded images in columns of Arrow's record "
-    "batches. gpuimg.arrow.GpuImg runs a chain on such a column; in Spark, "
-    "frame.mapInArrow(GpuImg(\"gaussian --sigma 3\").batches, frame.schema). "
-    "help(gpuimg.arrow) explains it.",
+    "With num_gpus=0.25 Ray gives four actors the same GPU in CUDA_VISIBLE_DEVICES, but it divides "
+    "neither the memory nor the cores among them. Each gpuimg may take all free memory of the "
+    "device, so give each a share by --max-device-bytes, and threads by --threads. CUDA itself "
+    "takes "
+    "some hundred MiB per process in addition. (--memory limits the memory of the host.)",
+    "In the file blur_fractions.py:",
+    "    import os, ray\n"
+    "    from gpuimg.ray import GpuImg\n"
+    "\n"
+    "    ray.init(ignore_reinit_error=True)\n"
+    "    photos = ray.data.read_binary_files(\"photos\", include_paths=True)\n"
+    "    blurred = photos.map_batches(GpuImg, fn_constructor_args=(\"gaussian --sigma 3 | "
+    "sharpen\",),\n"
+    "                                 fn_constructor_kwargs={\"options\": [\"--max-device-bytes\", "
+    "\"4G\", \"--threads\", \"2\"]},\n"
+    "                                 num_gpus=0.25, concurrency=4, batch_size=4)\n"
+    "    for photo in blurred.iter_rows():\n"
+    "        with open(os.path.join(\"blurred\", os.path.basename(photo[\"path\"])), \"wb\") as "
+    "file:\n"
+    "            file.write(photo[\"bytes\"])",
+    "Hugging Face Datasets, Spark and Polars have encoded images in columns of Arrow's record "
+    "batches. gpuimg.arrow.GpuImg runs a chain on such a column by one gpuimg per process of "
+    "Python; in Spark, frame.mapInArrow(GpuImg(\"gaussian --sigma 3\").batches, frame.schema). "
+    "help(gpuimg.arrow) explains it. A data set of files has only their paths, until "
+    "embed_table_storage reads their bytes.",
+    "In the file blur_datasets.py:",
+    "    import datasets, os\n"
+    "    from datasets.table import embed_table_storage\n"
+    "    from gpuimg.arrow import GpuImg\n"
+    "\n"
+    "    photos = datasets.load_dataset(\"imagefolder\", data_dir=\"photos\", "
+    "split=\"train\").with_format(\"arrow\")\n"
+    "    photos = photos.map(embed_table_storage, batched=True, batch_size=64)\n"
+    "    blurred = photos.map(GpuImg(\"gaussian --sigma 3 | sharpen\"), batched=True, "
+    "batch_size=64)\n"
+    "    for photo in blurred.with_format(None).cast_column(\"image\", "
+    "datasets.Image(decode=False)):\n"
+    "        with open(os.path.join(\"blurred\", os.path.basename(photo[\"image\"][\"path\"])), "
+    "\"wb\") as file:\n"
+    "            file.write(photo[\"image\"][\"bytes\"])",
+    "NeMo Curator reads WebDataset tars. Its ImageReaderStage takes the member NAME.jpg of each "
+    "sample, where NAME has no dots, leaves out samples without one, and numbers the images in the "
+    "order of the tar. gpuimg makes such tars of tars with images of any format: other members, "
+    "such as NAME.json and NAME.txt, are copied, and the order stays. An image that fails is left "
+    "out, and the exit status is 1. A task that is started again leaves the tars that exist.",
+    "In the file curate.sh:",
+    "    gpuimg run 'resize --size 512x512 --no-enlarge' --tar 'raw/{000..003}.tar' "
+    "'jpeg/{000..003}.tar' \\\n"
+    "        --suffix .jpg --quality 90 --resume",
     "GNU parallel, on this machine or with --sshlogin on others, in the file "
     "parallel.sh:",
     "    seq 8 | parallel --retries 3 \"gpuimg run 'gaussian --sigma 3 | sharpen' --recursive "

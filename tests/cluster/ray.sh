@@ -47,6 +47,22 @@ END
 mkdir blurred
 check "a machine without a GPU" timeout 200 "$python" no_gpu.py
 check "without a GPU: the files equal those of one process" diff -rq blurred one
+# Four actors share a GPU: each sees the same one, and tells gpuimg how much of its memory it may take.
+mv bin/gpuimg bin/original
+cat >bin/gpuimg <<END
+#!/bin/sh
+echo "\$PPID \$CUDA_VISIBLE_DEVICES \$*" >>"$work/fractions.log"
+exec "$work/bin/original" "\$@"
+END
+chmod +x bin/gpuimg
+cluster_file blur_fractions.py >blur_fractions.py
+sed 's/num_cpus=2, num_gpus=0/num_cpus=8, num_gpus=1/; s/blur_ray/blur_fractions/' no_gpu.py >one_gpu.py
+rm -rf blurred && mkdir blurred
+check "fractions of a GPU" timeout 200 "$python" one_gpu.py
+check "fractions of a GPU: the files equal those of one process" diff -rq blurred one
+check "fractions of a GPU: four actors have the same device" \
+    test "$(awk '/ run --tar .*--max-device-bytes 4G --threads 2/ {print $1, $2}' fractions.log | sort -u | awk '{n += $2 == "0"} END {print n, NR}')" = '4 4'
+mv bin/original bin/gpuimg
 rm -rf blurred
 check "three nodes, one of which is removed" timeout 300 "$python" "$tests/../cluster/ray_cluster.py" "$work"
 cp check.log ray.log

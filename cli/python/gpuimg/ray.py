@@ -35,7 +35,8 @@ class GpuImg:
     program  its path; None: the one that gpuimg.program() returns in the worker
 
     An actor with num_gpus=1 sees the GPU that Ray gives it; without a GPU it takes as many threads
-    as it has CPUs (num_cpus). A process that dies is started once more for its batch.
+    as it has CPUs (num_cpus). Actors that share a GPU (num_gpus=0.25) each need a part of its memory
+    and of the cores: options=("--max-device-bytes", "4G", "--threads", "2"). A process that dies is started once more for its batch.
     """
 
     def __init__(self, chain: str, column: str = "bytes", options: Sequence[str] = (), program: str | None = None):
