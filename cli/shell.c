@@ -81,8 +81,8 @@ static int spawn(pid_t *pid, const char *command, int from, int to)
                                                            O_RDONLY, 0);
     if (!why)
         why = posix_spawn_file_actions_adddup2(&files, to >= 0 ? to : STDERR_FILENO, STDOUT_FILENO);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                       POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&how,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigdefault(&how, &reset);
     posix_spawnattr_setsigmask(&how, &none);
     if (!why)
@@ -110,19 +110,27 @@ enum gi_status gi_shell_start(struct gi_shell **out, const char *name, int from,
     return GI_OK;
 }
 
-bool gi_shell_has_ended(struct gi_shell *shell)
+/* Returns whether the process has ended. It is left as it is, so that its number stays its own
+ * until reap(). */
+static bool is_over(const struct gi_shell *shell)
 {
     siginfo_t info = {0};
-    if (shell->ended)
-        return true;
-    /* The process is left as it is, so that its number stays its own until it is removed. */
-    if (waitid(P_PID, (id_t)shell->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
-        return false;
+    return waitid(P_PID, (id_t)shell->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
+}
+
+static void reap(struct gi_shell *shell)
+{
     replace_group(shell->pid, 0);
     while (waitpid(shell->pid, &shell->ending, 0) < 0 && errno == EINTR)
         ;
     shell->ended = true;
-    return true;
+}
+
+bool gi_shell_has_ended(struct gi_shell *shell)
+{
+    if (!shell->ended && is_over(shell))
+        reap(shell);
+    return shell->ended;
 }
 
 /* Waits for a moment, which a signal may shorten. */
@@ -150,16 +158,21 @@ enum gi_status gi_shell_wait(struct gi_shell *shell, struct gi_err *err)
     return GI_OK;
 }
 
+/* Ends the command, and all of its descendants that have not left its session. */
+static void end(struct gi_shell *shell)
+{
+    kill(-shell->pid, SIGTERM);
+    for (int ms = 0; ms < KILL_MS && !is_over(shell); ms += WAIT_MS)
+        pause_briefly();
+    kill(-shell->pid, SIGKILL);
+    reap(shell);
+}
+
 void gi_shell_close(struct gi_shell **out)
 {
     struct gi_shell *shell = *out;
     *out = NULL;
-    if (!shell)
-        return;
-    for (int ms = 0; !gi_shell_has_ended(shell); ms += WAIT_MS) {
-        if (ms % KILL_MS == 0)
-            kill(-shell->pid, ms ? SIGKILL : SIGTERM);
-        pause_briefly();
-    }
+    if (shell && !gi_shell_has_ended(shell))
+        end(shell);
     free(shell);
 }

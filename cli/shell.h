@@ -10,7 +10,8 @@
 /* Returns the command in the name, or NULL if the name does not begin with "pipe:". */
 const char *gi_shell_command(const char *name);
 
-/* A command that was started, with its descendants in a process group of their own. */
+/* A command that was started, with its descendants in a session of their own. They have no
+ * terminal, so that a command that wants to ask for a password fails instead of being stopped. */
 struct gi_shell;
 
 /* Starts the command of `name` by /bin/sh -c. Its standard input is the file `from`, or /dev/null

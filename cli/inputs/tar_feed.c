@@ -326,14 +326,14 @@ static enum gi_status start_fetch(struct gi_tar_feed *feed, const char *name, st
     return GI_OK;
 }
 
-/* Returns whether another command may be started. One may always run ahead. Further ones need space
- * for themselves, for those that run, and for an output, if all are as large as the largest so
- * far. */
+/* Returns whether another command may be started. It needs space for itself, for those that run,
+ * and for an output, if all are as large as the largest so far. If no size is known yet, one may
+ * run ahead. */
 static bool may_fetch(const struct gi_tar_feed *feed)
 {
     uint64_t nbytes = feed->largest * (feed->nahead + 2);
-    return !feed->nahead ||
-           (feed->nahead < AHEAD && feed->largest && gi_tar_fetch_has_space(feed->fetch, nbytes));
+    return feed->largest ? feed->nahead < AHEAD && gi_tar_fetch_has_space(feed->fetch, nbytes)
+                         : !feed->nahead;
 }
 
 /* Starts the commands of the next shards, so that they are fetched while this shard is. One that

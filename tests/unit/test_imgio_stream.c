@@ -341,4 +341,51 @@ TEST(heeded)
     free(t.bytes.at);
 }
 
+/* A file to which each question whether it is complete adds a piece. */
+struct growth {
+    int fd;
+    const char *const *next; /* up to NULL */
+    bool fails;
+};
+
+static enum gi_status has_ended(void *arg, bool *ended, struct gi_err *err)
+{
+    struct growth *growth = arg;
+    if (*growth->next) {
+        assert_int_equal(write(growth->fd, *growth->next, strlen(*growth->next)),
+                         strlen(*growth->next));
+        growth->next++;
+    }
+    *ended = !*growth->next;
+    return *ended && growth->fails ? gi_fail(err, GI_E_AGAIN, "the writer failed") : GI_OK;
+}
+
+/* Also the bytes that come with the end of the writer are read. */
+TEST(growing)
+{
+    static const char *const pieces[] = {"ab", "", "", "cde", "f", NULL};
+    for (int fails = 0; fails < 2; fails++) {
+        int fd = open(in_folder("growing"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        struct growth growth = {dup(fd), pieces, fails};
+        struct gi_reader *reader;
+        struct gi_err err = {0};
+        char bytes[16];
+        size_t got;
+        gi_reader_open_growing(&reader, "a name", fd,
+                               &(struct gi_reader_growth){has_ended, &growth});
+        assert_string_equal(gi_reader_name(reader), "a name");
+        assert_int_equal(gi_reader_read(reader, bytes, 4, &got, &err), GI_OK);
+        assert_int_equal(got, 4);
+        assert_memory_equal(bytes, "abcd", 4);
+        enum gi_status status = gi_reader_read(reader, bytes, sizeof bytes, &got, &err);
+        assert_int_equal(status, fails ? GI_E_AGAIN : GI_OK);
+        assert_string_equal(err.text, fails ? "the writer failed" : "");
+        assert_int_equal(got, fails ? 1 : 2);
+        assert_memory_equal(bytes, "ef", got);
+        assert_int_equal(gi_reader_at(reader), fails ? 5 : 6);
+        gi_reader_close(&reader);
+        close(growth.fd);
+    }
+}
+
 TEST_FRAME(.first = setup, .last = teardown)
