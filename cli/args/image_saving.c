@@ -25,9 +25,10 @@ bool gi_cli_save_coding(struct gi_coding *coding, const struct gi_image *shape,
     options.quality = quality ? quality : options.quality;
     if (target->ssim > 0 || !gi_save_coding(coding, shape, metadata, path, &options))
         return false;
-    coding->ssimulacra2 = target->ssimulacra2;
+    bool scored = target->ssimulacra2 > 0; /* false for NAN, which means unset */
+    coding->ssimulacra2 = scored ? target->ssimulacra2 : 0;
     coding->most = most;
-    return target->ssimulacra2 <= 0 || !coding->strip_rows;
+    return !scored || !coding->strip_rows;
 }
 
 bool gi_cli_saves_rows(const struct gi_image *shape, const struct gi_metadata *metadata,
