@@ -1,6 +1,6 @@
 """Measures gpuimg against other programs and libraries. rows.json has every row and its target.
 
-    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways types commands png jpeg auto startup growth; default: all
+    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways types commands png jpeg auto startup scale growth; default: all
     bench.py gpu cpu --only gaussian     only rows whose name matches a regular expression
     bench.py --quick --json out.json     tiny images, every row: tests that all of them run
 
@@ -20,9 +20,11 @@ import commands
 import jpeg
 import kernels
 import report
+import scale
 
 TABLES = {"gpu": kernels.gpu, "cpu": kernels.cpu, "ways": kernels.ways, "types": kernels.types, "growth": kernels.growth,
-          "commands": commands.commands, "png": commands.png, "jpeg": jpeg.jpeg, "auto": commands.auto, "startup": commands.startup}
+          "commands": commands.commands, "png": commands.png, "jpeg": jpeg.jpeg, "auto": commands.auto, "startup": commands.startup,
+          "scale": scale.scale}
 
 
 def sizes(text):

@@ -173,6 +173,20 @@ def startup(results):
     return said
 
 
+def scale(results):
+    """One line per work: the rate at each number of cores and GPUs, over that of the first one."""
+    def rate(r, name):
+        ratio = f" ({r['ratios'][name]:.2f})" if name in r["ratios"] else ""
+        return number(r["rates"][name]) + ratio if name in r["rates"] else "-"
+
+    names = list(dict.fromkeys(name for r in results for name in r["rates"]))
+    names.sort(key=lambda name: name == "files alone")
+    rows = [[r["name"], r["images"]] + [rate(r, name) for name in names] for r in results]
+    return ["Images per second of whole commands, with their start; in brackets over the rate of one core, or of one GPU with all "
+            "cores. Files alone: a program that only reads and writes the files."] + failures(results) + [""] + \
+        markdown_table(["work", "images"] + names, rows)
+
+
 def growth(results):
     rows = [[r["backend"], r["name"], r["size"], r["request"].get("k", ""), number(r["us"]), number(r["floor_us"]),
              f"{r['of_floor']:.2f}"] for r in results]
@@ -182,6 +196,7 @@ def growth(results):
 TITLES = {"gpu": ("CUDA kernels", gpu), "cpu": ("CPU kernels", cpu), "ways": ("Ways", ways),
           "types": ("Types", types),
           "commands": ("Whole commands", commands), "png": ("PNG", png), "jpeg": ("JPEG", jpeg), "auto": ("--device auto", auto), "startup": ("Start-up", startup),
+          "scale": ("Cores and GPUs", scale),
           "growth": ("Growth", growth)}
 
 

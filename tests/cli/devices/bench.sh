@@ -24,7 +24,7 @@ check "the Markdown file equals the printed tables" diff o.md <(head -c "$(wc -c
 # count FILTER: the number of rows that jq finds in the results or in rows.json.
 count() { jq "[$1] | length" "$2"; }
 check "the JSON names date, machine and programs" jq -e '.about | .date and .cpu and .cores and .programs.gpuimg' o.json
-for table in gpu cpu types commands png auto; do
+for table in gpu cpu types commands png auto scale; do
     jq -r ".$table.rows[].name" "$bench/rows.json" | sort -u >want
     jq -r ".results[] | select(.table == \"$table\") | .name" o.json | sort -u >got
     check "the table $table has its rows" diff want got
@@ -47,6 +47,8 @@ check "the table jpeg has three works of each row" test "$(count '.results[] | s
     $((3 * $(jq '.jpeg.rows | length' "$bench/rows.json")))
 check "the table jpeg is measured on the CPU" \
     jq -e 'all(.results[] | select(.table == "jpeg"); (.rates["libjpeg-turbo"] // .rates["gpuimg cpu"]) > 0)' o.json
+check "the table scale is measured on one core, beside the files alone" \
+    jq -e 'all(.results[] | select(.table == "scale"); .rates["1 core"] > 0 and .ratios["1 core"] == 1 and .rates["files alone"] > 0)' o.json
 check "the types of gray bytes are measured on the CPU, unless the result is of another shape" jq -e '
     all(.results[] | select(.table == "types" and .backend == "cpu" and .type == "u8" and .channels == 1);
         .us > 0 or (.skipped | contains("want the input'"'"'s shape")))' o.json
