@@ -76,7 +76,7 @@
                 "Process only share K of N (K = 1 to N): every N-th input of the sorted list, "    \
                 "beginning with the K-th. With \"auto/N\", K is the task number (of Slurm, "       \
                 "Kubernetes, AWS Batch or GNU parallel) modulo N. With \"auto\", K is found in "   \
-                "the same way, and N is the number of tasks. If a file of more than 64 MiB lists " \
+                "the same way, and N is the number of tasks. If a list of more than 64 MiB names " \
                 "the inputs, share K is the K-th of N equal ranges of its bytes"                   \
     }
 

@@ -79,11 +79,17 @@ static enum gi_status read_list(struct gi_batch_files *files, const struct gi_ba
 {
     const struct gi_batch_params *p = files->params;
     struct gi_batch_inputs *in = &files->in;
+    struct gi_list_bytes pipe = {0};
     enum gi_status status = GI_OK;
     if (may_stream(files, job, noperands))
-        status = gi_list_stream_open(&in->stream, p->files_from, p->null, err);
+        status = gi_list_stream_open(&in->stream, p->files_from, p->null, &pipe, err);
+    if (!status && !in->stream)
+        status = pipe.bytes ? gi_list_from_bytes(&in->list, p->files_from, pipe.bytes, pipe.n,
+                                                 p->null, err)
+                            : gi_list_from(&in->list, p->files_from, p->null, p->recursive, err);
+    free(pipe.bytes);
     if (status || !in->stream)
-        return status ? status : gi_list_from(&in->list, p->files_from, p->null, p->recursive, err);
+        return status;
     files->source.rules = files->rules;
     char *text =
         in->shard.n ? gi_batch_text(job->command, job->text ? job->text : "", job->params) : NULL;

@@ -178,14 +178,9 @@ enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int
     return status;
 }
 
-enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
-                            struct gi_err *err)
+static enum gi_status read_names(struct gi_list *list, FILE *file, const char *path, bool zero,
+                                 bool recursive, struct gi_err *err)
 {
-    bool standard = strcmp(path, "-") == 0;
-    FILE *file = standard ? stdin : fopen(path, "r");
-    if (!file)
-        return gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path,
-                       strerror(errno));
     struct gi_lines lines = {.file = file, .end = zero ? 0 : '\n'};
     bool more = true;
     enum gi_status status = GI_OK;
@@ -204,8 +199,32 @@ enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, b
                           lines.number);
     }
     gi_lines_free(&lines);
+    return status;
+}
+
+enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
+                            struct gi_err *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "r");
+    if (!file)
+        return gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path,
+                       strerror(errno));
+    enum gi_status status = read_names(list, file, path, zero, recursive, err);
     if (!standard)
         fclose(file);
+    return status;
+}
+
+enum gi_status gi_list_from_bytes(struct gi_list *list, const char *path, char *bytes,
+                                  size_t nbytes, bool zero, struct gi_err *err)
+{
+    FILE *file = nbytes ? fmemopen(bytes, nbytes, "r") : NULL;
+    if (!file)
+        return nbytes ? gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu bytes", nbytes)
+                      : GI_OK;
+    enum gi_status status = read_names(list, file, path, zero, false, err);
+    fclose(file);
     return status;
 }
 

@@ -49,6 +49,9 @@ enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int
  * and as gi_list_operands(). */
 enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
                             struct gi_err *err);
+/* As gi_list_from(), for a list whose bytes have been read from `path`. */
+enum gi_status gi_list_from_bytes(struct gi_list *list, const char *path, char *bytes,
+                                  size_t nbytes, bool zero, struct gi_err *err);
 /* Refuses an empty list, and warns of patterns that no name matches. Errors: GI_E_USAGE. */
 enum gi_status gi_list_check(const struct gi_list *list, struct gi_err *err);
 /* Adds a file under exactly this name. Errors: GI_E_MEMORY. */

@@ -14,6 +14,7 @@
 #include "cli/hash.h"
 #include "cli/lines.h"
 #include "cli/paths/matcher.h"
+#include "cli/scratch_file.h"
 #include "imgio/imgio.h"
 #include "imgio/small.h"
 
@@ -46,40 +47,112 @@ static uint64_t limit(void)
     return text && *text ? strtoull(text, NULL, 10) : STREAM_NBYTES;
 }
 
-static enum gi_status fail(const struct gi_list_stream *stream, int why, struct gi_err *err)
+static enum gi_status fail(const char *path, int why, struct gi_err *err)
 {
-    return gi_fail(err, gi_status_of_errno(why), "--files-from %s: %s", stream->path,
-                   strerror(why));
+    return gi_fail(err, gi_status_of_errno(why), "--files-from %s: %s", path, strerror(why));
+}
+
+/* Copies the rest of a pipe to the temporary file `to`, behind the bytes in `bytes`. */
+static enum gi_status copy_pipe(int from, const char *path, int to, const struct gi_list_bytes *all,
+                                struct gi_err *err)
+{
+    size_t room = all->n < BUFFER_NBYTES ? all->n : BUFFER_NBYTES;
+    uint64_t at = all->n;
+    ssize_t n = 1;
+    if (!gi_scratch_file_write(to, all->bytes, all->n, 0))
+        return gi_scratch_file_fail(err);
+    while (n) {
+        n = read(from, all->bytes, room);
+        if (n < 0 && errno != EINTR)
+            return fail(path, errno, err);
+        if (n > 0 && !gi_scratch_file_write(to, all->bytes, (size_t)n, at))
+            return gi_scratch_file_fail(err);
+        at += n > 0 ? (uint64_t)n : 0;
+    }
+    return GI_OK;
+}
+
+/* Reads a pipe to its end, or as many bytes as are too many for memory. */
+static enum gi_status read_pipe(struct gi_list_bytes *all, int from, const char *path,
+                                struct gi_err *err)
+{
+    uint64_t most = limit();
+    size_t room = 0;
+    for (ssize_t n = 1; n && all->n <= most;) {
+        if (all->n == room) {
+            room = 2 * room + (64 << 10);
+            char *grown = realloc(all->bytes, room);
+            if (!grown)
+                return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu bytes", all->n);
+            all->bytes = grown;
+        }
+        n = read(from, all->bytes + all->n, room - all->n);
+        if (n < 0 && errno != EINTR)
+            return fail(path, errno, err);
+        all->n += n > 0 ? (size_t)n : 0;
+    }
+    return GI_OK;
+}
+
+/* Reads a pipe into *all, or if that is too long into the temporary file *fd. */
+static enum gi_status take_pipe(int *fd, int from, const char *path, struct gi_list_bytes *all,
+                                struct gi_err *err)
+{
+    *all = (struct gi_list_bytes){0};
+    *fd = -1;
+    enum gi_status status = read_pipe(all, from, path, err);
+    if (!status && all->n > limit()) {
+        status = gi_scratch_file_open(fd, 0, err);
+        if (!status)
+            status = copy_pipe(from, path, *fd, all, err);
+        free(all->bytes);
+        *all = (struct gi_list_bytes){0};
+    }
+    if (status && *fd >= 0)
+        close(*fd);
+    return status;
+}
+
+static struct gi_list_stream *new_stream(const char *path, int fd, bool zero, uint64_t first,
+                                         uint64_t last)
+{
+    struct gi_list_stream *stream = gi_small_calloc(1, sizeof *stream);
+    stream->path = gi_small_copy(path);
+    stream->fd = fd;
+    stream->separator = zero ? 0 : '\n';
+    stream->first = stream->begin = first;
+    stream->last = stream->end = last;
+    stream->buffer = gi_small_alloc(BUFFER_NBYTES + 1);
+    gi_list_stream_rewind(stream);
+    return stream;
 }
 
 enum gi_status gi_list_stream_open(struct gi_list_stream **out, const char *path, bool zero,
-                                   struct gi_err *err)
+                                   struct gi_list_bytes *from_pipe, struct gi_err *err)
 {
     struct stat st;
     bool standard = strcmp(path, "-") == 0;
     *out = NULL;
-    if (!standard && (stat(path, &st) || !S_ISREG(st.st_mode))) /* gi_list_from() tells why */
+    if ((standard ? fstat(STDIN_FILENO, &st) : stat(path, &st)) || S_ISDIR(st.st_mode))
+        return GI_OK; /* gi_list_from() tells why */
+    bool regular = S_ISREG(st.st_mode);
+    if (!regular && !from_pipe)
         return GI_OK;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int own = standard ? -1 : open(path, O_RDONLY | O_CLOEXEC), fd = standard ? STDIN_FILENO : own;
     if (fd < 0)
-        return gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path,
-                       strerror(errno));
-    off_t first = standard ? lseek(fd, 0, SEEK_CUR) : 0;
-    bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && first >= 0;
-    if (!regular || st.st_size <= first || (uint64_t)(st.st_size - first) <= limit()) {
-        if (!standard)
-            close(fd);
-        return GI_OK;
-    }
-    struct gi_list_stream *stream = *out = gi_small_calloc(1, sizeof *stream);
-    stream->path = gi_small_copy(path);
-    stream->fd = fd;
-    stream->separator = zero ? 0 : '\n';
-    stream->first = stream->begin = (uint64_t)first;
-    stream->last = stream->end = (uint64_t)st.st_size;
-    stream->buffer = gi_small_alloc(BUFFER_NBYTES + 1);
-    gi_list_stream_rewind(stream);
-    return GI_OK;
+        return fail(path, errno, err);
+    off_t first = 0;
+    enum gi_status status = GI_OK;
+    if (!regular)
+        status = take_pipe(&fd, fd, path, from_pipe, err);
+    else if (standard)
+        first = lseek(fd, 0, SEEK_CUR);
+    if (!status && fd >= 0 && fstat(fd, &st) == 0 && first >= 0 && st.st_size > first &&
+        (uint64_t)(st.st_size - first) > limit())
+        *out = new_stream(path, fd, zero, (uint64_t)first, (uint64_t)st.st_size);
+    if (own >= 0 && !(*out && regular))
+        close(own);
+    return status;
 }
 
 void gi_list_stream_close(struct gi_list_stream **out)
@@ -106,7 +179,7 @@ static enum gi_status fetch(const struct gi_list_stream *stream, char *bytes, si
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail(stream, errno, err);
+            return fail(stream->path, errno, err);
         if (n == 0)
             return gi_fail(err, GI_E_IO, "--files-from %s: became shorter while it was read",
                            stream->path);

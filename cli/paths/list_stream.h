@@ -8,12 +8,20 @@
 
 struct gi_list_stream;
 
+/* The bytes of a list from a pipe that is short enough for memory; `bytes` is malloc()ed. */
+struct gi_list_bytes {
+    char *bytes;
+    size_t n;
+};
+
 /* Opens the list at `path` ("-": standard input). If `zero` is true, zero bytes end the names,
- * otherwise newlines do. *stream becomes NULL, and nothing has been read, if the list is not a
- * regular file, or has no more than the bytes that gi_list_from() should read: 64 MiB, or for tests
- * GPUIMG_LIST_BYTES. The caller closes *stream. Errors: GI_E_IO, GI_E_AGAIN. */
+ * otherwise newlines do. *stream becomes NULL if the list has no more than the bytes that may be in
+ * memory: 64 MiB, or for tests GPUIMG_LIST_BYTES. The caller closes *stream. A pipe is read to its
+ * end, into a temporary file if the list is longer, and otherwise into *from_pipe, which the caller
+ * frees; nothing has been read from any other short list. If `from_pipe` is NULL, a pipe counts as
+ * short and is not read. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_list_stream_open(struct gi_list_stream **stream, const char *path, bool zero,
-                                   struct gi_err *err);
+                                   struct gi_list_bytes *from_pipe, struct gi_err *err);
 void gi_list_stream_close(struct gi_list_stream **stream);
 
 /* Selects the names of a shard. The bytes of the file are divided into shard->n equal ranges, and a

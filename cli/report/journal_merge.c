@@ -408,7 +408,7 @@ static enum gi_status hash_stream(uint64_t *hash, uint64_t *nbytes, const char *
                                   struct gi_err *err)
 {
     struct gi_list_stream *stream = NULL;
-    enum gi_status status = gi_list_stream_open(&stream, path, zero, err);
+    enum gi_status status = gi_list_stream_open(&stream, path, zero, NULL, err);
     *nbytes = stream ? gi_list_stream_nbytes(stream) : 0;
     if (stream)
         status = gi_list_stream_hash(hash, stream, err);

@@ -159,7 +159,7 @@ bool gi_progress_of_engine(void *arg, double seconds, char *line, size_t nbytes)
     uint64_t ended = (tally.done + tally.failed) / (source->items ? (uint64_t)source->items : 1);
     if (!ended || seconds <= 0)
         return false;
-    if (tally.n) {
+    if (tally.n >= tally.skipped + ended && tally.n) { /* pages may not have been counted */
         snprintf(total, sizeof total, "/%llu", (unsigned long long)tally.n);
         snprintf(left, sizeof left, ", %.0f s left",
                  (double)(tally.n - tally.skipped - ended) * seconds / (double)ended);

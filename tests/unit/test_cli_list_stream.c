@@ -43,7 +43,7 @@ static struct gi_list_stream *open_list(bool zero)
 {
     struct gi_list_stream *stream;
     struct gi_err err = {0};
-    assert_int_equal(gi_list_stream_open(&stream, path, zero, &err), GI_OK);
+    assert_int_equal(gi_list_stream_open(&stream, path, zero, NULL, &err), GI_OK);
     assert_non_null(stream);
     return stream;
 }
@@ -197,7 +197,7 @@ TEST(matcher_and_size)
     assert_true(hash != other);
     gi_list_stream_close(&stream);
     setenv("GPUIMG_LIST_BYTES", "22", 1);
-    assert_int_equal(gi_list_stream_open(&stream, path, false, &err), GI_OK);
+    assert_int_equal(gi_list_stream_open(&stream, path, false, NULL, &err), GI_OK);
     assert_null(stream);
     setenv("GPUIMG_LIST_BYTES", "0", 1);
 }

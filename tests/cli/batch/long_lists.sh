@@ -19,6 +19,24 @@ expect 0 long gpuimg invert --files-from list --out-dir got --out '{dir}/{stem}_
 check "the results are the same" diff -r want got
 long gpuimg invert --files-from - -0 --out-dir zero --out '{dir}/{stem}_{index:04}.{ext}' <zeros 2>err
 check "standard input may be a long list" diff -r want zero
+cat zeros | TMPDIR=. long gpuimg invert --files-from - -0 --out-dir piped --out '{dir}/{stem}_{index:04}.{ext}' 2>err
+check "a pipe may be a long list" diff -r want piped
+cat list | gpuimg invert --files-from - --out-dir piped2 --out '{dir}/{stem}_{index:04}.{ext}' 2>err
+check "a pipe may be a short list" diff -r want piped2
+mkfifo fifo
+for size in '' 10; do
+    rm -rf piped
+    for k in 1 2; do
+        cat list >fifo &
+        GPUIMG_LIST_BYTES=$size gpuimg invert --files-from fifo --out-dir piped --out '{dir}/{stem}_{index:04}.{ext}' --shard $k/2 2>err
+    done
+    wait
+    if [[ $size ]]; then check "shards of a long list in a pipe" diff -r want piped; else check "shards of a short list in a pipe" test "$(find piped -type f | wc -l)" = 23; fi
+done
+expect_error 2 'invert: no images among the inputs' invert --files-from /dev/null --out-dir made
+expect 1 env TMPDIR=/nowhere GPUIMG_LIST_BYTES=10 sh -c "cat list | '$GPUIMG' invert --files-from - --out-dir made"
+check "a temporary file that can't be made is an error" grep -q 'invert: a temporary file in /nowhere: No such file' err
+check "then nothing is written" test ! -e made
 
 # Shards are ranges of bytes, whose names are numbered from the beginning of the list.
 for n in 2 5 30; do
@@ -110,7 +128,7 @@ expect 0 gpuimg histogram --files-from list --out-dir tables --out '{dir}/{stem}
 expect 0 long gpuimg histogram --files-from list --out-dir tables2 --out '{dir}/{stem}.csv'
 check "tables of each image" diff -r tables tables2
 
-# Two million names, of which the last one conflicts with the first: the list would take 400 MB.
+# A million names, of which the last one conflicts with the first: the list would take 200 MB.
 if sanitized; then
     skip "memory of long lists: a sanitizer needs memory of its own"
 else
@@ -127,6 +145,9 @@ END
     expect 0 env GPUIMG_LIST_BYTES=10 TMPDIR=. python3 peak.py "$GPUIMG" invert --files-from millions --out-dir made
     check "the conflict is found" grep -q 'made/00000000.jpg: would be the output of data/0/00000000.jpg and of none/00000000.jpg' out
     check "in less than 64 MB" test "$(tail -1 out)" -lt 64000
+    expect 0 env GPUIMG_LIST_BYTES=10 TMPDIR=. sh -c "cat millions | python3 peak.py '$GPUIMG' invert --files-from - --out-dir made"
+    check "the conflict is found in a pipe" grep -q 'would be the output of data/0/00000000.jpg and of none/00000000.jpg' out
+    check "in a pipe in less than 64 MB" test "$(tail -1 out)" -lt 64000
     check "no temporary file is left" test -z "$(find . -maxdepth 1 -name 'gpuimg-*')"
 fi
 finish
