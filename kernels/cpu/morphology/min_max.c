@@ -1,6 +1,7 @@
 /* Min and max filters (erosion and dilation) with a rectangular structuring element, on vectors of
  * neighbouring samples: van Herk/Gil-Werman blocks down the columns (constant time per pixel),
- * doubling along the rows.
+ * doubling along the rows. Three rows or columns of integers are compared directly, which takes
+ * half the memory accesses.
  *
  * M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal
  * kernels", Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, "Computing 2-D min, median
@@ -13,15 +14,36 @@ enum {
     STRIP_NBYTES = 64,     /* minimum bytes of a row per job */
 };
 
+/* Like MIN_MAX_FOLD, with three operands. */
+#define THREE(name, type, is)                                                                      \
+    static void name(void *to, const void *a, const void *b, const void *c, size_t n)              \
+    {                                                                                              \
+        type *restrict out = to;                                                                   \
+        const type *one = a, *two = b, *three = c;                                                 \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type best = one[i] is two[i] ? one[i] : two[i];                                        \
+            out[i] = best is three[i] ? best : three[i];                                           \
+        }                                                                                          \
+    }
+
+THREE(least_1, uint8_t, <)
+THREE(least_2, uint16_t, <)
+THREE(most_1, uint8_t, >)
+THREE(most_2, uint16_t, >)
+
+/* For minima and maxima of integers, by the size of a sample. */
+static min_max_three_fn *const threes[2][2] = {{least_1, least_2}, {most_1, most_2}};
+
 struct min_max {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_min_max *spec;
     struct gi_tiling tiling;
     min_max_fold_fn *fold;
-    size_t nbytes;   /* bytes of a pixel */
-    bool whole_rows; /* jobs own whole rows; the same job filters along the rows */
-    uint32_t nan;    /* key of NaN, which is chosen before all others */
+    min_max_three_fn *three; /* NULL: floats, whose keys are computed once per row */
+    size_t nbytes;           /* bytes of a pixel */
+    bool whole_rows;         /* jobs own whole rows; the same job filters along the rows */
+    uint32_t nan;            /* key of NaN, which is chosen before all others */
 };
 
 struct min_max_worker {
@@ -120,6 +142,12 @@ static void make_row(const struct min_max_worker *w, int y)
     size_t n = w->n, width = (size_t)e->spec->width, before = (size_t)e->spec->anchor_x, m = 1;
     char *a = w->line, *b = w->next, *out = gi_row(e->dst, y);
     fill_sides(w, w->line + before * e->nbytes);
+    if (e->three && width == 3) {
+        e->three(out, a, a + e->nbytes, a + 2 * e->nbytes, n / gi_type_nbytes(e->src->type));
+        if (gi_has_alpha(e->src) && !e->spec->alpha_too)
+            keep_alpha(e, y);
+        return;
+    }
     for (size_t left = width - 1; 2 * m < width; m *= 2) { /* a: of m columns each */
         left -= m;
         pick(w, b, a, a + m * e->nbytes, n + left * e->nbytes);
@@ -173,6 +201,20 @@ static void make_block(struct min_max_worker *w, int y0, int y1)
     }
 }
 
+/* Computes row y of the tile for a structuring element of three rows. */
+static void make_of_three(struct min_max_worker *w, int y)
+{
+    const struct min_max *e = w->e;
+    long long top = (long long)y - e->spec->anchor_y;
+    char *out = w->line + (size_t)e->spec->anchor_x * e->nbytes;
+    if (!e->whole_rows)
+        out = (char *)gi_row(e->dst, y) + (size_t)w->tile.x0 * e->nbytes;
+    e->three(out, row_at(w, top), row_at(w, top + 1), row_at(w, top + 2),
+             w->n / gi_type_nbytes(e->src->type));
+    if (e->whole_rows)
+        make_row(w, y);
+}
+
 static void down(void *arg, int index, void *scratch)
 {
     const struct min_max *e = arg;
@@ -181,7 +223,10 @@ static void down(void *arg, int index, void *scratch)
     w.tile = GI_CPU(tile)(&e->tiling, e->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * e->nbytes;
     open_outside(&w);
-    for (int y = w.tile.y0; y < w.tile.y1;) {
+    bool three = e->three && e->spec->height == 3;
+    for (int y = w.tile.y0; y < w.tile.y1 && three; y++)
+        make_of_three(&w, y);
+    for (int y = w.tile.y0; y < w.tile.y1 && !three;) {
         int end = w.tile.y1 - y < e->spec->height ? w.tile.y1 : y + e->spec->height;
         make_block(&w, y, end);
         y = end;
@@ -209,6 +254,7 @@ static enum gi_status blocks(struct gi_queue *queue, struct gi_image *dst,
     struct min_max_worker w = {0};
     size_t height = (size_t)spec->height, strip = (size_t)src->width;
     e.fold = min_max_folds[spec->greatest][src->type];
+    e.three = src->type == GI_F32 ? NULL : threes[spec->greatest][src->type];
     e.nbytes = gi_type_nbytes(src->type) * (size_t)src->channels;
     e.nan = min_max_nan(spec);
     e.whole_rows = height * gi_row_nbytes(src) <= KEPT_NBYTES;

@@ -14,6 +14,9 @@ gi_min_max_fn GI_CPU(min_max_runs);
 /* Sets kept[i] to the minimum (maximum) of a[i], b[i] and, if `more`, kept[i]. */
 typedef void min_max_fold_fn(void *kept, const void *a, const void *b, size_t n, bool more);
 
+/* Sets to[i] to the minimum (maximum) of a[i], b[i] and c[i]. */
+typedef void min_max_three_fn(void *to, const void *a, const void *b, const void *c, size_t n);
+
 #define MIN_MAX_FOLD(name, type, is)                                                               \
     static void name(void *kept, const void *a, const void *b, size_t n, bool more)                \
     {                                                                                              \
