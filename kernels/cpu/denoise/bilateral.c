@@ -25,6 +25,7 @@ struct bilateral {
     struct gi_border_spec guide_border;
     int half;          /* k / 2 */
     int planes, guide; /* planes of a row; index of the guide's first plane */
+    int compared;      /* number of planes, from `guide` on or from 0, that are kept as bytes too */
     int nsums;         /* planes of sums: one per colour, and one of the weights */
     size_t pitch;      /* floats of a plane's row */
     int reach[GI_BILATERAL_MAX / 2 + 1]; /* reach[|j|]: maximum |i| whose spatial weight is not 0 */
@@ -37,8 +38,9 @@ struct bilateral_worker {
     float *ring;    /* half + 1 rows of a plane per channel */
     float *sums;    /* half + 1 rows of sums */
     float *weights; /* k lines of weights, line half + i for the offset i */
-    float *line;    /* a line of distances */
     float *out;     /* a row of results */
+    uint16_t *line; /* a line of distances */
+    uint8_t *bytes; /* half + 1 rows of the planes that are compared, as bytes */
 };
 
 static size_t round_up(size_t n)
@@ -64,9 +66,11 @@ static size_t lay_out(struct bilateral_worker *w, const struct bilateral *b, cha
         w->ring = w->out + row;
         w->sums = w->ring + ring;
         w->weights = w->sums + sums;
-        w->line = w->weights + weights;
+        w->line = (uint16_t *)(void *)(w->weights + weights);
+        w->bytes = (uint8_t *)(w->line + b->pitch);
     }
-    return (2 * row + ring + sums + weights + b->pitch) * sizeof(float);
+    return (2 * row + ring + sums + weights) * sizeof(float) + b->pitch * sizeof(uint16_t) +
+           rows * (size_t)b->compared * b->pitch;
 }
 
 /* Returns the slot of the row at position p in the ring buffers. */
@@ -85,6 +89,12 @@ static float *planes_of(const struct bilateral_worker *w, long long p)
 static float *sums_of(const struct bilateral_worker *w, long long p)
 {
     return w->sums + slot_of(w, p) * (size_t)w->b->nsums * w->b->pitch;
+}
+
+/* Returns the planes of the row at position p that are kept as bytes. */
+static uint8_t *bytes_of(const struct bilateral_worker *w, long long p)
+{
+    return w->bytes + slot_of(w, p) * (size_t)w->b->compared * w->b->pitch;
 }
 
 /* Loads the first `count` channels of the row at position p of an image. */
@@ -114,6 +124,10 @@ static void load(struct bilateral_worker *w, long long p)
     if (b->spec->guide)
         load_planes(w, planes + (size_t)b->guide * b->pitch, b->planes - b->guide, b->spec->guide,
                     &b->guide_border, p);
+    const float *from = planes + (b->spec->guide ? (size_t)b->guide * b->pitch : 0);
+    for (int c = 0; c < b->compared; c++)
+        GI_CPU(samples_store)
+    (bytes_of(w, p) + (size_t)c * b->pitch, from + (size_t)c * b->pitch, b->pitch, GI_U8);
 }
 
 /* Loop parameters, which are constants after inlining. */
@@ -127,7 +141,8 @@ struct bilateral_kind {
 /* Two rows that weigh each other's pixels: `b` is j rows below `a`, or the same row. */
 struct bilateral_rows {
     const float *a, *b; /* planes of colours and alpha, at the first pixel of the tile */
-    const float *guide_a, *guide_b; /* planes that are compared */
+    const float *guide_a, *guide_b;   /* planes that are compared */
+    const uint8_t *bytes_a, *bytes_b; /* the same as bytes, or NULL */
     int j, reach;
 };
 
@@ -143,48 +158,67 @@ static inline __attribute__((always_inline)) GI_VEC distance(const float *p, con
     return d;
 }
 
-/* Looks up n distances d, given as d + 2^23, whose lower bits are d; writes up to 7 more. The
- * statement without instructions prevents the compiler from making vectors of the loop. */
-static void look_up(float *restrict to, const float *restrict line, const float *restrict table,
+/* Writes the distances of n pairs of pixels as integers. */
+static inline __attribute__((always_inline)) void distances(uint16_t *restrict line,
+                                                            const uint8_t *p, const uint8_t *q,
+                                                            int count, size_t pitch, size_t n)
+{
+    for (size_t x = 0; x < n; x++) {
+        uint16_t d = 0;
+        for (size_t c = 0; c < (size_t)count; c++) {
+            uint8_t a = p[c * pitch + x], b = q[c * pitch + x];
+            uint8_t most = a > b ? a : b, least = a > b ? b : a;
+            d = (uint16_t)(d + (uint8_t)(most - least));
+        }
+        line[x] = d;
+    }
+}
+
+/* Looks up n distances; writes up to 7 more. The statement without instructions prevents the
+ * compiler from making vectors of the loop. */
+static void look_up(float *restrict to, const uint16_t *restrict line, const float *restrict table,
                     size_t n)
 {
     for (size_t x = 0; x < n; x += 8)
         for (size_t i = x; i < x + 8; i++) {
             uint32_t bits;
-            memcpy(&bits, line + i, sizeof bits);
-            memcpy(&bits, table + (bits & 0xffff), sizeof bits);
+            memcpy(&bits, table + line[i], sizeof bits);
             __asm__("" : "+r"(bits));
             memcpy(to + i, &bits, sizeof bits);
         }
 }
 
-/* Writes the weights of n pairs p, q, with the spatial weight, without alpha. The weight of a
- * skipped pair is 0, or -1 if samples may be infinite or NaN. */
+/* Writes the weights of n pairs, with the spatial weight, without alpha: of the pixels from x on of
+ * row `a` and from y on of row `b`. The weight of a skipped pair is 0, or -1 if samples may be
+ * infinite or NaN. */
 static inline __attribute__((always_inline)) void
-weights_line(const struct bilateral_worker *w, float *to, const float *p, const float *q, size_t n,
-             const float *table, float space, const struct bilateral_kind kind)
+weights_line(const struct bilateral_worker *w, float *to, const struct bilateral_rows *rows, int x,
+             int y, size_t n, const float *table, float space, const struct bilateral_kind kind)
 {
     const struct gi_bilateral *spec = w->b->spec;
-    const GI_VEC zero = vec_set(0), magic = vec_set(0x1.8p23f), whole = vec_set(0x1p23f);
-    const GI_VEC limit = vec_set((float)spec->n - 0.5f), near_by = vec_set(space);
-    const GI_VEC skipped = vec_set(kind.finite ? 0 : -1), scale = vec_set(spec->scale);
+    const GI_VEC zero = vec_set(0), magic = vec_set(0x1.8p23f), near_by = vec_set(space);
+    const GI_VEC limit = vec_set((float)spec->n - 0.5f), scale = vec_set(spec->scale);
+    const GI_VEC skipped = vec_set(kind.finite ? 0 : -1);
+    const float *p = rows->guide_a + x, *q = rows->guide_b + y;
     int count = kind.guide ? kind.guide : kind.colors;
     size_t pitch = w->b->pitch;
-    float *line = w->line;
-    for (size_t x = 0; x < n && !kind.slope; x += GI_LANES) { /* the scale is 1 */
-        GI_VEC d = distance(p + x, q + x, count, pitch);
-        vec_store((GATHERS ? to : line) + x, GATHERS ? vec_lookup(table, d) : vec_add(d, whole));
+    if (!kind.slope && !GATHERS) { /* the scale is 1, and all distances are in the table */
+        distances(w->line, rows->bytes_a + x, rows->bytes_b + y, count, pitch, n);
+        look_up(to, w->line, table, n);
+        return;
     }
-    for (size_t x = 0; x < n && kind.slope; x += GI_LANES) {
-        GI_VEC d = distance(p + x, q + x, count, pitch);
+    for (size_t i = 0; i < n; i += GI_LANES) {
+        GI_VEC d = distance(p + i, q + i, count, pitch);
+        if (!kind.slope) {
+            vec_store(to + i, vec_lookup(table, d));
+            continue;
+        }
         GI_VEC t = vec_mul(d, scale), near = vec_if_greater(limit, t, t, zero);
         GI_VEC e = vec_sub(vec_add(near, magic), magic);
         GI_VEC v =
             vec_fma(vec_sub(near, e), vec_lookup(spec->slope, e), vec_lookup(spec->value, e));
-        vec_store(to + x, vec_if_greater(limit, t, vec_mul(v, near_by), skipped));
+        vec_store(to + i, vec_if_greater(limit, t, vec_mul(v, near_by), skipped));
     }
-    if (!kind.slope && !GATHERS)
-        look_up(to, line, table, n);
 }
 
 /* Writes the weights of all pairs of the two rows with a pixel in the tile: at x of line half + i
@@ -200,12 +234,10 @@ static inline __attribute__((always_inline)) void weights_of(const struct bilate
         for (int e = 0; e < spec->n && !kind.slope; e++)
             table[e] = spec->value[e] * space;
         float *right = w->weights + (size_t)(half + i) * w->b->pitch + half - i;
-        weights_line(w, right, rows->guide_a - i, rows->guide_b, (size_t)(n + i), table, space,
-                     kind);
+        weights_line(w, right, rows, -i, 0, (size_t)(n + i), table, space, kind);
         float *left = w->weights + (size_t)(half - i) * w->b->pitch + half;
         if (i && rows->j)
-            weights_line(w, left, rows->guide_a, rows->guide_b - i, (size_t)(n + i), table, space,
-                         kind);
+            weights_line(w, left, rows, 0, -i, (size_t)(n + i), table, space, kind);
     }
 }
 
@@ -280,8 +312,14 @@ add_rows(const struct bilateral_worker *w, long long p, int j, const struct bila
     size_t guide = kind.guide ? (size_t)b->guide * b->pitch : 0;
     bool above = p - j >= w->tile.y0 && p - j < w->tile.y1;
     bool below = p >= w->tile.y0 && p < w->tile.y1;
-    struct bilateral_rows rows = {planes_a,         planes_b, planes_a + guide,
-                                  planes_b + guide, j,        b->reach[j]};
+    struct bilateral_rows rows = {.a = planes_a,
+                                  .b = planes_b,
+                                  .guide_a = planes_a + guide,
+                                  .guide_b = planes_b + guide,
+                                  .bytes_a = b->compared ? bytes_of(w, p - j) + b->half : NULL,
+                                  .bytes_b = b->compared ? bytes_of(w, p) + b->half : NULL,
+                                  .j = j,
+                                  .reach = b->reach[j]};
     const float *middle = w->weights + (size_t)b->half * b->pitch + b->half;
     if (rows.reach < 0 || (!above && !below))
         return;
@@ -398,6 +436,8 @@ static enum gi_status rows(struct gi_queue *queue, struct gi_image *dst, const s
         b.guide_border.mode = spec->border.mode;
         memcpy(b.guide_border.value, spec->guide_value, sizeof b.guide_border.value);
     }
+    if (!spec->slope && !GATHERS)
+        b.compared = gi_color_channels(spec->guide ? spec->guide : src);
     b.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX, spec->k - 1);
     b.pitch = round_up((size_t)(b.tiling.strip + 2 * b.half));
     return gi_pool_run(pool, b.tiling.nstrips * b.tiling.nbands, bilateral_tile, &b,
