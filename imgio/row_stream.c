@@ -24,10 +24,10 @@ struct gi_row_stream {
     pthread_mutex_t lock;  /* protects all members below */
     pthread_cond_t moved;  /* any of them changed */
     struct piece *first, *last;
-    struct piece *spare; /* a piece whose memory can be used again, or NULL */
-    uint64_t nbytes;     /* of the pieces in the list */
-    bool stopped;        /* no more rows are wanted */
-    bool ended;          /* with `status` and `fault` */
+    struct piece *spares; /* pieces whose memory can be used again, as its pages are mapped */
+    uint64_t nbytes;      /* of the pieces in the list */
+    bool stopped;         /* no more rows are wanted */
+    bool ended;           /* with `status` and `fault` */
     enum gi_status status;
     struct gi_err fault;
 };
@@ -43,6 +43,14 @@ static void free_piece(struct piece *piece)
     if (piece)
         gi_image_free(&piece->rows);
     free(piece);
+}
+
+static void free_pieces(struct piece *list)
+{
+    for (struct piece *next; list; list = next) {
+        next = list->next;
+        free_piece(list);
+    }
 }
 
 /* Appends the piece that the decoder has filled. Called with the lock held. */
@@ -86,13 +94,12 @@ static bool lend(void *self, struct gi_image *rows, int top, int bottom)
     while (s->nbytes >= AHEAD_NBYTES && !s->stopped)
         pthread_cond_wait(&s->moved, &s->lock);
     bool stopped = s->stopped;
-    struct piece *spare = s->spare;
-    s->spare = NULL;
+    struct piece *spare = stopped ? NULL : s->spares;
+    if (spare)
+        s->spares = spare->next;
     pthread_mutex_unlock(&s->lock);
-    if (stopped) {
-        free_piece(spare);
+    if (stopped)
         return false;
-    }
     s->filling = new_piece(spare, rows);
     if (s->filling)
         *rows = gi_image_rows(&s->filling->rows, 0, rows->height);
@@ -148,13 +155,13 @@ static struct piece *wait_for_piece(struct gi_row_stream *s)
 static void drop_piece(struct gi_row_stream *s)
 {
     pthread_mutex_lock(&s->lock);
-    struct piece *piece = s->first, *old = s->spare;
+    struct piece *piece = s->first;
     s->first = piece->next;
     s->nbytes -= gi_image_nbytes(&piece->rows);
-    s->spare = piece;
+    piece->next = s->spares;
+    s->spares = piece;
     pthread_cond_broadcast(&s->moved);
     pthread_mutex_unlock(&s->lock);
-    free_piece(old);
 }
 
 enum gi_status gi_row_stream_read(struct gi_row_stream *s, const struct gi_image *rows,
@@ -207,11 +214,8 @@ void gi_row_stream_close(struct gi_row_stream **out)
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
     free_piece(s->filling);
-    free_piece(s->spare);
-    for (struct piece *piece = s->first, *next; piece; piece = next) {
-        next = piece->next;
-        free_piece(piece);
-    }
+    free_pieces(s->spares);
+    free_pieces(s->first);
     pthread_cond_destroy(&s->moved);
     pthread_mutex_destroy(&s->lock);
     free(s);
