@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -139,11 +138,12 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){.tv_nsec = WAIT_MS * 1000000L}, NULL);
 }
 
-enum gi_status gi_shell_wait(struct gi_shell *shell, struct gi_err *err)
+enum gi_status gi_shell_wait(struct gi_shell *shell, const atomic_bool *cancelled,
+                             struct gi_err *err)
 {
     enum { NOT_FOUND = 127 }; /* as POSIX defines for sh */
     while (!gi_shell_has_ended(shell)) {
-        if (gi_stop_asked())
+        if (gi_stop_asked() || (cancelled && *cancelled))
             return gi_fail(err, GI_E_IO, "%s", "");
         pause_briefly();
     }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "imgio/status.h"
@@ -24,8 +25,9 @@ enum gi_status gi_shell_start(struct gi_shell **shell, const char *name, int fro
 bool gi_shell_has_ended(struct gi_shell *shell);
 /* Waits for the end of the command. Errors: GI_E_IO if its exit status is not 0; GI_E_AGAIN if that
  * is 75 (EX_TEMPFAIL) or a signal ended it; GI_E_IO without a text if a signal asked for the end of
- * the batch (gi_stop_asked()). */
-enum gi_status gi_shell_wait(struct gi_shell *shell, struct gi_err *err);
+ * the batch (gi_stop_asked()), or if another thread has set *cancelled, which may be NULL. */
+enum gi_status gi_shell_wait(struct gi_shell *shell, const atomic_bool *cancelled,
+                             struct gi_err *err);
 /* Kills the command if it runs, and sets *shell to NULL. Does nothing if *shell is NULL. */
 void gi_shell_close(struct gi_shell **shell);
 

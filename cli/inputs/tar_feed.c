@@ -319,7 +319,7 @@ static enum gi_status start_fetch(struct gi_tar_feed *feed, const char *name, st
 {
     feed->opened = (struct stat){0};
     if (!feed->nahead || feed->ahead[0].shard != feed->shard)
-        return gi_tar_fetch_start(&feed->fetch, name, fault);
+        return gi_tar_fetch_start(&feed->fetch, name, feed->options.cancelled, fault);
     feed->fetch = feed->ahead[0].fetch;
     feed->nahead--;
     memmove(feed->ahead, feed->ahead + 1, feed->nahead * sizeof *feed->ahead);
@@ -348,7 +348,7 @@ static void fetch_ahead(struct gi_tar_feed *feed)
             next++;
         while (next < o->ninputs && o->skip(o->arg, next));
         if (next >= o->ninputs || !gi_shell_command(o->inputs[next].path) ||
-            gi_tar_fetch_start(&ahead->fetch, o->inputs[next].path, NULL))
+            gi_tar_fetch_start(&ahead->fetch, o->inputs[next].path, o->cancelled, NULL))
             return;
         ahead->shard = next;
         feed->nahead++;

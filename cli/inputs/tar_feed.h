@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "cli/args/image_files.h"
 #include "cli/paths/input_list.h"
 #include "cli/run/engine.h"
@@ -41,6 +43,8 @@ struct gi_tar_feed_options {
     void *arg;
     const struct gi_io_params *io;
     struct gi_rules *rules; /* by the names of members; one that is not chosen is no image */
+    /* Set by another thread once no more items are wanted. Commands are then ended. */
+    const atomic_bool *cancelled;
     /* --suffix, which gives images their format; NULL: they keep their format. */
     const char *suffix;
 };

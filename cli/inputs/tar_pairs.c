@@ -29,6 +29,7 @@ struct gi_tar_pairs {
     bool open;
     char *paths[2]; /* their paths; the lists own them */
     struct gi_tar_feed *feeds[2];
+    atomic_bool cancelled;
     bool ended[2];
     int turn;                           /* the side that is read next */
     struct half *waiting[2], **last[2]; /* per side, in the order of its tar */
@@ -154,6 +155,7 @@ static enum gi_status open_tars(struct gi_tar_pairs *pairs, struct gi_err *err)
                                                     .ninputs = 1,
                                                     .skip = skip_none,
                                                     .io = pairs->io,
+                                                    .cancelled = &pairs->cancelled,
                                                     .rules = pairs->files->rules};
         pairs->paths[side] = tar_of(pairs, side)->path;
         pairs->ended[side] = false;
@@ -385,6 +387,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         else
             conclude(pairs, item);
     }
+    *more &= !pairs->cancelled;
     return status;
 }
 
@@ -395,6 +398,12 @@ const void *gi_tar_pairs_second(const struct gi_item *item, size_t *nbytes)
     const struct tag *tag = item->source.tag;
     *nbytes = tag->nbytes;
     return tag->bytes;
+}
+
+static void cancel(void *self)
+{
+    struct gi_tar_pairs *pairs = self;
+    pairs->cancelled = true;
 }
 
 static bool describe(void *self, const struct gi_item *item, const char **tar, const char **file)
@@ -448,6 +457,7 @@ static enum gi_status conclude_batch(void *self, const struct gi_tally *tally,
 static const struct gi_source_kind tar_pairs = {
     .unit = "pairs",
     .next = next,
+    .cancel = cancel,
     .open = open_report,
     .describe = describe,
     .note = note,

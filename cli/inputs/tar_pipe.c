@@ -19,14 +19,17 @@
 
 struct gi_tar_fetch {
     const char *name;
+    const atomic_bool *cancelled;
     struct gi_shell *shell;
     int fd;
 };
 
-enum gi_status gi_tar_fetch_start(struct gi_tar_fetch **out, const char *name, struct gi_err *err)
+enum gi_status gi_tar_fetch_start(struct gi_tar_fetch **out, const char *name,
+                                  const atomic_bool *cancelled, struct gi_err *err)
 {
     struct gi_tar_fetch *fetch = *out = gi_small_calloc(1, sizeof *fetch);
     fetch->name = name;
+    fetch->cancelled = cancelled;
     enum gi_status status = gi_scratch_file_open(&fetch->fd, 0, err);
     if (!status)
         status = gi_shell_start(&fetch->shell, name, -1, fetch->fd, err);
@@ -52,7 +55,7 @@ void gi_tar_fetch_close(struct gi_tar_fetch **out)
 static enum gi_status wait_for(const struct gi_tar_fetch *fetch, struct gi_err *err)
 {
     struct statvfs disk;
-    enum gi_status status = gi_shell_wait(fetch->shell, err);
+    enum gi_status status = gi_shell_wait(fetch->shell, fetch->cancelled, err);
     if (status != GI_E_IO || !*err->text || fstatvfs(fetch->fd, &disk) || disk.f_bavail)
         return status;
     errno = ENOSPC;
@@ -64,7 +67,7 @@ static enum gi_status wait_for(const struct gi_tar_fetch *fetch, struct gi_err *
 static enum gi_status has_ended(void *self, bool *ended, struct gi_err *err)
 {
     const struct gi_tar_fetch *fetch = self;
-    *ended = gi_shell_has_ended(fetch->shell);
+    *ended = gi_shell_has_ended(fetch->shell) || *fetch->cancelled;
     return *ended ? wait_for(fetch, err) : GI_OK;
 }
 
@@ -143,7 +146,7 @@ enum gi_status gi_tar_sending_run(struct gi_tar_sending *sending, uint64_t *nbyt
         return gi_scratch_file_fail(err);
     enum gi_status status = gi_shell_start(&shell, sending->name, sending->fd, -1, err);
     if (!status) {
-        status = gi_shell_wait(shell, err);
+        status = gi_shell_wait(shell, NULL, err);
         gi_shell_close(&shell);
     }
     return status;

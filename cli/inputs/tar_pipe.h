@@ -5,14 +5,18 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "imgio/tar/tar.h"
 
 /* A command that writes a tar. */
 struct gi_tar_fetch;
 
-/* Starts the command of `name`, which must outlive the fetch. Errors: GI_E_AGAIN, GI_E_IO. */
+/* Starts the command of `name`. Once another thread sets *cancelled, functions that wait for the
+ * command, and those that read its tar, fail as if a signal asked for the end of the batch. `name`
+ * and `cancelled` must outlive the fetch. Errors: GI_E_AGAIN, GI_E_IO. */
 enum gi_status gi_tar_fetch_start(struct gi_tar_fetch **fetch, const char *name,
-                                  struct gi_err *err);
+                                  const atomic_bool *cancelled, struct gi_err *err);
 /* Opens the tar, which may still grow. The reader must be closed before the fetch. Errors: as
  * gi_tar_reader_open(), and as gi_shell_wait() if the command has failed already. Reading fails,
  * too, once the command has failed. */

@@ -89,6 +89,7 @@ void gi_tar_source_new(struct gi_tar_source *tars, const struct gi_io_params *io
                                                 .arg = tars,
                                                 .io = io,
                                                 .rules = tars->rules,
+                                                .cancelled = &tars->cancelled,
                                                 .suffix = tars->suffix};
     tars->feed = gi_tar_feed_new(&options);
 }
@@ -136,7 +137,16 @@ static enum gi_status open_report(struct gi_source *source, const struct gi_batc
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_tar_source *tars = self;
-    return gi_tar_feed_next(tars->feed, item, more, err);
+    enum gi_status status = gi_tar_feed_next(tars->feed, item, more, err);
+    *more &=
+        !tars->cancelled; /* the tar may be broken only because its command was not waited for */
+    return status;
+}
+
+static void cancel(void *self)
+{
+    struct gi_tar_source *tars = self;
+    tars->cancelled = true;
 }
 
 static bool describe(void *self, const struct gi_item *item, const char **tar, const char **file)
@@ -241,6 +251,7 @@ const struct gi_source_kind gi_source_tars = {
     .waits = "input or output",
     .open = open_report,
     .next = next,
+    .cancel = cancel,
     .describe = describe,
     .note = note,
     .conclude = conclude,

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "cli/inputs/batch.h"
 #include "cli/paths/shard.h"
 #include "cli/report/report.h"
@@ -19,6 +21,7 @@ struct gi_tar_source {
     struct gi_rules *rules;
     const char *suffix; /* of images; NULL: they keep their format */
     struct gi_tar_feed *feed;
+    atomic_bool cancelled;
     struct gi_report report; /* report.whole is the line of the tar being delivered */
     size_t broken;           /* number of tars that could not be read to their end */
 };

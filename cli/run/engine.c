@@ -306,6 +306,8 @@ static void deliver_item(struct gi_engine *engine, struct gi_item *item)
     else if (last)
         end_locked(engine);
     pthread_mutex_unlock(&engine->lock);
+    if ((status || last) && engine->source.kind->cancel)
+        engine->source.kind->cancel(engine->source.self);
 }
 
 /* Delivers one item, unless the engine is broken, and frees it. Called by the thread that has set

@@ -51,6 +51,9 @@ struct gi_source_kind {
      * calls next(). next() may wait for a pipe. It is not called any more after an error or the
      * end. */
     enum gi_status (*next)(void *self, struct gi_item *item, bool *more, struct gi_err *err);
+    /* Called in any thread once no more items are wanted: a next() that waits for a command returns
+     * soon. NULL if next() never waits for one. */
+    void (*cancel)(void *self);
     /* Takes an image that the source has already decoded out of the item. NULL if the items are
      * encoded images. */
     enum gi_status (*take)(void *self, struct gi_item *item, struct gi_image *image,

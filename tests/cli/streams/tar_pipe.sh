@@ -110,6 +110,15 @@ check "no bytes: nothing is sent" test ! -e sent/made.tar
 expect 0 gpuimg blur --tar 'pipe:cat x-0.tar' 'pipe:head -c 10 >sent/head'
 expect 1 gpuimg blur --tar 'pipe:cat x-0.tar' 'pipe:head -c 10 >sent/head; exit 1'
 
+# --fail-fast waits for no other command.
+hangs='pipe:n={0..3}; if test $n = 0; then sleep 0.1; false; else echo $$ >hangs-$n; sleep 20; touch waited; fi'
+expect 1 gpuimg blur --fail-fast --tar "$hangs" 'pipe:cat >sent/made-{0..3}.tar'
+expect 1 gpuimg histogram --fail-fast --tar "$hangs" --table got.csv
+expect 2 gpuimg compare --fail-fast --tar "$hangs" 'pipe:cat x-{0..3}.tar'
+check "--fail-fast waits for no command" test ! -e waited
+check "... names the one that failed" test "$(grep -c '^gpuimg: .*pipe:' err)" = 1
+for i in hangs-*; do check "... and ends the others" sh -c '! ps -o stat= -p "$(cat "$0")" | grep -qv Z' "$i"; done
+
 # ---- tables and pairs ----
 expect 0 gpuimg histogram --tar x-0.tar x-1.tar --table want.csv
 expect 0 gpuimg histogram --tar 'pipe:cat x-{0..1}.tar' --table got.csv
