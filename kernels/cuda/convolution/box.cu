@@ -164,30 +164,40 @@ static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-/* One warp writes each row of ends, and a further warp writes the additional row of border
- * values. */
-template <typename T> static __device__ __forceinline__ void ends_make(const struct box_rows &rows)
+/* A thread writes a word of a row of ends, or of the additional row of border values. */
+template <typename T>
+static __device__ __forceinline__ void ends_make(const struct box_rows &rows, int words)
 {
-    int channels = rows.src.channels, n = 2 * rows.halo + rows.unit;
-    int y = (int)(blockIdx.x * (THREADS / 32) + threadIdx.x / 32);
+    enum { EACH = 4 / (int)sizeof(T) };
+    int i = (int)(blockIdx.x * THREADS + threadIdx.x), y = i / words, channels = rows.src.channels;
+    int at = (i - y * words) * EACH;
     if (y > rows.src.height)
         return;
     const T *row = (const T *)(rows.src.data + (size_t)y * rows.src.stride);
-    T *out = (T *)(rows.ends + (size_t)y * rows.ends_stride);
-    for (int i = (int)threadIdx.x % 32; i < n; i += 32) {
-        int sample = i < rows.halo ? i - rows.halo : i - rows.halo + rows.whole;
-        int x = (sample < 0 ? sample - channels + 1 : sample) / channels, c = sample - x * channels;
+    T v[EACH];
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        int sample = at + j - rows.halo + (at + j < rows.halo ? 0 : rows.whole);
+        int x = channels == 1 ? sample : (sample < 0 ? sample - channels + 1 : sample) / channels;
+        int c = sample - x * channels;
         int xi = y < rows.src.height ? gi_border_index(x, rows.src.width, rows.src.border) : -1;
-        out[i] = xi < 0 ? (T)rows.src.value[y < rows.src.height ? c : i % channels]
-                        : row[(size_t)xi * channels + c];
+        v[j] = xi < 0 ? (T)rows.src.value[y < rows.src.height ? c : (at + j) % channels]
+                      : row[(size_t)xi * channels + c];
     }
+    char *out = (char *)rows.ends + (size_t)y * rows.ends_stride + (size_t)at * sizeof(T);
+    unsigned word = 0;
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        word |= (sizeof(T) == 4 ? __float_as_uint((float)v[j]) : (unsigned)v[j])
+                << 8 * (int)sizeof(T) * j;
+    *(unsigned *)out = word;
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    box_ends(const __grid_constant__ struct box_rows rows)
+    box_ends(const __grid_constant__ struct box_rows rows, int words)
 {
     pdl_allow();
-    SAMPLE_TYPES(rows.src.type, ends_make<T>(rows));
+    SAMPLE_TYPES(rows.src.type, ends_make<T>(rows, words));
 }
 
 /* Sets `above`, `below`, `step` and `least`. They replace gi_border_index() for rows whose distance
@@ -239,8 +249,9 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
     if (more)
         *more = (char *)ends + nbytes;
     fold(rows);
-    int blocks = ceil_div(src->height + 1LL, THREADS / 32);
-    box_ends<<<blocks, THREADS, 0, cu->stream>>>(*rows);
+    int words = ceil_div(n * (long long)gi_type_nbytes(src->type), 4);
+    box_ends<<<ceil_div((src->height + 1LL) * words, THREADS), THREADS, 0, cu->stream>>>(*rows,
+                                                                                         words);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
