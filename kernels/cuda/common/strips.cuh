@@ -24,6 +24,9 @@
  * Phases of a step: compute columns, load (the rows of the next step), exchange (block scan),
  * compute windows, store.
  *
+ * Every second block moves up its band instead: neighbouring bands begin, or end, at their common
+ * edge at the same time, and rows that both need are read from memory once.
+ *
  * A band begins with the sums of k rows, of bytes four rows per instruction. These are more than
  * its own rows if k is large. Then another kernel adds up blocks of BLOCK_ROWS rows first, and a
  * band begins with the sums of whole blocks.
@@ -138,7 +141,6 @@ struct strips_args {
  *   CENTRE           whether the epilogue reads the source samples at the centres
  *   THREADS          maximum per block, for launch bounds, or 0 for strips_threads()
  *   BLOCKS           resident blocks per multiprocessor, for launch bounds
- *   SHARES_ROWS      whether reading three rows per result is the limit, see strips_band()
  *   LARGE            whether k can exceed 2 * BLOCK_ROWS + 1, so that strips_sums() is compiled
  *   summed           the epilogue whose strips_sums() runs; it has the same sums
  *   with_sums()      returns the epilogue of that type
@@ -152,25 +154,27 @@ template <typename END> struct strips_work {
     END end;
 };
 
-/* Loads the rows that enter and leave the windows of the step at row y. */
+/* Loads the rows that enter and leave the windows of the step at row y. `down` is 1, or -1 if the
+ * block moves up. */
 template <typename T, int WORDS, int ROWS>
 static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsigned (*old)[WORDS],
                                                  const struct strips_args *args,
-                                                 struct box_chunk chunk, int y)
+                                                 struct box_chunk chunk, int y, int down)
 {
-    int first = y - args->r - 1, last = y + args->r;
-    if (first >= 0 && last + ROWS <= args->rows.src.height) { /* most steps: plain addresses */
+    int first = y - down * (args->r + 1), last = y + down * args->r;
+    int low = min(first, last) - ROWS, high = max(first, last) + ROWS;
+    if (low >= 0 && high <= args->rows.src.height) { /* most steps: plain addresses */
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            chunk_load_inside<T, WORDS>(fresh[i], chunk, last + i);
-            chunk_load_inside<T, WORDS>(old[i], chunk, first + i);
+            chunk_load_inside<T, WORDS>(fresh[i], chunk, last + down * i);
+            chunk_load_inside<T, WORDS>(old[i], chunk, first + down * i);
         }
         return;
     }
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        chunk_load<T, WORDS>(fresh[i], &args->rows, chunk, last + i);
-        chunk_load<T, WORDS>(old[i], &args->rows, chunk, first + i);
+        chunk_load<T, WORDS>(fresh[i], &args->rows, chunk, last + down * i);
+        chunk_load<T, WORDS>(old[i], &args->rows, chunk, first + down * i);
     }
 }
 
@@ -357,22 +361,27 @@ static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
     bool makes = me * PIXELS >= args.halo && me * PIXELS < args.halo + args.cut.across && x < width;
     struct box_chunk chunk = strip_chunk<END>(&args, strip);
     chunk_wait(&args.rows, &chunk);
-    char *out = args.dst.data + (size_t)y0 * args.dst.stride + (long long)x * PIXEL_NBYTES;
+    /* Every second band is made from below. */
+    int down = (int)blockIdx.x / args.cut.strips % 2 ? -1 : 1, rows = y1 - y0;
+    int start = down < 0 ? y1 - 1 : y0;
+    long long stride = down * (long long)args.dst.stride;
+    char *out = args.dst.data + (size_t)start * args.dst.stride + (long long)x * PIXEL_NBYTES;
     for (int i = me; i < WARPS * VALUES; i += (int)blockDim.x)
         before[0][i] = 0;
     __syncthreads();
 
     unsigned kept = work.end.begin(), columns[PIXELS * SUMS] = {};
     unsigned fresh[ROWS][WORDS], old[ROWS][WORDS], centre[ROWS][WORDS];
-    window_begin(columns, &work, chunk, strip, y0 - r - 1, y0 + r);
-    turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
-    for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
+    int above = down < 0 ? y1 - r : y0 - r - 1; /* the window before the first, of 2 * r + 1 rows */
+    window_begin(columns, &work, chunk, strip, above, above + 2 * r + 1);
+    turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, start, down);
+    for (int y = 0, turn = 0; y < rows; y += ROWS, turn ^= 1) {
         /* Compute columns: update the column sums. */
         unsigned sums[ROWS][PIXELS * SUMS], words[ROWS][WORDS];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             if (END::CENTRE && !LATE)
-                chunk_load_inside<T, WORDS>(centre[i], chunk, min(y + i, y1 - 1));
+                chunk_load_inside<T, WORDS>(centre[i], chunk, start + down * min(y + i, rows - 1));
             work.end.template move<true>(columns, fresh[i], old[i]);
 #pragma unroll
             for (int s = 0; s < PIXELS * SUMS; s++)
@@ -380,22 +389,23 @@ static __global__ void __launch_bounds__(strips_threads<END>(), END::BLOCKS)
         }
         /* Load the rows of the next step. Exchange: prefix sums within the block. */
         if (!LATE)
-            turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
+            turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, start + down * (y + ROWS), down);
         block_scan<PIXELS, ROWS, SUMS>(prefix, sums, before, turn);
         if (LATE) {
-            turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
+            turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, start + down * (y + ROWS), down);
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
                 if (END::CENTRE)
-                    chunk_load_inside<T, WORDS>(centre[i], chunk, min(y + i, y1 - 1));
+                    chunk_load_inside<T, WORDS>(centre[i], chunk,
+                                                start + down * min(y + i, rows - 1));
         }
         if (!makes)
             continue;
         /* Compute windows as differences of prefix sums, and store. */
         work.end.make(words, &args, prefix, centre, kept);
 #pragma unroll
-        for (int i = 0; i < ROWS; i++, out += args.dst.stride)
-            if (y + i < y1)
+        for (int i = 0; i < ROWS; i++, out += stride)
+            if (y + i < rows)
                 chunk_store<T, WORDS>((T *)out, words[i], (width - x) * CHANNELS);
     }
 }
@@ -417,20 +427,6 @@ static bool strips_divide(struct strips_args *args, const struct gi_cuda_queue *
     }
     return args->r < src->height && args->cut.threads &&
            args->shared_nbytes + 4096 <= cu->shared_nbytes;
-}
-
-/* Returns the rows of a band, at least `least`, which make one wave of blocks. All blocks move down
- * their bands at about the same time. If r rows, or 2 * r, are some whole bands, the row that a
- * block reads at the end of a window is the row that another block reads then at the centre or at
- * the other end of a window, and only one of them reads it from memory. */
-static inline int strips_band(int least, int r)
-{
-    for (int i = 1; i <= 2; i++) {
-        int rows = i * r + 1, bands = rows / least, band = bands > 0 ? ceil_div(rows, bands) : 0;
-        if (band > 0 && band <= least + least * 2 / 3)
-            return band;
-    }
-    return least;
 }
 
 template <typename END>
@@ -465,8 +461,6 @@ static enum gi_status strips_launch(struct gi_cuda_queue *cu, struct gi_image *d
     work.strips.sums = sums ? (unsigned *)more : NULL;
     work.strips.dst = target_of(dst);
     work.strips.band = ceil_div(src->height, bands);
-    if (END::SHARES_ROWS)
-        work.strips.band = strips_band(work.strips.band, args->r);
     dim3 grid(strips * ceil_div(src->height, work.strips.band));
     if (!sums)
         return pdl_launch(cu, kernel, grid, threads, shared, &work, err);

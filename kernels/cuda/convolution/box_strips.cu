@@ -108,7 +108,6 @@ template <typename SAMPLE, int COUNT, weighing BY> struct box_mean {
         ROWS = CHANNELS == 1 ? FEW_ROWS : 1,
         VALUES = ROWS * SUMS,
         CENTRE = false,
-        SHARES_ROWS = false,
         LARGE = true,
         THREADS = PIXELS == 16 ? 320 : 0, /* 96 registers */
         BLOCKS = THREADS > 0 ? 2 : 1,

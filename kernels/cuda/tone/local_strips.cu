@@ -77,7 +77,6 @@ template <typename SAMPLE, int COUNT, bool MEAN, bool SWELL> struct local_mask {
         SUMS = COLORS * EACH,
         ROWS = COUNT == 1 && MEAN ? 2 : 1,
         CENTRE = true,
-        SHARES_ROWS = MEAN && PIXELS == 16,
         LARGE = sizeof(T) < 4,
         THREADS = PIXELS == 16 ? 320 : 0, /* 96 registers */
         BLOCKS = THREADS > 0 ? 2 : 1,
