@@ -88,7 +88,7 @@ static struct gi_min_max *min_max(struct walk_case *c, int width, int height)
 
 static void small_rectangle(struct walk_case *c)
 {
-    int width = walk_between(c, 1, 9);
+    int width = walk_between(c, 1, 16);
     bool three = walk_between(c, 0, 2) == 0;
     min_max(c, three ? 3 : width,
             three                   ? 3
