@@ -18,12 +18,15 @@
  * scan_starts only (block scan). Phases of a row: load (one row ahead), exchange (warp scan),
  * compute, store.
  *
- * Example: for 8192 x 8192 8-bit gray, EACH is 2, a part is 64 pixels wide and a tile 256. The 32
+ * Bytes of one channel: scan_gray.cuh.
+ *
+ * Example: for 8192 x 8192 16-bit gray, EACH is 2, a part is 64 pixels wide and a tile 256. The 32
  * strips need 8 blocks. With 7 blocks on each of 132 multiprocessors there are 116 bands of 71
  * rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/prefix.cuh"
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/cuda/statistics/scan_gray.cuh"
 #include "kernels/statistics.h"
 
 typedef unsigned long long u64;
@@ -448,6 +451,18 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct scan_args *args, s
     scan_make<BYTES, CHANNELS><<<tiles, 32 * WARPS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
+}
+
+template <>
+enum gi_status launch<true, 1>(struct gi_cuda_queue *cu, struct scan_args *args, struct gi_err *err)
+{
+    struct gray_args gray = {args->src,
+                             args->dst,
+                             args->squares,
+                             args->along != GI_SCAN_COLUMNS,
+                             args->along != GI_SCAN_ROWS,
+                             args->words};
+    return gray_launch(cu, &gray, err);
 }
 
 static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
