@@ -256,8 +256,8 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
     return GI_OK;
 }
 
-/* Time of each way in us on an H200, 8192 x 8192, 8-bit gray. k = 5: strips 58, passes 1080. strips
- * costs 271 lines and 18 kernels, and 577 lines that it shares with local thresholds. */
+/* Time of each way in us on an H200, 8192 x 8192, 8-bit gray. k = 5: strips 56, passes 1080. strips
+ * costs 270 lines and 18 kernels, and 571 lines that it shares with local thresholds. */
 const struct gi_box_way gi_cuda_box_ways[GI_WAYS_MAX] = {
     {{"strips", "sums that fit in 32 bits, images higher than half the window"},
      gi_cuda_box_strips_takes,

@@ -214,10 +214,10 @@ static bool passes_takes(const struct gi_queue *queue, const struct gi_image *sr
     return !spec->runs;
 }
 
-/* Time of each way in us on an H100, 8192 x 8192, 8-bit gray. 3 x 3: strips 81, passes 767. 31 x
- * 31: strips 96, passes 1324. Disks: 5 x 5: levels 1580, runs 1154; 9 x 9: levels 1902, runs 2214;
- * 31 x 31: levels 2810, runs 14715; 101 x 101: levels 5998, runs 128800. strips costs 1040 lines and
- * 8 kernels, levels 262 and 3. */
+/* Time of each way in us, 8192 x 8192, 8-bit gray, on an H200: 3 x 3: strips 44, passes 759; 31 x
+ * 31: strips 67, passes 1294; on an H100: disks: 5 x 5: levels 1580, runs 1154; 9 x 9: levels 1902,
+ * runs 2214; 31 x 31: levels 2810, runs 14715; 101 x 101: levels 5998, runs 128800. strips costs
+ * 1040 lines and 8 kernels, levels 262 and 3. */
 const struct gi_min_max_way gi_cuda_min_max_ways[GI_WAYS_MAX] = {
     {{"strips", "rectangles no higher than the image, of which a multiprocessor holds rows or "
                 "minima of 8 rows"},
