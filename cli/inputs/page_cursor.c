@@ -6,10 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/args/device_options.h"
 #include "cli/log.h"
 #include "cli/text.h"
 #include "imgio/image_next.h"
 #include "imgio/small.h"
+#include "kernels/parallel.h"
 
 /* Returns whether the first `n` characters of the path end in the suffix of a known format of which
  * a file holds one image. If `joined` is false, a file of any format other than TIFF, ICO and
@@ -59,31 +61,33 @@ static bool may_start(const char *path, size_t n, bool joined)
     return may;
 }
 
-/* Opens the file at `path`, or `nbytes` bytes of it if `bytes` is not NULL. */
-static enum gi_status open_pages(struct gi_pages **pages, const char *path, const void *bytes,
-                                 size_t nbytes, const struct gi_io_params *io, bool joined,
-                                 struct gi_err *warning, struct gi_err *err)
+/* Returns false if the file certainly does not have several images. Does not look at its content
+ * if its suffix tells. */
+static bool may_have_pages(const char *path, bool joined)
 {
-    const struct gi_load_options options = {.limits = io->limits,
-                                            .allow_partial = io->allow_partial};
     struct gi_selection selection;
     size_t n = gi_path_file(path, &selection);
-    *pages = NULL;
-    if (bytes)
-        return gi_pages_starts(bytes, nbytes) || (joined && gi_image_follows(bytes, nbytes, NULL))
-                   ? gi_pages_open_memory(pages, bytes, nbytes, false, path, &options, warning, err)
-                   : GI_OK;
-    return has_other_suffix(path, n, joined) || !may_start(path, n, joined)
-               ? GI_OK
-               : gi_pages_open(pages, path, &options, warning, err);
+    return !has_other_suffix(path, n, joined) && may_start(path, n, joined);
+}
+
+static struct gi_load_options options_of(const struct gi_io_params *io)
+{
+    return (struct gi_load_options){.limits = io->limits, .allow_partial = io->allow_partial};
 }
 
 enum gi_status gi_cli_open_pages(struct gi_pages **pages, const char *path, const void *bytes,
                                  size_t nbytes, const struct gi_io_params *io, bool joined,
                                  struct gi_err *err)
 {
+    const struct gi_load_options options = options_of(io);
     struct gi_err warning = {0};
-    enum gi_status status = open_pages(pages, path, bytes, nbytes, io, joined, &warning, err);
+    enum gi_status status = GI_OK;
+    *pages = NULL;
+    if (!bytes && may_have_pages(path, joined))
+        status = gi_pages_open(pages, path, &options, &warning, err);
+    else if (bytes &&
+             (gi_pages_starts(bytes, nbytes) || (joined && gi_image_follows(bytes, nbytes, NULL))))
+        status = gi_pages_open_memory(pages, bytes, nbytes, false, path, &options, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
     return status;
@@ -224,9 +228,9 @@ static enum gi_status count_pages(struct gi_page_count *counted,
                                   const struct gi_page_cursor *cursor, const struct gi_input *input,
                                   bool keep, struct gi_err *err)
 {
+    const struct gi_load_options options = options_of(cursor->io);
     struct gi_err fault, warning = {0};
-    enum gi_status status = open_pages(&counted->pages, input->path, NULL, 0, cursor->io,
-                                       takes_joined(cursor, input), &warning, &fault);
+    enum gi_status status = gi_pages_open(&counted->pages, input->path, &options, &warning, &fault);
     if (status && status != GI_E_MEMORY) {
         counted->fault = gi_small_alloc(sizeof fault);
         *counted->fault = fault;
@@ -244,6 +248,34 @@ static enum gi_status count_pages(struct gi_page_count *counted,
     return GI_OK;
 }
 
+/* Several threads read the beginnings of the inputs, even on one CPU, because they wait for the
+ * file system. */
+enum { LOOKING_MIN = 8, A_JOB = 16 };
+
+static void look_at(void *arg, int job, void *scratch)
+{
+    const struct gi_page_cursor *cursor = arg;
+    size_t first = (size_t)job * A_JOB, end = first + A_JOB;
+    (void)scratch;
+    for (size_t i = first; i < end && i < cursor->n; i++) {
+        const struct gi_input *input = input_at(cursor, i);
+        cursor->counted[i].may_have_pages =
+            expands(cursor, input) && may_have_pages(input->path, takes_joined(cursor, input));
+    }
+}
+
+static enum gi_status look_at_all(struct gi_page_cursor *cursor, struct gi_err *err)
+{
+    struct gi_pool *pool;
+    int threads = gi_thread_count(0);
+    enum gi_status status = gi_pool_new(&pool, threads > LOOKING_MIN ? threads : LOOKING_MIN, err);
+    if (status)
+        return status;
+    status = gi_pool_run(pool, (int)((cursor->n + A_JOB - 1) / A_JOB), look_at, cursor, 0, err);
+    gi_pool_free(&pool);
+    return status;
+}
+
 enum gi_status gi_page_cursor_count(size_t *n, struct gi_page_cursor *cursor, struct gi_err *err)
 {
     enum { KEPT_MAX = 64 }; /* open files */
@@ -253,9 +285,10 @@ enum gi_status gi_page_cursor_count(size_t *n, struct gi_page_cursor *cursor, st
     cursor->counted = calloc(cursor->n ? cursor->n : 1, sizeof *cursor->counted);
     if (!cursor->counted)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a list of files");
+    status = look_at_all(cursor, err);
     for (size_t i = 0; i < cursor->n && !status; i++) {
         struct gi_page_count *counted = &cursor->counted[i];
-        if (expands(cursor, input_at(cursor, i)))
+        if (counted->may_have_pages)
             status = count_pages(counted, cursor, input_at(cursor, i), kept < KEPT_MAX, err);
         kept += counted->pages != NULL;
         *n += counted->n > 1 ? (size_t)counted->n : 1;

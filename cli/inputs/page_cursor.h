@@ -29,6 +29,7 @@ struct gi_page_count {
     struct gi_pages *pages; /* open until its pages are taken; NULL if it has one or is not kept */
     struct gi_err *fault;   /* why it can't be opened; NULL if it can */
     int n;                  /* number of pages; 0: not opened, because it holds one image */
+    bool may_have_pages;    /* its name and its beginning allow several */
 };
 
 /* A place in the list. */

@@ -232,6 +232,24 @@ few() {
 cp doc.tif doc2.tif
 expect 0 few
 check "two files of 200 pages with 60 open files" test "$(ls few | wc -l)" = 400
+# The beginnings of many inputs are read at once; their images stay in the order of the inputs.
+mkdir mixed
+pgm mixed/one.pgm 9 7
+expect 0 gpuimg convert mixed/one.pgm mixed/one.png
+expect 0 gpuimg pages mixed/one.png mixed/one.pgm mixed/one.png --out mixed/three.tif
+for i in {10..79}; do
+    if ((i % 11)); then
+        cp mixed/one.png "mixed/$i.png"
+        echo "mixed/$i.png"
+    else
+        cp mixed/three.tif "mixed/$i.tif"
+        printf '%s\n' "mixed/$i.tif["{0,1,2}"]"
+    fi
+done >want
+rm mixed/one.* mixed/three.tif
+expect 0 gpuimg stats mixed --recursive --table mixed.csv
+check "the pages of many inputs, in order" diff want <(tail -n +2 mixed.csv | cut -d, -f1)
+
 # Each list of pages is read once.
 if command -v strace >/dev/null; then
     strace -f -e trace=openat -o calls "$GPUIMG" stack doc.tif doc2.tif deep.png --method max
