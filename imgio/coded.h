@@ -1,4 +1,4 @@
-/* Images as they are stored: tables and entropy-coded data of JPEG, and strips of PNG. These
+/* Images as they are stored: tables and entropy-coded data of JPEG and PNG. These
  * structs are between imgio, which parses and writes markers and chunks, and the primitives of the
  * family codec (kernels/codec.h), which turn coded data into pixels and back. Terms and letters of
  * JPEG are those of ITU-T T.81. SPDX-License-Identifier: MIT */
@@ -45,14 +45,26 @@ struct gi_jpeg_tables {
     uint16_t quantization[4][GI_JPEG_BLOCK];                 /* in row-major order */
 };
 
-/* A JPEG file that is not decoded yet. */
+/* How a PNG that is not interlaced stores its pixels, in samples of 8 or 16 bits. */
+struct gi_png_frame {
+    int width, height;       /* pixels */
+    int channels;            /* of a stored pixel, 1 to 4; 1 if there is a palette */
+    enum gi_type type;       /* GI_U8 or GI_U16; GI_U8 if there is a palette */
+    int ncolors;             /* entries of the palette; 0: there is none */
+    uint8_t palette[256][4]; /* red, green, blue, alpha */
+};
+
+/* A JPEG or PNG file that is not decoded yet. */
 struct gi_coded {
-    struct gi_jpeg_frame frame;
+    bool is_png;
+    struct gi_png_frame png;    /* of a PNG */
+    struct gi_jpeg_frame frame; /* of a JPEG, as is `denominator` */
     /* The image is reduced to 1 / denominator, as libjpeg's scaled decoding does: 1, 2, 4 or 8. */
     int denominator;
-    /* The whole file as one row of GI_U8 in host memory. Its bytes from scan_at on are the scan:
-     * the scan_nbytes bytes after the header of the scan, with stuffed zeros and restart markers,
-     * up to the marker EOI. */
+    /* The whole file as one row of GI_U8 in host memory. Its bytes from scan_at on are the scan.
+     * JPEG: the scan_nbytes bytes after the header of the scan, with stuffed zeros and restart
+     * markers, up to the marker EOI. PNG: the zlib stream of the pixels. The file was rewritten so
+     * that a single IDAT chunk holds it. */
     struct gi_image file;
     size_t scan_at, scan_nbytes;
     int layout; /* enum gi_layout: turns the decoded image upright, as EXIF's orientation says */
