@@ -93,7 +93,7 @@
     P(scatter,            SAMPLE,  SAME, struct gi_image,       struct gi_scatter)                  \
     /* kernels/codec.h */                                                                           \
     P(jpeg_encode,        BYTE,    OWN,  struct gi_jpeg_scan,   struct gi_jpeg_encode)              \
-    P(jpeg_decode,        BYTE,    OWN,  struct gi_image,       struct gi_jpeg_decode)                      \
+    P(jpeg_decode,        BYTE,    OWN,  struct gi_image,       struct gi_jpeg_decode)              \
     P(png_decode,         BYTE,    OWN,  struct gi_image,       struct gi_png_decode)
 
 /* Primitives of one backend only. The table of the other backend has NULL instead. */
