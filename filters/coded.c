@@ -20,13 +20,22 @@ static enum gi_status turn(struct gi_queue *queue, struct gi_image *image, int l
     return status;
 }
 
+static enum gi_status decode(struct gi_queue *queue, struct gi_image *image,
+                             const struct gi_image *scan, const struct gi_coded *coded,
+                             struct gi_err *err)
+{
+    const struct gi_jpeg_decode jpeg = {&coded->frame, coded->denominator};
+    const struct gi_png_decode png = {&coded->png};
+    return coded->is_png ? queue->k->png_decode(queue, image, scan, &png, err)
+                         : queue->k->jpeg_decode(queue, image, scan, &jpeg, err);
+}
+
 enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *image,
                                    const struct gi_image *host, struct gi_err *err)
 {
     const struct gi_kernels *k = queue->k;
     const struct gi_coded *coded = host->coded;
     const struct gi_image scan = gi_coded_scan(coded);
-    const struct gi_jpeg_decode spec = {&coded->frame, coded->denominator};
     bool swap = coded->layout & GI_LAYOUT_TRANSPOSE;
     struct gi_image src;
     struct gi_ticket ticket;
@@ -35,10 +44,10 @@ enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *imag
         return status;
     status = k->alloc(queue, image, swap ? host->height : host->width,
                       swap ? host->width : host->height, host->channels, host->type, err);
-    if (!status && (status = k->jpeg_decode(queue, image, &src, &spec, err)))
+    if (!status && (status = decode(queue, image, &src, coded, err)))
         k->release(queue, image);
-    if (status) /* jpeg_decode() waits for the copy of the scan only if it succeeds, so wait here
-                 * before the host frees the scan */
+    if (status) /* decode() waits for the copy of the scan only if it succeeds, so wait here before
+                 * the host frees the scan */
         k->wait(queue, &ticket, NULL);
     k->release(queue, &src);
     return status || !coded->layout ? status : turn(queue, image, coded->layout, err);

@@ -39,7 +39,7 @@ enum gi_status gi_execution_download_into(struct gi_execution *execution,
                                           struct gi_err *err);
 
 /* Makes an image on the device from a host image that is still coded (filters/coded.c). Errors:
- * those of upload and jpeg_decode. */
+ * those of upload, jpeg_decode and png_decode. */
 enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *image,
                                    const struct gi_image *host, struct gi_err *err);
 

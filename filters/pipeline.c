@@ -8,6 +8,7 @@
 
 #include "filters/execution.h"
 #include "imgio/small.h"
+#include "kernels/codec.h"
 #include "kernels/kernels.h"
 
 enum { START, STOP, MARKS }; /* of the stopwatch */
@@ -45,7 +46,7 @@ enum gi_status gi_execution_upload(struct gi_execution *execution, struct gi_ima
 {
     struct gi_times *times = execution->times;
     struct gi_queue *queue = execution->queue;
-    start(execution, host->coded ? "jpeg_decode" : "upload");
+    start(execution, host->coded ? gi_coded_primitive(host->coded) : "upload");
     enum gi_status status = host->coded ? gi_execution_decode(queue, image, host, err)
                                         : queue->k->upload(queue, image, host, NULL, err);
     bool made = !status;

@@ -54,6 +54,9 @@ struct gi_png_frame {
     uint8_t palette[256][4]; /* red, green, blue, alpha */
 };
 
+/* Kinds of files that may stay coded, as bits. */
+enum gi_coded_kinds { GI_CODED_NONE = 0, GI_CODED_JPEG = 1, GI_CODED_PNG = 2, GI_CODED_ANY = 3 };
+
 /* A JPEG or PNG file that is not decoded yet. */
 struct gi_coded {
     bool is_png;
@@ -87,6 +90,12 @@ struct gi_jpeg_scan {
     size_t nbytes;
     const struct gi_allocator *allocator; /* takes the bytes back; NULL: free() does */
 };
+
+/* Returns the kind of a file, or GI_CODED_NONE if `coded` is NULL. */
+static inline enum gi_coded_kinds gi_coded_kind(const struct gi_coded *coded)
+{
+    return !coded ? GI_CODED_NONE : coded->is_png ? GI_CODED_PNG : GI_CODED_JPEG;
+}
 
 /* Returns the bytes of the file, of which there are coded->file.width. */
 static inline const void *gi_coded_bytes(const struct gi_coded *coded)

@@ -65,6 +65,14 @@ struct gi_window gi_decode_part(const struct gi_decode *decode, uint32_t width, 
 enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
                                int channels, enum gi_type type, struct gi_err *err);
 
+/* Returns whether the caller wants an image of this kind to stay coded, and its file is small
+ * enough. */
+bool gi_decode_wants_coded(const struct gi_decode *decode, enum gi_coded_kinds kind);
+/* Sets decode->image->coded to *coded with memory for the file, of `nbytes` bytes, which the caller
+ * fills. Called after gi_decode_alloc() with decode->coded. Errors: GI_E_MEMORY. */
+enum gi_status gi_decode_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
+                                    size_t nbytes, struct gi_err *err);
+
 /* Takes the chosen bands of the image that was decoded, or refuses bands that the caller does not
  * take (imgio/bands.c). Errors: GI_E_UNSUPPORTED, GI_E_MEMORY. */
 enum gi_status gi_bands_settle(struct gi_decode *decode, struct gi_err *err);

@@ -393,7 +393,7 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     };
     struct gi_load_options whole = *options;
     if (options->choose.n) {
-        whole.coded = false;
+        whole.coded = GI_CODED_NONE;
         decode.options = &whole;
     }
     *image = (struct gi_image){0};

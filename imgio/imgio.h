@@ -87,11 +87,11 @@ struct gi_load_options {
     bool hide_nodata;
     const char *nodata;
     bool find_nodata; /* only finds the value, which is given if there are such pixels */
-    /* A JPEG that the primitive jpeg_decode takes (kernels/codec.h) is not decoded: `data` of the
-     * image stays NULL, and `coded` holds the file, with a copy of its bytes from `allocator`.
-     * Damage in the scan is not noticed. Files that need more than that (linear light,
-     * --allow-partial) and all other files are decoded. */
-    bool coded;
+    /* Kinds of files that are not decoded if the primitives jpeg_decode and png_decode take them
+     * (kernels/codec.h): `data` of the image stays NULL, and `coded` holds the file, with a copy of
+     * its bytes from `allocator`. Damage in the scan is not noticed. Files that need more than that
+     * (linear light, --allow-partial) and all other files are decoded. */
+    enum gi_coded_kinds coded;
     /* Takes the rows of the image, which gets no samples, as they are decoded from top to bottom.
      * For TIFF, PNG that is not interlaced and JPEG without CMYK, if the image has no orientation
      * and no band is chosen. NULL: the image has samples. */

@@ -59,6 +59,12 @@ struct gi_png_encode {
 /* Frees the result of png_encode, which is zero afterwards. */
 void gi_png_strips_free(struct gi_png_strips *strips);
 
+/* Returns the name of the primitive that decodes the image. */
+static inline const char *gi_coded_primitive(const struct gi_coded *coded)
+{
+    return coded->is_png ? "png_decode" : "jpeg_decode";
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -151,7 +151,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .nodata = io->nodata,
         .find_nodata = loading->find_nodata,
         .light_bits = io->depth == GI_DEPTH_1 ? 8 : depth_bits[io->depth],
-        .coded = loading->coded && keeps_samples(io),
+        .coded = keeps_samples(io) ? loading->coded : GI_CODED_NONE,
         .taker = loading->taker,
     };
     struct gi_err warning = {0};

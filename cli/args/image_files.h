@@ -112,9 +112,9 @@ struct gi_loading {
     const struct gi_pages *pages;
     int page;
     bool together; /* passed to gi_load_options */
-    /* A JPEG may stay coded, as gi_load_options.coded says, if it is not converted here. The caller
-     * prints the warning of such an image (struct gi_coded) once it is decoded. */
-    bool coded;
+    /* Files of these kinds may stay coded, as gi_load_options.coded says, if they are not converted
+     * here. The caller prints the warning of such an image (struct gi_coded) once it is decoded. */
+    enum gi_coded_kinds coded;
     bool hide_nodata, find_nodata;            /* passed to gi_load_options */
     bool bands;                               /* passed to gi_load_options */
     bool again;                               /* prints no warnings, because they were printed */

@@ -277,9 +277,11 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     struct gi_timing_span span = gi_timing_begin();
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     gi_item_note_input(item);
-    bool coded = for_chain && !imaging->options.io->nodata && plans_of(imaging, item) &&
-                 !reports_samples(chain) &&
-                 gi_session_decodes(imaging->devices, item->line.input_file.nbytes);
+    bool may_stay = for_chain && !imaging->options.io->nodata && plans_of(imaging, item) &&
+                    !reports_samples(chain);
+    enum gi_coded_kinds coded =
+        may_stay ? gi_session_decodes(imaging->devices, item->line.input_file.nbytes)
+                 : GI_CODED_NONE;
     struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture,
                                          for_chain ? on_window : NULL};
@@ -302,8 +304,8 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     if (!status && loading.find_nodata && info->nodata.given)
         status = gi_nodata_warn(image, item->line.input, imaging->options.io, err);
     gi_imaging_note(item, GI_STAGE_DECODE, &span);
-    if (coded && (status || !image->coded))
-        gi_session_not_coded(imaging->devices);
+    gi_session_not_coded(imaging->devices,
+                         coded & ~(status ? GI_CODED_NONE : gi_coded_kind(image->coded)));
     if (!status) {
         item->line.shape = *image;
         item->line.shape.data = NULL;

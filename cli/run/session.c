@@ -38,8 +38,8 @@ struct gi_session {
     pthread_cond_t changed; /* signals that a queue is idle, or a device opened or lost */
     struct gi_session_device cpu, *gpus;
     int ngpus;
-    struct gi_backoff coded; /* of JPEGs that GPUs decode */
-    int waiting;             /* number of threads that wait for a queue */
+    struct gi_backoff coded[GI_BACKOFF_KINDS]; /* of JPEGs and of PNGs that GPUs decode */
+    int waiting;                               /* number of threads that wait for a queue */
     double opening_until_ms; /* `auto` lets images wait until a GPU is open, up to this time */
     int waiting_most; /* of them per GPU, before `auto` gives images to the CPU; 0: not known */
 };
@@ -223,24 +223,29 @@ static void weigh(struct gi_session *devices, const struct gi_session_job *job)
                 gi_session_waiting(job, devices->threads, devices->gpus[i].device, WAITING_A_GPU);
 }
 
-bool gi_session_decodes(struct gi_session *devices, uint64_t nbytes)
+enum gi_coded_kinds gi_session_decodes(struct gi_session *devices, uint64_t nbytes)
 {
-    bool forced = gi_ways_forces("jpeg_decode");
-    if (forced || devices->one)
-        return forced || (devices->choice == GI_CHOOSE_CUDA && nbytes >= LARGE_NBYTES);
+    int kinds = (gi_ways_forces("jpeg_decode") ? GI_CODED_JPEG : 0) |
+                (gi_ways_forces("png_decode") ? GI_CODED_PNG : 0);
+    if (devices->one && devices->choice == GI_CHOOSE_CUDA && nbytes >= LARGE_NBYTES)
+        kinds |= GI_CODED_JPEG;
+    if (devices->one)
+        return kinds;
     pthread_mutex_lock(&devices->lock);
     note_open(devices);
     bool undecided = devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->decided;
-    bool decodes = undecided || waits_for_opening(devices) ||
-                   (count_live(devices) > 0 && gi_backoff_next(&devices->coded));
+    if (undecided || waits_for_opening(devices))
+        kinds = GI_CODED_ANY;
+    else if (count_live(devices) > 0)
+        kinds |= gi_backoffs_next(devices->coded);
     pthread_mutex_unlock(&devices->lock);
-    return decodes;
+    return kinds;
 }
 
-void gi_session_not_coded(struct gi_session *devices)
+void gi_session_not_coded(struct gi_session *devices, enum gi_coded_kinds kinds)
 {
     pthread_mutex_lock(&devices->lock);
-    gi_backoff_unused(&devices->coded);
+    gi_backoffs_unused(devices->coded, kinds);
     pthread_mutex_unlock(&devices->lock);
 }
 
@@ -289,13 +294,13 @@ static struct gi_queue *take(struct gi_session *devices, const struct gi_session
     return queue;
 }
 
-/* `coded`: the queue got a coded image, with this status. */
+/* `coded`: NULL, or the coded image that the queue got, with this status. */
 static void give_back(struct gi_session *devices, struct gi_session_device *member,
-                      struct gi_queue *queue, bool coded, enum gi_status status)
+                      struct gi_queue *queue, const struct gi_coded *coded, enum gi_status status)
 {
     pthread_mutex_lock(&devices->lock);
     if (coded && member != &devices->cpu && (!status || status == GI_E_UNSUPPORTED))
-        gi_backoff_note(&devices->coded, status != GI_OK);
+        gi_backoff_note(&devices->coded[coded->is_png], status != GI_OK);
     gi_session_device_give(member, queue);
     pthread_cond_signal(&devices->changed);
     pthread_mutex_unlock(&devices->lock);

@@ -28,14 +28,16 @@ int gi_session_threads(const struct gi_session *devices);
  * NULL if images come one at a time, because plain memory is best for them. */
 const struct gi_allocator *gi_session_allocator(struct gi_session *devices);
 
-/* Returns whether an image in a file of nbytes stays coded (gi_load_options.coded): if GPUIMG_WAY
- * forces a way of jpeg_decode, if a GPU is open that decodes it, or if `auto` has not yet decided
- * whether to open one. With --device cuda a single image stays coded only if the CPU would decode
- * it for longer than CUDA takes to open; else the CPU decodes it meanwhile. */
-bool gi_session_decodes(struct gi_session *devices, uint64_t nbytes);
-/* Tells that an image for which gi_session_decodes() returned true did not stay coded, because its
- * file is no JPEG, or none that a GPU decodes. */
-void gi_session_not_coded(struct gi_session *devices);
+/* Returns the kinds of files that stay coded (gi_load_options.coded) if the next image, in a file
+ * of nbytes, is of such a kind: those of which GPUIMG_WAY forces the primitive, those that an open
+ * GPU decodes, and all if `auto` has not yet decided whether to open one. With --device cuda a
+ * single JPEG stays coded only if the CPU would decode it for longer than CUDA takes to open; else
+ * the CPU decodes it meanwhile. A single PNG never does, because the CPU decodes the largest PNG
+ * that may stay coded in about that time. */
+enum gi_coded_kinds gi_session_decodes(struct gi_session *devices, uint64_t nbytes);
+/* Tells for which of the kinds that gi_session_decodes() returned no image stayed coded, because
+ * the file is of another kind, or none that a GPU decodes. */
+void gi_session_not_coded(struct gi_session *devices, enum gi_coded_kinds kinds);
 
 /* Runs gi_pipeline_run() on the next free queue. Many threads may call this at once. A GPU that is
  * lost (GI_E_DEVICE) gets no more images, which is logged, and another device processes the image;

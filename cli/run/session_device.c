@@ -9,6 +9,7 @@
 
 #include "cli/run/gpus.h"
 #include "imgio/small.h"
+#include "kernels/codec.h"
 #include "kernels/kernels.h"
 #include "kernels/ways.h"
 
@@ -236,7 +237,8 @@ static enum gi_status refuse(struct gi_session_device *device, const struct gi_s
         return gi_fail(err, GI_E_LAUNCH, "not launched, as GPUIMG_FAULT asks");
     if (fault->at && !fault->once && run >= fault->at)
         return gi_fail(err, GI_E_DEVICE, "lost, as GPUIMG_FAULT asks");
-    if (job->src->coded && device->k->kind == GI_DEVICE_CPU && !gi_ways_forces("jpeg_decode"))
+    if (job->src->coded && device->k->kind == GI_DEVICE_CPU &&
+        !gi_ways_forces(gi_coded_primitive(job->src->coded)))
         return gi_fail(err, GI_E_UNSUPPORTED, "the CPU decodes images before it processes them");
     return GI_OK;
 }

@@ -80,7 +80,7 @@ struct gi_session_job {
 };
 /* Runs the job on a queue of the device. Many threads may call this at once. If `queue` is NULL,
  * takes one once the device is open, which only one thread at a time may ask for. The CPU leaves
- * images that are still coded to libjpeg-turbo, which is faster than the primitive jpeg_decode,
- * unless GPUIMG_WAY forces that. Additional error: GI_E_UNSUPPORTED. */
+ * images that are still coded to imgio, whose libraries are faster than the primitives of the CPU,
+ * unless GPUIMG_WAY forces these. Additional error: GI_E_UNSUPPORTED. */
 enum gi_status gi_session_device_run(struct gi_session_device *device, struct gi_queue *queue,
                                      const struct gi_session_job *job, struct gi_err *err);

@@ -3,20 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg/jpeg_coded.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "imgio/jpeg/jpeg_markers.h"
-#include "imgio/small.h"
-
-enum { FILE_NBYTES_MAX = 1 << 28 }; /* so that positions of bits fit in 32 bits */
-
-static bool is_wanted(const struct gi_decode *decode)
-{
-    const struct gi_load_options *options = decode->options;
-    return options->coded && !options->allow_partial && !options->linear && !options->labels &&
-           !options->header_only && decode->nbytes <= FILE_NBYTES_MAX;
-}
 
 /* Returns whether the file has one sequential scan of all components, as struct gi_jpeg_frame
  * describes it. */
@@ -92,7 +81,7 @@ static bool find_end(struct gi_coded *coded, const struct gi_decode *decode)
 bool gi_jpeg_stays_coded(struct gi_coded *coded, const struct gi_decode *decode,
                          const struct jpeg_decompress_struct *cinfo)
 {
-    if (!is_wanted(decode) || !is_sequential(cinfo))
+    if (!gi_decode_wants_coded(decode, GI_CODED_JPEG) || !is_sequential(cinfo))
         return false;
     *coded = (struct gi_coded){
         .denominator = decode->shrink > 1 ? decode->shrink : 1,
@@ -120,20 +109,8 @@ bool gi_jpeg_stays_coded(struct gi_coded *coded, const struct gi_decode *decode,
 enum gi_status gi_jpeg_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
                                   struct gi_err *err)
 {
-    struct gi_image *image = decode->image;
-    struct gi_coded *kept = gi_small_alloc(sizeof *kept);
-    *kept = *coded;
-    enum gi_status status =
-        gi_image_alloc_from(&kept->file, decode->options->allocator,
-                            (int)gi_coded_room(decode->nbytes), 1, 1, GI_U8, err);
-    if (status) {
-        free(kept);
-        return status;
-    }
-    kept->file.width = (int)decode->nbytes;
-    memcpy(kept->file.data, decode->bytes, decode->nbytes);
-    image->coded = kept;
-    image->owner = GI_OWNER_HOST;
-    image->allocator = kept->file.allocator;
-    return GI_OK;
+    enum gi_status status = gi_decode_keep_coded(decode, coded, decode->nbytes, err);
+    if (!status)
+        memcpy(decode->image->coded->file.data, decode->bytes, decode->nbytes);
+    return status;
 }

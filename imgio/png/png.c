@@ -5,6 +5,7 @@
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/png/png_coded.h"
 #include "imgio/png/png_frames.h"
 #include "imgio/png/png_parts.h"
 #include "imgio/png/png_quick.h"
@@ -25,7 +26,9 @@ struct reader {
     png_infop info;
     size_t at;  /* next byte of the file */
     bool ended; /* libpng asked for more bytes than the file has */
-    /* status of gi_decode_alloc() if it failed, with the error's text already set */
+    struct gi_png_frame frame;
+    /* status of gi_decode_alloc() or gi_png_keep_coded() if it failed, with the error's text
+     * already set */
     enum gi_status refused;
     struct gi_err fault;   /* libpng's error */
     struct gi_err profile; /* libpng's warning about the ICC profile */
@@ -128,15 +131,15 @@ static void describe(struct reader *r)
                                                     : "";
 }
 
-static void read_palette(const struct reader *r)
+/* Reads the palette as red, green, blue, alpha. Returns its number of colours, 0 if there is no
+ * palette. */
+static int palette_of(const struct reader *r, uint8_t entries[256][4])
 {
-    struct gi_metadata *metadata = r->decode->metadata;
-    uint8_t entries[256][4];
     png_colorp colors;
     png_bytep alpha = NULL;
     int n = 0, nalpha = 0;
     if (png_get_color_type(r->png, r->info) != PNG_COLOR_TYPE_PALETTE)
-        return;
+        return 0;
     png_get_PLTE(r->png, r->info, &colors, &n);
     png_get_tRNS(r->png, r->info, &alpha, &nalpha, NULL);
     for (int i = 0; i < n; i++) {
@@ -144,8 +147,17 @@ static void read_palette(const struct reader *r)
                                  i < nalpha ? alpha[i] : 255};
         memcpy(entries[i], entry, sizeof entry);
     }
-    gi_metadata_keep(metadata, &metadata->palette, &metadata->palette_nbytes, entries,
-                     4 * (size_t)n);
+    return n;
+}
+
+static void read_palette(const struct reader *r)
+{
+    struct gi_metadata *metadata = r->decode->metadata;
+    uint8_t entries[256][4];
+    int n = palette_of(r, entries);
+    if (n)
+        gi_metadata_keep(metadata, &metadata->palette, &metadata->palette_nbytes, entries,
+                         4 * (size_t)n);
 }
 
 static void read_metadata(struct reader *r)
@@ -208,13 +220,19 @@ static bool has_late_data(const struct reader *r)
     return false;
 }
 
-/* Returns whether the file stores exactly the samples of the image, apart from filters and byte
- * order. */
-static bool is_ordinary(struct reader *r)
+/* Fills in *frame. Returns whether the file stores exactly the samples of the image, or indices of
+ * 8 bits into a palette, apart from filters and byte order. */
+static bool is_ordinary(const struct reader *r, struct gi_png_frame *frame)
 {
-    png_byte color = png_get_color_type(r->png, r->info);
-    return png_get_bit_depth(r->png, r->info) >= 8 && color != PNG_COLOR_TYPE_PALETTE &&
-           !png_get_valid(r->png, r->info, PNG_INFO_tRNS) &&
+    int bits = png_get_bit_depth(r->png, r->info);
+    bool palette = png_get_color_type(r->png, r->info) == PNG_COLOR_TYPE_PALETTE;
+    *frame = (struct gi_png_frame){.width = (int)png_get_image_width(r->png, r->info),
+                                   .height = (int)png_get_image_height(r->png, r->info),
+                                   .channels = png_get_channels(r->png, r->info),
+                                   .type = bits == 16 ? GI_U16 : GI_U8};
+    frame->ncolors = palette_of(r, frame->palette);
+    return bits >= 8 && palette == (frame->ncolors > 0) &&
+           (palette || !png_get_valid(r->png, r->info, PNG_INFO_tRNS)) &&
            png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_NONE;
 }
 
@@ -235,11 +253,14 @@ static bool read_png(struct reader *r, struct gi_err *err)
     png_read_info(r->png, r->info);
     describe(r);
     int channels = set_transforms(r);
-    enum gi_type type = png_get_bit_depth(r->png, r->info) == 16 ? GI_U16 : GI_U8;
+    bool ordinary = is_ordinary(r, &r->frame);
+    struct gi_png_stream stream;
+    decode->coded = ordinary && gi_png_stays_coded(&stream, decode, r->at, &r->frame);
     /* Checks the limits before png_read_update_info() is called, in which libpng allocates memory
      * for rows. */
-    r->refused = gi_decode_alloc(decode, png_get_image_width(r->png, r->info),
-                                 png_get_image_height(r->png, r->info), channels, type, err);
+    r->refused =
+        gi_decode_alloc(decode, png_get_image_width(r->png, r->info),
+                        png_get_image_height(r->png, r->info), channels, r->frame.type, err);
     if (r->refused)
         return false;
     read_metadata(r);
@@ -247,9 +268,11 @@ static bool read_png(struct reader *r, struct gi_err *err)
         find_late_exif(r);
         return true;
     }
+    if (decode->coded)
+        return !(r->refused = gi_png_keep_coded(decode, &stream, &r->frame, err));
     bool taken = decode->options->taker;
-    if (!taken && is_ordinary(r) &&
-        gi_png_quick(decode->image, decode->bytes, decode->nbytes, r->at))
+    if (!taken && ordinary &&
+        gi_png_quick(decode->image, decode->bytes, decode->nbytes, r->at, &r->frame))
         return true;
     int passes = png_set_interlace_handling(r->png);
     png_read_update_info(r->png, r->info);

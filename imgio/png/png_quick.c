@@ -37,41 +37,54 @@ static bool is_note(const unsigned char *type)
            !memcmp(type, "tIME", 4);
 }
 
-/* Collects the data of the IDAT chunks. `at` is the offset of the header of the first chunk. Checks
- * that only text, time and IEND chunks follow. Returns the stream, which is in the file itself if
- * there is one chunk, or otherwise in *made, which the caller frees. Returns NULL if the chunks are
- * not like that, or if memory ran out. */
-static const unsigned char *gather(void **made, size_t *stream_nbytes, const unsigned char *bytes,
-                                   size_t nbytes, size_t at)
+bool gi_png_find_stream(struct gi_png_stream *stream, const unsigned char *bytes, size_t nbytes,
+                        size_t at)
 {
-    size_t first = at, total = 0, chunks = 0, length;
+    size_t length;
     bool pixels = true, end = false;
+    *stream = (struct gi_png_stream){.at = at, .after = at};
     for (; !end; at += CHUNK_FRAME + length) {
         if (!check_chunk(bytes, nbytes, at, &length))
-            return NULL;
+            return false;
         const unsigned char *type = bytes + at + 4;
         pixels = pixels && memcmp(type, "IDAT", 4) == 0;
         end = memcmp(type, "IEND", 4) == 0;
         if ((!pixels && !end && !is_note(type)) || (end && length))
-            return NULL;
-        total += pixels ? length : 0;
-        chunks += pixels;
+            return false;
+        if (pixels) {
+            stream->nbytes += length;
+            stream->nchunks++;
+            stream->after = at + CHUNK_FRAME + length;
+        }
     }
-    *stream_nbytes = total;
-    if (chunks == 1)
-        return bytes + first + 8;
-    unsigned char *stream = *made = malloc(total + 1);
-    for (at = first; stream && total; at += CHUNK_FRAME + length) {
+    return true;
+}
+
+void gi_png_copy_stream(unsigned char *to, const struct gi_png_stream *stream,
+                        const unsigned char *bytes)
+{
+    size_t length;
+    for (size_t at = stream->at; at < stream->after; at += CHUNK_FRAME + length) {
         length = gi_big32(bytes + at);
-        memcpy(stream, bytes + at + 8, length);
-        stream += length;
-        total -= length;
+        memcpy(to, bytes + at + 8, length);
+        to += length;
     }
-    return *made;
+}
+
+bool gi_png_is_enough(const struct gi_png_stream *stream, size_t raw_nbytes)
+{
+    return raw_nbytes / DEFLATE_RATIO_MAX <= stream->nbytes;
+}
+
+size_t gi_png_raw_nbytes(const struct gi_png_frame *frame)
+{
+    size_t pixel = (size_t)frame->channels * gi_type_nbytes(frame->type);
+    size_t row = pixel * (size_t)frame->width + 1;
+    return row > SIZE_MAX / (size_t)frame->height ? SIZE_MAX : row * (size_t)frame->height;
 }
 
 /* Converts PNG's big-endian samples to host order. */
-static void order_samples(struct gi_image *image)
+static void order_samples(const struct gi_image *image)
 {
     for (int y = 0; y < image->height; y++) {
         uint16_t *samples = gi_row(image, y);
@@ -80,38 +93,74 @@ static void order_samples(struct gi_image *image)
     }
 }
 
-static bool inflate_into(struct gi_image *image, const unsigned char *stream, size_t stream_nbytes)
+/* Undoes the filters of a row of indices after the other, and replaces the indices by their
+ * colours. Returns false for an unknown filter or an index without colour. */
+static bool put_colors(const struct gi_image *image, const uint8_t *raw,
+                       const struct gi_png_frame *frame, uint8_t *rows)
 {
-    size_t n = gi_row_nbytes(image), raw_nbytes = (n + 1) * (size_t)image->height, used;
+    size_t n = (size_t)frame->width, channels = (size_t)image->channels;
+    for (int y = 0; y < frame->height; y++, raw += n + 1) {
+        uint8_t *row = y % 2 ? rows : rows + n, *above = y % 2 ? rows + n : rows;
+        uint8_t *out = gi_row(image, y);
+        if (!gi_png_unfilter(row, n, raw, 1, n, 1, above))
+            return false;
+        for (size_t x = 0; x < n; x++, out += channels) {
+            if (row[x] >= frame->ncolors)
+                return false;
+            memcpy(out, frame->palette[row[x]], channels);
+        }
+    }
+    return true;
+}
+
+static bool put_pixels(const struct gi_image *image, const uint8_t *raw,
+                       const struct gi_png_frame *frame, uint8_t *zeros)
+{
+    size_t n = gi_row_nbytes(image);
+    if (frame->ncolors)
+        return put_colors(image, raw, frame, zeros);
+    if (!gi_png_unfilter(image->data, image->stride, raw, image->height, n,
+                         n / (size_t)image->width, zeros))
+        return false;
+    if (image->type == GI_U16)
+        order_samples(image);
+    return true;
+}
+
+static bool inflate_into(struct gi_image *image, const unsigned char *stream, size_t stream_nbytes,
+                         const struct gi_png_frame *frame)
+{
+    size_t raw_nbytes = gi_png_raw_nbytes(frame), used;
     struct gi_image raw;
-    /* If a file is too short for its pixels, it is refused before memory is allocated. */
-    if (raw_nbytes / DEFLATE_RATIO_MAX > stream_nbytes ||
-        gi_image_alloc_from(&raw, image->allocator, (int)raw_nbytes, 1, 1, GI_U8, NULL))
+    if (gi_image_alloc_from(&raw, image->allocator, (int)raw_nbytes, 1, 1, GI_U8, NULL))
         return false;
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-    uint8_t *zeros = calloc(1, n);
+    uint8_t *zeros = calloc(2, raw_nbytes / (size_t)frame->height);
     bool ok = d && zeros &&
               libdeflate_zlib_decompress_ex(d, stream, stream_nbytes, raw.data, raw_nbytes, &used,
                                             NULL) == LIBDEFLATE_SUCCESS &&
-              used == stream_nbytes &&
-              gi_png_unfilter(image->data, image->stride, raw.data, image->height, n,
-                              n / (size_t)image->width, zeros);
-    if (ok && image->type == GI_U16)
-        order_samples(image);
+              used == stream_nbytes && put_pixels(image, raw.data, frame, zeros);
     libdeflate_free_decompressor(d);
     free(zeros);
     gi_image_free(&raw);
     return ok;
 }
 
-bool gi_png_quick(struct gi_image *image, const unsigned char *bytes, size_t nbytes, size_t at)
+bool gi_png_quick(struct gi_image *image, const unsigned char *bytes, size_t nbytes, size_t at,
+                  const struct gi_png_frame *frame)
 {
-    if (gi_row_nbytes(image) + 1 > RAW_NBYTES_MAX / (size_t)image->height)
+    struct gi_png_stream stream;
+    size_t raw_nbytes = gi_png_raw_nbytes(frame);
+    /* If a file is too short for its pixels, it is refused before memory is allocated. */
+    if (raw_nbytes > RAW_NBYTES_MAX || !gi_png_find_stream(&stream, bytes, nbytes, at - 8) ||
+        !gi_png_is_enough(&stream, raw_nbytes))
         return false;
-    void *made = NULL;
-    size_t stream_nbytes = 0;
-    const unsigned char *stream = gather(&made, &stream_nbytes, bytes, nbytes, at - 8);
-    bool ok = stream && inflate_into(image, stream, stream_nbytes);
-    free(made);
+    if (stream.nchunks == 1)
+        return inflate_into(image, bytes + at, stream.nbytes, frame);
+    unsigned char *gathered = malloc(stream.nbytes + 1);
+    if (gathered)
+        gi_png_copy_stream(gathered, &stream, bytes);
+    bool ok = gathered && inflate_into(image, gathered, stream.nbytes, frame);
+    free(gathered);
     return ok;
 }

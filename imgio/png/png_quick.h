@@ -2,13 +2,34 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "imgio/image.h"
+#include "imgio/coded.h"
 
-/* Fills `image`, which has the shape of the file's pixels and 8 or 16 bits, from a file that is not
- * interlaced and has neither a palette nor a transparent colour. `at` is the offset of the data of
- * the first IDAT chunk. Returns false if anything is unusual or wrong in the pixels or in the
- * chunks up to the end of the file. libpng must then read the file. */
-bool gi_png_quick(struct gi_image *image, const unsigned char *bytes, size_t nbytes, size_t at);
+/* The IDAT chunks of a file. */
+struct gi_png_stream {
+    size_t at, after; /* offsets of the first chunk, and of the chunk behind the last one */
+    size_t nbytes;    /* of the data of all these chunks */
+    int nchunks;
+};
+
+/* Finds the IDAT chunks, the first of which is at offset `at`. Returns false if a chunk from there
+ * to IEND is damaged, or if chunks other than text and time follow the pixels. libpng must then
+ * read the file. */
+bool gi_png_find_stream(struct gi_png_stream *stream, const unsigned char *bytes, size_t nbytes,
+                        size_t at);
+/* Copies the data of the chunks. */
+void gi_png_copy_stream(unsigned char *to, const struct gi_png_stream *stream,
+                        const unsigned char *bytes);
+/* Returns whether the data may be long enough to be inflated to so many bytes. */
+bool gi_png_is_enough(const struct gi_png_stream *stream, size_t raw_nbytes);
+/* Returns the number of bytes of the filtered rows, SIZE_MAX if they are too many. */
+size_t gi_png_raw_nbytes(const struct gi_png_frame *frame);
+
+/* Fills `image` from a file that is not interlaced, and whose pixels are as `frame` says. With a
+ * palette the image has the colours. `at` is the offset of the data of the first IDAT chunk.
+ * Returns false if anything is unusual or wrong in the pixels or in the chunks up to the end of the
+ * file. libpng must then read the file. */
+bool gi_png_quick(struct gi_image *image, const unsigned char *bytes, size_t nbytes, size_t at,
+                  const struct gi_png_frame *frame);
 
 /* Undoes the filters of `rows` rows. In `src` each row consists of a filter byte and `n` bytes. In
  * `dst`, which must not overlap `src`, rows are `stride` bytes apart. `above` is the row above the

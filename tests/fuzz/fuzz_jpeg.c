@@ -28,8 +28,9 @@ static enum gi_status load(struct gi_image *image, const uint8_t *bytes, size_t 
     int denominator = 1 << nbytes % 4;
     const struct gi_shape_listener listener = {
         .tell = tell_nobody, .arg = &denominator, .shrink = shrink_by};
-    const struct gi_load_options options = {
-        .limits = {1 << 20, 1 << 24}, .listener = &listener, .coded = coded};
+    const struct gi_load_options options = {.limits = {1 << 20, 1 << 24},
+                                            .listener = &listener,
+                                            .coded = coded ? GI_CODED_JPEG : GI_CODED_NONE};
     return gi_load_memory(image, NULL, NULL, bytes, nbytes, "fuzz", &options, warning, NULL);
 }
 

@@ -41,7 +41,7 @@ enum gi_status jpeg_load(struct gi_image *image, const struct bytes *file, int d
 {
     const struct gi_shape_listener listener = {tell_nobody, &denominator, shrink_by, NULL};
     struct gi_load_options options = strictly;
-    options.coded = coded;
+    options.coded = coded ? GI_CODED_JPEG : GI_CODED_NONE;
     options.listener = &listener;
     return gi_load_memory(image, NULL, NULL, file->at, file->n, "test", &options, warning, NULL);
 }

@@ -324,6 +324,9 @@ TEST(unfilter)
 }
 
 /* Returns a small PNG that we have written. */
+static const struct gi_png_frame small_frame = {
+    .width = 9, .height = 7, .channels = 3, .type = GI_U8};
+
 static struct bytes small_png(void)
 {
     const char *path = in_folder("a.png");
@@ -355,7 +358,7 @@ TEST(quick_way)
     struct bytes file = small_png();
     struct gi_image image = random_image(9, 7, 3, GI_U8, 1), want = random_image(9, 7, 3, GI_U8, 5);
     size_t at = (size_t)((unsigned char *)memmem(file.at, file.n, "IDAT", 4) - file.at) + 4;
-    assert_true(gi_png_quick(&image, file.at, file.n, at));
+    assert_true(gi_png_quick(&image, file.at, file.n, at, &small_frame));
     assert_same_image(&image, &want);
     unsigned char *longer = malloc(file.n + 15);
     memcpy(longer, file.at, file.n - 12);
@@ -364,14 +367,14 @@ TEST(quick_way)
     for (int b = 0; b < 4; b++)
         longer[file.n - 12 + 11 + (size_t)b] = (unsigned char)(crc >> (24 - 8 * b));
     memcpy(longer + file.n + 3, file.at + file.n - 12, 12);
-    assert_true(gi_png_quick(&image, longer, file.n + 15, at));
+    assert_true(gi_png_quick(&image, longer, file.n + 15, at, &small_frame));
     longer[file.n + 2] ^= 1; /* the text's checksum */
-    assert_false(gi_png_quick(&image, longer, file.n + 15, at));
+    assert_false(gi_png_quick(&image, longer, file.n + 15, at, &small_frame));
     for (size_t n = at; n < file.n; n++)
-        assert_false(gi_png_quick(&image, file.at, n, at));
+        assert_false(gi_png_quick(&image, file.at, n, at, &small_frame));
     for (size_t i = at; i < file.n; i++) {
         file.at[i] ^= 4;
-        assert_false(gi_png_quick(&image, file.at, file.n, at));
+        assert_false(gi_png_quick(&image, file.at, file.n, at, &small_frame));
         file.at[i] ^= 4;
     }
     gi_image_free(&image);

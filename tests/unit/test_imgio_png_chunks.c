@@ -14,6 +14,9 @@ static void put32(unsigned char *to, uint32_t v)
         to[i] = (unsigned char)(v >> (24 - 8 * i));
 }
 
+static const struct gi_png_frame small_frame = {
+    .width = 9, .height = 7, .channels = 3, .type = GI_U8};
+
 static struct bytes small_png(void)
 {
     struct gi_image image = random_image(9, 7, 3, GI_U8, 5);
@@ -114,7 +117,7 @@ TEST(quick_notes)
         file = with_chunk(file, chunk_at(file, cases[i].before), cases[i].type, "a\0bcdefg",
                           cases[i].n, 0);
         size_t at = chunk_at(file, "IDAT");
-        if (gi_png_quick(&image, file.at, file.n, at + 8) != cases[i].taken)
+        if (gi_png_quick(&image, file.at, file.n, at + 8, &small_frame) != cases[i].taken)
             fail_msg("case %zu: %s", i, cases[i].type);
         if (cases[i].taken)
             assert_same_image(&image, &want);
@@ -129,7 +132,7 @@ TEST(quick_notes)
     none = with_chunk(none, at, "IDAT", "", 0, 0);
     none = with_chunk(none, at, "IDAT", "", 0, 0);
     struct gi_image image = random_image(9, 7, 3, GI_U8, 1);
-    assert_false(gi_png_quick(&image, none.at, none.n, at + 8));
+    assert_false(gi_png_quick(&image, none.at, none.n, at + 8, &small_frame));
     gi_image_free(&image);
     free(none.at);
 }

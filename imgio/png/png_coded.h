@@ -1,0 +1,19 @@
+/* PNGs that stay coded, because a device decodes them (imgio/coded.h).
+ * SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "imgio/coded.h"
+#include "imgio/format.h"
+#include "imgio/png/png_quick.h"
+
+/* Returns whether the caller wants the image to stay coded, and the file is one that png_decode
+ * takes (kernels/codec.h): its pixels are as `frame` says, and nothing is unusual in the chunks
+ * from the first IDAT chunk on, whose data begin at offset `at`. Then sets *stream. Must be called
+ * before gi_decode_alloc(). */
+bool gi_png_stays_coded(struct gi_png_stream *stream, const struct gi_decode *decode, size_t at,
+                        const struct gi_png_frame *frame);
+
+/* Sets decode->image->coded, with a copy of the file in which one IDAT chunk holds the stream.
+ * Errors: GI_E_MEMORY. */
+enum gi_status gi_png_keep_coded(const struct gi_decode *decode, const struct gi_png_stream *stream,
+                                 const struct gi_png_frame *frame, struct gi_err *err);
