@@ -31,13 +31,16 @@ static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART
 static const double CUDA_OPEN_S = 0.19, CUDA_CLOSE_S = 0.085;
 
 /* Bytes of samples of photographs that a CPU thread decodes and encodes per clock. */
-static const double CPU_JPEG_DECODE = 0.18, CPU_JPEG_ENCODE = 0.26, CPU_PNG_ENCODE = 0.15;
+static const double CPU_JPEG_DECODE = 0.18, CPU_JPEG_ENCODE = 0.26, CPU_PNG_DECODE = 0.12,
+                    CPU_PNG_ENCODE = 0.15;
 
 /* Issue slots of a GPU per byte of samples that all queues decode and encode. */
-static const double CUDA_JPEG_DECODE = 500, CUDA_JPEG_ENCODE = 120, CUDA_PNG_ENCODE = 2000;
+static const double CUDA_JPEG_DECODE = 500, CUDA_JPEG_ENCODE = 120, CUDA_PNG_DECODE = 4000,
+                    CUDA_PNG_ENCODE = 2000;
 
-/* Bytes of a scan or of strips per byte of samples. */
-static const double CODED_PART = 0.2;
+/* Bytes of a scan or of strips per byte of samples, and of the stream of a PNG that is read, which
+ * is often a photograph without noise, compressed by matches. */
+static const double CODED_PART = 0.2, PNG_PART = 0.5;
 
 /* Multiply-adds per sample that take as long as a score of SSIMULACRA 2: a core with AVX-512 scores
  * 59 million samples per second alone, and 34 million if all cores do so. */
@@ -63,6 +66,7 @@ struct gi_rates gi_rates_of(enum gi_device_kind kind, const struct gi_device_inf
                                  .down = INFINITY,
                                  .jpeg_decode = n * CPU_JPEG_DECODE * clock_hz,
                                  .jpeg_encode = n * CPU_JPEG_ENCODE * clock_hz,
+                                 .png_decode = n * CPU_PNG_DECODE * clock_hz,
                                  .png_encode = n * CPU_PNG_ENCODE * clock_hz};
     }
     double link = given_or(info->link_rate, CUDA_LINK_RATE);
@@ -74,6 +78,7 @@ struct gi_rates gi_rates_of(enum gi_device_kind kind, const struct gi_device_inf
                              .down = CUDA_DOWN_PART * link,
                              .jpeg_decode = all_slots / CUDA_JPEG_DECODE,
                              .jpeg_encode = all_slots / CUDA_JPEG_ENCODE,
+                             .png_decode = all_slots / CUDA_PNG_DECODE,
                              .png_encode = all_slots / CUDA_PNG_ENCODE,
                              .open_s = CUDA_OPEN_S,
                              .close_s = CUDA_CLOSE_S};
@@ -87,6 +92,7 @@ struct gi_rates gi_rates_hoped_for(void)
                              .down = INFINITY,
                              .jpeg_decode = INFINITY,
                              .jpeg_encode = INFINITY,
+                             .png_decode = INFINITY,
                              .png_encode = INFINITY,
                              .open_s = CUDA_OPEN_S,
                              .close_s = CUDA_CLOSE_S};
@@ -99,9 +105,10 @@ static double larger(double a, double b)
 
 /* The codings of the first source and of the result. */
 struct estimate_ends {
-    bool decodes, encodes; /* a GPU decodes the source, and encodes the result */
-    bool png;              /* the result becomes a PNG, else a JPEG */
-    bool searches;         /* for the quality of the JPEG */
+    enum gi_coded_kinds decodes; /* the kind of a source that a GPU decodes */
+    bool encodes;                /* a GPU encodes the result */
+    bool png;                    /* the result becomes a PNG, else a JPEG */
+    bool searches;               /* for the quality of the JPEG */
 };
 
 static struct estimate_ends ends_of(const struct gi_pipeline *pipeline,
@@ -121,6 +128,8 @@ static struct estimate_ends ends_of(const struct gi_pipeline *pipeline,
 static double source_seconds(double nbytes, const struct gi_rates *rates,
                              const struct estimate_ends *ends)
 {
+    if (ends->decodes == GI_CODED_PNG)
+        return nbytes / rates->png_decode + PNG_PART * nbytes / rates->up;
     return ends->decodes ? nbytes / rates->jpeg_decode + CODED_PART * nbytes / rates->up
                          : nbytes / rates->up;
 }

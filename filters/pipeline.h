@@ -103,7 +103,7 @@ struct gi_times {
  * result, which the caller frees. If a device is used and `src` is in pinned memory, the result is
  * in pinned memory, too. `dst` is NULL if only the outputs in `sides` are wanted. `sides` has an
  * entry per step, or is NULL if no step has further inputs or outputs. `times` may be NULL. If
- * `src` is still coded, it is decoded by the primitive jpeg_decode; if that refuses it or the image
+ * `src` is still coded, it is decoded by jpeg_decode or png_decode; if that refuses it or the image
  * does not fit at once, the error is GI_E_UNSUPPORTED and the caller runs the pipeline on the
  * decoded image. Other images are processed in bands if the limits of the backend require it, and
  * in smaller bands if memory runs out. Errors: those of the primitives. GI_E_DEVICE_MEMORY if not
@@ -134,7 +134,7 @@ struct gi_rates {
     double fmas;     /* float32 multiply-adds */
     double up, down; /* bytes from and to pageable host memory; INFINITY: no copies */
     /* bytes of samples of JPEGs and PNGs, by all threads of a CPU or all queues of a GPU */
-    double jpeg_decode, jpeg_encode, png_encode;
+    double jpeg_decode, jpeg_encode, png_decode, png_encode;
     /* Seconds to open the device; seconds that it adds to the end of the process. */
     double open_s, close_s;
 };
@@ -158,7 +158,7 @@ struct gi_estimate {
 /* The number of images, the threads of the process, and how the images come and go. */
 struct gi_estimate_options {
     int images, threads;
-    bool coded;                     /* the images are JPEGs that a GPU decodes */
+    enum gi_coded_kinds coded;      /* the images are of this kind, which a GPU decodes */
     const struct gi_ending *ending; /* of the results; NULL if their samples are needed */
 };
 

@@ -26,6 +26,7 @@ static const struct {
     {"close_s", offsetof(struct gi_rates, close_s)},
     {"jpeg_decode_bytes_per_s", offsetof(struct gi_rates, jpeg_decode)},
     {"jpeg_encode_bytes_per_s", offsetof(struct gi_rates, jpeg_encode)},
+    {"png_decode_bytes_per_s", offsetof(struct gi_rates, png_decode)},
     {"png_encode_bytes_per_s", offsetof(struct gi_rates, png_encode)},
 };
 

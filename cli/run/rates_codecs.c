@@ -22,11 +22,12 @@ enum {
     TURNS_MAX = 200,
 };
 
-enum work { DECODE_JPEG, ENCODE_JPEG, ENCODE_PNG, WORKS };
+enum work { DECODE_JPEG, DECODE_PNG, ENCODE_JPEG, ENCODE_PNG, WORKS };
 
 /* What all threads have in common. */
 struct codecs {
-    const struct gi_image *image, *coded; /* RGB on the host; the JPEG of it */
+    const struct gi_image *image; /* RGB on the host */
+    struct gi_image coded[2];     /* files of it: of DECODE_JPEG and of DECODE_PNG */
     struct gi_coding codings[WORKS];
     struct gi_device *device; /* a GPU; NULL for a CPU */
     struct worker *workers;
@@ -43,7 +44,7 @@ struct worker {
 
 static const struct gi_save_options usual = {.quality = GI_DEFAULT_QUALITY,
                                              .compression = GI_DEFAULT_COMPRESSION};
-static const char *const names[WORKS] = {"a.jpg", "a.jpg", "a.png"};
+static const char *const names[WORKS] = {"a.jpg", "a.png", "a.jpg", "a.png"};
 
 /* Fills the image with noisy waves, whose JPEG has about as many bytes as one of a photograph. */
 static void draw(struct gi_image *image)
@@ -63,7 +64,7 @@ static enum gi_status on_cpu(const struct codecs *codecs, struct gi_err *err)
 {
     void *bytes;
     size_t nbytes;
-    if (codecs->work != DECODE_JPEG) {
+    if (codecs->work >= ENCODE_JPEG) {
         enum gi_status status = gi_save_memory(&bytes, &nbytes, codecs->image, NULL,
                                                names[codecs->work], &usual, NULL, err);
         if (!status)
@@ -71,12 +72,30 @@ static enum gi_status on_cpu(const struct codecs *codecs, struct gi_err *err)
         return status;
     }
     const struct gi_load_options any = {.limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}};
-    const struct gi_coded *coded = codecs->coded->coded;
+    const struct gi_coded *coded = codecs->coded[codecs->work].coded;
     struct gi_image image;
     enum gi_status status =
         gi_load_memory(&image, NULL, NULL, gi_coded_bytes(coded), (size_t)coded->file.width,
-                       names[DECODE_JPEG], &any, NULL, err);
+                       names[codecs->work], &any, NULL, err);
     gi_image_free(&image);
+    return status;
+}
+
+/* Decodes a file into the image of the worker. */
+static enum gi_status decode_on_gpu(const struct gi_coded *coded, struct worker *worker)
+{
+    struct gi_queue *queue = worker->queue;
+    const struct gi_kernels *k = queue->k;
+    const struct gi_image scan = gi_coded_scan(coded);
+    const struct gi_jpeg_decode jpeg = {&coded->frame, 1};
+    const struct gi_png_decode png = {&coded->png};
+    struct gi_image src;
+    enum gi_status status = k->upload(queue, &src, &scan, NULL, &worker->err);
+    if (status)
+        return status;
+    status = coded->is_png ? k->png_decode(queue, &worker->image, &src, &png, &worker->err)
+                           : k->jpeg_decode(queue, &worker->image, &src, &jpeg, &worker->err);
+    k->release(queue, &src);
     return status;
 }
 
@@ -87,15 +106,8 @@ static enum gi_status on_gpu(const struct codecs *codecs, struct worker *worker)
     const struct gi_allocator *pinned = k->host_allocator(codecs->device);
     struct gi_encoded encoded = {0};
     enum gi_status status;
-    if (codecs->work == DECODE_JPEG) {
-        const struct gi_image scan = gi_coded_scan(codecs->coded->coded);
-        const struct gi_jpeg_decode spec = {&codecs->coded->coded->frame, 1};
-        struct gi_image src;
-        status = k->upload(queue, &src, &scan, NULL, &worker->err);
-        if (!status) {
-            status = k->jpeg_decode(queue, &worker->image, &src, &spec, &worker->err);
-            k->release(queue, &src);
-        }
+    if (codecs->work < ENCODE_JPEG) {
+        status = decode_on_gpu(codecs->coded[codecs->work].coded, worker);
     } else if (codecs->work == ENCODE_JPEG) {
         const struct gi_jpeg_encode spec = {&codecs->codings[ENCODE_JPEG].frame, pinned};
         status = k->jpeg_encode(queue, &encoded.scan, &worker->image, &spec, &worker->err);
@@ -156,7 +168,8 @@ static enum gi_status excuse(struct gi_err *err)
 static enum gi_status measure(struct gi_rates *rates, struct codecs *codecs, struct gi_pool *pool,
                               int n, struct gi_err *err)
 {
-    double *const rate[WORKS] = {&rates->jpeg_decode, &rates->jpeg_encode, &rates->png_encode};
+    double *const rate[WORKS] = {&rates->jpeg_decode, &rates->png_decode, &rates->jpeg_encode,
+                                 &rates->png_encode};
     for (codecs->work = 0; codecs->work < WORKS && !err->status; codecs->work++) {
         measure_work(rate[codecs->work], codecs, pool, n, err);
         excuse(err);
@@ -194,19 +207,21 @@ static void close_workers(struct codecs *codecs, int n)
     free(codecs->workers);
 }
 
-/* Makes the JPEG of the image, which stays coded in *coded. */
+/* Makes the file of the image that the work decodes, which stays coded in *coded. */
 static enum gi_status make_coded(struct gi_image *coded, const struct gi_image *image,
-                                 struct gi_err *err)
+                                 enum work work, struct gi_err *err)
 {
     void *bytes;
     size_t nbytes;
     const struct gi_load_options keep = {.limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
-                                         .coded = true};
+                                         .coded = GI_CODED_ANY};
+    /* Most PNGs were compressed by a search for matches, as level 6 does. */
+    const struct gi_save_options options = {.quality = GI_DEFAULT_QUALITY, .compression = 6};
     enum gi_status status =
-        gi_save_memory(&bytes, &nbytes, image, NULL, names[ENCODE_JPEG], &usual, NULL, err);
+        gi_save_memory(&bytes, &nbytes, image, NULL, names[work], &options, NULL, err);
     if (status)
         return status;
-    status = gi_load_memory(coded, NULL, NULL, bytes, nbytes, names[DECODE_JPEG], &keep, NULL, err);
+    status = gi_load_memory(coded, NULL, NULL, bytes, nbytes, names[work], &keep, NULL, err);
     free(bytes);
     return status;
 }
@@ -214,12 +229,11 @@ static enum gi_status make_coded(struct gi_image *coded, const struct gi_image *
 enum gi_status gi_rates_measure_codecs(struct gi_rates *rates, struct gi_queue *queue, int threads,
                                        struct gi_err *err)
 {
-    struct gi_image image = {0}, coded = {0};
+    struct gi_image image = {0};
     struct gi_pool *pool = NULL;
     bool gpu = queue->k->kind == GI_DEVICE_CUDA;
     int n = gpu ? GI_QUEUES_A_GPU : threads;
     struct codecs codecs = {.image = &image,
-                            .coded = &coded,
                             .device = gpu ? queue->device : NULL,
                             .workers = gi_small_calloc((size_t)n, sizeof *codecs.workers)};
     enum gi_status status = gi_image_alloc(&image, WIDTH, HEIGHT, 3, GI_U8, err);
@@ -227,8 +241,9 @@ enum gi_status gi_rates_measure_codecs(struct gi_rates *rates, struct gi_queue *
         draw(&image);
         for (int i = ENCODE_JPEG; i < WORKS; i++)
             gi_save_coding(&codecs.codings[i], &image, NULL, names[i], &usual);
-        status = make_coded(&coded, &image, err);
     }
+    for (int i = 0; i < ENCODE_JPEG && !status; i++)
+        status = make_coded(&codecs.coded[i], &image, i, err);
     if (!status)
         status = open_workers(&codecs, n, err);
     if (!status)
@@ -237,7 +252,8 @@ enum gi_status gi_rates_measure_codecs(struct gi_rates *rates, struct gi_queue *
         status = measure(rates, &codecs, pool, n, err);
     gi_pool_free(&pool);
     close_workers(&codecs, n);
-    gi_image_free(&coded);
+    for (int i = 0; i < ENCODE_JPEG; i++)
+        gi_image_free(&codecs.coded[i]);
     gi_image_free(&image);
     return status ? excuse(err) : GI_OK;
 }

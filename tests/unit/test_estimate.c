@@ -124,9 +124,10 @@ static struct gi_estimate coded(int images, enum coding from, enum coding to,
     struct gi_ending ending = {.coding_of = coding_of, .self = &to};
     struct gi_side side = {.ending = &ending};
     const struct gi_image shape = {.width = 1920, .height = 1080, .channels = 3, .type = GI_U8};
-    struct gi_estimate_options options = {.images = images, .threads = 16, .coded = from == JPEG};
+    struct gi_estimate_options options = {.images = images, .threads = 16};
     void *params;
     struct gi_pipeline *pipeline = pipeline_for(gi_filter_find("gaussian"), shape, &params);
+    options.coded = from == JPEG ? GI_CODED_JPEG : from == PNG ? GI_CODED_PNG : GI_CODED_NONE;
     options.ending = gi_pipeline_ending(pipeline, &side);
     assert_null(gi_pipeline_ending(pipeline, NULL));
     struct gi_estimate seconds = gi_pipeline_estimate(pipeline, &options, cpu, cuda);
@@ -186,12 +187,13 @@ TEST(rates_of_codecs_decide)
 {
     const struct gi_rates cpu = gi_rates_of(GI_DEVICE_CPU, &host, 16);
     const struct gi_rates cuda = gi_rates_of(GI_DEVICE_CUDA, &gpu, 16);
-    const size_t rates[] = {offsetof(struct gi_rates, jpeg_decode),
-                            offsetof(struct gi_rates, jpeg_encode),
-                            offsetof(struct gi_rates, png_encode)};
-    for (int i = 0; i < 3; i++) {
-        enum coding from = i == 0 ? JPEG : SAMPLES, to = i == 0 ? SAMPLES : i == 1 ? JPEG : PNG;
-        enum coding other = i == 1 ? PNG : JPEG;
+    const size_t rates[] = {
+        offsetof(struct gi_rates, jpeg_decode), offsetof(struct gi_rates, jpeg_encode),
+        offsetof(struct gi_rates, png_encode), offsetof(struct gi_rates, png_decode)};
+    static const enum coding ways[4][2] = {
+        {JPEG, SAMPLES}, {SAMPLES, JPEG}, {SAMPLES, PNG}, {PNG, SAMPLES}};
+    for (int i = 0; i < 4; i++) {
+        enum coding from = ways[i][0], to = ways[i][1], other = i == 1 ? PNG : JPEG;
         struct gi_rates slow_cpu = cpu, slow_cuda = cuda;
         *(double *)(void *)((char *)&slow_cpu + rates[i]) = 1e7;
         *(double *)(void *)((char *)&slow_cuda + rates[i]) = 1e7;
@@ -200,6 +202,9 @@ TEST(rates_of_codecs_decide)
         struct gi_estimate a = coded(1000, SAMPLES, other, &cpu, &cuda);
         struct gi_estimate b = coded(1000, SAMPLES, other, &slow_cpu, &slow_cuda);
         assert_true(a.cpu_s == b.cpu_s && a.cuda_s == b.cuda_s);
+        a = coded(1000, from == PNG ? JPEG : PNG, SAMPLES, &cpu, &cuda);
+        b = coded(1000, from == PNG ? JPEG : PNG, SAMPLES, &slow_cpu, &slow_cuda);
+        assert_true(a.with_coding && a.cpu_s == b.cpu_s && a.cuda_s == b.cuda_s);
     }
 }
 

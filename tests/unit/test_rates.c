@@ -8,8 +8,8 @@
 #include "kernels/codec.h"
 
 static enum gi_status status_of_png; /* what png_encode() returns */
-static int decodes,
-    encodes; /* calls of jpeg_decode() and jpeg_encode(); only the first does work */
+/* calls of jpeg_decode(), png_decode() and jpeg_encode(); only the first does work */
+static int decodes, png_decodes, encodes;
 
 static enum gi_status jpeg_decode_once(struct gi_queue *queue, struct gi_image *dst,
                                        const struct gi_image *src,
@@ -18,6 +18,15 @@ static enum gi_status jpeg_decode_once(struct gi_queue *queue, struct gi_image *
     if (__atomic_fetch_add(&decodes, 1, __ATOMIC_RELAXED))
         return GI_OK;
     return gi_kernels_cpu()->jpeg_decode(queue, dst, src, spec, err);
+}
+
+static enum gi_status png_decode_once(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_png_decode *spec,
+                                      struct gi_err *err)
+{
+    if (__atomic_fetch_add(&png_decodes, 1, __ATOMIC_RELAXED))
+        return GI_OK;
+    return gi_kernels_cpu()->png_decode(queue, dst, src, spec, err);
 }
 
 static enum gi_status jpeg_encode_once(struct gi_queue *queue, struct gi_jpeg_scan *scan,
@@ -44,12 +53,14 @@ static enum gi_status measure(struct gi_rates *rates, int most, struct gi_err *e
     struct gi_device *device;
     struct gi_queue *queue;
     fakes[0].table.jpeg_decode = jpeg_decode_once;
+    fakes[0].table.png_decode = png_decode_once;
     fakes[0].table.jpeg_encode = jpeg_encode_once;
     fakes[0].table.png_encode = png_encode;
-    decodes = encodes = 0;
+    decodes = png_decodes = encodes = 0;
     fakes[0].most = most;
     fakes[0].queues = 0;
-    *rates = (struct gi_rates){.jpeg_decode = 1, .jpeg_encode = 1, .png_encode = 1};
+    *rates =
+        (struct gi_rates){.jpeg_decode = 1, .jpeg_encode = 1, .png_decode = 1, .png_encode = 1};
     assert_int_equal(fakes[0].table.device_open(&device, &options, NULL), GI_OK);
     assert_int_equal(fakes[0].table.queue_open(&queue, device, NULL), GI_OK);
     enum gi_status status = gi_rates_measure_codecs(rates, queue, 1, err);
@@ -68,8 +79,8 @@ TEST(other_codecs_are_measured)
         assert_int_equal(measure(&rates, NEVER, &err), GI_OK);
         assert_int_equal(err.status, GI_OK);
         assert_true(rates.jpeg_decode > 1e3 && rates.jpeg_encode > 1e3);
-        assert_true(rates.png_encode == 1);
-        assert_true(decodes > 1 && encodes > 1);
+        assert_true(rates.png_decode > 1e3 && rates.png_encode == 1);
+        assert_true(decodes > 1 && png_decodes > 1 && encodes > 1);
     }
 }
 
@@ -79,7 +90,8 @@ TEST(too_few_queues)
     struct gi_rates rates;
     assert_int_equal(measure(&rates, 3, &err), GI_OK);
     assert_int_equal(err.status, GI_OK);
-    assert_true(rates.jpeg_decode == 1 && rates.jpeg_encode == 1 && rates.png_encode == 1);
+    assert_true(rates.jpeg_decode == 1 && rates.jpeg_encode == 1 && rates.png_decode == 1 &&
+                rates.png_encode == 1);
 }
 
 TEST(lost_device)

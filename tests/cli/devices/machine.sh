@@ -66,12 +66,12 @@ expect 0 gpuimg bench --save --size 256 --device cpu --threads 1 blur
 check "bench --save names its file" grep -q "rates of cpu .*, 1 thread stored in $GPUIMG_RATES" err
 check "bench --save stores numbers" jq -e '[.[] | .memory_bytes_per_s > 0 and .fma_per_s > 0 and .up_bytes_per_s == null] | all' "$GPUIMG_RATES"
 check "bench --save stores the rates of the codecs" \
-    jq -e '[.[] | .jpeg_decode_bytes_per_s, .jpeg_encode_bytes_per_s, .png_encode_bytes_per_s | . > 1e6] | all' "$GPUIMG_RATES"
+    jq -e '[.[] | .jpeg_decode_bytes_per_s, .jpeg_encode_bytes_per_s, .png_decode_bytes_per_s, .png_encode_bytes_per_s | . > 1e6] | all' "$GPUIMG_RATES"
 jq '. + {"NVIDIA Other": {memory_bytes_per_s: 1, fma_per_s: 1, up_bytes_per_s: 1, down_bytes_per_s: 1, open_s: 1, close_s: 1}} | map_values(.fma_per_s = 1)' "$GPUIMG_RATES" >slow.json
 cp slow.json "$GPUIMG_RATES"
 expect 0 gpuimg gaussian small.pgm out.pgm -v --threads 1 --device cpu
 check "auto uses the stored rates" grep -q 'estimated 7.37e+04 s on cpu' err
-jq 'map_values(del(.jpeg_decode_bytes_per_s, .jpeg_encode_bytes_per_s, .png_encode_bytes_per_s))' slow.json >"$GPUIMG_RATES"
+jq 'map_values(del(.jpeg_decode_bytes_per_s, .jpeg_encode_bytes_per_s, .png_decode_bytes_per_s, .png_encode_bytes_per_s))' slow.json >"$GPUIMG_RATES"
 expect 0 gpuimg gaussian small.pgm out.pgm -v --threads 1 --device cpu
 check "auto uses rates that an older bench stored" grep -q 'estimated 7.37e+04 s on cpu' err
 expect 0 gpuimg bench --save --size 256 --device cpu --threads 1 blur
