@@ -1,9 +1,9 @@
-/* Times the encoding and decoding of JPEGs by several threads at once: by libjpeg-turbo, and by
- * jpeg_encode and jpeg_decode on a GPU, where every thread has a queue. bench_jpeg IMAGES THREADS
- * QUALITY FILE... encodes each file IMAGES times, decodes it as often if it is a JPEG, and prints a
- * JSON object per file, with microseconds of wall time per image. Pixels stay on the GPU, scans
- * cross the bus.
- * SPDX-License-Identifier: MIT */
+/* Times the encoding of JPEGs and the decoding of JPEGs and PNGs by several threads at once: by
+ * libjpeg-turbo and libdeflate, and by the primitives of the family codec on a GPU, where every
+ * thread has a queue. bench_jpeg IMAGES THREADS QUALITY FILE... encodes each file of gray or RGB of
+ * 8 bits IMAGES times as JPEG, decodes it as often if it is a JPEG or PNG that a GPU may decode,
+ * and prints a JSON object per file, with microseconds of wall time per image. Pixels stay on the
+ * GPU, scans cross the bus. SPDX-License-Identifier: MIT */
 #include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct job {
     const char *path;
     const struct gi_image *image;
     const struct gi_image *coded; /* the file, which is decoded; NULL: `image` is encoded */
-    struct gi_device *device;     /* NULL: libjpeg-turbo does the work */
+    struct gi_device *device;     /* NULL: the libraries do the work */
     struct gi_save_options options;
     struct gi_coding coding;
     int each; /* images per thread */
@@ -56,28 +56,40 @@ static void encode(struct job *job, struct gi_queue *queue, const struct gi_imag
     }
 }
 
+static void decode_on(const struct job *job, struct gi_queue *queue)
+{
+    const struct gi_kernels *k = queue->k;
+    const struct gi_coded *coded = job->coded->coded;
+    const struct gi_image scan = gi_coded_scan(coded);
+    const struct gi_jpeg_decode jpeg = {&coded->frame, 1};
+    const struct gi_png_decode png = {&coded->png};
+    struct gi_err err = {0};
+    struct gi_image src, image;
+    check(k->upload(queue, &src, &scan, NULL, &err), &err);
+    check(k->alloc(queue, &image, job->image->width, job->image->height, job->image->channels,
+                   job->image->type, &err),
+          &err);
+    check(coded->is_png ? k->png_decode(queue, &image, &src, &png, &err)
+                        : k->jpeg_decode(queue, &image, &src, &jpeg, &err),
+          &err);
+    k->release(queue, &src);
+    k->release(queue, &image);
+}
+
 /* Decodes the file into an image that is freed at once. */
 static void decode(const struct job *job, struct gi_queue *queue)
 {
     const struct gi_coded *coded = job->coded->coded;
-    const struct gi_image scan = gi_coded_scan(coded);
-    const struct gi_jpeg_decode spec = {&coded->frame, 1};
     struct gi_err err = {0};
-    struct gi_image src, image;
+    struct gi_image image;
     if (queue) {
-        check(queue->k->upload(queue, &src, &scan, NULL, &err), &err);
-        check(queue->k->alloc(queue, &image, job->image->width, job->image->height,
-                              job->image->channels, GI_U8, &err),
-              &err);
-        check(queue->k->jpeg_decode(queue, &image, &src, &spec, &err), &err);
-        queue->k->release(queue, &src);
-        queue->k->release(queue, &image);
-    } else {
-        check(gi_load_memory(&image, NULL, NULL, gi_coded_bytes(coded), (size_t)coded->file.width,
-                             job->path, &any, NULL, &err),
-              &err);
-        gi_image_free(&image);
+        decode_on(job, queue);
+        return;
     }
+    check(gi_load_memory(&image, NULL, NULL, gi_coded_bytes(coded), (size_t)coded->file.width,
+                         job->path, &any, NULL, &err),
+          &err);
+    gi_image_free(&image);
 }
 
 static void *work(void *arg)
@@ -132,26 +144,40 @@ static double run(struct job *job, int threads)
     return us;
 }
 
-/* Adds the times of decoding, if the file is a JPEG that jpeg_decode takes. */
-static void time_decoding(json_t *answer, struct job *job, struct gi_device *device, int threads)
+static void time_encoding(json_t *answer, struct job *job, struct gi_device *device, int threads)
+{
+    json_object_set_new(answer, "quality", json_integer(job->options.quality));
+    json_object_set_new(answer, "libjpeg_us", json_real(run(job, threads)));
+    json_object_set_new(answer, "bytes", json_integer((json_int_t)job->nbytes));
+    job->device = device;
+    if (device)
+        json_object_set_new(answer, "cuda_us", json_real(run(job, threads)));
+}
+
+/* Adds the times of decoding, if the file stays coded. Returns false otherwise. */
+static bool time_decoding(json_t *answer, struct job *job, struct gi_device *device, int threads)
 {
     struct gi_image coded;
     struct gi_load_options keep = any;
     struct gi_err err = {0};
-    keep.coded = true;
+    keep.coded = GI_CODED_ANY;
     if (device)
         keep.allocator = device->k->host_allocator(device);
     check(gi_load(&coded, NULL, NULL, job->path, &keep, NULL, &err), &err);
-    if (coded.coded && !coded.coded->layout) {
+    bool stays = coded.coded && !coded.coded->layout;
+    if (stays) {
         job->coded = &coded;
         job->device = NULL;
-        json_object_set_new(answer, "libjpeg_decode_us", json_real(run(job, threads)));
+        json_object_set_new(answer,
+                            coded.coded->is_png ? "libdeflate_decode_us" : "libjpeg_decode_us",
+                            json_real(run(job, threads)));
         job->device = device;
         if (device)
             json_object_set_new(answer, "cuda_decode_us", json_real(run(job, threads)));
         json_object_set_new(answer, "file_bytes", json_integer(coded.coded->file.width));
     }
     gi_image_free(&coded);
+    return stays;
 }
 
 static void time_file(const char *path, struct gi_device *device, int images, int threads,
@@ -164,19 +190,16 @@ static void time_file(const char *path, struct gi_device *device, int images, in
                       .image = &image,
                       .options = {.quality = quality},
                       .each = (images - 1) / threads + 1};
-    if (!gi_save_coding(&job.coding, &image, NULL, "a.jpg", &job.options)) {
-        fprintf(stderr, "bench_jpeg: %s: want gray or RGB of 8 bits\n", path);
+    json_t *answer = json_pack("{s:s, s:i, s:i, s:i, s:i, s:i}", "file", path, "width", image.width,
+                               "height", image.height, "channels", image.channels, "bits",
+                               image.type == GI_U16 ? 16 : 8, "threads", threads);
+    bool encodes = gi_save_coding(&job.coding, &image, NULL, "a.jpg", &job.options);
+    if (encodes)
+        time_encoding(answer, &job, device, threads);
+    if (!time_decoding(answer, &job, device, threads) && !encodes) {
+        fprintf(stderr, "bench_jpeg: %s: want gray or RGB of 8 bits, or an ordinary PNG\n", path);
         exit(1);
     }
-    json_t *answer =
-        json_pack("{s:s, s:i, s:i, s:i, s:i, s:i}", "file", path, "width", image.width, "height",
-                  image.height, "channels", image.channels, "quality", quality, "threads", threads);
-    json_object_set_new(answer, "libjpeg_us", json_real(run(&job, threads)));
-    json_object_set_new(answer, "bytes", json_integer((json_int_t)job.nbytes));
-    job.device = device;
-    if (device)
-        json_object_set_new(answer, "cuda_us", json_real(run(&job, threads)));
-    time_decoding(answer, &job, device, threads);
     json_dumpf(answer, stdout, JSON_REAL_PRECISION(6) | JSON_PRESERVE_ORDER);
     puts("");
     fflush(stdout);
