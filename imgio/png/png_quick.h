@@ -19,7 +19,7 @@ bool gi_png_find_stream(struct gi_png_stream *stream, const unsigned char *bytes
 /* Copies the data of the chunks. */
 void gi_png_copy_stream(unsigned char *to, const struct gi_png_stream *stream,
                         const unsigned char *bytes);
-/* Returns whether the data may be long enough to be inflated to so many bytes. */
+/* Returns whether the data may be long enough to be inflated to raw_nbytes. */
 bool gi_png_is_enough(const struct gi_png_stream *stream, size_t raw_nbytes);
 /* Returns the number of bytes of the filtered rows, SIZE_MAX if they are too many. */
 size_t gi_png_raw_nbytes(const struct gi_png_frame *frame);

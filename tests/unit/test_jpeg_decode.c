@@ -25,8 +25,8 @@ static void draw_decode(struct walk_case *c)
     struct bytes file = jpeg_end(&made, &picture);
     struct gi_image coded, want;
     int denominator = c->turn % 2 ? 1 << walk_between(c, 1, 3) : 1;
-    assert_int_equal(jpeg_load(&coded, &file, denominator, true, NULL), GI_OK);
-    assert_int_equal(jpeg_load(&want, &file, denominator, false, NULL), GI_OK);
+    assert_int_equal(coded_load(&coded, &file, denominator, true, NULL), GI_OK);
+    assert_int_equal(coded_load(&want, &file, denominator, false, NULL), GI_OK);
     assert_non_null(coded.coded);
     const struct gi_image scan = gi_coded_scan(coded.coded);
     memcpy(walk_source(c, scan.width, 1, 1, GI_U8)->data, scan.data, (size_t)scan.width);
@@ -76,10 +76,10 @@ TEST(ordinary_scans_are_decoded)
             picture = jpeg_picture(200 + 12 * turn, case_between(&seed, 200, 400), turn % 3 ? 3 : 1,
                                    20 + turn, &seed);
         struct bytes file = jpeg_make(&picture, &ordinary[turn % 3], case_between(&seed, 50, 95));
-        assert_int_equal(jpeg_load(&coded, &file, 1, true, NULL), GI_OK);
+        assert_int_equal(coded_load(&coded, &file, 1, true, NULL), GI_OK);
         for (int cuda = 0; cuda < 2; cuda++) {
-            struct gi_queue *queue = jpeg_queue(cuda);
-            if (queue && !jpeg_decode_on(queue, &got, &coded)) {
+            struct gi_queue *queue = coded_queue(cuda);
+            if (queue && !coded_decode_on(queue, &got, &coded)) {
                 decoded[cuda]++;
                 gi_image_free(&got);
             }
@@ -100,7 +100,7 @@ TEST(ordinary_scans_are_decoded)
 TEST(scans_without_bits_are_refused)
 {
     uint64_t seed = 5;
-    struct jpeg_counts counts = {0};
+    struct coded_counts counts = {0};
     struct jpeg_making made;
     struct gi_image image = jpeg_picture(16, 8, 1, 20, &seed);
     jpeg_begin(&made, &image, JCS_GRAYSCALE, 50);
@@ -110,7 +110,7 @@ TEST(scans_without_bits_are_refused)
     scan += 2 + scan[3];
     memcpy(scan, "\xff\xd0\xff\xd9", 4);
     file.n = (size_t)(scan - file.at) + 4;
-    jpeg_check(&file, "a file without bits", 1, &counts);
+    coded_check(&file, "a file without bits", 1, &counts);
     assert_int_equal(counts.coded, 1);
     assert_int_equal(counts.decoded[0], 0);
     gi_image_free(&image);
@@ -121,7 +121,7 @@ TEST(scans_without_bits_are_refused)
 TEST(coefficients_that_leave_16_bits_are_refused)
 {
     uint64_t seed = 1;
-    struct jpeg_counts counts = {0};
+    struct coded_counts counts = {0};
     for (int turn = 0; turn < 100; turn++) {
         const struct jpeg_recipe gray = {.space = JCS_GRAYSCALE};
         struct gi_image image = jpeg_picture(64, 64, 1, case_between(&seed, 0, 60), &seed);
@@ -129,7 +129,7 @@ TEST(coefficients_that_leave_16_bits_are_refused)
         unsigned char *table = memmem(file.at, file.n, "\xff\xdb", 2);
         for (int i = 0; i < 64; i++)
             table[5 + i] = (uint8_t)(1 + case_random(&seed) % (1u << (turn % 8 + 1)));
-        jpeg_check(&file, "a file of large steps", turn % 3 ? 1 : 4, &counts);
+        coded_check(&file, "a file of large steps", turn % 3 ? 1 : 4, &counts);
         gi_image_free(&image);
         free(file.at);
     }

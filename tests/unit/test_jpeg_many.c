@@ -70,11 +70,11 @@ static int denominator_of(int turn)
     return turn % 3 ? 1 : 1 << turn / 3 % 4;
 }
 
-static void print_counts(const char *what, const struct jpeg_counts *counts)
+static void print_counts(const char *what, const struct coded_counts *counts)
 {
     print_message("%s: of %d files %d stay coded; the CPU decodes %d, ", what, counts->files,
                   counts->coded, counts->decoded[0]);
-    if (jpeg_queue(true))
+    if (coded_queue(true))
         print_message("CUDA %d\n", counts->decoded[1]);
     else
         print_message("there is no CUDA device\n");
@@ -82,7 +82,7 @@ static void print_counts(const char *what, const struct jpeg_counts *counts)
 
 TEST(made_files)
 {
-    struct jpeg_counts counts = {0};
+    struct coded_counts counts = {0};
     int refused = 0, n = files_to_make();
     seed = base;
     for (int turn = 0; turn < n; turn++) {
@@ -93,19 +93,19 @@ TEST(made_files)
         snprintf(name, sizeof name, "file %d", turn);
         struct bytes file = make(turn, &one);
         refused += one;
-        jpeg_check(&file, name, denominator_of(turn), &counts);
+        coded_check(&file, name, denominator_of(turn), &counts);
         free(file.at);
     }
     print_counts("made", &counts);
     assert_int_equal(counts.coded, counts.files - refused);
     assert_in_range(counts.decoded[0], counts.coded * 9 / 10, counts.coded);
-    if (jpeg_queue(true))
+    if (coded_queue(true))
         assert_in_range(counts.decoded[1], counts.coded * 7 / 10, counts.coded);
 }
 
 TEST(damaged_files)
 {
-    struct jpeg_counts counts = {0};
+    struct coded_counts counts = {0};
     int n = 4 * files_to_make();
     seed = base + 1;
     for (int turn = 0; turn < n; turn++) {
@@ -115,8 +115,8 @@ TEST(damaged_files)
             continue;
         snprintf(name, sizeof name, "damaged file %d", turn);
         struct bytes file = make(turn * 8 + turn % 7, &one);
-        jpeg_damage(&file, turn, &seed);
-        jpeg_check(&file, name, denominator_of(turn), &counts);
+        coded_damage(&file, turn, &seed);
+        coded_check(&file, name, denominator_of(turn), &counts);
         free(file.at);
     }
     print_counts("damaged", &counts);
@@ -127,7 +127,7 @@ TEST(files_of_others)
 {
     static const char *const folders[] = {"jpeg/libjpeg-turbo", "jpeg/exif-orientation",
                                           "fuzz-seeds/testcases/images/jpeg"};
-    struct jpeg_counts counts = {0};
+    struct coded_counts counts = {0};
     for (int i = 0; i < 3; i++) {
         const char *folder = corpora(folders[i]);
         DIR *dir = folder ? opendir(folder) : NULL;
@@ -141,7 +141,7 @@ TEST(files_of_others)
             struct bytes file = read_file(path);
             for (int denominator = 1; denominator <= 8; denominator *= 2)
                 if (!case_is_left_out())
-                    jpeg_check(&file, path, denominator, &counts);
+                    coded_check(&file, path, denominator, &counts);
             free(file.at);
         }
         closedir(dir);
@@ -231,12 +231,12 @@ static struct bytes make_hard(int way, int width, int height, char name[96])
 
 TEST(files_that_never_synchronise)
 {
-    struct jpeg_counts counts = {0};
+    struct coded_counts counts = {0};
     seed = base;
     for (int way = 0; way < PERIODIC; way++) {
         char name[96];
         struct bytes file = make_hard(way, 250, 250, name);
-        jpeg_check(&file, name, 1, &counts);
+        coded_check(&file, name, 1, &counts);
         free(file.at);
     }
     print_counts("periodic", &counts);
@@ -251,14 +251,14 @@ static void time_file(const struct bytes *file, const char *name)
     struct gi_image image, coded;
     double libjpeg = INFINITY, cuda = INFINITY;
     enum gi_status made = GI_OK;
-    assert_int_equal(jpeg_load(&coded, file, 1, true, NULL), GI_OK);
+    assert_int_equal(coded_load(&coded, file, 1, true, NULL), GI_OK);
     for (int run = 0; run < 3; run++) {
         double start = now_ms();
-        assert_int_equal(jpeg_load(&image, file, 1, false, NULL), GI_OK);
+        assert_int_equal(coded_load(&image, file, 1, false, NULL), GI_OK);
         libjpeg = fmin(libjpeg, now_ms() - start);
         gi_image_free(&image);
         start = now_ms();
-        made = jpeg_decode_on(jpeg_queue(true), &image, &coded);
+        made = coded_decode_on(coded_queue(true), &image, &coded);
         cuda = fmin(cuda, now_ms() - start);
         if (!made)
             gi_image_free(&image);
@@ -274,7 +274,7 @@ static void time_file(const struct bytes *file, const char *name)
 TEST(times_of_files_that_never_synchronise)
 {
     static const int sizes[][2] = {{250, 250}, {1920, 1080}, {4000, 3000}};
-    if (!getenv("GPUIMG_TEST_JPEGS") || !jpeg_queue(true))
+    if (!getenv("GPUIMG_TEST_JPEGS") || !coded_queue(true))
         skip();
     seed = base;
     for (int i = 0; i < 3; i++)
