@@ -3,72 +3,9 @@
  * decoding it; the result must be a JPEG of the announced size.
  * Sources: imgio/jpeg/jpeg* imgio/jpeg/lossless* codec kernels/jpeg_decode.h
  * SPDX-License-Identifier: MIT */
-#include "small.h"
+#include "coded.h"
 
-#include "imgio/coded.h"
-#include "imgio/metadata/exif.h"
-#include "imgio/imgio.h"
 #include "imgio/lossless.h"
-#include "kernels/codec.h"
-#include "kernels/kernels.h"
-
-static void tell_nobody(void *arg, const struct gi_image *shape)
-{
-}
-
-static int shrink_by(void *arg, const struct gi_image *picture)
-{
-    return *(const int *)arg;
-}
-
-/* The length of the file decides by how much the image is reduced. */
-static enum gi_status load(struct gi_image *image, const uint8_t *bytes, size_t nbytes, bool coded,
-                           struct gi_err *warning)
-{
-    int denominator = 1 << nbytes % 4;
-    const struct gi_shape_listener listener = {
-        .tell = tell_nobody, .arg = &denominator, .shrink = shrink_by};
-    const struct gi_load_options options = {.limits = {1 << 20, 1 << 24},
-                                            .listener = &listener,
-                                            .coded = coded ? GI_CODED_JPEG : GI_CODED_NONE};
-    return gi_load_memory(image, NULL, NULL, bytes, nbytes, "fuzz", &options, warning, NULL);
-}
-
-/* Turns the samples upright, as the pipeline does. */
-static void turn(struct gi_image *image, int layout)
-{
-    int orientation = 1;
-    while (gi_orientation_layout(orientation) != layout)
-        orientation++;
-    if (layout && gi_orientation_apply(image, orientation, NULL))
-        abort();
-}
-
-/* Compares what the primitive makes of the scan, if it takes it, with the decoded file. */
-static void compare(const struct gi_image *coded, const uint8_t *bytes, size_t nbytes)
-{
-    struct gi_queue *queue = small_queue();
-    const struct gi_image scan = gi_coded_scan(coded->coded);
-    const struct gi_jpeg_decode spec = {&coded->coded->frame, coded->coded->denominator};
-    const bool swap = coded->coded->layout & GI_LAYOUT_TRANSPOSE;
-    struct gi_image made, want;
-    struct gi_err warning = {0};
-    if (gi_image_alloc(&made, swap ? coded->height : coded->width,
-                       swap ? coded->width : coded->height, coded->channels, GI_U8, NULL))
-        return;
-    if (!queue->k->jpeg_decode(queue, &made, &scan, &spec, NULL)) {
-        turn(&made, coded->coded->layout);
-        if (load(&want, bytes, nbytes, false, &warning) || want.width != made.width ||
-            want.height != made.height || want.channels != made.channels ||
-            strcmp(warning.text, coded->coded->warning.text) != 0)
-            abort();
-        for (int y = 0; y < made.height; y++)
-            if (memcmp(gi_row(&made, y), gi_row(&want, y), gi_row_nbytes(&made)) != 0)
-                abort();
-        gi_image_free(&want);
-    }
-    gi_image_free(&made);
-}
 
 /* Mirrors or transposes the picture, and crops it by 3 pixels if it is large enough. The length of
  * the file decides how. */
@@ -113,8 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     struct gi_image image;
     if (nbytes < 4 || bytes[0] != 0xff || bytes[1] != 0xd8)
         return 0;
-    if (!load(&image, bytes, nbytes, true, NULL) && image.coded)
-        compare(&image, bytes, nbytes);
+    if (!coded_load(&image, bytes, nbytes, GI_CODED_JPEG, NULL) && image.coded)
+        coded_compare(&image, bytes, nbytes);
     gi_image_free(&image);
     turn_lossless(bytes, nbytes);
     return 0;
