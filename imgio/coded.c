@@ -3,6 +3,7 @@
 #include "imgio/coded.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "imgio/format.h"
 #include "imgio/small.h"
@@ -17,18 +18,21 @@ bool gi_decode_wants_coded(const struct gi_decode *decode, enum gi_coded_kinds k
 }
 
 enum gi_status gi_decode_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
-                                    size_t nbytes, struct gi_err *err)
+                                    size_t more, struct gi_err *err)
 {
+    size_t nbytes = decode->nbytes;
     struct gi_image *image = decode->image;
     struct gi_coded *kept = gi_small_alloc(sizeof *kept);
     *kept = *coded;
-    enum gi_status status = gi_image_alloc_from(&kept->file, decode->options->allocator,
-                                                (int)gi_coded_room(nbytes), 1, 1, GI_U8, err);
+    enum gi_status status =
+        gi_image_alloc_from(&kept->file, decode->options->allocator,
+                            (int)gi_coded_room(nbytes + more), 1, 1, GI_U8, err);
     if (status) {
         free(kept);
         return status;
     }
     kept->file.width = (int)nbytes;
+    memcpy(kept->file.data, decode->bytes, nbytes);
     image->coded = kept;
     image->owner = GI_OWNER_HOST;
     image->allocator = kept->file.allocator;

@@ -64,10 +64,10 @@ struct gi_coded {
     struct gi_jpeg_frame frame; /* of a JPEG, as is `denominator` */
     /* The image is reduced to 1 / denominator, as libjpeg's scaled decoding does: 1, 2, 4 or 8. */
     int denominator;
-    /* The whole file as one row of GI_U8 in host memory. Its bytes from scan_at on are the scan.
-     * JPEG: the scan_nbytes bytes after the header of the scan, with stuffed zeros and restart
-     * markers, up to the marker EOI. PNG: the zlib stream of the pixels. The file was rewritten so
-     * that a single IDAT chunk holds it. */
+    /* The whole file as one row of GI_U8 in host memory. The scan_nbytes bytes from scan_at on are
+     * the scan. JPEG: what follows the header of the scan, with stuffed zeros and restart markers,
+     * up to the marker EOI. PNG: the zlib stream of the pixels, which was copied behind the file if
+     * several IDAT chunks hold it. */
     struct gi_image file;
     size_t scan_at, scan_nbytes;
     int layout; /* enum gi_layout: turns the decoded image upright, as EXIF's orientation says */

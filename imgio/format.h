@@ -68,10 +68,10 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
 /* Returns whether the caller wants an image of this kind to stay coded, and its file is small
  * enough. */
 bool gi_decode_wants_coded(const struct gi_decode *decode, enum gi_coded_kinds kind);
-/* Sets decode->image->coded to *coded with memory for the file, of `nbytes` bytes, which the caller
- * fills. Called after gi_decode_alloc() with decode->coded. Errors: GI_E_MEMORY. */
+/* Sets decode->image->coded to *coded with a copy of the file, behind which there is memory for
+ * `more` bytes. Called after gi_decode_alloc() with decode->coded. Errors: GI_E_MEMORY. */
 enum gi_status gi_decode_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
-                                    size_t nbytes, struct gi_err *err);
+                                    size_t more, struct gi_err *err);
 
 /* Takes the chosen bands of the image that was decoded, or refuses bands that the caller does not
  * take (imgio/bands.c). Errors: GI_E_UNSUPPORTED, GI_E_MEMORY. */

@@ -162,7 +162,7 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
         status =
             gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);
     if (!status && decode->coded)
-        return gi_jpeg_keep_coded(decode, &coded, err);
+        return gi_decode_keep_coded(decode, &coded, 0, err);
     if (status || header_only)
         return status;
     if (!decode->options->taker && gi_jpeg_read_strips(decode, cinfo))

@@ -105,12 +105,3 @@ bool gi_jpeg_stays_coded(struct gi_coded *coded, const struct gi_decode *decode,
     coded->scan_at = (size_t)(scan - decode->bytes);
     return find_end(coded, decode);
 }
-
-enum gi_status gi_jpeg_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
-                                  struct gi_err *err)
-{
-    enum gi_status status = gi_decode_keep_coded(decode, coded, decode->nbytes, err);
-    if (!status)
-        memcpy(decode->image->coded->file.data, decode->bytes, decode->nbytes);
-    return status;
-}

@@ -14,7 +14,3 @@
  * jpeg_read_header() and before gi_decode_alloc(). */
 bool gi_jpeg_stays_coded(struct gi_coded *coded, const struct gi_decode *decode,
                          const struct jpeg_decompress_struct *cinfo);
-
-/* Sets decode->image->coded to *coded with a copy of the file. Errors: GI_E_MEMORY. */
-enum gi_status gi_jpeg_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
-                                  struct gi_err *err);

@@ -3,14 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/png/png_coded.h"
 
-#include <libdeflate.h>
-#include <string.h>
-
-#include "imgio/integer.h"
-
 enum {
     HEAD = 8,                 /* length and type of a chunk */
-    SUM = 4,                  /* its checksum */
     RAW_NBYTES_MAX = 1 << 27, /* maximum bytes of the filtered rows */
 };
 
@@ -26,23 +20,15 @@ bool gi_png_stays_coded(struct gi_png_stream *stream, const struct gi_decode *de
 enum gi_status gi_png_keep_coded(const struct gi_decode *decode, const struct gi_png_stream *stream,
                                  const struct gi_png_frame *frame, struct gi_err *err)
 {
-    size_t rest = decode->nbytes - stream->after;
-    size_t nbytes = stream->at + HEAD + stream->nbytes + SUM + rest;
+    bool apart = stream->nchunks > 1;
     const struct gi_coded coded = {.is_png = true,
                                    .png = *frame,
                                    .denominator = 1,
-                                   .scan_at = stream->at + HEAD,
+                                   .scan_at = apart ? decode->nbytes : stream->at + HEAD,
                                    .scan_nbytes = stream->nbytes};
-    enum gi_status status = gi_decode_keep_coded(decode, &coded, nbytes, err);
-    if (status)
-        return status;
-    unsigned char *to = decode->image->coded->file.data, *chunk = to + stream->at;
-    memcpy(to, decode->bytes, stream->at);
-    gi_put_big32(chunk, (uint32_t)stream->nbytes);
-    memcpy(chunk + 4, "IDAT", 4);
-    gi_png_copy_stream(chunk + HEAD, stream, decode->bytes);
-    chunk += HEAD + stream->nbytes;
-    gi_put_big32(chunk, libdeflate_crc32(0, to + stream->at + 4, 4 + stream->nbytes));
-    memcpy(chunk + SUM, decode->bytes + stream->after, rest);
-    return GI_OK;
+    enum gi_status status = gi_decode_keep_coded(decode, &coded, apart ? stream->nbytes : 0, err);
+    if (!status && apart)
+        gi_png_copy_stream((unsigned char *)decode->image->coded->file.data + decode->nbytes,
+                           stream, decode->bytes);
+    return status;
 }

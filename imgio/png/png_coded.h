@@ -13,7 +13,6 @@
 bool gi_png_stays_coded(struct gi_png_stream *stream, const struct gi_decode *decode, size_t at,
                         const struct gi_png_frame *frame);
 
-/* Sets decode->image->coded, with a copy of the file in which one IDAT chunk holds the stream.
- * Errors: GI_E_MEMORY. */
+/* Sets decode->image->coded, with a copy of the file and of the stream. Errors: GI_E_MEMORY. */
 enum gi_status gi_png_keep_coded(const struct gi_decode *decode, const struct gi_png_stream *stream,
                                  const struct gi_png_frame *frame, struct gi_err *err);

@@ -1,8 +1,6 @@
 /* Fuzzes PNGs that stay coded, with the primitive that decodes their streams. It must refuse the
- * file or give the samples and the warning of imgio. The copy of the file that stays must have the
- * answer of the file. Checksums are mended first, or nearly all inputs would be refused by them.
- * Sources: imgio/png/png* codec
- * SPDX-License-Identifier: MIT */
+ * file or give the samples and the warning of imgio. Checksums are mended first, or nearly all
+ * inputs would be refused by them. Sources: imgio/png/png* codec SPDX-License-Identifier: MIT */
 #include "coded.h"
 
 #include <zlib.h>
@@ -37,23 +35,17 @@ static void mend_sum(uint8_t *stream, size_t nbytes)
     free(raw);
 }
 
-/* Compares the answers of imgio to two files. */
-static void compare_answers(const uint8_t *a, size_t a_nbytes, const uint8_t *b, size_t b_nbytes)
+/* Replaces the data of the IDAT chunks by a stream as long as they are. */
+static void put_stream(uint8_t *bytes, const uint8_t *stream, size_t nbytes)
 {
-    const struct gi_load_options options = {.limits = {1 << 20, 1 << 24}};
-    struct gi_image images[2];
-    struct gi_err warnings[2] = {0}, errs[2] = {0};
-    enum gi_status status[] = {gi_load_memory(&images[0], NULL, NULL, a, a_nbytes, "fuzz", &options,
-                                              &warnings[0], &errs[0]),
-                               gi_load_memory(&images[1], NULL, NULL, b, b_nbytes, "fuzz", &options,
-                                              &warnings[1], &errs[1])};
-    if (status[0] != status[1] || strcmp(errs[0].text, errs[1].text) != 0 ||
-        strcmp(warnings[0].text, warnings[1].text) != 0)
-        abort();
-    if (!status[0])
-        coded_equal(&images[0], &images[1]);
-    gi_image_free(&images[0]);
-    gi_image_free(&images[1]);
+    for (size_t at = SIGNATURE, n; nbytes; at += n + HEAD + SUM) {
+        n = gi_big32(bytes + at);
+        if (memcmp(bytes + at + 4, "IDAT", 4) != 0)
+            continue;
+        memcpy(bytes + at + HEAD, stream, n);
+        stream += n;
+        nbytes -= n;
+    }
 }
 
 /* Returns whether the file stays coded. */
@@ -62,7 +54,6 @@ static bool try_file(const uint8_t *bytes, size_t nbytes, struct gi_image *image
     if (coded_load(image, bytes, nbytes, GI_CODED_PNG, NULL) || !image->coded)
         return false;
     coded_compare(image, bytes, nbytes);
-    compare_answers(bytes, nbytes, image->coded->file.data, (size_t)image->coded->file.width);
     return true;
 }
 
@@ -77,10 +68,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     memcpy(copy, bytes, nbytes);
     mend_crcs(copy, nbytes);
     if (try_file(copy, nbytes, &image)) {
-        uint8_t *file = image.coded->file.data;
-        mend_sum(file + image.coded->scan_at, image.coded->scan_nbytes);
-        mend_crcs(file, (size_t)image.coded->file.width);
-        try_file(file, (size_t)image.coded->file.width, &again);
+        const struct gi_image scan = gi_coded_scan(image.coded);
+        mend_sum(scan.data, (size_t)scan.width);
+        put_stream(copy, scan.data, (size_t)scan.width);
+        mend_crcs(copy, nbytes);
+        try_file(copy, nbytes, &again);
     }
     gi_image_free(&again);
     gi_image_free(&image);
