@@ -1,12 +1,14 @@
-"""Batches of whole and damaged JPEGs that reach the chain as coded scans get the answer of libjpeg-turbo: exit status,
+"""Batches of whole and damaged JPEGs and PNGs that reach the chain as coded scans get the answer of imgio: exit status,
 messages, report and output files. A GPU decodes them if there is one; the CPU is forced to.
-GPUIMG_TEST_JPEGS=2000 damages half as many files.
+GPUIMG_TEST_JPEGS=2000 damages half as many files of each kind.
 
-Sources: imgio/jpeg/jpeg_coded.c cli/run/imaging* cli/run/session* codec filters/coded.c
+Sources: imgio/jpeg/jpeg_coded.c imgio/png/png_coded.c cli/run/imaging* cli/run/session* codec filters/coded.c
 """
 import json
 import os
 import re
+import struct
+import zlib
 
 from _common import Checks, np, write
 
@@ -20,6 +22,46 @@ def photo(width, height, noise):
     planes = [128 + (60 * np.sin(x / 23.0 + k) + 50 * np.cos(y / 17.0 - k)) * (x > 20) + 12 * (x > y) for k in range(3)]
     image = np.stack(planes, axis=2) + c.rng.normal(0, 1, (height, width, 3)) * noise
     return np.clip(image, 0, 255).astype(np.uint8)
+
+
+def whole_pngs():
+    """PNGs of several sizes, types and compressions."""
+    files = []
+    for i in range(12):
+        source = c.path("in.ppm")
+        write(source, photo(*(int(n) for n in c.rng.integers(1, 200, 2)), (0, 3, 12)[i % 3]))
+        out = c.path(f"made{i}.png")
+        c.run("convert", source, out, "--compression", c.rng.integers(0, 10), *((), ("--gray",), ("--depth", 16))[i // 3 % 3])
+        files.append(open(out, "rb").read())
+    return files
+
+
+def chunks_of(data):
+    """Returns the chunks of a PNG as pairs of type and data."""
+    chunks, at = [], 8
+    while at < len(data):
+        n, = struct.unpack(">I", data[at:at + 4])
+        chunks.append((data[at + 4:at + 8], data[at + 8:at + 8 + n]))
+        at += n + 12
+    return chunks
+
+
+def damage_png(data, kind):
+    """Returns the PNG with a damaged stream, in chunks with right checksums. One in four ends in the right sum of its rows."""
+    chunks = chunks_of(data)
+    stream = damage(b"".join(d for name, d in chunks if name == b"IDAT"), 12 * (kind // 12) + kind % 10, 0)
+    if kind % 4 == 0:
+        rows = zlib.decompressobj(-15)
+        try:
+            raw = rows.decompress(stream[2:])
+            stream = stream[:len(stream) - len(rows.unused_data)] + struct.pack(">I", zlib.adler32(raw))
+        except zlib.error:
+            pass
+    n = int(c.rng.integers(1, len(stream) + 2))
+    pixels = [(b"IDAT", stream[i:i + n]) for i in range(0, len(stream), n)]
+    at = next(i for i, (name, d) in enumerate(chunks) if name == b"IDAT")
+    chunks = chunks[:at] + pixels + [chunk for chunk in chunks[at:] if chunk[0] != b"IDAT"]
+    return data[:8] + b"".join(struct.pack(">I", len(d)) + name + d + struct.pack(">I", zlib.crc32(name + d)) for name, d in chunks)
 
 
 def whole_files():
@@ -43,10 +85,9 @@ def with_large_steps(data):
     return bytes(data)
 
 
-def damage(data, kind):
-    """Returns the bytes with changed bits, changed bytes, a gap, a repetition, a cut or a marker inside."""
+def damage(data, kind, first):
+    """Returns the bytes with changed bits, changed bytes, a gap, a repetition, a cut or a marker inside, from `first` on."""
     data = bytearray(data)
-    first = 2 if kind % 12 > 9 else data.find(b"\xff\xda")
     at = int(c.rng.integers(first, len(data)))
     n = int(c.rng.integers(1, 6))
     if kind % 6 == 0:
@@ -95,23 +136,36 @@ def compare(name, want, got):
         c.check(f"{name}: output {file}", data == got[3].get(file), "differs")
 
 
-def test_answers():
-    files, whole = [], whole_files()
+def damaged_files(kind):
+    """Returns the paths of whole and damaged files."""
+    files, whole = [], whole_files() if kind == "jpeg" else whole_pngs()
     for i in range(COUNT):
-        files.append(c.path(f"{i}.jpg"))
+        files.append(c.path(f"{i}.{kind}"))
         data = whole[int(c.rng.integers(len(whole)))]
-        open(files[-1], "wb").write(data if i % 10 == 9 else with_large_steps(data) if i % 10 == 8 else damage(data, i))
-    backends = [("forced", "cpu", "cpu/jpeg_decode:sequential")]
-    if c.result("invert", c.path("made0.jpg"), c.path("try.png"), "--device", "cuda").returncode == 0:
+        if i % 10 == 8 and kind == "jpeg":
+            data = with_large_steps(data)
+        elif i % 10 != 9 and kind == "jpeg":
+            data = damage(data, i, 2 if i % 12 > 9 else data.find(b"\xff\xda"))
+        elif i % 10 != 9:
+            data = damage_png(data, i)
+        open(files[-1], "wb").write(data)
+    return files
+
+
+def test_answers(kind):
+    files = damaged_files(kind)
+    backends = [("forced", "cpu", f"cpu/{kind}_decode:sequential")]
+    if c.result("invert", files[9], c.path("try.png"), "--device", "cuda").returncode == 0:
         backends.append(("cuda", "cuda", None))
     else:
         c.skip("no CUDA device")
     for chain in (("invert",), ("resize", "--size", "50x40", "--fast")):
-        want = answer(f"plain-{chain[0]}", files, "cpu", None, *chain)
+        want = answer(f"plain-{kind}-{chain[0]}", files, "cpu", None, *chain)
         for name, device, way in backends:
-            compare(f"{name}, {chain[0]}", want, answer(f"{name}-{chain[0]}", files, device, way, *chain))
-        print(f"{chain[0]}: {len(want[3])} of {len(files)} files are readable")
+            compare(f"{name}, {kind}, {chain[0]}", want, answer(f"{name}-{kind}-{chain[0]}", files, device, way, *chain))
+        print(f"{kind}, {chain[0]}: {len(want[3])} of {len(files)} files are readable")
 
 
-test_answers()
+test_answers("jpeg")
+test_answers("png")
 c.end()

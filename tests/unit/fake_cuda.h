@@ -27,7 +27,8 @@ struct fake {
     int refuses_at;
     bool lost;
     int decodes, refused_decodes; /* number of JPEGs to decode, of which the first are refused */
-    int queues, most;             /* number of open queues, and how many queues fit in memory */
+    int png_decodes, refused_png_decodes; /* likewise of PNGs */
+    int queues, most; /* number of open queues, and how many queues fit in memory */
 };
 
 static struct fake fakes[DEVICES];
@@ -73,6 +74,18 @@ static enum gi_status jpeg_decode(struct gi_queue *queue, struct gi_image *dst,
     usleep(2000);
     return n <= fake->refused_decodes ? gi_fail(err, GI_E_UNSUPPORTED, "does not synchronise")
                                       : gi_kernels_cpu()->jpeg_decode(queue, dst, src, spec, err);
+}
+
+static enum gi_status png_decode(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_png_decode *spec,
+                                 struct gi_err *err)
+{
+    struct fake *fake = (struct fake *)(uintptr_t)queue->k;
+    int n = __atomic_add_fetch(&fake->png_decodes, 1, __ATOMIC_RELAXED);
+    usleep(2000);
+    return n <= fake->refused_png_decodes
+               ? gi_fail(err, GI_E_UNSUPPORTED, "would take too long")
+               : gi_kernels_cpu()->png_decode(queue, dst, src, spec, err);
 }
 
 /* Frees the device's image even if the download fails, like a real device. */
@@ -153,6 +166,7 @@ static int fresh(void **state)
     cuda.download = download;
     cuda.convolve_separable = convolve;
     cuda.jpeg_decode = jpeg_decode;
+    cuda.png_decode = png_decode;
     for (int i = 0; i < DEVICES; i++)
         fakes[i] = (struct fake){.table = cuda, .opens = true, .fails_at = NEVER, .most = NEVER};
     return 0;

@@ -419,6 +419,44 @@ TEST(refused_jpegs_are_left_to_the_cpu)
     assert_int_equal(decodes_if_refused(0), FILES);
 }
 
+/* Of JPEGs and PNGs in one batch, refusals of one kind don't stop the other. */
+TEST(refused_pngs_are_left_to_the_cpu)
+{
+    struct gi_backoff backoffs[GI_BACKOFF_KINDS] = {{0}};
+    assert_int_equal(gi_backoffs_next(backoffs), GI_CODED_ANY);
+    gi_backoff_note(&backoffs[1], true);
+    assert_int_equal(gi_backoffs_next(backoffs), GI_CODED_JPEG);
+    assert_int_equal(gi_backoffs_next(backoffs), GI_CODED_ANY);
+    assert_int_equal(gi_backoffs_next(backoffs), GI_CODED_JPEG);
+    gi_backoffs_unused(backoffs, GI_CODED_JPEG);
+    assert_int_equal(gi_backoffs_next(backoffs), GI_CODED_ANY);
+    gi_backoffs_unused(backoffs, GI_CODED_PNG);
+    assert_int_equal(gi_backoffs_next(backoffs), GI_CODED_ANY);
+
+    static const char *const kinds[] = {"jpg", "png"};
+    char line[256];
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line,
+                 "convert --recursive session-in --out-dir session-both/%s --suffix .%s", kinds[i],
+                 kinds[i]);
+        assert_int_equal(gpuimg(line), GI_OK);
+    }
+    assert_int_equal(gpuimg("gaussian --recursive session-both --out-dir session-both-cpu "
+                            "--format pgm --device cpu"),
+                     GI_OK);
+    for (int png = 0; png < 2; png++) {
+        fresh(NULL);
+        *(png ? &fakes[0].refused_png_decodes : &fakes[0].refused_decodes) = FILES;
+        assert_int_equal(system("rm -rf session-both-out"), 0);
+        assert_int_equal(gpuimg("gaussian --recursive session-both --out-dir session-both-out "
+                                "--format pgm --threads 2 --device cuda"),
+                         GI_OK);
+        assert_int_equal(system("diff -r session-both-cpu session-both-out"), 0);
+        assert_int_equal(png ? fakes[0].decodes : fakes[0].png_decodes, FILES);
+        assert_in_range(png ? fakes[0].png_decodes : fakes[0].decodes, 1, 30);
+    }
+}
+
 /* Runs a single JPEG of a size on the CPU and on CUDA. Returns how often CUDA was asked to decode.
  */
 static int decodes_alone(int width, int height)
