@@ -58,8 +58,9 @@ static const char *const batch_paragraphs[] = {
     "one image of many.",
     "SPEED. While one image is decoded, others are computed and encoded, on all CPUs and on the "
     "GPUs that --device names, such as cuda:all or cuda:0,2. GPUs also decode sequential JPEGs of "
-    "8 bits and encode JPEGs, with the bytes of libjpeg-turbo, and encode PNGs with the default "
-    "--compression. Each output has the same bytes as if its image had a command of its own. "
+    "8 bits and encode JPEGs, with the bytes of libjpeg-turbo. They decode PNGs of 8 and 16 bits "
+    "that are not interlaced, and encode PNGs with the default --compression. Each output has the "
+    "same bytes as if its image had a command of its own. "
     "Tables are in the order of the inputs. --memory limits the memory of the images in progress. "
     "On a terminal a line shows the progress, the rates, and the stage that limits the speed; "
     "--progress prints this line if standard error is not a terminal. The last line says how many "

@@ -13,11 +13,11 @@ struct gi_estimate gi_session_estimate(const struct gi_session_job *job, int ima
 {
     const struct gi_rates of_cpu = gi_rates_cpu(threads);
     const struct gi_rates of_cuda = cuda ? gi_rates_cuda(cuda) : gi_rates_cuda_unopened();
-    const struct gi_estimate_options options = {.images = images,
-                                                .threads = threads,
-                                                .coded = gi_coded_kind(job->src ? job->src->coded : NULL),
-                                                .ending =
-                                                    gi_pipeline_ending(job->pipeline, job->sides)};
+    const struct gi_estimate_options options = {
+        .images = images,
+        .threads = threads,
+        .coded = gi_coded_kind(job->src ? job->src->coded : NULL),
+        .ending = gi_pipeline_ending(job->pipeline, job->sides)};
     return gi_pipeline_estimate(job->pipeline, &options, &of_cpu, &of_cuda);
 }
 
