@@ -1,4 +1,5 @@
 """Images per second of JPEGs decoded, encoded, and filtered in batches: gpuimg on the CPU and on CUDA, nvJPEG, and OpenCV.
+Rows with a compression are PNGs, which are decoded, and filtered in batches that write JPEGs.
 
 gpuimg and OpenCV have a thread per core, nvJPEG four with a decoder each: with 16 its decoder unit was slower.
 """
@@ -14,12 +15,20 @@ import opencv
 NVJPEG_BATCH, NVJPEG_THREADS = 64, 4  # nvjpeg.h says that batches of more than 50 are decoded on the GPU
 
 
+def is_png(row):
+    return "compression" in row
+
+
+def suffix_of(row):
+    return "png" if is_png(row) else "jpg"
+
+
 def make(bench, row):
-    """Returns the path of a JPEG of the row's size and quality; chroma is halved below quality 90."""
+    """Returns the path of a JPEG of the row's size and quality, with chroma halved below quality 90, or of a PNG."""
     width, height = row["width"], row["height"]
     if bench.size:
         width = height = bench.size
-    raw, source, path = (os.path.join(bench.folder, f"jpeg.{suffix}") for suffix in ("raw", "ppm", "jpg"))
+    raw, source, path = (os.path.join(bench.folder, f"jpeg.{suffix}") for suffix in ("raw", "ppm", suffix_of(row)))
     answer = bench.cpu.ask({"work": "threshold", "input": "photo", "width": width, "height": height, "channels": 3, "runs": 1,
                             "save": raw})
     if "error" in answer:
@@ -27,7 +36,8 @@ def make(bench, row):
     with open(source, "wb") as out, open(raw, "rb") as samples:
         out.write(b"P6\n%d %d\n255\n" % (width, height))
         shutil.copyfileobj(samples, out, 1 << 20)
-    subprocess.run([bench.gpuimg, "convert", source, path, "--quality", str(row["quality"])], check=True)
+    how = ("--compression", str(row["compression"])) if is_png(row) else ("--quality", str(row["quality"]))
+    subprocess.run([bench.gpuimg, "convert", source, path, *how], check=True)
     return path
 
 
@@ -69,9 +79,10 @@ def batch(bench, path, row, images, device):
     if not os.path.isdir(source):
         os.mkdir(source)
         for i in range(images):
-            os.link(path, os.path.join(source, f"{i}.jpg"))
+            os.link(path, os.path.join(source, f"{i}.{suffix_of(row)}"))
     start = time.perf_counter()
     said = subprocess.run([bench.gpuimg, "gaussian", source, "--recursive", "--out-dir", out, "--sigma", "3",
+                           "--suffix", ".jpg",
                            "--quality", str(row["quality"]), "--device", device], capture_output=True, text=True)
     seconds = time.perf_counter() - start
     shutil.rmtree(out, ignore_errors=True)
@@ -80,13 +91,16 @@ def batch(bench, path, row, images, device):
 
 def row_results(bench, row, threads):
     images = row["images"] if not bench.size else 2 * threads
-    path, rates = make(bench, row), {"decode": {}, "encode": {}, "gaussian --sigma 3": {}}
+    path, rates = make(bench, row), {"decode": {}, "gaussian --sigma 3": {}}
+    if not is_png(row):
+        rates["encode"] = {}
     failed = {work: {} for work in rates}
     ours = ask(os.path.join(bench.build, "tests/bench/bench_jpeg"), images, threads, row["quality"], path)
-    nvjpeg = ask(os.path.join(bench.build, "tests/bench/peers_nvjpeg"), images // 4, NVJPEG_BATCH, NVJPEG_THREADS, row["quality"], path)
-    for key, work, name in (("libjpeg_decode_us", "decode", "libjpeg-turbo"), ("cuda_decode_us", "decode", "gpuimg cuda"),
+    nvjpeg = {} if is_png(row) else ask(os.path.join(bench.build, "tests/bench/peers_nvjpeg"), images // 4, NVJPEG_BATCH, NVJPEG_THREADS,
+                                        row["quality"], path)
+    for key, work, name in (("libjpeg_decode_us", "decode", "libjpeg-turbo"), ("libdeflate_decode_us", "decode", "libdeflate"), ("cuda_decode_us", "decode", "gpuimg cuda"),
                             ("libjpeg_us", "encode", "libjpeg-turbo"), ("cuda_us", "encode", "gpuimg cuda")):
-        if key in ours:
+        if key in ours and work in rates:
             rates[work][name] = 1e6 / ours[key]
     for key, us in nvjpeg.items():
         work, _, way = key.partition(", ")
@@ -94,7 +108,8 @@ def row_results(bench, row, threads):
             (failed if isinstance(us, str) else rates)[work]["nvJPEG" + (way and f" ({way})")] = us if isinstance(us, str) else 1e6 / us
     if not opencv.MISSING:
         for work, rate in opencv_rates(path, row["quality"], images, threads).items():
-            rates[work]["OpenCV"] = rate
+            if work in rates:
+                rates[work]["OpenCV"] = rate
     for device in ("cpu", "cuda"):
         rate = batch(bench, path, row, images, device)
         (failed if isinstance(rate, str) else rates)["gaussian --sigma 3"][f"gpuimg {device}"] = rate
