@@ -31,15 +31,15 @@ static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART
 static const double CUDA_OPEN_S = 0.19, CUDA_CLOSE_S = 0.085;
 
 /* Bytes of samples of photographs that a CPU thread decodes and encodes per clock. */
-static const double CPU_JPEG_DECODE = 0.18, CPU_JPEG_ENCODE = 0.26, CPU_PNG_DECODE = 0.12,
+static const double CPU_JPEG_DECODE = 0.18, CPU_JPEG_ENCODE = 0.26, CPU_PNG_DECODE = 0.15,
                     CPU_PNG_ENCODE = 0.15;
 
 /* Issue slots of a GPU per byte of samples that all queues decode and encode. */
 static const double CUDA_JPEG_DECODE = 500, CUDA_JPEG_ENCODE = 120, CUDA_PNG_DECODE = 4000,
                     CUDA_PNG_ENCODE = 2000;
 
-/* Bytes of a scan or of strips per byte of samples, and of the stream of a PNG that is read, which
- * is often a photograph without noise, compressed by matches. */
+/* Bytes of a scan or of strips per byte of samples, and bytes of the stream of a PNG of a
+ * photograph that is read. */
 static const double CODED_PART = 0.2, PNG_PART = 0.5;
 
 /* Multiply-adds per sample that take as long as a score of SSIMULACRA 2: a core with AVX-512 scores

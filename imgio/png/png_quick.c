@@ -93,22 +93,33 @@ static void order_samples(const struct gi_image *image)
     }
 }
 
+/* Replaces the indices of a row by their colours. `channels` is a constant. */
+static inline __attribute__((always_inline)) void
+put_row(uint8_t *out, const uint8_t *row, const struct gi_png_frame *frame, size_t channels)
+{
+    for (size_t x = 0; x < (size_t)frame->width; x++)
+        memcpy(out + channels * x, frame->palette[row[x]], channels);
+}
+
 /* Undoes the filters of a row of indices after the other, and replaces the indices by their
  * colours. Returns false for an unknown filter or an index without colour. */
 static bool put_colors(const struct gi_image *image, const uint8_t *raw,
                        const struct gi_png_frame *frame, uint8_t *rows)
 {
-    size_t n = (size_t)frame->width, channels = (size_t)image->channels;
+    size_t n = (size_t)frame->width;
     for (int y = 0; y < frame->height; y++, raw += n + 1) {
         uint8_t *row = y % 2 ? rows : rows + n, *above = y % 2 ? rows + n : rows;
-        uint8_t *out = gi_row(image, y);
         if (!gi_png_unfilter(row, n, raw, 1, n, 1, above))
             return false;
-        for (size_t x = 0; x < n; x++, out += channels) {
-            if (row[x] >= frame->ncolors)
-                return false;
-            memcpy(out, frame->palette[row[x]], channels);
-        }
+        uint8_t largest = 0;
+        for (size_t x = 0; x < n; x++)
+            largest = row[x] > largest ? row[x] : largest;
+        if (largest >= frame->ncolors)
+            return false;
+        if (image->channels == 3)
+            put_row(gi_row(image, y), row, frame, 3);
+        else
+            put_row(gi_row(image, y), row, frame, 4);
     }
     return true;
 }
