@@ -130,6 +130,22 @@ struct bytes png_deflate(const struct bytes *raw, const struct png_recipe *recip
     return stream;
 }
 
+void png_mend_sum(const struct bytes *stream, size_t raw_nbytes)
+{
+    size_t room = raw_nbytes + 1000;
+    uint8_t *raw = malloc(room);
+    z_stream z = {.next_in = stream->at,
+                  .avail_in = (uInt)stream->n,
+                  .next_out = raw,
+                  .avail_out = (uInt)room};
+    assert_int_equal(inflateInit(&z), Z_OK);
+    inflate(&z, Z_FINISH);
+    if (z.total_in >= 4)
+        gi_put_big32(stream->at + z.total_in - 4, (uint32_t)adler32(1, raw, (uInt)z.total_out));
+    inflateEnd(&z);
+    free(raw);
+}
+
 /* ---- the file ---- */
 
 size_t png_append(struct bytes *file, const char *type, const void *data, size_t n)

@@ -32,6 +32,9 @@ struct png_recipe png_random(bool palette, uint64_t *seed);
 struct bytes png_filter_rows(const struct gi_image *image, int filter, uint64_t *seed);
 /* Returns the bytes as a zlib stream. `row` is the number of bytes after which it is flushed. */
 struct bytes png_deflate(const struct bytes *raw, const struct png_recipe *recipe, size_t row);
+/* Writes the right checksum over the one of a damaged stream that zlib inflates up to there, so
+ * that the damage is found by nothing else. If there is other damage, there is then more of it. */
+void png_mend_sum(const struct bytes *stream, size_t raw_nbytes);
 /* Returns a PNG of the shape of the image that holds the stream. */
 struct bytes png_wrap(const struct gi_image *image, const struct bytes *stream,
                       const struct png_recipe *recipe);

@@ -6,8 +6,6 @@
 
 #include <zlib.h>
 
-#include "imgio/integer.h"
-
 /* ---- the walk ---- */
 
 struct decode_spec {
@@ -120,24 +118,6 @@ TEST(made_files)
         assert_in_range(counts.decoded[1], counts.coded / 2, counts.coded);
 }
 
-/* Writes the right checksum over the one of a stream that zlib inflates up to there, so that
- * damage is found by nothing else. If there is other damage, there is then more of it. */
-static void mend_sum(const struct bytes *stream, size_t raw_nbytes)
-{
-    size_t room = raw_nbytes + 1000;
-    uint8_t *raw = malloc(room);
-    z_stream z = {.next_in = stream->at,
-                  .avail_in = (uInt)stream->n,
-                  .next_out = raw,
-                  .avail_out = (uInt)room};
-    assert_int_equal(inflateInit(&z), Z_OK);
-    inflate(&z, Z_FINISH);
-    if (z.total_in >= 4)
-        gi_put_big32(stream->at + z.total_in - 4, (uint32_t)adler32(1, raw, (uInt)z.total_out));
-    inflateEnd(&z);
-    free(raw);
-}
-
 /* Changes every byte of the streams of small files in several ways, once with the right checksum of
  * the changed rows. */
 TEST(damaged_streams)
@@ -164,7 +144,7 @@ TEST(damaged_streams)
                 memcpy(damaged.at, stream.at, stream.n);
                 damaged.at[at] ^= (uint8_t)(1 << (way / 2 * 4 + case_between(&seed, 0, 3)));
                 if (way % 2)
-                    mend_sum(&damaged, raw.n);
+                    png_mend_sum(&damaged, raw.n);
                 snprintf(name, sizeof name, "stream %d, byte %zu, way %d", turn, at, way);
                 struct bytes file = png_wrap(&image, &damaged, &recipe);
                 coded_check(&file, name, 1, &counts);
