@@ -457,27 +457,34 @@ TEST(refused_pngs_are_left_to_the_cpu)
     }
 }
 
-/* Runs a single JPEG of a size on the CPU and on CUDA. Returns how often CUDA was asked to decode.
- */
-static int decodes_alone(int width, int height)
+/* Runs a single JPEG or PNG of a size on the CPU and on CUDA. Returns how often CUDA was asked to
+ * decode. */
+static int decodes_alone(const char *suffix, int width, int height)
 {
+    char path[32], line[128];
     uint64_t seed = 11;
     const struct gi_save_options options = {.quality = 100};
     fresh(NULL);
     struct gi_image image = case_image(width, height, 1, GI_U8, &seed);
-    assert_int_equal(gi_save(&image, NULL, "session.jpg", &options, NULL, NULL), GI_OK);
+    snprintf(path, sizeof path, "session.%s", suffix);
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
     gi_image_free(&image);
-    assert_int_equal(gpuimg("invert session.jpg session-cpu.pgm --device cpu"), GI_OK);
-    assert_int_equal(gpuimg("invert session.jpg session-cuda.pgm --device cuda"), GI_OK);
+    for (int cuda = 0; cuda < 2; cuda++) {
+        const char *device = cuda ? "cuda" : "cpu";
+        snprintf(line, sizeof line, "invert %s session-%s.pgm --device %s", path, device, device);
+        assert_int_equal(gpuimg(line), GI_OK);
+    }
     assert_int_equal(system("cmp session-cpu.pgm session-cuda.pgm"), 0);
-    return fakes[0].decodes;
+    return fakes[0].decodes + fakes[0].png_decodes;
 }
 
-/* The CPU decodes a single JPEG while CUDA is opened, unless that would take longer. */
+/* The CPU decodes a single JPEG while CUDA is opened, unless that would take longer, and a single
+ * PNG always. */
 TEST(a_large_jpeg_alone_is_decoded_on_the_device)
 {
-    assert_int_equal(decodes_alone(400, 300), 0);
-    assert_int_equal(decodes_alone(4000, 3000), 1);
+    assert_int_equal(decodes_alone("jpg", 400, 300), 0);
+    assert_int_equal(decodes_alone("jpg", 4000, 3000), 1);
+    assert_int_equal(decodes_alone("png", 4000, 3000), 0);
 }
 
 TEST_FRAME(.first = make_files, .last = leave_folder, .before = fresh)
