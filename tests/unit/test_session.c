@@ -469,8 +469,8 @@ static int decodes_alone(const char *suffix, int width, int height)
     snprintf(path, sizeof path, "session.%s", suffix);
     assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
     gi_image_free(&image);
-    for (int cuda = 0; cuda < 2; cuda++) {
-        const char *device = cuda ? "cuda" : "cpu";
+    for (int gpu = 0; gpu < 2; gpu++) {
+        const char *device = gpu ? "cuda" : "cpu";
         snprintf(line, sizeof line, "invert %s session-%s.pgm --device %s", path, device, device);
         assert_int_equal(gpuimg(line), GI_OK);
     }
