@@ -8,6 +8,7 @@
 
 #include "imgio/integer.h"
 #include "imgio/metadata/exif.h"
+#include "imgio/png/png_quick.h"
 
 enum { HEADER = 8 + 12 + 13 /* signature and IHDR, behind which chunks are inserted */ };
 
@@ -160,6 +161,37 @@ TEST(streams_are_gathered)
     }
     gi_image_free(&first);
     free(whole.at);
+}
+
+/* libdeflate's way leaves files with an index without colour to libpng. */
+TEST(quick_palettes)
+{
+    struct png_recipe recipe = usual;
+    recipe.ncolors = 200;
+    struct bytes file = make(30, 20, 1, &recipe);
+    struct gi_image indices = picture(30, 20, 1, GI_U8), image, coded;
+    int largest = 0;
+    for (int y = 0; y < 20; y++)
+        for (int x = 0; x < 30; x++)
+            largest = (int)fmax(largest, case_get(&indices, y, (size_t)x));
+    assert_int_equal(coded_load(&coded, &file, 1, true, NULL), GI_OK);
+    struct gi_png_frame frame = coded.coded->png;
+    assert_int_equal(frame.ncolors, 200);
+    for (int channels = 3; channels <= 4; channels++) {
+        assert_int_equal(gi_image_alloc(&image, 30, 20, channels, GI_U8, NULL), GI_OK);
+        for (frame.ncolors = largest; frame.ncolors <= largest + 1; frame.ncolors++)
+            assert_int_equal(gi_png_quick(&image, file.at, file.n, coded.coded->scan_at, &frame),
+                             frame.ncolors > largest);
+        for (int y = 0; y < 20; y++)
+            for (int x = 0; x < 30; x++)
+                assert_memory_equal((uint8_t *)gi_row(&image, y) + x * channels,
+                                    frame.palette[(int)case_get(&indices, y, (size_t)x)],
+                                    (size_t)channels);
+        gi_image_free(&image);
+    }
+    gi_image_free(&coded);
+    gi_image_free(&indices);
+    free(file.at);
 }
 
 TEST(options_that_need_samples)

@@ -145,6 +145,27 @@ TEST(heads_and_ends)
     }
 }
 
+/* What is behind the stream, or behind the rows, is a loss that imgio warns of. */
+TEST(surplus_is_warned_of)
+{
+    for (unsigned surplus = 0; surplus < 3; surplus++) {
+        struct bits b;
+        const unsigned n = surplus == 2 ? RAW + 1 : RAW;
+        struct gi_image image, shape = {.width = WIDTH, .height = 1, .channels = 1, .type = GI_U8};
+        struct gi_err warning = {0};
+        begin(&b, 0x7801);
+        put_stored(&b, plain, n, true, ~n);
+        end(&b, plain, n);
+        b.n += surplus == 1 ? 8 : 0;
+        struct bytes stream = {b.bytes, (size_t)b.n / 8};
+        struct bytes file = png_wrap(&shape, &stream, &(struct png_recipe){0});
+        assert_int_equal(coded_load(&image, &file, 1, false, &warning), GI_OK);
+        assert_int_equal(strstr(warning.text, "more image data") != NULL, surplus > 0);
+        gi_image_free(&image);
+        free(file.at);
+    }
+}
+
 TEST(stored_blocks)
 {
     struct bits b;
