@@ -35,7 +35,7 @@ static const double CPU_JPEG_DECODE = 0.18, CPU_JPEG_ENCODE = 0.26, CPU_PNG_DECO
                     CPU_PNG_ENCODE = 0.15;
 
 /* Issue slots of a GPU per byte of samples that all queues decode and encode. */
-static const double CUDA_JPEG_DECODE = 500, CUDA_JPEG_ENCODE = 120, CUDA_PNG_DECODE = 4000,
+static const double CUDA_JPEG_DECODE = 500, CUDA_JPEG_ENCODE = 120, CUDA_PNG_DECODE = 3300,
                     CUDA_PNG_ENCODE = 2000;
 
 /* Bytes of a scan or of strips per byte of samples, and bytes of the stream of a PNG of a

@@ -1,0 +1,145 @@
+/* Decodes the pixels of PNGs: inflates the stream (png_inflate.cu), finds the bytes that matches
+ * copy and undoes the filters (png_unfilter.cu), and replaces indices by the colours of the
+ * palette. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/codec/png_decode.h"
+
+#include <string.h>
+
+enum {
+    ALIGN = 512,                 /* of the arrays in scratch memory, in bytes */
+    STREAM_NBYTES_MAX = 1 << 28, /* so that positions of bits fit in 32 bits */
+    RAW_NBYTES_MAX = 1 << 27,    /* of which each takes five bytes of scratch memory */
+};
+
+template <typename T> static T *take(char *base, size_t *used, size_t n)
+{
+    T *array = base ? (T *)(base + *used) : NULL;
+    *used += (n * sizeof(T) + ALIGN - 1) / ALIGN * ALIGN;
+    return array;
+}
+
+/* Divides the scratch memory from `base` on. If `base` is NULL, only counts. Returns its size. The
+ * first *zeroed_nbytes bytes must be 0. */
+static size_t place(struct png_task *task, struct png_palette **palette, size_t *zeroed_nbytes,
+                    char *base)
+{
+    const size_t chunk_words = task->chunk_nbytes / 4;
+    size_t used = 0;
+    task->state = take<struct png_state>(base, &used, 1);
+    task->stored = take<uint32_t>(base, &used, task->ngroups);
+    *zeroed_nbytes = used;
+    *palette = take<struct png_palette>(base, &used, 1);
+    task->lengths = take<struct png_lengths>(base, &used, task->nwindows_most);
+    task->windows = take<struct png_window>(base, &used, task->nwindows_most);
+    task->subs = take<struct png_sub>(base, &used, task->nsubs_most);
+    task->origins = take<uint32_t>(base, &used, task->raw_nbytes);
+    task->filters = take<uint8_t>(base, &used, task->height);
+    task->rows = take<uint32_t>(
+        base, &used, (size_t)task->ngroups * task->nsteps * chunk_words * PNG_GROUP_ROWS);
+    task->edges = take<uint32_t>(base, &used, (size_t)task->ngroups * task->nchunks * chunk_words);
+    return used;
+}
+
+/* Returns a limit of the time, in microseconds, that is below the time of a CPU, which takes 3 ns
+ * per byte of the stream and 1.5 ns per byte of the rows, but at least 1 ms. */
+static uint32_t cost_most(uint32_t stream_nbytes, uint32_t raw_nbytes)
+{
+    return 1000 + stream_nbytes / 330 + raw_nbytes / 660;
+}
+
+/* Fills in the task except for its arrays. Returns false if the stream can't be decoded here. */
+static bool task_make(struct png_task *task, const struct gi_image *result,
+                      const struct gi_image *stream, const struct gi_png_frame *frame)
+{
+    const size_t pixel_nbytes = (size_t)frame->channels * gi_type_nbytes(frame->type);
+    const size_t row_nbytes = (size_t)frame->width * pixel_nbytes;
+    const int channels = frame->ncolors ? result->channels : frame->channels;
+    if (stream->width > STREAM_NBYTES_MAX || stream->width < 8 ||
+        row_nbytes + 1 > RAW_NBYTES_MAX / (size_t)frame->height || result->width != frame->width ||
+        result->height != frame->height || result->channels != channels ||
+        result->type != frame->type)
+        return false;
+    memset(task, 0, sizeof *task);
+    task->words = (const uint32_t *)stream->data;
+    task->stream_nbytes = (uint32_t)stream->width;
+    task->row_nbytes = (uint32_t)row_nbytes;
+    task->height = (uint32_t)frame->height;
+    task->raw_nbytes = (task->row_nbytes + 1) * task->height;
+    task->pixel_nbytes = (uint32_t)pixel_nbytes;
+    task->chunk_nbytes = gi_cuda_png_chunk(task->pixel_nbytes);
+    task->nchunks = (task->row_nbytes + task->chunk_nbytes - 1) / task->chunk_nbytes;
+    task->nsteps = task->nchunks + PNG_GROUP_ROWS - 1;
+    task->ngroups = (task->height + PNG_GROUP_ROWS - 1) / PNG_GROUP_ROWS;
+    task->cost_most = cost_most(task->stream_nbytes, task->raw_nbytes);
+    task->nwindows_most = task->cost_most / PNG_COST_ROUND + 2;
+    task->nsubs_most = task->stream_nbytes / (PNG_SUB_BITS / 8) + task->nwindows_most;
+    return true;
+}
+
+/* Decodes one image. `palette` and `state`, in pinned memory, are what is copied to and from the
+ * device. Waits. */
+static enum gi_status decode(struct gi_cuda_queue *cu, struct png_task *task,
+                             const struct gi_image *result, const struct png_palette *palette,
+                             struct png_state *state, struct gi_err *err)
+{
+    char *scratch;
+    struct png_palette *there;
+    size_t zeroed_nbytes, nbytes = place(task, &there, &zeroed_nbytes, NULL);
+    enum gi_status made = gi_cuda_scratch(cu, (void **)&scratch, nbytes, err);
+    if (made)
+        return made;
+    place(task, &there, &zeroed_nbytes, scratch);
+    GI_CUDA_TRY(cudaMemsetAsync(scratch, 0, zeroed_nbytes, cu->stream));
+    if (palette->ncolors)
+        GI_CUDA_TRY(
+            cudaMemcpyAsync(there, palette, sizeof *palette, cudaMemcpyHostToDevice, cu->stream));
+    made = gi_cuda_png_inflate(cu, task, err);
+    if (!made)
+        made = gi_cuda_png_expand(cu, task, err);
+    if (!made)
+        made = gi_cuda_png_resolve(cu, task, err);
+    if (!made)
+        made = gi_cuda_png_unfilter(cu, task, result, palette->ncolors ? there : NULL, err);
+    if (made)
+        return made;
+    GI_CUDA_TRY(
+        cudaMemcpyAsync(state, task->state, sizeof *state, cudaMemcpyDeviceToHost, cu->stream));
+    GI_CUDA_TRY(cudaStreamSynchronize(cu->stream));
+    return GI_OK;
+}
+
+/* Memory that is copied to and from the device, pinned. */
+struct exchange {
+    struct png_palette palette;
+    struct png_state state;
+};
+
+static enum gi_status subsequences(struct gi_queue *queue, struct gi_image *result,
+                                   const struct gi_image *stream, const struct gi_png_decode *spec,
+                                   struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    const struct gi_allocator *pinned = &cu->device->host_allocator;
+    struct png_task task;
+    if (!task_make(&task, result, stream, spec->frame))
+        return gi_fail(err, GI_E_UNSUPPORTED, "png_decode: this kind of PNG is not decoded");
+    struct exchange *exchange = (struct exchange *)pinned->alloc(pinned->self, sizeof *exchange);
+    if (!exchange)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: pinned memory");
+    memset(exchange, 0, sizeof *exchange);
+    exchange->palette.ncolors = (uint32_t)spec->frame->ncolors;
+    for (int i = 0; i < spec->frame->ncolors; i++)
+        for (int c = 0; c < 4; c++)
+            exchange->palette.colors[i] |= (uint32_t)spec->frame->palette[i][c] << 8 * c;
+    enum gi_status made = decode(cu, &task, result, &exchange->palette, &exchange->state, err);
+    if (!made && (exchange->state.status || exchange->state.damaged))
+        made = gi_fail(err, GI_E_UNSUPPORTED, "png_decode: %s",
+                       exchange->state.status & PNG_TOO_SLOW ? "this stream takes too long"
+                                                             : "this stream is not decoded");
+    pinned->free(pinned->self, exchange);
+    return made;
+}
+
+const struct gi_png_decode_way gi_cuda_png_decode_ways[GI_WAYS_MAX] = {
+    {{"subsequences", "everything"}, NULL, subsequences},
+};

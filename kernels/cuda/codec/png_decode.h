@@ -1,0 +1,117 @@
+/* Internals of png_decode on CUDA: the task of a launch, and the launchers of its kernels.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_PNG_DECODE_H
+#define GI_KERNELS_CUDA_PNG_DECODE_H
+
+#include "kernels/codec.h"
+#include "kernels/cuda/cuda.h"
+
+enum {
+    PNG_SUBS = 1024,     /* subsequences of a window, each decoded by one thread */
+    PNG_SUB_BITS = 128,  /* bits of a subsequence, or twice as many, see read_coded() */
+    PNG_LENGTHS = 320,   /* code lengths of a block: 288 literals and lengths, 32 distances */
+    PNG_GROUP_ROWS = 32, /* rows whose filters a warp undoes at the same time */
+    /* Costs in units of about a microsecond (H200), against png_task.cost_most. */
+    PNG_COST_BLOCK = 9,
+    PNG_COST_ROUND = 3,
+};
+
+/* The filters of PNG (PNG, third edition, section 9). */
+enum { PNG_NONE, PNG_SUB, PNG_UP, PNG_AVERAGE, PNG_PAETH };
+
+/* Reasons to leave the file to imgio, in png_task.status. */
+enum { PNG_DAMAGED = 1, PNG_TOO_SLOW = 2 };
+
+/* A byte of the filtered rows that is known: this bit and the byte. Without the bit it is the index
+ * of an earlier byte, which it equals. */
+static const uint32_t PNG_KNOWN = UINT32_C(1) << 31;
+
+/* A subsequence: its first bit, and the index of its first byte in the filtered rows. */
+struct png_sub {
+    uint32_t bit, byte;
+};
+
+/* Subsequences of a block of the stream that are decoded together, or the bytes of a stored block,
+ * from stored_at on in the stream. */
+struct png_window {
+    uint32_t first_sub, nsubs; /* 0: a stored block */
+    uint32_t block;            /* whose codes it has */
+    uint32_t end;              /* bit behind its last token that makes a byte */
+    uint32_t byte, nbytes;     /* its bytes in the filtered rows */
+    uint32_t stored_at;
+};
+
+/* The lengths of the Huffman codes of a block of the stream. */
+struct png_lengths {
+    uint16_t nliterals, ndistances;
+    uint8_t lengths[PNG_LENGTHS]; /* of the literals, then of the distances */
+};
+
+/* What the kernels tell each other. It is zero at first. */
+struct png_state {
+    uint32_t status;  /* PNG_DAMAGED and so on; kernels that find it set do nothing */
+    uint32_t damaged; /* not 0: later kernels found damage */
+    uint32_t nwindows;
+    unsigned long long sum, weighted; /* of the bytes, for Adler-32 */
+};
+
+/* One image. All pointers are to device memory.
+ *
+ * `rows` holds the rows without the bytes that name the filters, in the order in which warps undo
+ * the filters. A row consists of chunks of chunk_nbytes bytes, a multiple of 4. In a group of
+ * PNG_GROUP_ROWS rows, chunk c of row l is processed at step s = c + l, and word w of it is word
+ * (s * chunk_nbytes / 4 + w) * PNG_GROUP_ROWS + l of the group. So the lanes of a warp access
+ * neighbouring words. */
+struct png_task {
+    const uint32_t *words; /* the zlib stream, from a multiple of GI_CUDA_ALIGN on */
+    uint32_t stream_nbytes;
+    uint32_t raw_nbytes; /* of the filtered rows, with the byte before each that names its filter */
+    uint32_t row_nbytes; /* of a row without this byte */
+    uint32_t height;
+    uint32_t pixel_nbytes, chunk_nbytes;
+    uint32_t nchunks; /* of a row */
+    uint32_t nsteps;  /* of a group */
+    uint32_t ngroups;
+    struct png_state *state;
+    struct png_lengths *lengths; /* of each block of the stream */
+    struct png_window *windows;
+    struct png_sub *subs;
+    uint32_t nwindows_most,
+        nsubs_most;    /* as many windows and blocks, and subsequences, have room */
+    uint32_t *origins; /* of each byte of the filtered rows, see PNG_KNOWN */
+    uint8_t *filters;  /* of each row */
+    uint32_t *rows;
+    uint32_t *edges;    /* the last row of each group, without filters: nchunks chunks */
+    uint32_t *stored;   /* of each group: number of chunks in `edges`, 0 at first */
+    uint32_t cost_most; /* limit of the time of inflating */
+};
+
+/* Colours as words whose lowest byte is red. */
+struct png_palette {
+    uint32_t colors[256];
+    uint32_t ncolors;
+};
+
+/* Reads the stream: finds the blocks, their codes, and the subsequences with their bytes. */
+enum gi_status gi_cuda_png_inflate(struct gi_cuda_queue *cu, const struct png_task *task,
+                                   struct gi_err *err);
+/* Fills `origins`. */
+enum gi_status gi_cuda_png_expand(struct gi_cuda_queue *cu, const struct png_task *task,
+                                  struct gi_err *err);
+/* Finds the value of each byte, stores it in `rows` or `filters`, and adds it to the sums. */
+enum gi_status gi_cuda_png_resolve(struct gi_cuda_queue *cu, const struct png_task *task,
+                                   struct gi_err *err);
+/* Undoes the filters in `rows`, compares Adler-32, and stores the image. `palette`, in device
+ * memory, is NULL if there is none. */
+enum gi_status gi_cuda_png_unfilter(struct gi_cuda_queue *cu, const struct png_task *task,
+                                    const struct gi_image *result,
+                                    const struct png_palette *palette, struct gi_err *err);
+
+/* Bytes of a chunk, for pixels of 1, 2, 3, 4, 6 or 8 bytes: whole pixels and whole words. */
+static inline uint32_t gi_cuda_png_chunk(uint32_t pixel_nbytes)
+{
+    return pixel_nbytes == 1 || pixel_nbytes == 8 ? pixel_nbytes * (pixel_nbytes == 1 ? 8 : 2)
+                                                  : pixel_nbytes * 4;
+}
+
+#endif
