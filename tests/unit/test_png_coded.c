@@ -289,7 +289,7 @@ TEST(limits)
         free(file.at);
     }
     struct gi_image shape = {.width = 8000, .height = 8000, .channels = 4, .type = GI_U8};
-    noise.n = 1000; /* too few bytes for so many pixels */
+    noise.n = 1000; /* too few bytes for these pixels */
     struct bytes file = png_wrap(&shape, &noise, &usual);
     shape.height = 10;
     assert_false(stays(&file, &strictly));

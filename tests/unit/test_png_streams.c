@@ -145,7 +145,7 @@ TEST(heads_and_ends)
     }
 }
 
-/* What is behind the stream, or behind the rows, is a loss that imgio warns of. */
+/* Bytes behind the stream, or behind the rows, are a loss that imgio warns of. */
 TEST(surplus_is_warned_of)
 {
     for (unsigned surplus = 0; surplus < 3; surplus++) {

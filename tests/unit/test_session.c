@@ -419,7 +419,7 @@ TEST(refused_jpegs_are_left_to_the_cpu)
     assert_int_equal(decodes_if_refused(0), FILES);
 }
 
-/* Of JPEGs and PNGs in one batch, refusals of one kind don't stop the other. */
+/* If a batch has JPEGs and PNGs, refusals of one kind don't stop the other. */
 TEST(refused_pngs_are_left_to_the_cpu)
 {
     struct gi_backoff backoffs[GI_BACKOFF_KINDS] = {{0}};
