@@ -57,7 +57,7 @@ struct inflate_header {
     uint8_t lengths[PNG_LENGTHS]; /* of the literals, then of the distances */
     uint32_t at;                  /* next bit of the stream */
     uint32_t nliterals, ndistances;
-    bool bad;
+    uint32_t bad; /* not 0: the header is damaged */
 };
 
 /* Fills next[0], and then the other levels. Positions from LENGTH_WINDOW on stay as they are. */
@@ -101,7 +101,7 @@ static __device__ inline void read_window(struct inflate_header *h, const struct
         for (uint32_t i = first; i < min(first + n, want); i++)
             h->lengths[i] = (uint8_t)length;
         if (h->next[0][p] == UINT16_MAX || first + n > want)
-            h->bad = true;
+            atomicOr(&h->bad, 1);
         if (first + n >= want || h->next[0][p] >= LENGTH_WINDOW)
             h->at = at + h->next[0][p];
     }
@@ -121,7 +121,7 @@ static __device__ inline void repeat_lengths(struct inflate_header *h)
     if (i < want) {
         h->lengths[i] = length;
         if (length == REPEAT)
-            h->bad = true;
+            atomicOr(&h->bad, 1);
     }
     __syncthreads();
 }
@@ -151,8 +151,8 @@ static __device__ void header_read(struct inflate_header *h, const struct staged
     code_order(&h->code, h->counts, h->lengths, LENGTH_SYMBOLS, 0, rank, length_symbol);
     __syncthreads();
     code_fill(&h->code);
-    if (h->code.total != 1u << CODE_BITS_MOST)
-        h->bad = true;
+    if (threadIdx.x == 0 && h->code.total != 1u << CODE_BITS_MOST)
+        h->bad = 1;
     __syncthreads();
     while (done < h->nliterals + h->ndistances && !h->bad)
         read_window(h, staged, &done);

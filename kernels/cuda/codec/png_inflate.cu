@@ -212,7 +212,7 @@ static __device__ inline void read_codes(const struct png_task &task, struct rea
         if (i == 0) {
             h->nliterals = SYMBOLS_MOST;
             h->ndistances = PNG_LENGTHS - SYMBOLS_MOST;
-            h->bad = false;
+            h->bad = 0;
         }
     } else {
         __syncthreads();
