@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -61,6 +62,26 @@ const char *gi_shell_command(const char *name)
     return strncmp(name, prefix, n) == 0 ? name + n : NULL;
 }
 
+/* The environment of commands. Its strings are those of environ, which setenv() replaces, but
+ * neither changes nor frees. */
+static struct {
+    pthread_mutex_t lock;
+    char **strings; /* NULL: not kept so far */
+} environment = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void gi_shell_keep_environment(void)
+{
+    pthread_mutex_lock(&environment.lock);
+    if (!environment.strings) {
+        size_t n = 1; /* the NULL at the end */
+        while (environ[n - 1])
+            n++;
+        environment.strings = gi_small_alloc(n * sizeof *environ);
+        memcpy(environment.strings, environ, n * sizeof *environ);
+    }
+    pthread_mutex_unlock(&environment.lock);
+}
+
 /* Spawns the shell. Returns 0 or an error number. posix_spawn() copies no page tables, which
  * fork() does, and which takes long in a process with much memory. */
 static int spawn(pid_t *pid, const char *command, int from, int to)
@@ -97,6 +118,7 @@ enum gi_status gi_shell_start(struct gi_shell **out, const char *name, int from,
     struct gi_shell *shell = gi_small_calloc(1, sizeof *shell);
     shell->name = name;
     *out = NULL;
+    gi_shell_keep_environment();
     /* If it were ignored, the exit status would be lost. */
     signal(SIGCHLD, SIG_DFL);
     int why = spawn(&shell->pid, gi_shell_command(name), from, to);

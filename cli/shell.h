@@ -11,6 +11,10 @@
 /* Returns the command in the name, or NULL if the name does not begin with "pipe:". */
 const char *gi_shell_command(const char *name);
 
+/* Keeps the environment as it is now for the commands of the process, whatever this process sets
+ * later for itself. The first command that starts calls this too. Any thread may call it. */
+void gi_shell_keep_environment(void);
+
 /* A command that was started, with its descendants in a session of their own. They have no
  * terminal, so that a command that wants to ask for a password fails instead of being stopped. */
 struct gi_shell;

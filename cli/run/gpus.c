@@ -12,6 +12,7 @@
 
 #include "cli/args/device_options.h"
 #include "cli/process.h"
+#include "cli/shell.h"
 #include "imgio/small.h"
 
 /* Returns the number of files that match a pattern below `root`, whose names end in a number of at
@@ -116,10 +117,10 @@ void gi_gpus_see_only(int *ordinals, const int *numbers, int n)
         visible.decided || gi_cli_goes_on() ? NULL : gi_gpus_visible("", before, numbers, n);
     /* Kernels of more queues than this wait for each other. CUDA's default is 8. 1080p PNGs are
      * decoded 1.5 times as fast by 16, JPEGs as fast; with 32 JPEGs take 1.25 times as long. */
+    gi_shell_keep_environment(); /* these variables are for this process alone */
     if (!visible.decided && !gi_cli_goes_on())
         setenv("CUDA_DEVICE_MAX_CONNECTIONS", "16", 0);
     visible.decided = true;
-    /* No child of this process runs another program, so that the variable affects nothing else. */
     if (value && setenv("CUDA_VISIBLE_DEVICES", value, 1) == 0) {
         visible.n = n;
         memcpy(visible.numbers, numbers, (size_t)n * sizeof *numbers);

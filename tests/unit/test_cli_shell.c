@@ -35,6 +35,19 @@ static enum gi_status run(const char *name, int from, int to, struct gi_err *err
     return status;
 }
 
+/* Variables that the process sets for itself, as CUDA_VISIBLE_DEVICES, do not reach commands. */
+TEST(environments)
+{
+    struct gi_err err;
+    assert_int_equal(setenv("GPUIMG_TEST_KEPT", "before", 1), 0);
+    gi_shell_keep_environment();
+    assert_int_equal(setenv("GPUIMG_TEST_KEPT", "a longer value that is set afterwards", 1), 0);
+    assert_int_equal(setenv("GPUIMG_TEST_NEW", "new", 1), 0);
+    gi_shell_keep_environment();
+    assert_int_equal(run("pipe:test \"$GPUIMG_TEST_KEPT$GPUIMG_TEST_NEW\" = before", -1, -1, &err),
+                     GI_OK);
+}
+
 /* The program ignores SIGPIPE, its commands do not. */
 TEST(endings)
 {
