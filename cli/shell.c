@@ -106,7 +106,7 @@ static int spawn(pid_t *pid, const char *command, int from, int to)
     posix_spawnattr_setsigdefault(&how, &reset);
     posix_spawnattr_setsigmask(&how, &none);
     if (!why)
-        why = posix_spawn(pid, "/bin/sh", &files, &how, (char *const *)argv, environ);
+        why = posix_spawn(pid, "/bin/sh", &files, &how, (char *const *)argv, environment.strings);
     posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&files);
     return why;
