@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/hash.h"
 #include "cli/lines.h"
@@ -178,6 +179,17 @@ enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int
     return status;
 }
 
+const char *gi_list_fault(const char *name, size_t n, bool zero)
+{
+    if (strlen(name) < n)
+        return "holds a zero byte, want -0 for names that end so";
+    /* Messages print a carriage return as ?, which does not tell the user what to mend. */
+    if (!zero && n && name[n - 1] == '\r' && access(name, F_OK) && errno == ENOENT)
+        return "ends in a carriage return, as in text files of Windows, want lines that end in a "
+               "newline alone";
+    return NULL;
+}
+
 static enum gi_status read_names(struct gi_list *list, FILE *file, const char *path, bool zero,
                                  bool recursive, struct gi_err *err)
 {
@@ -190,8 +202,9 @@ static enum gi_status read_names(struct gi_list *list, FILE *file, const char *p
             gi_err_prefix(err, "--files-from %s", path);
         if (status || !more)
             break;
-        if (strlen(lines.text) < lines.n)
-            status = gi_fail(err, GI_E_USAGE, "holds a zero byte, want -0 for names that end so");
+        const char *fault = gi_list_fault(lines.text, lines.n, zero);
+        if (fault)
+            status = gi_fail(err, GI_E_USAGE, "%s", fault);
         else if (*lines.text)
             status = add_name(list, lines.text, recursive, err);
         if (status)

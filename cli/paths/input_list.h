@@ -52,6 +52,9 @@ enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, b
 /* As gi_list_from(), for a list whose bytes have been read from `path`. */
 enum gi_status gi_list_from_bytes(struct gi_list *list, const char *path, char *bytes,
                                   size_t nbytes, bool zero, struct gi_err *err);
+/* Returns what is wrong with a name of `n` bytes, with a zero byte behind it, in a list of
+ * --files-from; NULL: nothing. `zero` is as in gi_list_from(). */
+const char *gi_list_fault(const char *name, size_t n, bool zero);
 /* Refuses an empty list, and warns of patterns that no name matches. Errors: GI_E_USAGE. */
 enum gi_status gi_list_check(const struct gi_list *list, struct gi_err *err);
 /* Adds a file under exactly this name. Errors: GI_E_MEMORY. */

@@ -308,9 +308,9 @@ enum gi_status gi_list_stream_next(struct gi_list_stream *stream, struct gi_inpu
         status = next_line(stream, &name, &n, err);
         if (status || !name)
             break;
-        const char *wrong = strlen(name) < n ? "holds a zero byte, want -0 for names that end so"
-                            : strcmp(name, "-") == 0 ? "-: want the name of a file"
-                                                     : NULL;
+        const char *wrong = gi_list_fault(name, n, !stream->separator);
+        if (!wrong && strcmp(name, "-") == 0)
+            wrong = "-: want the name of a file";
         if (wrong)
             return gi_fail(err, GI_E_USAGE, "--files-from %s: byte %" PRIu64 ": %s", stream->path,
                            offset - stream->first, wrong);

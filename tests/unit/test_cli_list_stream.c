@@ -153,6 +153,7 @@ TEST(errors)
 {
     static char line[GI_LINE_MAX + 1];
     check_error("ab\nc\0d\n", 7, GI_E_USAGE, "byte 3: holds a zero byte, want -0");
+    check_error("ab\nc\r\n", 6, GI_E_USAGE, "byte 3: ends in a carriage return");
     check_error("ab\n-\n", 5, GI_E_USAGE, "byte 3: -: want the name of a file");
     memset(line, 'a', sizeof line);
     check_error(line, sizeof line, GI_E_FORMAT, "byte 0: a line is longer than 1048576 bytes");

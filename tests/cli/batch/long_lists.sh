@@ -103,6 +103,9 @@ refused "a wrong template" --files-from two --out-dir made --out '{nothing}'
 printf 'in/a/0.pgm\0in/a/2.pgm\0' >two0
 expect 2 long gpuimg invert --files-from two0 --out-dir made
 check "zero bytes are refused" grep -qx 'gpuimg: invert: --files-from two0: byte 0: holds a zero byte, want -0 for names that end so' err
+printf 'in/a/0.pgm\nin/a/2.pgm\r\n' >windows
+expect 2 long gpuimg invert --files-from windows --out-dir made
+check "lines that end in a carriage return are refused" grep -qx 'gpuimg: invert: --files-from windows: byte 11: ends in a carriage return, .*' err
 
 # What fails alone, when its turn comes.
 mkdir linked && ln -s ../in/a/4.pgm linked/2.pgm

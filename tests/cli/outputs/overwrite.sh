@@ -111,7 +111,14 @@ refuse 'invert: --files-from zeros: line 1: holds a zero byte, want -0*' invert 
 printf 'c/0.pgm\n\nc\n' >folders
 refuse 'invert: --files-from folders: line 3: c: is a folder, want --recursive or files' \
     invert --files-from folders --out-dir dest
+printf 'c/0.pgm\n\nc/1.pgm\r\n' >windows
+refuse 'invert: --files-from windows: line 3: ends in a carriage return, *want lines that end in a newline alone' \
+    invert --files-from windows --out-dir dest
 expect 0 gpuimg invert --files-from zeros -0 --out-dir dest
 check '--null reads names separated by zero bytes' test "$(find dest -type f | wc -l)" = 3
+cp c/0.pgm $'c/return.pgm\r'
+printf 'c/return.pgm\r\n' >windows
+expect 0 gpuimg invert --files-from windows --out-dir returns --format pgm
+check 'a file whose name ends in a carriage return is taken' test "$(find returns -type f | wc -l)" = 1
 
 finish
