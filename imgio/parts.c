@@ -62,6 +62,24 @@ void gi_metadata_add_part(struct gi_metadata *metadata, const struct gi_part *pa
     parts->nbytes += part->nbytes;
 }
 
+static bool has_part(const struct gi_parts *parts, const char *name)
+{
+    for (int i = 0; i < parts->n; i++)
+        if (strcmp(parts->list[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+void gi_metadata_add_losses(struct gi_metadata *metadata, const struct gi_metadata *found)
+{
+    for (int i = 0; i < found->parts.n; i++) {
+        const struct gi_part *part = &found->parts.list[i];
+        if (part->kind == GI_PART_FIELD && part->fate == GI_PART_LOST &&
+            !has_part(&metadata->parts, part->name))
+            gi_metadata_add_part(metadata, part, "%s", part->name);
+    }
+}
+
 static void add_images(struct gi_decode *decode, uint32_t code, const char *name,
                        const char *warning)
 {

@@ -75,7 +75,11 @@ struct gi_metadata;
 void gi_metadata_add_part(struct gi_metadata *metadata, const struct gi_part *part,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same for a decoder. */
+/* Adds the fields that another reading of the same file has `found` lost, unless a part with their
+ * name is there. */
+void gi_metadata_add_losses(struct gi_metadata *metadata, const struct gi_metadata *found);
+
+/* The same as gi_metadata_add_part() for a decoder. */
 #define gi_decode_add_part(decode, part, ...)                                                      \
     gi_metadata_add_part((decode)->metadata, part, __VA_ARGS__)
 

@@ -320,7 +320,8 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
 }
 
 enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_image *image, struct gi_err *err)
+                                 struct gi_image *image, struct gi_metadata *metadata,
+                                 struct gi_err *err)
 {
     const struct gi_coded *coded = image->coded;
     struct coming coming = {.imaging = imaging, .item = item, .told = true};
@@ -331,15 +332,20 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
                                        .listener = &listener,
                                        .allocator = gi_imaging_allocator(imaging)};
     struct gi_image decoded;
+    struct gi_metadata found = {0};
     struct gi_timing_span span = gi_timing_begin();
-    enum gi_status status =
-        gi_cli_load_by(&decoded, NULL, NULL, item->line.input, imaging->options.io, &loading, err);
+    enum gi_status status = gi_cli_load_by(&decoded, metadata ? &found : NULL, NULL,
+                                           item->line.input, imaging->options.io, &loading, err);
     gi_imaging_note(item, GI_STAGE_DECODE, &span);
     gi_image_free(image);
     if (status)
         item->line.shape = (struct gi_image){0};
     else
         *image = decoded;
+    if (!status && metadata) {
+        gi_metadata_add_losses(metadata, &found);
+        gi_metadata_free(&found);
+    }
     return status;
 }
 

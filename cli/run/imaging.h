@@ -66,10 +66,11 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, bool for_chain, struct gi_err *err);
 /* Replaces an image that is still coded by the decoded image. Called after gi_imaging_compute() has
- * returned GI_E_UNSUPPORTED for it. The image is freed after an error. Errors: as
- * gi_imaging_load(). */
+ * returned GI_E_UNSUPPORTED for it. Its metadata, which may be NULL, get the losses that only
+ * decoding finds. The image is freed after an error. Errors: as gi_imaging_load(). */
 enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_image *image, struct gi_err *err);
+                                 struct gi_image *image, struct gi_metadata *metadata,
+                                 struct gi_err *err);
 /* Where a further image is that is not read from a file by its path. */
 struct gi_further {
     const void *bytes; /* the encoded image, or NULL */
@@ -134,7 +135,7 @@ enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item,
  * the analyses; the caller frees it, also after an error. After an error the image has been freed
  * (cli/run/imaging_bands.c). Errors: as gi_imaging_filter(), GI_E_UNSUPPORTED. */
 enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item,
-                                struct gi_image *image, const struct gi_metadata *metadata,
+                                struct gi_image *image, struct gi_metadata *metadata,
                                 const struct gi_file_info *info, bool wanted,
                                 struct gi_ready *ready, struct gi_err *err);
 
@@ -146,7 +147,7 @@ enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item
  * the analyses, also after an error; it is made here if it is zeroed. After an error the image has
  * been freed. */
 enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_item *item,
-                                       struct gi_image *image, const struct gi_metadata *metadata,
+                                       struct gi_image *image, struct gi_metadata *metadata,
                                        const struct gi_file_info *info, bool wanted,
                                        struct gi_ending *ending, struct gi_ready *ready,
                                        struct gi_err *err);
@@ -154,7 +155,7 @@ enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_ite
 /* Replaces the loaded image by the chain's result. *placement, unless it is NULL, becomes that of
  * the chain. After an error the image has been freed. */
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_image *image, const struct gi_metadata *metadata,
+                                 struct gi_image *image, struct gi_metadata *metadata,
                                  const struct gi_file_info *info, struct gi_placement *placement,
                                  struct gi_err *err);
 /* Does gi_imaging_load() and, if there is a chain, gi_imaging_filter(); nothing has to be freed

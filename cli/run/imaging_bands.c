@@ -74,7 +74,7 @@ struct work {
     struct gi_imaging *imaging;
     struct gi_item *item;
     const struct gi_image *image;
-    const struct gi_metadata *metadata;
+    struct gi_metadata *metadata;
     const struct gi_file_info *info;
     bool wanted;
     struct gi_image made; /* the result, allocated with the first part */
@@ -209,7 +209,7 @@ static enum gi_status run_all(struct work *work, struct gi_err *err)
 }
 
 enum gi_status gi_imaging_bands(struct gi_imaging *imaging, struct gi_item *item,
-                                struct gi_image *image, const struct gi_metadata *metadata,
+                                struct gi_image *image, struct gi_metadata *metadata,
                                 const struct gi_file_info *info, bool wanted,
                                 struct gi_ready *ready, struct gi_err *err)
 {

@@ -49,7 +49,7 @@ static enum gi_status hide_late(struct gi_imaging *imaging, const struct gi_item
 }
 
 enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_item *item,
-                                       struct gi_image *image, const struct gi_metadata *metadata,
+                                       struct gi_image *image, struct gi_metadata *metadata,
                                        const struct gi_file_info *info, bool wanted,
                                        struct gi_ending *ending, struct gi_ready *ready,
                                        struct gi_err *err)
@@ -79,7 +79,7 @@ enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_ite
         status = gi_imaging_compute(imaging, item, wanted ? image : NULL, &src, ready, err);
     if (status == GI_E_UNSUPPORTED && src.coded) {
         *err = (struct gi_err){0};
-        status = gi_imaging_decode(imaging, item, &src, err);
+        status = gi_imaging_decode(imaging, item, &src, metadata, err);
         if (looks)
             ready->inputs[0] = src;
         if (status)
@@ -96,7 +96,7 @@ enum gi_status gi_imaging_filter_ready(struct gi_imaging *imaging, struct gi_ite
 }
 
 enum gi_status gi_imaging_filter(struct gi_imaging *imaging, struct gi_item *item,
-                                 struct gi_image *image, const struct gi_metadata *metadata,
+                                 struct gi_image *image, struct gi_metadata *metadata,
                                  const struct gi_file_info *info, struct gi_placement *placement,
                                  struct gi_err *err)
 {

@@ -27,8 +27,9 @@ static enum gi_status load(struct gi_imaging *imaging, struct gi_item *item, str
 {
     enum gi_status status =
         gi_imaging_load(imaging, item, &source->image, &source->metadata, &source->info, true, err);
-    return status || !source->image.coded ? status
-                                          : gi_imaging_decode(imaging, item, &source->image, err);
+    return status || !source->image.coded
+               ? status
+               : gi_imaging_decode(imaging, item, &source->image, &source->metadata, err);
 }
 
 /* Runs the chain of the item on a view of the image. The caller frees *made and *metadata, also

@@ -52,7 +52,7 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
                                   struct gi_image *image, const struct gi_file_info *info,
                                   const struct gi_imaging_table *table, struct gi_err *err)
 {
-    static const struct gi_metadata none;
+    struct gi_metadata none = {0};
     struct gi_ready ready = {0};
     unsigned maxval = gi_cli_maxval(image, info, gi_imaging_options(imaging)->io);
     enum gi_status status =

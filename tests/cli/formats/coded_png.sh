@@ -75,6 +75,7 @@ save("interlaced", 1, 1, 8, 0, smooth(1), interlace=1)
 # Damage that only the decoder notices, which is a warning or an error.
 save("over", 60, 40, 8, 3, indices(60, 21), palette, filters=(0,))
 save("surplus", 60, 40, 8, 0, smooth(60), rows=41)
+save("hidden", 60, 40, 8, 0, smooth(60), exif[:-1] + b"x", rows=41)
 save("short", 60, 40, 8, 0, smooth(60), rows=39)
 save("filter", 60, 40, 8, 0, smooth(60), filters=(0, 5))
 END
@@ -122,6 +123,13 @@ same "a further image beside a coded one" absdiff rgb.png --with text.png
 # Damage.
 for file in over surplus; do
     same "$file" invert "$file.png"
+done
+# Surplus data, which only decoding finds, is an error with --strict, and is named with the output if another
+# warning came first.
+same_failure invert surplus.png made.png --strict
+for way in plain forced; do
+    expect 0 $way invert hidden.png hidden-out.png
+    check "surplus data after another warning, $way" grep -qx 'gpuimg: warning: invert: hidden-out.png: not read: surplus image data' err
 done
 for file in short filter; do
     same_failure gaussian "$file.png" made.png --sigma 1
