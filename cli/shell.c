@@ -76,8 +76,8 @@ void gi_shell_keep_environment(void)
         size_t n = 1; /* the NULL at the end */
         while (environ[n - 1])
             n++;
-        environment.strings = gi_small_alloc(n * sizeof *environ);
-        memcpy(environment.strings, environ, n * sizeof *environ);
+        environment.strings = gi_small_alloc(n * sizeof *environment.strings);
+        memcpy(environment.strings, environ, n * sizeof *environment.strings);
     }
     pthread_mutex_unlock(&environment.lock);
 }
