@@ -56,6 +56,9 @@ static enum gi_status fail(struct gi_tar_reader *reader, struct gi_err *err)
         *err = reader->fault;
         return err->status;
     }
+    /* A pipeline of the shell hides that its first command failed, and writes nothing. */
+    if (reader->ended && !gi_tar_stored_nbytes(reader))
+        why = "is empty, want a tar";
     return gi_fail(err, GI_E_FORMAT, "%s: %s", gi_reader_name(reader->from),
                    why ? why : "is a damaged tar");
 }

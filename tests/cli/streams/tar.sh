@@ -187,6 +187,9 @@ done
 members=$(python3 -c 'import tarfile; print([m.offset for m in tarfile.open("ustar.tar")][5])')
 head -c "$members" ustar.tar >cut.tar
 expect_error 1 "blur: cut.tar: breaks off: the tar's end is missing" blur --tar cut.tar made.tar
+: >cut.tar
+expect_error 1 'blur: cut.tar: is empty, want a tar' blur --tar cut.tar made.tar
+check "an empty file: no tar appears" test ! -e made.tar
 gzip -c ustar.tar | head -c 30000 >cut.tar.gz
 expect 1 gpuimg blur --tar cut.tar.gz made.tar
 check "truncated .gz: no tar appears" test ! -e made.tar

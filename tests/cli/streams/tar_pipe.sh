@@ -97,6 +97,8 @@ check "... the error is that of the command" grep -qF ': has the exit status 5, 
 expect 1 gpuimg blur --tar 'pipe:head -c 9000 x-0.tar' 'pipe:cat >sent/made.tar'
 check "a truncated tar" grep -q '^gpuimg: blur: pipe:head -c 9000 x-0.tar: ' err
 check "... is not sent" test ! -e sent/made.tar
+expect 1 gpuimg blur --tar 'pipe:false | cat' 'pipe:cat >sent/made.tar'
+check "a pipeline that writes nothing" grep -qxF 'gpuimg: blur: pipe:false | cat: is empty, want a tar' err
 expect 1 gpuimg blur --tar 'pipe:no-such-program' 'pipe:cat >sent/made.tar'
 check "no such program" grep -qxF 'gpuimg: blur: pipe:no-such-program: has the exit status 127 (no such command), want 0' err
 expect 75 gpuimg blur --tar 'pipe:kill -9 $$' 'pipe:cat >sent/made.tar'
