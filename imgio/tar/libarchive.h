@@ -12,16 +12,18 @@
 #define GI_LIBARCHIVE(X)                                                                           \
     X(archive_error_string)                                                                        \
     X(archive_set_error)                                                                           \
-    X(archive_filter_code)                                                                         \
+    X(archive_filter_bytes)                                                                        \
     X(archive_read_new)                                                                            \
     X(archive_read_support_filter_gzip)                                                            \
     X(archive_read_support_filter_bzip2)                                                           \
     X(archive_read_support_filter_xz)                                                              \
     X(archive_read_support_filter_zstd)                                                            \
     X(archive_read_support_format_tar)                                                             \
+    X(archive_read_set_format_option)                                                              \
     X(archive_read_open)                                                                           \
     X(archive_read_next_header)                                                                    \
     X(archive_read_data)                                                                           \
+    X(archive_read_data_skip)                                                                      \
     X(archive_read_free)                                                                           \
     X(archive_write_new)                                                                           \
     X(archive_write_set_format_pax)                                                                \

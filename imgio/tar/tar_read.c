@@ -17,18 +17,8 @@ struct gi_tar_reader {
     struct gi_err fault; /* of the input */
     size_t lent;         /* number of bytes that libarchive received last */
     bool ended;          /* libarchive asked for more than the input has */
-    /* number of zero bytes at the end of the data so far, because a block of zeros ends a tar */
-    size_t zeros;
+    bool inside;         /* a member has been found, whose data may not be read */
 };
-
-/* Returns the number of zero bytes at the end of all data so far, of which the last are `bytes`. */
-static size_t count_zeros(size_t before, const unsigned char *bytes, size_t nbytes)
-{
-    size_t n = 0;
-    while (n < nbytes && !bytes[nbytes - 1 - n])
-        n++;
-    return n < nbytes ? n : before + n;
-}
 
 static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
 {
@@ -41,7 +31,6 @@ static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
         gi_libarchive.archive_set_error(archive, -1, "%s", "read error");
         return -1;
     }
-    reader->zeros = count_zeros(reader->zeros, at, nbytes);
     reader->ended = !nbytes;
     *bytes = at;
     reader->lent = nbytes;
@@ -68,6 +57,9 @@ static enum gi_status open_archive(struct gi_tar_reader *reader, struct gi_err *
 {
     struct archive *a = reader->archive = gi_small_check(gi_libarchive.archive_read_new());
     gi_libarchive.archive_read_support_format_tar(a);
+    /* Tars may follow one another, as `cat` joins them; otherwise the members of those behind the
+     * first one would be lost without a word. */
+    gi_libarchive.archive_read_set_format_option(a, "tar", "read_concatenated_archives", "1");
     gi_libarchive.archive_read_support_filter_gzip(a);
     gi_libarchive.archive_read_support_filter_bzip2(a);
     gi_libarchive.archive_read_support_filter_xz(a);
@@ -111,12 +103,22 @@ void gi_tar_reader_close(struct gi_tar_reader **out)
     free(reader);
 }
 
-/* Reports an error if a plain tar has no end mark, which is a block of zeros. Such a tar was
- * truncated between two members. */
-static enum gi_status at_end(struct gi_tar_reader *reader, struct gi_err *err)
+/* Skips the rest of the current member. Sets *at to the number of bytes of the tar, without
+ * compression, up to the end of the member. */
+static enum gi_status skip_member(struct gi_tar_reader *reader, la_int64_t *at, struct gi_err *err)
 {
-    bool plain = gi_libarchive.archive_filter_code(reader->archive, 0) == ARCHIVE_FILTER_NONE;
-    if (plain && reader->ended && reader->zeros < BLOCK)
+    if (reader->inside && gi_libarchive.archive_read_data_skip(reader->archive) < ARCHIVE_WARN)
+        return fail(reader, err);
+    reader->inside = false;
+    *at = gi_libarchive.archive_filter_bytes(reader->archive, 0);
+    return GI_OK;
+}
+
+/* Reports an error if no end mark, which is a block of zeros, follows the last member, which ends
+ * at `end`. Such a tar was truncated between two members. */
+static enum gi_status at_end(struct gi_tar_reader *reader, la_int64_t end, struct gi_err *err)
+{
+    if (gi_libarchive.archive_filter_bytes(reader->archive, 0) - end < BLOCK)
         return gi_fail(err, GI_E_FORMAT, "%s: breaks off: the tar's end is missing",
                        gi_reader_name(reader->from));
     return GI_OK;
@@ -126,16 +128,20 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **o
                            struct gi_err *err)
 {
     struct archive_entry *entry;
+    la_int64_t end = 0;
     *out = NULL;
     locale_t before = gi_tar_enter();
-    int got = gi_libarchive.archive_read_next_header(reader->archive, &entry);
-    enum gi_status status = GI_OK;
-    if (got == ARCHIVE_EOF)
-        status = at_end(reader, err);
-    else if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
+    enum gi_status status = skip_member(reader, &end, err);
+    int got =
+        status ? ARCHIVE_FATAL : gi_libarchive.archive_read_next_header(reader->archive, &entry);
+    if (!status && got == ARCHIVE_EOF)
+        status = at_end(reader, end, err);
+    else if (!status && got != ARCHIVE_OK && got != ARCHIVE_WARN)
         status = fail(reader, err);
-    else
+    else if (!status) {
         *out = gi_tar_entry_new(entry);
+        reader->inside = true;
+    }
     gi_tar_leave(before);
     return status;
 }

@@ -187,6 +187,28 @@ done
 members=$(python3 -c 'import tarfile; print([m.offset for m in tarfile.open("ustar.tar")][5])')
 head -c "$members" ustar.tar >cut.tar
 expect_error 1 "blur: cut.tar: breaks off: the tar's end is missing" blur --tar cut.tar made.tar
+for codec in gz bz2 xz; do # also if the compressed stream is whole; tarfile writes a tar with its end
+    python3 - cut.tar whole-$codec.tar.$codec cut-$codec.tar.$codec $codec ustar.tar <<'END'
+import importlib, sys
+cut, whole_name, cut_name, codec, all_name = sys.argv[1:]
+module = importlib.import_module({"gz": "gzip", "bz2": "bz2", "xz": "lzma"}[codec])
+for source, name in ((cut, cut_name), (all_name, whole_name)):
+    with open(name, "wb") as file:
+        file.write(module.compress(open(source, "rb").read()))
+END
+    expect_error 1 "blur: cut-$codec.tar.$codec: breaks off: the tar's end is missing" blur --tar cut-$codec.tar.$codec made.tar
+    check "truncated before .$codec: no tar appears" test ! -e made.tar
+    expect 0 gpuimg blur --tar whole-$codec.tar.$codec made.tar
+    rm -f made.tar
+done
+# Tars that follow one another, as cat joins them, are one; other bytes behind the end are an error.
+cat ustar.tar ustar.tar >joined.tar
+expect 0 gpuimg blur --tar joined.tar made.tar
+check "joined tars: all members are read" test "$(tar tf made.tar | wc -l)" = $((2 * $(tar tf ustar.tar | wc -l)))
+rm -f made.tar
+{ cat ustar.tar && head -c 2000 ustar.tar | tr '\0' x; } >surplus.tar
+expect 1 gpuimg blur --tar surplus.tar made.tar
+check "bytes behind the end: no tar appears" test ! -e made.tar
 : >cut.tar
 expect_error 1 'blur: cut.tar: is empty, want a tar' blur --tar cut.tar made.tar
 check "an empty file: no tar appears" test ! -e made.tar
