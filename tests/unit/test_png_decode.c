@@ -118,6 +118,53 @@ TEST(made_files)
         assert_in_range(counts.decoded[1], counts.coded / 2, counts.coded);
 }
 
+/* Draws bytes of very different frequencies, and copies of bytes before them, so that the code
+ * lengths of a DEFLATE block hardly repeat: zlib needs about 1,060 bits for them. */
+static void draw_frequencies(struct gi_image *image, uint64_t *seed)
+{
+    unsigned sums[256], sum = 0;
+    uint8_t *bytes = image->data;
+    size_t n = image->stride * (size_t)image->height;
+    for (int v = 0; v < 256; v++)
+        sums[v] = sum += (unsigned)case_between(seed, 1, 256) << case_between(seed, 0, 7);
+    for (size_t i = 0; i < n;) {
+        if (i && case_between(seed, 0, 15) == 0) {
+            size_t back = (size_t)case_between(seed, 1, 1 << case_between(seed, 1, 14));
+            size_t end = i + 3 + (size_t)case_between(seed, 0, 1 << case_between(seed, 0, 6));
+            for (back = back < i ? back : i; i < n && i < end; i++)
+                bytes[i] = bytes[i - back];
+        } else {
+            unsigned at = (unsigned)case_between(seed, 0, (int)sum - 1), v = 0;
+            while (sums[v] <= at)
+                v++;
+            bytes[i++] = (uint8_t)v;
+        }
+    }
+}
+
+/* No backend refuses blocks whose header is long. */
+TEST(long_headers)
+{
+    const struct png_recipe recipe = {.level = 9, .window_bits = 15, .mem_level = 8};
+    struct coded_counts counts = {0};
+    uint64_t seed = case_seed();
+    for (int turn = 0; turn < 12; turn++) {
+        struct gi_image image;
+        if (case_is_left_out())
+            continue;
+        assert_int_equal(gi_image_alloc(&image, 320, 200, 1, GI_U8, NULL), GI_OK);
+        draw_frequencies(&image, &seed);
+        struct bytes file = png_make(&image, &recipe, &seed);
+        coded_check(&file, "a long header", 1, &counts);
+        gi_image_free(&image);
+        free(file.at);
+    }
+    print_counts("long headers", &counts);
+    assert_int_equal(counts.decoded[0], counts.files);
+    if (coded_queue(true))
+        assert_int_equal(counts.decoded[1], counts.files);
+}
+
 /* Changes every byte of the streams of small files in several ways, once with the right checksum of
  * the changed rows. */
 TEST(damaged_streams)

@@ -4,8 +4,8 @@
  * The code lengths of the two codes are themselves coded, in up to 320 symbols that follow one
  * another. For each bit of a window the threads find the symbol that would begin there and where
  * the next symbol would begin. next[k][p] is the position 2^k symbols after position p (pointer
- * doubling), so thread i finds the position of symbol i in a few steps: that of symbol 5 is
- * next[2][next[0][0]].
+ * doubling), so the first 2^LENGTH_LEVELS threads find the position of one symbol each in a few
+ * steps: that of symbol 5 is next[2][next[0][0]].
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_INFLATE_HEADER_CUH
 #define GI_KERNELS_CUDA_INFLATE_HEADER_CUH
@@ -17,7 +17,7 @@ enum {
     LENGTH_WINDOW = 1024, /* bits in which symbols are searched at a time */
     LENGTH_LEVELS = 9,    /* 2^9 symbols are more than PNG_LENGTHS */
     HEADER_BITS = 6144,   /* more than a header has, with the last window */
-    STAGED_WORDS = 8192,  /* of the stream in shared memory; more than HEADER_BITS */
+    STAGED_WORDS = 8192,  /* of the stream in shared memory, more than a header has */
     REPEAT = 255,         /* in place of a length: equals the length before it */
 };
 
@@ -89,7 +89,7 @@ static __device__ inline void read_window(struct inflate_header *h, const struct
     for (unsigned k = 0; k < LENGTH_LEVELS; k++)
         if (threadIdx.x >> k & 1 && p < LENGTH_WINDOW)
             p = h->next[k][p];
-    if (p < LENGTH_WINDOW) {
+    if (threadIdx.x < 1u << LENGTH_LEVELS && p < LENGTH_WINDOW) {
         const uint32_t bits = staged_bits(staged, at + p), symbol = code_symbol(h->code, bits);
         const uint32_t extra = bits >> SYMBOL_NBITS(symbol) & ((1u << SYMBOL_EXTRA(symbol)) - 1);
         const uint32_t value = SYMBOL_VALUE(symbol);

@@ -8,7 +8,9 @@
 enum {
     ALIGN = 512,                 /* of the arrays in scratch memory, in bytes */
     STREAM_NBYTES_MAX = 1 << 28, /* so that positions of bits fit in 32 bits */
-    RAW_NBYTES_MAX = 1 << 27,    /* of which each takes five bytes of scratch memory */
+    RAW_NBYTES_MAX = 1 << 27,    /* of which each takes five bytes of scratch memory or more */
+    ROWS_PART_MAX = 8,   /* size of png_task.rows, which has gaps, in parts of the filtered rows */
+    GROUP_COST_MOST = 8, /* of undoing the filters of a group, in units of png_task.cost_most */
 };
 
 template <typename T> static T *take(char *base, size_t *used, size_t n)
@@ -40,8 +42,8 @@ static size_t place(struct png_task *task, struct png_palette **palette, size_t 
     return used;
 }
 
-/* Returns a limit of the time, in microseconds, that is below the time of a CPU, which takes 3 ns
- * per byte of the stream and 1.5 ns per byte of the rows, but at least 1 ms. */
+/* Returns a limit of the time of inflating, in microseconds: that of a CPU, which takes 3 ns per
+ * byte of the stream and 1.5 ns per byte of the rows, and 1 ms. */
 static uint32_t cost_most(uint32_t stream_nbytes, uint32_t raw_nbytes)
 {
     return 1000 + stream_nbytes / 330 + raw_nbytes / 660;
@@ -53,7 +55,7 @@ static bool task_make(struct png_task *task, const struct gi_image *result,
 {
     const size_t pixel_nbytes = (size_t)frame->channels * gi_type_nbytes(frame->type);
     const size_t row_nbytes = (size_t)frame->width * pixel_nbytes;
-    const int channels = frame->ncolors ? result->channels : frame->channels;
+    const int channels = !frame->ncolors ? frame->channels : result->channels == 4 ? 4 : 3;
     if (stream->width > STREAM_NBYTES_MAX || stream->width < 8 ||
         row_nbytes + 1 > RAW_NBYTES_MAX / (size_t)frame->height || result->width != frame->width ||
         result->height != frame->height || result->channels != channels ||
@@ -71,6 +73,11 @@ static bool task_make(struct png_task *task, const struct gi_image *result,
     task->nsteps = task->nchunks + PNG_GROUP_ROWS - 1;
     task->ngroups = (task->height + PNG_GROUP_ROWS - 1) / PNG_GROUP_ROWS;
     task->cost_most = cost_most(task->stream_nbytes, task->raw_nbytes);
+    const uint64_t rows_nbytes =
+        (uint64_t)task->ngroups * task->nsteps * task->chunk_nbytes * PNG_GROUP_ROWS;
+    if (rows_nbytes > ROWS_PART_MAX * (uint64_t)task->raw_nbytes + (1 << 24) ||
+        (uint64_t)task->ngroups * GROUP_COST_MOST > task->cost_most)
+        return false; /* narrow and high images */
     task->nwindows_most = task->cost_most / PNG_COST_ROUND + 2;
     task->nsubs_most = task->stream_nbytes / (PNG_SUB_BITS / 8) + task->nwindows_most;
     return true;
@@ -121,7 +128,7 @@ static enum gi_status subsequences(struct gi_queue *queue, struct gi_image *resu
     struct gi_cuda_queue *cu = gi_cuda(queue);
     const struct gi_allocator *pinned = &cu->device->host_allocator;
     struct png_task task;
-    if (!task_make(&task, result, stream, spec->frame))
+    if (!gi_cuda_png_fits(cu) || !task_make(&task, result, stream, spec->frame))
         return gi_fail(err, GI_E_UNSUPPORTED, "png_decode: this kind of PNG is not decoded");
     struct exchange *exchange = (struct exchange *)pinned->alloc(pinned->self, sizeof *exchange);
     if (!exchange)

@@ -36,7 +36,7 @@ struct png_sub {
 struct png_window {
     uint32_t first_sub, nsubs; /* 0: a stored block */
     uint32_t block;            /* whose codes it has */
-    uint32_t end;              /* bit behind its last token that makes a byte */
+    uint32_t end;              /* bit behind its last token */
     uint32_t byte, nbytes;     /* its bytes in the filtered rows */
     uint32_t stored_at;
 };
@@ -52,6 +52,7 @@ struct png_state {
     uint32_t status;  /* PNG_DAMAGED and so on; kernels that find it set do nothing */
     uint32_t damaged; /* not 0: later kernels found damage */
     uint32_t nwindows;
+    uint32_t begun;                   /* thread blocks of undo_filters() that have begun */
     unsigned long long sum, weighted; /* of the bytes, for Adler-32 */
 };
 
@@ -92,6 +93,8 @@ struct png_palette {
     uint32_t ncolors;
 };
 
+/* Returns whether the GPU has enough shared memory, which is 80 KiB. */
+bool gi_cuda_png_fits(const struct gi_cuda_queue *cu);
 /* Reads the stream: finds the blocks, their codes, and the subsequences with their bytes. */
 enum gi_status gi_cuda_png_inflate(struct gi_cuda_queue *cu, const struct png_task *task,
                                    struct gi_err *err);

@@ -26,7 +26,7 @@ enum {
     STAGED_MORE = 160,   /* bits that are staged behind a window: the end of a token, three words */
     ROUNDS_MOST = 5,     /* of a window, before subsequences become longer */
     LONG_MATCH = 16,     /* bytes of a match that lanes store together */
-    EXPAND_BLOCKS = 264, /* thread blocks of expand_windows(), two per multiprocessor of an H200 */
+    EXPAND_BLOCKS = 264, /* thread blocks of expand_windows() */
 };
 
 /* How the tokens of a subsequence end. */
@@ -324,12 +324,15 @@ static __global__ void __launch_bounds__(PNG_SUBS, 1) read_stream(struct png_tas
     }
 }
 
+bool gi_cuda_png_fits(const struct gi_cuda_queue *cu)
+{
+    return sizeof(struct reading) <= (size_t)cu->shared_nbytes;
+}
+
 enum gi_status gi_cuda_png_inflate(struct gi_cuda_queue *cu, const struct png_task *task,
                                    struct gi_err *err)
 {
     const size_t shared = sizeof(struct reading);
-    if (shared > (size_t)cu->shared_nbytes)
-        return gi_fail(err, GI_E_UNSUPPORTED, "png_decode: the GPU has too little shared memory");
     GI_CUDA_ALLOW_SHARED(cu, read_stream);
     read_stream<<<1, PNG_SUBS, shared, cu->stream>>>(*task);
     GI_CUDA_LAUNCHED();
@@ -394,7 +397,8 @@ static __global__ void __launch_bounds__(PNG_SUBS) expand_windows(struct png_tas
     __shared__ uint8_t lengths[PNG_LENGTHS];
     const uint32_t i = threadIdx.x, nwindows = task.state->nwindows;
     bool good = true;
-    if (task.state->status)
+    /* Other thread blocks may set the status meanwhile, so all threads must agree on it. */
+    if (__syncthreads_or((int)task.state->status))
         return;
     for (uint32_t w = blockIdx.x; w < nwindows; w += gridDim.x) {
         const struct png_window window = task.windows[w];

@@ -255,7 +255,11 @@ static __device__ inline bool adler_agrees(const struct png_task &task)
 template <int PIXEL, int WORDS>
 static __global__ void __launch_bounds__(UNDO_THREADS) undo_filters(struct png_task task)
 {
-    const uint32_t i = blockIdx.x * UNDO_WARPS + threadIdx.x / WARP;
+    __shared__ uint32_t block; /* in the order in which thread blocks begin */
+    if (threadIdx.x == 0)
+        block = atomicAdd(&task.state->begun, 1);
+    __syncthreads();
+    const uint32_t i = block * UNDO_WARPS + threadIdx.x / WARP;
     if (task.state->status || i >= task.ngroups)
         return;
     const uint32_t y = i * PNG_GROUP_ROWS + threadIdx.x % WARP, above = i ? i - 1 : 0;
