@@ -48,7 +48,7 @@ check "blur -v of three files: ways" test "$(grep -c 'ways cpu: box [a-z]* x 3$'
 expect 0 gpuimg run 'blur --k 9 | blur --k 5' in.pgm two.pgm --out-dir chain --device cpu --timing
 check "a batch of a chain: a row for each step" test "$(awk '$1 == "blur" && $3 == "ms"' err | wc -l)" = 2
 check "a batch --timing: each stage once" \
-    test "$(awk '$3 == "ms" {print $1}' err | grep -v blur | sort | tr '\n' ' ')" = 'decode download elapsed encode upload '
+    test "$(awk '$3 == "ms" {print $1}' err | grep -v blur | sort | tr '\n' ' ')" = 'decode deliver download elapsed encode input upload '
 check "a batch --timing: the sum over threads" awk '$3 == "ms" && $1 != "elapsed" {sum += $2} /^sum over threads / {total = $4}
     END {exit !(total > 0 && sum - total < 0.01 && total - sum < 0.01)}' err
 check "a batch --timing: the time that elapsed is last" test "$(grep -v '^gpuimg: ' err | tail -n 1 | cut -d' ' -f1)" = elapsed
