@@ -3,7 +3,6 @@
 #include "cli/paths/list_stream.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "cli/paths/matcher.h"
 #include "cli/scratch_file.h"
 #include "imgio/imgio.h"
+#include "imgio/reader.h"
 #include "imgio/small.h"
 
 enum {
@@ -138,7 +138,7 @@ enum gi_status gi_list_stream_open(struct gi_list_stream **out, const char *path
     bool regular = S_ISREG(st.st_mode);
     if (!regular && !from_pipe)
         return GI_OK;
-    int own = standard ? -1 : open(path, O_RDONLY | O_CLOEXEC), fd = standard ? STDIN_FILENO : own;
+    int own = standard ? -1 : gi_input_open(path), fd = standard ? STDIN_FILENO : own;
     if (fd < 0)
         return fail(path, errno, err);
     off_t first = 0;
