@@ -60,8 +60,9 @@ sed 's/num_cpus=2, num_gpus=0/num_cpus=8, num_gpus=1/; s/blur_ray/blur_fractions
 rm -rf blurred && mkdir blurred
 check "fractions of a GPU" timeout 200 "$python" one_gpu.py
 check "fractions of a GPU: the files equal those of one process" diff -rq blurred one
-check "fractions of a GPU: four actors have the same device" \
-    test "$(awk '/ run --tar .*--max-device-bytes 4G --threads 2/ {print $1, $2}' fractions.log | sort -u | awk '{n += $2 == "0"} END {print n, NR}')" = '4 4'
+# Ray may give all tars to two or three of the four actors.
+check "fractions of a GPU: the actors have the same device" \
+    test "$(awk '/ run --tar .*--max-device-bytes 4G --threads 2/ {print $1, $2}' fractions.log | sort -u | awk '{n += $2 == "0"} END {print NR >= 2 && n == NR}')" = 1
 mv bin/original bin/gpuimg
 rm -rf blurred
 check "three nodes, one of which is removed" timeout 300 "$python" "$tests/../cluster/ray_cluster.py" "$work"
