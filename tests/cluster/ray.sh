@@ -62,7 +62,7 @@ check "fractions of a GPU" timeout 200 "$python" one_gpu.py
 check "fractions of a GPU: the files equal those of one process" diff -rq blurred one
 # Ray may give all tars to two or three of the four actors.
 check "fractions of a GPU: the actors have the same device" \
-    test "$(awk '/ run --tar .*--max-device-bytes 4G --threads 2/ {print $1, $2}' fractions.log | sort -u | awk '{n += $2 == "0"} END {print NR >= 2 && n == NR}')" = 1
+    test "$(awk '/ run --tar .*--max-device-bytes 4G --threads 2/ {print $1, $2}' fractions.log | sort -u | awk '{n += $2 == "0"} END {print (NR >= 2 && n == NR)}')" = 1
 mv bin/original bin/gpuimg
 rm -rf blurred
 check "three nodes, one of which is removed" timeout 300 "$python" "$tests/../cluster/ray_cluster.py" "$work"
