@@ -45,6 +45,18 @@ struct gi_jpeg_tables {
     uint16_t quantization[4][GI_JPEG_BLOCK];                 /* in row-major order */
 };
 
+/* The filters of a PNG's rows, by the byte that names them (PNG, third edition, section 9). */
+enum gi_png_filter {
+    GI_PNG_NONE,
+    GI_PNG_SUB,
+    GI_PNG_UP,
+    GI_PNG_AVERAGE,
+    GI_PNG_PAETH,
+    GI_PNG_FILTERS
+};
+
+enum { GI_ADLER_BASE = 65521 /* modulus of the sums of Adler-32 (RFC 1950) */ };
+
 /* How a PNG that is not interlaced stores its pixels, in samples of 8 or 16 bits. */
 struct gi_png_frame {
     int width, height;       /* pixels */

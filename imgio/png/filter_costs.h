@@ -37,7 +37,8 @@ TARGET static inline BYTES NAME(load)(const uint8_t *p)
 }
 
 /* Adds the costs of bytes `at` to n - 1, in whole vectors, to `costs`, and writes the bytes of
- * PAETH to `out`. `at` is at least bpp. Returns the index after the last byte that is done. */
+ * GI_PNG_PAETH to `out`. `at` is at least bpp. Returns the index after the last byte that is done.
+ */
 TARGET static size_t NAME(costs)(uint64_t *costs, uint8_t *out, const uint8_t *row,
                                  const uint8_t *above, size_t at, size_t n, size_t bpp)
 {
@@ -53,11 +54,11 @@ TARGET static size_t NAME(costs)(uint64_t *costs, uint8_t *out, const uint8_t *r
         ADD(average, v - (MEAN(a, b) - ((a ^ b) & 1))); /* the mean is rounded down */
         ADD(paeth, by_paeth);
     }
-    costs[NONE] += TOTAL(none);
-    costs[SUB] += TOTAL(sub);
-    costs[UP] += TOTAL(up);
-    costs[AVERAGE] += TOTAL(average);
-    costs[PAETH] += TOTAL(paeth);
+    costs[GI_PNG_NONE] += TOTAL(none);
+    costs[GI_PNG_SUB] += TOTAL(sub);
+    costs[GI_PNG_UP] += TOTAL(up);
+    costs[GI_PNG_AVERAGE] += TOTAL(average);
+    costs[GI_PNG_PAETH] += TOTAL(paeth);
     return at;
 }
 

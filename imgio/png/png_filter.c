@@ -5,6 +5,7 @@
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
 #endif
 
+#include "imgio/coded.h"
 #include "imgio/png/png_filter.h"
 
 #include <string.h>
@@ -13,8 +14,6 @@
 #elif defined __aarch64__
 #include <arm_neon.h>
 #endif
-
-enum { NONE, SUB, UP, AVERAGE, PAETH, FILTERS };
 
 #ifdef __x86_64__
 
@@ -111,20 +110,20 @@ static uint8_t paeth(int left, int up, int corner)
 static uint8_t filter_byte(int kind, const uint8_t *row, const uint8_t *above, size_t i, size_t bpp)
 {
     int left = i < bpp ? 0 : row[i - bpp], up = above[i], corner = i < bpp ? 0 : above[i - bpp];
-    int predicted = kind == NONE      ? 0
-                    : kind == SUB     ? left
-                    : kind == UP      ? up
-                    : kind == AVERAGE ? (left + up) / 2
-                                      : paeth(left, up, corner);
+    int predicted = kind == GI_PNG_NONE      ? 0
+                    : kind == GI_PNG_SUB     ? left
+                    : kind == GI_PNG_UP      ? up
+                    : kind == GI_PNG_AVERAGE ? (left + up) / 2
+                                             : paeth(left, up, corner);
     return (uint8_t)(row[i] - predicted);
 }
 
-/* Adds the costs of bytes `from` to `to` - 1, and writes the bytes of PAETH to `out`. */
+/* Adds the costs of bytes `from` to `to` - 1, and writes the bytes of GI_PNG_PAETH to `out`. */
 static void add_costs(uint64_t *costs, uint8_t *out, const uint8_t *row, const uint8_t *above,
                       size_t from, size_t to, size_t bpp)
 {
     for (size_t i = from; i < to; i++)
-        for (int kind = NONE; kind < FILTERS; kind++) {
+        for (int kind = GI_PNG_NONE; kind < GI_PNG_FILTERS; kind++) {
             out[i] = filter_byte(kind, row, above, i, bpp);
             costs[kind] += (uint64_t)(out[i] < 128 ? out[i] : 256 - out[i]);
         }
@@ -153,7 +152,7 @@ static void filter_average(uint8_t *restrict out, const uint8_t *restrict row,
         out[i] = (uint8_t)(row[i] - ((row[i - bpp] + above[i]) >> 1));
 }
 
-/* Sets the costs of all filters, and writes the bytes of PAETH to `out`. */
+/* Sets the costs of all filters, and writes the bytes of GI_PNG_PAETH to `out`. */
 static void measure(uint64_t *costs, uint8_t *out, const uint8_t *row, const uint8_t *above,
                     size_t n, size_t bpp, bool avx2)
 {
@@ -172,19 +171,19 @@ static void measure(uint64_t *costs, uint8_t *out, const uint8_t *row, const uin
 void gi_png_filter_row(uint8_t *out, const uint8_t *row, const uint8_t *above, size_t nbytes,
                        size_t bpp, bool avx2)
 {
-    uint64_t costs[FILTERS] = {0};
+    uint64_t costs[GI_PNG_FILTERS] = {0};
     measure(costs, out + 1, row, above, nbytes, bpp, avx2);
-    int best = PAETH;
-    for (int kind = PAETH - 1; kind >= NONE; kind--)
+    int best = GI_PNG_PAETH;
+    for (int kind = GI_PNG_PAETH - 1; kind >= GI_PNG_NONE; kind--)
         if (costs[kind] < costs[best])
             best = kind;
     out[0] = (uint8_t)best;
-    if (best == NONE)
+    if (best == GI_PNG_NONE)
         memcpy(out + 1, row, nbytes);
-    else if (best == SUB)
+    else if (best == GI_PNG_SUB)
         filter_sub(out + 1, row, nbytes, bpp);
-    else if (best == UP)
+    else if (best == GI_PNG_UP)
         filter_up(out + 1, row, above, nbytes);
-    else if (best == AVERAGE)
+    else if (best == GI_PNG_AVERAGE)
         filter_average(out + 1, row, above, nbytes, bpp);
 }

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-enum { NONE, SUB, UP, AVERAGE, PAETH };
-
 static unsigned magnitude(int v)
 {
     return (unsigned)(v < 0 ? -v : v);
@@ -41,9 +39,9 @@ static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, s
 {
     for (; i < n; i++) {
         int left = i < bpp ? 0 : dst[i - bpp], corner = i < bpp ? 0 : above[i - bpp];
-        int predicted = kind == SUB       ? left
-                        : kind == AVERAGE ? (left + above[i]) / 2
-                                          : paeth(left, above[i], corner);
+        int predicted = kind == GI_PNG_SUB       ? left
+                        : kind == GI_PNG_AVERAGE ? (left + above[i]) / 2
+                                                 : paeth(left, above[i], corner);
         dst[i] = (uint8_t)(src[i] + predicted);
     }
 }
@@ -69,9 +67,9 @@ undo_pixels(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t n, si
     size_t i = 0;
     for (; i + 8 <= n; i += bpp) {
         GI_PNG_LANES up = lanes_load(above + i);
-        GI_PNG_LANES predicted = kind == SUB       ? left
-                                 : kind == AVERAGE ? lanes_mean(left, up)
-                                                   : predict_paeth(left, up, corner);
+        GI_PNG_LANES predicted = kind == GI_PNG_SUB       ? left
+                                 : kind == GI_PNG_AVERAGE ? lanes_mean(left, up)
+                                                          : predict_paeth(left, up, corner);
         left = lanes_modulo(lanes_add(lanes_load(src + i), predicted));
         corner = up;
         lanes_store(dst + i, left, bpp);
@@ -103,20 +101,20 @@ undo_paeth_pair(uint8_t *high, uint8_t *low, const uint8_t *src_high, const uint
         left = pixel;
         corner = up;
     }
-    undo_bytes(high, src_high, above, i, n, bpp, PAETH);
-    undo_bytes(low, src_low, high, i ? i - bpp : 0, n, bpp, PAETH);
+    undo_bytes(high, src_high, above, i, n, bpp, GI_PNG_PAETH);
+    undo_bytes(low, src_low, high, i ? i - bpp : 0, n, bpp, GI_PNG_PAETH);
 }
 
 #define UNDO_BY_PIXELS(bytes)                                                                      \
     static void undo_##bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t n,     \
                              int kind)                                                             \
     {                                                                                              \
-        if (kind == SUB)                                                                           \
-            undo_pixels(dst, src, above, n, bytes, SUB);                                           \
-        else if (kind == AVERAGE)                                                                  \
-            undo_pixels(dst, src, above, n, bytes, AVERAGE);                                       \
+        if (kind == GI_PNG_SUB)                                                                    \
+            undo_pixels(dst, src, above, n, bytes, GI_PNG_SUB);                                    \
+        else if (kind == GI_PNG_AVERAGE)                                                           \
+            undo_pixels(dst, src, above, n, bytes, GI_PNG_AVERAGE);                                \
         else                                                                                       \
-            undo_pixels(dst, src, above, n, bytes, PAETH);                                         \
+            undo_pixels(dst, src, above, n, bytes, GI_PNG_PAETH);                                  \
     }
 
 UNDO_BY_PIXELS(3)
@@ -151,9 +149,9 @@ static bool undo_pair(uint8_t *dst, size_t stride, const uint8_t *src, const uin
 static void undo_row(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t n, size_t bpp,
                      int kind)
 {
-    if (kind == NONE)
+    if (kind == GI_PNG_NONE)
         memcpy(dst, src, n);
-    else if (kind == UP)
+    else if (kind == GI_PNG_UP)
         undo_up(dst, src, above, n);
 #ifdef GI_PNG_LANES
     else if (bpp == 3)
@@ -174,9 +172,9 @@ bool gi_png_unfilter(uint8_t *dst, size_t stride, const uint8_t *src, int rows, 
 {
     for (int y = 0; y < rows;) {
         int kind = src[0], done = 1;
-        if (kind > PAETH)
+        if (kind > GI_PNG_PAETH)
             return false;
-        if (kind == PAETH && y + 1 < rows && src[n + 1] == PAETH &&
+        if (kind == GI_PNG_PAETH && y + 1 < rows && src[n + 1] == GI_PNG_PAETH &&
             undo_pair(dst, stride, src + 1, above, n, bpp))
             done = 2;
         else

@@ -15,11 +15,8 @@ enum {
     DISTANCES = 30, /* likewise */
     END_OF_BLOCK = 256,
     RAW_NBYTES_MAX = INT32_MAX,
-    ADLER_BASE = 65521,
     ADLER_RUN = 5552, /* maximum number of bytes before the sums need the remainder (RFC 1950) */
 };
-
-enum filter { NONE, SUB, UP, AVERAGE, PAETH };
 
 /* A canonical Huffman code. */
 struct code {
@@ -202,8 +199,8 @@ static uint32_t adler32(const uint8_t *bytes, size_t nbytes)
             low += bytes[i];
             high += low;
         }
-        low %= ADLER_BASE;
-        high %= ADLER_BASE;
+        low %= GI_ADLER_BASE;
+        high %= GI_ADLER_BASE;
         bytes += n;
         nbytes -= n;
     }
@@ -250,13 +247,13 @@ static bool unfilter(uint8_t *row, const uint8_t *above, size_t n, size_t pixel,
     for (size_t i = 0; i < n; i++) {
         int left = i < pixel ? 0 : row[i - pixel], up = above ? above[i] : 0;
         int corner = above && i >= pixel ? above[i - pixel] : 0;
-        row[i] = (uint8_t)(row[i] + (filter == SUB       ? left
-                                     : filter == UP      ? up
-                                     : filter == AVERAGE ? (left + up) / 2
-                                     : filter == PAETH   ? paeth(left, up, corner)
-                                                         : 0));
+        row[i] = (uint8_t)(row[i] + (filter == GI_PNG_SUB       ? left
+                                     : filter == GI_PNG_UP      ? up
+                                     : filter == GI_PNG_AVERAGE ? (left + up) / 2
+                                     : filter == GI_PNG_PAETH   ? paeth(left, up, corner)
+                                                                : 0));
     }
-    return filter <= PAETH;
+    return filter <= GI_PNG_PAETH;
 }
 
 /* Writes a row in host order, or the colours of its indices. Returns false if an index has no

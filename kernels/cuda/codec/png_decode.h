@@ -16,9 +16,6 @@ enum {
     PNG_COST_ROUND = 3,
 };
 
-/* The filters of PNG (PNG, third edition, section 9). */
-enum { PNG_NONE, PNG_SUB, PNG_UP, PNG_AVERAGE, PNG_PAETH };
-
 /* Reasons to leave the file to imgio, in png_task.status. */
 enum { PNG_DAMAGED = 1, PNG_TOO_SLOW = 2 };
 

@@ -429,8 +429,8 @@ static enum gi_status fetch(struct gi_cuda_queue *cu, struct gi_png_strips *resu
     }
     for (size_t i = 0; i < n; i++) {
         const device_u64 raw = i == n - 1 ? e->last_nbytes : e->strip_nbytes;
-        const uint32_t low = (uint32_t)((1 + strips[i].sum) % ADLER);
-        const uint32_t high = (uint32_t)((raw + strips[i].weighted) % ADLER);
+        const uint32_t low = (uint32_t)((1 + strips[i].sum) % GI_ADLER_BASE);
+        const uint32_t high = (uint32_t)((raw + strips[i].weighted) % GI_ADLER_BASE);
         result->strips[i].at = (size_t)strips[i].at;
         result->strips[i].nbytes = (size_t)strips[i].nbytes;
         result->strips[i].adler = high << 16 | low;

@@ -6,12 +6,7 @@
 #include "kernels/cuda/common/measure.h"
 #include "kernels/png_encode.h"
 
-enum {
-    ROW_THREADS = 256,
-    ADLER = 65521, /* base of Adler-32 (RFC 1950) */
-};
-
-enum { NONE, SUB, UP, AVERAGE, PAETH, FILTERS };
+enum { ROW_THREADS = 256 };
 
 /* State of a strip. */
 struct strip {
@@ -109,11 +104,12 @@ static __device__ inline uint32_t paeth(uint32_t a, uint32_t b, uint32_t c)
 
 static __device__ inline uint32_t filtered(const struct near &n, int kind)
 {
-    const uint32_t predicted = kind == NONE      ? 0
-                               : kind == SUB     ? n.a
-                               : kind == UP      ? n.b
-                               : kind == AVERAGE ? (n.a & n.b) + ((n.a ^ n.b) >> 1 & 0x7f7f7f7f)
-                                                 : paeth(n.a, n.b, n.c);
+    const uint32_t predicted = kind == GI_PNG_NONE  ? 0
+                               : kind == GI_PNG_SUB ? n.a
+                               : kind == GI_PNG_UP  ? n.b
+                               : kind == GI_PNG_AVERAGE
+                                   ? (n.a & n.b) + ((n.a ^ n.b) >> 1 & 0x7f7f7f7f)
+                                   : paeth(n.a, n.b, n.c);
     return __vsub4(n.v, predicted);
 }
 
@@ -133,7 +129,7 @@ static __device__ inline void store_row(const struct encoding &e, uint8_t *out, 
     if (threadIdx.x == 0) {
         out[0] = (uint8_t)kind;
         *sum = (device_u64)kind;
-        *weighted = (device_u64)(left % ADLER) * (device_u64)kind;
+        *weighted = (device_u64)(left % GI_ADLER_BASE) * (device_u64)kind;
     }
     for (int k = (int)threadIdx.x; k < nwords; k += ROW_THREADS) {
         const uint32_t used = used_of(e, k), at = 1 + 4 * (uint32_t)k;
@@ -143,17 +139,17 @@ static __device__ inline void store_row(const struct encoding &e, uint8_t *out, 
             out[at + i] = (uint8_t)(word >> 8 * i);
         *sum += bytes;
         /* The weights of the bytes are left - at, left - at - 1 and so on. */
-        *weighted +=
-            (device_u64)((left - at) % ADLER + ADLER) * bytes - __dp4a(word, 0x03020100u, 0u);
+        *weighted += (device_u64)((left - at) % GI_ADLER_BASE + GI_ADLER_BASE) * bytes -
+                     __dp4a(word, 0x03020100u, 0u);
     }
 }
 
 static __global__ void __launch_bounds__(ROW_THREADS) filter_rows(struct encoding e)
 {
-    __shared__ device_u64 costs[FILTERS], sums[2];
+    __shared__ device_u64 costs[GI_PNG_FILTERS], sums[2];
     const int y = (int)blockIdx.x, number = y / e.strip_rows;
-    uint32_t mine[FILTERS] = {0, 0, 0, 0, 0}; /* a row has less than 2^31 bytes */
-    if (threadIdx.x < FILTERS)
+    uint32_t mine[GI_PNG_FILTERS] = {0, 0, 0, 0, 0}; /* a row has less than 2^31 bytes */
+    if (threadIdx.x < GI_PNG_FILTERS)
         costs[threadIdx.x] = 0;
     if (threadIdx.x < 2)
         sums[threadIdx.x] = 0;
@@ -163,17 +159,17 @@ static __global__ void __launch_bounds__(ROW_THREADS) filter_rows(struct encodin
         const struct near n = near_of(e, y, k);
         const uint32_t mask = ~0u >> (32 - 8 * used_of(e, k));
 #pragma unroll
-        for (int kind = NONE; kind < FILTERS; kind++)
+        for (int kind = GI_PNG_NONE; kind < GI_PNG_FILTERS; kind++)
             mine[kind] = __dp4a(__vabs4(filtered(n, kind) & mask), 0x01010101u, mine[kind]);
     }
-    for (int kind = NONE; kind < FILTERS; kind++) {
+    for (int kind = GI_PNG_NONE; kind < GI_PNG_FILTERS; kind++) {
         const device_u64 sum = warp_sum((device_u64)mine[kind]);
         if (threadIdx.x % WARP == 0)
             atomicAdd(&costs[kind], sum);
     }
     __syncthreads();
-    int best = PAETH;
-    for (int kind = PAETH - 1; kind >= NONE; kind--)
+    int best = GI_PNG_PAETH;
+    for (int kind = GI_PNG_PAETH - 1; kind >= GI_PNG_NONE; kind--)
         best = costs[kind] < costs[best] ? kind : best;
     /* Store. */
     const uint32_t at = (uint32_t)(y - number * e.strip_rows) * (1 + e.row_nbytes);

@@ -20,7 +20,6 @@
 #include "kernels/cuda/common/measure.h"
 
 enum {
-    ADLER = 65521, /* base of Adler-32 (RFC 1950) */
     RESOLVE_THREADS = 256,
     BYTES = 4,      /* bytes of a thread */
     UNDO_WARPS = 4, /* of a thread block; each undoes the filters of a group of rows */
@@ -80,7 +79,7 @@ static __global__ void __launch_bounds__(RESOLVE_THREADS) resolve_bytes(struct p
         sums[threadIdx.x] = 0;
     __syncthreads();
     sum = warp_sum(sum);
-    weighted = warp_sum(weighted) % ADLER;
+    weighted = warp_sum(weighted) % GI_ADLER_BASE;
     if (threadIdx.x % WARP == 0) {
         atomicAdd(&sums[0], sum);
         atomicAdd(&sums[1], weighted);
@@ -113,9 +112,9 @@ struct neighbours {
 
 static __device__ inline struct neighbours neighbours_of(uint8_t filter)
 {
-    const bool both = filter == PNG_AVERAGE || filter == PNG_PAETH;
-    return {both || filter == PNG_SUB ? UINT32_MAX : 0, both || filter == PNG_UP ? UINT32_MAX : 0,
-            filter == PNG_AVERAGE};
+    const bool both = filter == GI_PNG_AVERAGE || filter == GI_PNG_PAETH;
+    return {both || filter == GI_PNG_SUB ? UINT32_MAX : 0,
+            both || filter == GI_PNG_UP ? UINT32_MAX : 0, filter == GI_PNG_AVERAGE};
 }
 
 /* Returns what the filter predicts for a byte. */
@@ -247,8 +246,8 @@ static __device__ inline bool adler_agrees(const struct png_task &task)
 {
     const uint8_t *end = (const uint8_t *)task.words + task.stream_nbytes;
     const uint32_t want = (uint32_t)end[-4] << 24 | end[-3] << 16 | end[-2] << 8 | end[-1];
-    const uint32_t low = (uint32_t)((1 + task.state->sum) % ADLER);
-    const uint32_t high = (uint32_t)((task.raw_nbytes + task.state->weighted) % ADLER);
+    const uint32_t low = (uint32_t)((1 + task.state->sum) % GI_ADLER_BASE);
+    const uint32_t high = (uint32_t)((task.raw_nbytes + task.state->weighted) % GI_ADLER_BASE);
     return want == (high << 16 | low);
 }
 
@@ -273,7 +272,7 @@ static __global__ void __launch_bounds__(UNDO_THREADS) undo_filters(struct png_t
         .mine = &task.stored[i],
     };
     undo_group<PIXEL, WORDS>(task, g, filter);
-    if (filter > PNG_PAETH || (i == 0 && threadIdx.x == 0 && !adler_agrees(task)))
+    if (filter > GI_PNG_PAETH || (i == 0 && threadIdx.x == 0 && !adler_agrees(task)))
         task.state->damaged = 1;
 }
 
