@@ -20,9 +20,9 @@ static enum gi_status turn(struct gi_queue *queue, struct gi_image *image, int l
     return status;
 }
 
-static enum gi_status decode(struct gi_queue *queue, struct gi_image *image,
-                             const struct gi_image *scan, const struct gi_coded *coded,
-                             struct gi_err *err)
+enum gi_status gi_coded_decode(struct gi_queue *queue, struct gi_image *image,
+                               const struct gi_image *scan, const struct gi_coded *coded,
+                               struct gi_err *err)
 {
     const struct gi_jpeg_decode jpeg = {&coded->frame, coded->denominator};
     const struct gi_png_decode png = {&coded->png};
@@ -44,10 +44,10 @@ enum gi_status gi_execution_decode(struct gi_queue *queue, struct gi_image *imag
         return status;
     status = k->alloc(queue, image, swap ? host->height : host->width,
                       swap ? host->width : host->height, host->channels, host->type, err);
-    if (!status && (status = decode(queue, image, &src, coded, err)))
+    if (!status && (status = gi_coded_decode(queue, image, &src, coded, err)))
         k->release(queue, image);
-    if (status) /* decode() waits for the copy of the scan only if it succeeds, so wait here before
-                 * the host frees the scan */
+    if (status) /* the primitive waits for the copy of the scan only if it succeeds, so wait here
+                 * before the host frees the scan */
         k->wait(queue, &ticket, NULL);
     k->release(queue, &src);
     return status || !coded->layout ? status : turn(queue, image, coded->layout, err);

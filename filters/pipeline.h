@@ -65,6 +65,13 @@ struct gi_ending {
     struct gi_encoded encoded;
 };
 
+/* Decodes a file that is still coded into `image`, which the caller has allocated, by jpeg_decode
+ * or png_decode (kernels/codec.h). `scan` is gi_coded_scan(coded); both images are on the backend.
+ * Errors: those of the primitive. */
+enum gi_status gi_coded_decode(struct gi_queue *queue, struct gi_image *image,
+                               const struct gi_image *scan, const struct gi_coded *coded,
+                               struct gi_err *err);
+
 /* Frees what a device has encoded. *encoded is zero afterwards. */
 void gi_encoded_free(struct gi_encoded *encoded);
 

@@ -87,14 +87,11 @@ static enum gi_status decode_on_gpu(const struct gi_coded *coded, struct worker 
     struct gi_queue *queue = worker->queue;
     const struct gi_kernels *k = queue->k;
     const struct gi_image scan = gi_coded_scan(coded);
-    const struct gi_jpeg_decode jpeg = {&coded->frame, 1};
-    const struct gi_png_decode png = {&coded->png};
     struct gi_image src;
     enum gi_status status = k->upload(queue, &src, &scan, NULL, &worker->err);
     if (status)
         return status;
-    status = coded->is_png ? k->png_decode(queue, &worker->image, &src, &png, &worker->err)
-                           : k->jpeg_decode(queue, &worker->image, &src, &jpeg, &worker->err);
+    status = gi_coded_decode(queue, &worker->image, &src, coded, &worker->err);
     k->release(queue, &src);
     return status;
 }

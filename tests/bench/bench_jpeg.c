@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "filters/pipeline.h"
 #include "imgio/imgio.h"
 #include "kernels/codec.h"
 #include "kernels/kernels.h"
@@ -61,17 +62,13 @@ static void decode_on(const struct job *job, struct gi_queue *queue)
     const struct gi_kernels *k = queue->k;
     const struct gi_coded *coded = job->coded->coded;
     const struct gi_image scan = gi_coded_scan(coded);
-    const struct gi_jpeg_decode jpeg = {&coded->frame, 1};
-    const struct gi_png_decode png = {&coded->png};
     struct gi_err err = {0};
     struct gi_image src, image;
     check(k->upload(queue, &src, &scan, NULL, &err), &err);
     check(k->alloc(queue, &image, job->image->width, job->image->height, job->image->channels,
                    job->image->type, &err),
           &err);
-    check(coded->is_png ? k->png_decode(queue, &image, &src, &png, &err)
-                        : k->jpeg_decode(queue, &image, &src, &jpeg, &err),
-          &err);
+    check(gi_coded_decode(queue, &image, &src, coded, &err), &err);
     k->release(queue, &src);
     k->release(queue, &image);
 }

@@ -5,6 +5,7 @@
 
 #include "small.h"
 
+#include "filters/pipeline.h"
 #include "imgio/coded.h"
 #include "imgio/imgio.h"
 #include "imgio/metadata/exif.h"
@@ -45,10 +46,7 @@ static inline enum gi_status coded_decode(struct gi_image *image, const struct g
 {
     struct gi_queue *queue = small_queue();
     const struct gi_image scan = gi_coded_scan(coded);
-    const struct gi_jpeg_decode jpeg = {&coded->frame, coded->denominator};
-    const struct gi_png_decode png = {&coded->png};
-    return coded->is_png ? queue->k->png_decode(queue, image, &scan, &png, NULL)
-                         : queue->k->jpeg_decode(queue, image, &scan, &jpeg, NULL);
+    return gi_coded_decode(queue, image, &scan, coded, NULL);
 }
 
 /* Compares two images of one type. */

@@ -5,6 +5,7 @@
 
 #include "imgio/metadata/exif.h"
 
+#include "filters/pipeline.h"
 #include "kernels/kernels.h"
 
 static struct gi_queue *queues[2]; /* of the CPU and of CUDA */
@@ -55,8 +56,6 @@ enum gi_status coded_decode_on(struct gi_queue *queue, struct gi_image *image,
 {
     const struct gi_kernels *k = queue->k;
     const struct gi_image scan = gi_coded_scan(coded->coded);
-    const struct gi_jpeg_decode jpeg = {&coded->coded->frame, coded->coded->denominator};
-    const struct gi_png_decode png = {&coded->coded->png};
     struct gi_image src, dst;
     assert_int_equal(k->upload(queue, &src, &scan, NULL, NULL), GI_OK);
     bool swap = coded->coded->layout & GI_LAYOUT_TRANSPOSE;
@@ -64,8 +63,7 @@ enum gi_status coded_decode_on(struct gi_queue *queue, struct gi_image *image,
                               swap ? coded->width : coded->height, coded->channels, coded->type,
                               NULL),
                      GI_OK);
-    enum gi_status status = coded->coded->is_png ? k->png_decode(queue, &dst, &src, &png, NULL)
-                                                 : k->jpeg_decode(queue, &dst, &src, &jpeg, NULL);
+    enum gi_status status = gi_coded_decode(queue, &dst, &src, coded->coded, NULL);
     k->release(queue, &src);
     if (status)
         k->release(queue, &dst);
