@@ -12,7 +12,7 @@ char *gi_gpus_visible(const char *root, const char *before, const int *numbers, 
 
 /* Called before any CUDA call, with the numbers of the GPUs that the process will use, or with n 0
  * if it may use all. Makes CUDA see only these GPUs, if gi_gpus_visible() allows that, and run
- * the kernels of 16 queues at a time, if the process does not go on with other commands. Sets
- * ordinals[i] to the number that CUDA then gives to the GPU numbers[i]. Later calls set only the
- * ordinals. For the main thread. */
+ * the kernels of GI_QUEUES_A_GPU queues at a time, if the process does not go on with other
+ * commands. Sets ordinals[i] to the number that CUDA then gives to the GPU numbers[i]. Later calls
+ * set only the ordinals. For the main thread. */
 void gi_gpus_see_only(int *ordinals, const int *numbers, int n);
