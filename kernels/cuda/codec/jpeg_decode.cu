@@ -3,10 +3,9 @@
  * of the last coordinate of the grid; a task describes each image.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/codec/jpeg_decode.h"
+#include "kernels/cuda/codec/take.cuh"
 
 #include <string.h>
-
-enum { ALIGN = 512 /* of the arrays in scratch memory, in bytes */ };
 
 /* The arguments of one call, and what became of it. */
 struct call {
@@ -90,15 +89,6 @@ static bool task_make(struct upload *upload, const struct call *call)
     return true;
 }
 
-/* Gives an array the next part of the scratch memory, which begins at *base. If *base is NULL, only
- * counts. */
-template <typename T> static T *take(char *base, size_t *used, size_t n)
-{
-    T *array = base ? (T *)(base + *used) : NULL;
-    *used += (n * sizeof(T) + ALIGN - 1) / ALIGN * ALIGN;
-    return array;
-}
-
 /* Places the arrays of a task in scratch memory, except coefficients and status. */
 static void task_place(struct jpeg_task *task, char *base, size_t *used)
 {
@@ -161,7 +151,7 @@ static enum gi_status decode(struct gi_cuda_queue *cu, struct upload *uploads, u
                              unsigned n, struct gi_err *err)
 {
     char *scratch;
-    size_t uploads_nbytes = (n * sizeof *uploads + ALIGN - 1) / ALIGN * ALIGN;
+    size_t uploads_nbytes = (n * sizeof *uploads + TAKE_ALIGN - 1) / TAKE_ALIGN * TAKE_ALIGN;
     size_t nbytes = place(uploads, n, NULL).nbytes + uploads_nbytes;
     enum gi_status made = gi_cuda_scratch(cu, (void **)&scratch, nbytes, err);
     if (made)
@@ -204,7 +194,8 @@ static enum gi_status subsequences(struct gi_queue *queue, struct gi_image *resu
     struct gi_cuda_queue *cu = gi_cuda(queue);
     const struct gi_allocator *pinned = &cu->device->host_allocator;
     const struct call call = {result, scan, spec};
-    struct upload *upload = (struct upload *)pinned->alloc(pinned->self, sizeof *upload + ALIGN);
+    struct upload *upload =
+        (struct upload *)pinned->alloc(pinned->self, sizeof *upload + TAKE_ALIGN);
     if (!upload)
         return gi_fail(err, GI_E_MEMORY, "out of memory: pinned memory");
     uint32_t *status = (uint32_t *)(upload + 1);

@@ -2,23 +2,16 @@
  * copy and undoes the filters (png_unfilter.cu), and replaces indices by the colours of the
  * palette. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/codec/png_decode.h"
+#include "kernels/cuda/codec/take.cuh"
 
 #include <string.h>
 
 enum {
-    ALIGN = 512,                 /* of the arrays in scratch memory, in bytes */
     STREAM_NBYTES_MAX = 1 << 28, /* so that positions of bits fit in 32 bits */
     RAW_NBYTES_MAX = 1 << 27,    /* of which each takes five bytes of scratch memory or more */
     ROWS_PART_MAX = 8,   /* size of png_task.rows, which has gaps, in parts of the filtered rows */
     GROUP_COST_MOST = 8, /* of undoing the filters of a group, in units of png_task.cost_most */
 };
-
-template <typename T> static T *take(char *base, size_t *used, size_t n)
-{
-    T *array = base ? (T *)(base + *used) : NULL;
-    *used += (n * sizeof(T) + ALIGN - 1) / ALIGN * ALIGN;
-    return array;
-}
 
 /* Divides the scratch memory from `base` on. If `base` is NULL, only counts. Returns its size. The
  * first *zeroed_nbytes bytes must be 0. */
@@ -68,7 +61,7 @@ static bool task_make(struct png_task *task, const struct gi_image *result,
     task->height = (uint32_t)frame->height;
     task->raw_nbytes = (task->row_nbytes + 1) * task->height;
     task->pixel_nbytes = (uint32_t)pixel_nbytes;
-    task->chunk_nbytes = gi_cuda_png_chunk(task->pixel_nbytes);
+    task->chunk_nbytes = png_chunk_nbytes(task->pixel_nbytes);
     task->nchunks = (task->row_nbytes + task->chunk_nbytes - 1) / task->chunk_nbytes;
     task->nsteps = task->nchunks + PNG_GROUP_ROWS - 1;
     task->ngroups = (task->height + PNG_GROUP_ROWS - 1) / PNG_GROUP_ROWS;

@@ -107,11 +107,11 @@ enum gi_status gi_cuda_png_unfilter(struct gi_cuda_queue *cu, const struct png_t
                                     const struct gi_image *result,
                                     const struct png_palette *palette, struct gi_err *err);
 
-/* Bytes of a chunk, for pixels of 1, 2, 3, 4, 6 or 8 bytes: whole pixels and whole words. */
-static inline uint32_t gi_cuda_png_chunk(uint32_t pixel_nbytes)
+/* Bytes of a chunk, for pixels of 1, 2, 3, 4, 6 or 8 bytes: 8, 4, 4, 4, 4 or 2 pixels, which are
+ * whole words. */
+static constexpr __host__ __device__ uint32_t png_chunk_nbytes(uint32_t pixel_nbytes)
 {
-    return pixel_nbytes == 1 || pixel_nbytes == 8 ? pixel_nbytes * (pixel_nbytes == 1 ? 8 : 2)
-                                                  : pixel_nbytes * 4;
+    return pixel_nbytes == 1 ? 8 : pixel_nbytes == 8 ? 16 : 4 * pixel_nbytes;
 }
 
 #endif

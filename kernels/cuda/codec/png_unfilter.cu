@@ -197,11 +197,8 @@ static __device__ inline void undo_group(const struct png_task &task, const stru
                                          uint8_t filter)
 {
     const uint32_t lane = threadIdx.x % WARP, nchunks = task.nchunks;
-    struct undoing<PIXEL> row = {
-        neighbours_of(filter), {},
-        {
-        }
-    };
+    struct undoing<PIXEL> row = {};
+    row.use = neighbours_of(filter);
     uint32_t ahead[STEPS_AHEAD][WORDS], done[WORDS] = {}, edge[WORDS] = {};
 #pragma unroll
     for (uint32_t k = 0; k < STEPS_AHEAD; k++)
@@ -251,9 +248,10 @@ static __device__ inline bool adler_agrees(const struct png_task &task)
     return want == (high << 16 | low);
 }
 
-template <int PIXEL, int WORDS>
+template <int PIXEL>
 static __global__ void __launch_bounds__(UNDO_THREADS) undo_filters(struct png_task task)
 {
+    constexpr int WORDS = png_chunk_nbytes(PIXEL) / 4;
     __shared__ uint32_t block; /* in the order in which thread blocks begin */
     if (threadIdx.x == 0)
         block = atomicAdd(&task.state->begun, 1);
@@ -308,22 +306,22 @@ enum gi_status gi_cuda_png_unfilter(struct gi_cuda_queue *cu, const struct png_t
     const unsigned blocks = (task->ngroups + UNDO_WARPS - 1) / UNDO_WARPS;
     switch (task->pixel_nbytes) {
     case 1:
-        undo_filters<1, 2><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        undo_filters<1><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
         break;
     case 2:
-        undo_filters<2, 2><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        undo_filters<2><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
         break;
     case 3:
-        undo_filters<3, 3><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        undo_filters<3><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
         break;
     case 4:
-        undo_filters<4, 4><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        undo_filters<4><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
         break;
     case 6:
-        undo_filters<6, 6><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        undo_filters<6><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
         break;
     default:
-        undo_filters<8, 4><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        undo_filters<8><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
         break;
     }
     GI_CUDA_LAUNCHED();
