@@ -1,4 +1,4 @@
-/* With the options that nobody gave, a device may encode the JPEGs and PNGs that a command writes.
+/* With the defaults of all options a device may encode the JPEGs and PNGs that a command writes.
  * Sources: cli/args/image_saving*
  * SPDX-License-Identifier: MIT */
 #include "test.h"

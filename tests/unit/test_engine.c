@@ -28,7 +28,7 @@ static struct batch {
     uint64_t nbytes;          /* that each item reserves */
     int slow;                 /* number of the item that is slow, or -1 */
     int fails;                /* number of the item that fails, or -1 */
-    int ends_at;              /* after so many items the source fails, or -1 */
+    int ends_at;              /* number of items after which the source fails, or -1 */
     unsigned next_us, put_us; /* how long the source and the target take */
     struct gi_engine *engine;
     pthread_mutex_t lock; /* of the following members */

@@ -80,7 +80,7 @@ for k in 1 2; do expect 0 long gpuimg invert --files-from twice --out-dir flat -
 expect 1 gpuimg report merge flat1.jsonl flat2.jsonl -o some.jsonl
 check "an output of two tasks is found when reports are merged" grep -q 'in/a/0.pgm and none/0.pgm have the same output' err
 
-# What is refused before any work, as for lists in memory and with the same messages.
+# Conflicts that are refused before any work, with the messages of lists in memory.
 refused() { # refused NAME ARGUMENT...
     local name=$1
     shift
