@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/shell_watchdog.h"
 #include "cli/stop.h"
 #include "imgio/small.h"
 
@@ -84,9 +85,9 @@ void gi_shell_keep_environment(void)
 
 /* Spawns the shell. Returns 0 or an error number. posix_spawn() copies no page tables, which
  * fork() does, and which takes long in a process with much memory. */
-static int spawn(pid_t *pid, const char *command, int from, int to)
+static int spawn(pid_t *pid, const char *command, int from, int to, int watchdog)
 {
-    const char *const argv[] = {"sh", "-c", command, NULL};
+    const char *const argv[] = {"sh", "-c", gi_watchdog_register, command, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
     sigset_t none, reset;
@@ -101,6 +102,8 @@ static int spawn(pid_t *pid, const char *command, int from, int to)
                                                            O_RDONLY, 0);
     if (!why)
         why = posix_spawn_file_actions_adddup2(&files, to >= 0 ? to : STDERR_FILENO, STDOUT_FILENO);
+    if (!why)
+        why = posix_spawn_file_actions_adddup2(&files, watchdog, GI_WATCHDOG_FD);
     posix_spawnattr_setflags(&how,
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigdefault(&how, &reset);
@@ -112,6 +115,21 @@ static int spawn(pid_t *pid, const char *command, int from, int to)
     return why;
 }
 
+/* Returns the descriptor by which a command registers at the watchdog, or -1. */
+static int open_watchdog(void)
+{
+    bool again;
+    pthread_mutex_lock(&environment.lock);
+    int fd = gi_watchdog_open(environment.strings, &again);
+    for (int i = 0; i < GROUPS && fd >= 0 && again; i++) {
+        pid_t group = atomic_load(&groups[i]);
+        if (group)
+            gi_watchdog_add(group);
+    }
+    pthread_mutex_unlock(&environment.lock);
+    return fd;
+}
+
 enum gi_status gi_shell_start(struct gi_shell **out, const char *name, int from, int to,
                               struct gi_err *err)
 {
@@ -121,7 +139,8 @@ enum gi_status gi_shell_start(struct gi_shell **out, const char *name, int from,
     gi_shell_keep_environment();
     /* If it were ignored, the exit status would be lost. */
     signal(SIGCHLD, SIG_DFL);
-    int why = spawn(&shell->pid, gi_shell_command(name), from, to);
+    int watchdog = open_watchdog();
+    int why = watchdog < 0 ? errno : spawn(&shell->pid, gi_shell_command(name), from, to, watchdog);
     if (why) {
         free(shell);
         return gi_fail(err, GI_E_AGAIN, "%s: no process for it: %s", name, strerror(why));
@@ -142,6 +161,7 @@ static bool is_over(const struct gi_shell *shell)
 static void reap(struct gi_shell *shell)
 {
     replace_group(shell->pid, 0);
+    gi_watchdog_remove(shell->pid);
     while (waitpid(shell->pid, &shell->ending, 0) < 0 && errno == EINTR)
         ;
     shell->ended = true;

@@ -45,17 +45,20 @@ static void end_child(void)
 }
 
 /* Runs in the child: writes the output to standard output, and stores an error in *fault. */
-static _Noreturn void work_in_child(int to, unsigned seconds, gi_subprocess_fn *work,
+static _Noreturn void work_in_child(pid_t parent, int to, unsigned seconds, gi_subprocess_fn *work,
                                     const void *arg, struct gi_err *fault)
 {
     static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
     struct gi_sink *sink;
-    /* The child must not remove the parent's temporary files, nor outlive the parent. */
+    /* The child must not remove the parent's temporary files, nor outlive the parent, whose thread
+     * waits for the child. */
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         signal(deadly[i], SIG_DFL);
     gi_small_ends_by(end_child);
     signal(SIGALRM, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before the call */
+        _exit(GI_EXIT_AGAIN);
     alarm(seconds);
     limit_memory();
     int silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -115,11 +118,11 @@ static enum gi_status run(struct gi_sink *sink, const char *what, unsigned secon
 {
     int ending = 0, why = 0;
     gi_library_hold();
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     why = child < 0 ? errno : 0;
     gi_library_release();
     if (child == 0)
-        work_in_child(ends[1], seconds, work, arg, fault);
+        work_in_child(parent, ends[1], seconds, work, arg, fault);
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);

@@ -3,16 +3,61 @@
  * Sources: cli/shell*
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "imgio_folder.h"
 #include "cli/shell.h"
 
 static char path[128];
+
+static void *start(void *arg)
+{
+    struct gi_shell *shell;
+    struct gi_err err;
+    const int *to = arg;
+    if (gi_shell_start(&shell, "pipe:echo; (trap '' TERM; sleep 100) | sleep 100", -1, *to, &err))
+        _exit(1);
+    return NULL;
+}
+
+/* Starts a command in a thread, which ends, and waits. */
+static _Noreturn void start_and_wait(int to)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, start, &to) || pthread_join(thread, NULL))
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+/* All processes of a command end after the process that started the command was killed, but not
+ * after its thread has ended. This is the first test, because the process that is killed must not
+ * have the watchdog of this one. */
+TEST(orphans)
+{
+    int ends[2];
+    char byte;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t child = fork();
+    if (child == 0)
+        start_and_wait(ends[1]);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    struct pollfd end = {.fd = ends[0]};
+    assert_int_equal(poll(&end, 1, 300), 0);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(poll(&end, 1, 30000), 1);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+}
 
 TEST(names)
 {
@@ -114,6 +159,43 @@ TEST(killed)
         assert_int_equal(read(ends[0], &byte, 1), 0);
         close(ends[0]);
     }
+}
+
+/* Ends the watchdog, which is a child of this process. */
+static void kill_watchdog(void)
+{
+    static const char title[] = "gpuimg watchdog"; /* its last argument */
+    char name[64], text[64];
+    snprintf(name, sizeof name, "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(name, "r");
+    int pid, killed = 0;
+    assert_non_null(file);
+    while (fscanf(file, "%d", &pid) == 1) {
+        snprintf(text, sizeof text, "/proc/%d/cmdline", pid);
+        FILE *words = fopen(text, "r");
+        char last[8192] = "";
+        size_t n = words ? fread(last, 1, sizeof last - 1, words) : 0;
+        if (words)
+            fclose(words);
+        if (n >= sizeof title && memcmp(last + n - sizeof title, title, sizeof title) == 0) {
+            kill(pid, SIGKILL);
+            assert_int_equal(waitpid(pid, NULL, 0), pid);
+            killed++;
+        }
+    }
+    fclose(file);
+    assert_int_equal(killed, 1);
+}
+
+/* A watchdog that was killed is replaced. */
+TEST(watchdog)
+{
+    struct gi_err err;
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(run("pipe:true", -1, -1, &err), GI_OK);
+    kill_watchdog();
+    assert_int_equal(run("pipe:true", -1, -1, &err), GI_OK);
+    kill_watchdog();
 }
 
 TEST_PATH(path, "from")

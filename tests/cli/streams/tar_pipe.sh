@@ -188,7 +188,7 @@ stop() {
     for ((n = 0; n < 200; n++)); do runs "$(<ready)" || break; sleep 0.02; done
     if runs "$(<ready)"; then fail "$1: the command has not ended: $2 $3"; else pass; fi
 }
-for signal in INT TERM HUP; do
+for signal in INT TERM HUP KILL; do
     rm -f sent/*
     stop $signal 'pipe:cat x-0.tar; (sleep 60 & echo $! >to; mv to ready; wait) | cat' 'pipe:cat >sent/made.tar'
     check "$signal while a tar is read: exit status $code, nothing is sent" test $code -gt 128 -a ! -e sent/made.tar
@@ -196,6 +196,18 @@ for signal in INT TERM HUP; do
     check "$signal while a tar is sent: exit status $code, it is not sent" test $code -gt 128 -a ! -e sent/made.tar
     check "$signal: the report does not have it as done" sh -c '! grep -v "\"tar\"" s.jsonl | grep -q "\"status\": \"done\""'
 done
+
+# Whenever gpuimg is killed, what a command has sent is whole.
+rm -f sent/*
+for ms in 030 060 100 150; do
+    "$GPUIMG" blur --tar 'pipe:cat x-{0..3}.tar' 'pipe:n={0..3}; cat >sent/$n.part && sleep 0.02 && mv sent/$n.part sent/$n.tar' 2>err &
+    pid=$!
+    sleep 0.$ms
+    { kill -KILL $pid; wait $pid; } 2>/dev/null
+    sleep 0.1
+    for i in 0 1 2 3; do [[ ! -e sent/$i.tar ]] || same "killed after $ms ms: $i" sent/$i.tar want-$i.tar; done
+done
+rm -f sent/*
 
 # ---- full disks ----
 mount_disk() { unshare --user --map-root-user --mount true 2>/dev/null; }
