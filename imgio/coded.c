@@ -17,16 +17,21 @@ bool gi_decode_wants_coded(const struct gi_decode *decode, enum gi_coded_kinds k
            !options->labels && !options->header_only && decode->nbytes <= FILE_NBYTES_MAX;
 }
 
+void gi_decode_stay_coded(struct gi_decode *decode, size_t more)
+{
+    decode->coded = true;
+    decode->coded_nbytes = gi_coded_room(decode->nbytes + more);
+}
+
 enum gi_status gi_decode_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
-                                    size_t more, struct gi_err *err)
+                                    struct gi_err *err)
 {
     size_t nbytes = decode->nbytes;
     struct gi_image *image = decode->image;
     struct gi_coded *kept = gi_small_alloc(sizeof *kept);
     *kept = *coded;
-    enum gi_status status =
-        gi_image_alloc_from(&kept->file, decode->options->allocator,
-                            (int)gi_coded_room(nbytes + more), 1, 1, GI_U8, err);
+    enum gi_status status = gi_image_alloc_from(&kept->file, decode->options->allocator,
+                                                (int)decode->coded_nbytes, 1, 1, GI_U8, err);
     if (status) {
         free(kept);
         return status;

@@ -22,9 +22,10 @@ struct gi_decode {
     int orientation;
     struct gi_rounding rounding; /* of samples that the decoder reads as 32-bit floats */
     bool coded; /* set by a decoder whose image stays coded: gi_decode_alloc() then only checks */
-    bool followed;     /* another file of an image is behind this one (gi_decode_add_rest()) */
-    bool profile_used; /* the ICC profile converted inks, and is not kept */
-    int shrink;        /* factor by which the decoder reduces each side; 0 means 1 */
+    size_t coded_nbytes; /* with `coded`: of the copy of the file; 0: there is none */
+    bool followed;       /* another file of an image is behind this one (gi_decode_add_rest()) */
+    bool profile_used;   /* the ICC profile converted inks, and is not kept */
+    int shrink;          /* factor by which the decoder reduces each side; 0 means 1 */
     /* rectangle of the stored picture that is read; a width of 0 means the whole picture */
     struct gi_window window;
     int whole_width, whole_height; /* of the picture, if only the window, or only rows, are read */
@@ -68,10 +69,13 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
 /* Returns whether the caller wants an image of this kind to stay coded, and its file is small
  * enough. */
 bool gi_decode_wants_coded(const struct gi_decode *decode, enum gi_coded_kinds kind);
-/* Sets decode->image->coded to *coded with a copy of the file, behind which there is memory for
- * `more` bytes. Called after gi_decode_alloc() with decode->coded. Errors: GI_E_MEMORY. */
+/* Called before gi_decode_alloc() if the image stays coded: there will be a copy of the file,
+ * behind which there is memory for `more` bytes. */
+void gi_decode_stay_coded(struct gi_decode *decode, size_t more);
+/* After gi_decode_alloc(), sets decode->image->coded to *coded with that copy. Errors:
+ * GI_E_MEMORY. */
 enum gi_status gi_decode_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
-                                    size_t more, struct gi_err *err);
+                                    struct gi_err *err);
 
 /* Takes the chosen bands of the image that was decoded, or refuses bands that the caller does not
  * take (imgio/bands.c). Errors: GI_E_UNSUPPORTED, GI_E_MEMORY. */

@@ -172,6 +172,8 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
                        "decodes to %llu bytes, over the limit of %llu; --max-bytes raises it",
                        (unsigned long long)nbytes, (unsigned long long)limits->max_bytes);
     const struct gi_shape_listener *listener = decode->options->listener;
+    if (listener && listener->coded && decode->coded_nbytes)
+        listener->coded(listener->arg, decode->coded_nbytes);
     if (listener)
         listener->tell(listener->arg, &shape);
     decode->begun = true;

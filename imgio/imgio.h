@@ -34,6 +34,8 @@ struct gi_shape_listener {
      * samples. The image is that rectangle, its `shrunk` has the factor 1, and damage elsewhere is
      * not noticed. Other formats never ask. NULL if all samples are needed. */
     bool (*window)(void *arg, const struct gi_image *picture, struct gi_window *window);
+    /* Before `tell`, gets the bytes of the copy of a file that stays coded. May be NULL. */
+    void (*coded)(void *arg, size_t nbytes);
 };
 
 /* The part of an input that was read to recognise its format, and the reader for the rest.

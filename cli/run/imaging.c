@@ -139,6 +139,7 @@ struct coming {
     const struct gi_imaging *imaging;
     struct gi_item *item;
     bool told;
+    size_t coded_nbytes; /* of the copy of a file that stays coded */
 };
 
 /* Takes the chain's pipeline for an image of this shape. Returns false if there is no chain, or if
@@ -192,8 +193,15 @@ static void expect(const struct gi_imaging *imaging, const struct gi_item *item,
     gi_plans_give_back(plans_of(imaging, item), &use);
 }
 
-/* Reserves memory for the samples as stored, for the converted samples, for the results, and for
- * the search for their quality. */
+static void on_coded(void *arg, size_t nbytes)
+{
+    struct coming *coming = arg;
+    coming->coded_nbytes = nbytes;
+}
+
+/* Reserves memory for the copy of a file that stays coded, for the samples as stored, which imgio
+ * decodes if no device can, for the converted samples, for the results, and for the search for
+ * their quality. */
 static void on_shape(void *arg, const struct gi_image *file)
 {
     struct coming *coming = arg;
@@ -212,8 +220,8 @@ static void on_shape(void *arg, const struct gi_image *file)
     struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
     uint64_t made = chain_nbytes(coming->imaging, coming->item, &shape),
              least = 2 * gi_image_nbytes(&shape);
-    uint64_t nbytes =
-        gi_image_nbytes(stored) + gi_image_nbytes(&shape) + (made > least ? made : least);
+    uint64_t nbytes = coming->coded_nbytes + gi_image_nbytes(stored) + gi_image_nbytes(&shape) +
+                      (made > least ? made : least);
     if (imaging->options.io->encoding.target.ssimulacra2 > 0)
         nbytes += gi_ssimulacra2_nbytes(shape.width, shape.height);
     uint64_t before = coming->item->source.page ? coming->item->turn.reserved : 0;
@@ -284,7 +292,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                  : GI_CODED_NONE;
     struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture,
-                                         for_chain ? on_window : NULL};
+                                         for_chain ? on_window : NULL, on_coded};
     struct gi_loading loading = {
         .bytes = item->source.bytes,
         .nbytes = item->source.nbytes,
@@ -325,7 +333,7 @@ enum gi_status gi_imaging_decode(struct gi_imaging *imaging, struct gi_item *ite
 {
     const struct gi_coded *coded = image->coded;
     struct coming coming = {.imaging = imaging, .item = item, .told = true};
-    struct gi_shape_listener listener = {on_shape, &coming, on_picture, NULL};
+    struct gi_shape_listener listener = {on_shape, &coming, on_picture, NULL, NULL};
     const struct gi_loading loading = {.bytes = gi_coded_bytes(coded),
                                        .nbytes = (size_t)coded->file.width,
                                        .parallel = &imaging->parallel,

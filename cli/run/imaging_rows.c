@@ -226,7 +226,7 @@ enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item,
     gi_file_rows_open(&input, item->line.input, gi_imaging_options(imaging)->io,
                       gi_imaging_parallel(imaging));
     struct shrinking shrinking = {imaging, item};
-    const struct gi_shape_listener shrinker = {ignore_shape, &shrinking, shrink, NULL};
+    const struct gi_shape_listener shrinker = {ignore_shape, &shrinking, shrink, NULL, NULL};
     input.shrinker = &shrinker;
     if (!may_take(imaging, item) ||
         !gi_file_rows_look(&input, gi_engine_memory(item->turn.engine), &info) ||

@@ -157,12 +157,13 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
         status =
             gi_decode_check_flat(decode, (uint64_t)cinfo->image_width * cinfo->image_height, err);
     struct gi_coded coded;
-    decode->coded = !status && gi_jpeg_stays_coded(&coded, decode, cinfo);
+    if (!status && gi_jpeg_stays_coded(&coded, decode, cinfo))
+        gi_decode_stay_coded(decode, 0);
     if (!status)
         status =
             gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);
     if (!status && decode->coded)
-        return gi_decode_keep_coded(decode, &coded, 0, err);
+        return gi_decode_keep_coded(decode, &coded, err);
     if (status || header_only)
         return status;
     if (!decode->options->taker && gi_jpeg_read_strips(decode, cinfo))

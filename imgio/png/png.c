@@ -255,7 +255,8 @@ static bool read_png(struct reader *r, struct gi_err *err)
     int channels = set_transforms(r);
     bool ordinary = is_ordinary(r, &r->frame);
     struct gi_png_stream stream;
-    decode->coded = ordinary && gi_png_stays_coded(&stream, decode, r->at, &r->frame);
+    if (ordinary && gi_png_stays_coded(&stream, decode, r->at, &r->frame))
+        gi_decode_stay_coded(decode, gi_png_apart_nbytes(&stream));
     /* Checks the limits before png_read_update_info() is called, in which libpng allocates memory
      * for rows. */
     r->refused =

@@ -20,13 +20,13 @@ bool gi_png_stays_coded(struct gi_png_stream *stream, const struct gi_decode *de
 enum gi_status gi_png_keep_coded(const struct gi_decode *decode, const struct gi_png_stream *stream,
                                  const struct gi_png_frame *frame, struct gi_err *err)
 {
-    bool apart = stream->nchunks > 1;
+    bool apart = gi_png_apart_nbytes(stream) > 0;
     const struct gi_coded coded = {.is_png = true,
                                    .png = *frame,
                                    .denominator = 1,
                                    .scan_at = apart ? decode->nbytes : stream->at + HEAD,
                                    .scan_nbytes = stream->nbytes};
-    enum gi_status status = gi_decode_keep_coded(decode, &coded, apart ? stream->nbytes : 0, err);
+    enum gi_status status = gi_decode_keep_coded(decode, &coded, err);
     if (!status && apart)
         gi_png_copy_stream((unsigned char *)decode->image->coded->file.data + decode->nbytes,
                            stream, decode->bytes);

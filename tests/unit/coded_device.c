@@ -39,7 +39,7 @@ static int shrink_by(void *arg, const struct gi_image *picture)
 enum gi_status coded_load(struct gi_image *image, const struct bytes *file, int denominator,
                           bool coded, struct gi_err *said)
 {
-    const struct gi_shape_listener listener = {tell_nobody, &denominator, shrink_by, NULL};
+    const struct gi_shape_listener listener = {tell_nobody, &denominator, shrink_by, NULL, NULL};
     struct gi_load_options options = strictly;
     options.coded = coded ? GI_CODED_ANY : GI_CODED_NONE;
     options.listener = &listener;

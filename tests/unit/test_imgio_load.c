@@ -200,7 +200,7 @@ static int note_and_halve(void *arg, const struct gi_image *picture)
 TEST(beyond_int)
 {
     struct gi_image asked = {0};
-    const struct gi_shape_listener listener = {note_shape, &asked, note_and_halve, NULL},
+    const struct gi_shape_listener listener = {note_shape, &asked, note_and_halve, NULL, NULL},
                                    deaf = {note_shape, &asked, NULL, NULL};
     struct gi_load_options options = strictly;
     struct gi_metadata metadata = {0};

@@ -330,7 +330,7 @@ TEST(smaller)
                 const struct gi_save_options save = {
                     .format = "jpeg", .quality = 90, .orientation = o};
                 struct asked asked = {.by = by};
-                const struct gi_shape_listener listener = {told, &asked, shrink, NULL};
+                const struct gi_shape_listener listener = {told, &asked, shrink, NULL, NULL};
                 struct gi_load_options options = strictly;
                 options.listener = &listener;
                 options.linear = how == 1;
