@@ -17,10 +17,19 @@
  * KiB, the processes at both ends of a pipe would wake 16 times as often. */
 enum { PIPE_NBYTES = 1 << 20 };
 
+enum {
+    PASSED_NBYTES = 16 << 10,    /* length of the first read after a pass, doubled repeatedly */
+    PREFETCH_NBYTES = 32u << 20, /* maximum that the system is asked to read ahead after passes */
+};
+
 struct gi_reader {
     char *name;
     int fd;
-    bool ended;
+    bool ended, is_file;
+    uint64_t start;                 /* position in the file at which the reader began */
+    uint64_t length;                /* of the file when it was looked up last; 0: never */
+    uint64_t advised;               /* end of the part of the file that the system reads ahead */
+    size_t step;                    /* maximum length of the next read for a peek */
     struct gi_reader_growth growth; /* {0} unless another process still writes the file */
     size_t from, to;                /* visible range of buffer */
     unsigned long long taken;       /* bytes read from the descriptor */
@@ -82,7 +91,9 @@ static struct gi_reader *new_reader(const char *name, int fd)
     struct gi_reader *reader = gi_small_alloc(sizeof *reader);
     reader->name = gi_small_copy(name);
     reader->fd = fd;
-    reader->ended = false;
+    reader->ended = reader->is_file = false;
+    reader->start = reader->length = reader->advised = 0;
+    reader->step = sizeof reader->buffer;
     reader->growth = (struct gi_reader_growth){0};
     reader->from = reader->to = 0;
     reader->taken = 0;
@@ -94,6 +105,7 @@ void gi_reader_open_growing(struct gi_reader **out, const char *name, int fd,
 {
     *out = new_reader(name, fd);
     (*out)->growth = *growth;
+    (*out)->is_file = true;
 }
 
 enum gi_status gi_reader_open(struct gi_reader **out, const char *path, struct gi_err *err)
@@ -110,8 +122,12 @@ enum gi_status gi_reader_open(struct gi_reader **out, const char *path, struct g
         status = gi_fail(err, GI_E_IO, "%s: is a directory, want a file", name);
     else if (S_ISFIFO(st.st_mode))
         gi_pipe_widen(reader->fd);
-    else if (S_ISREG(st.st_mode))
+    else if (S_ISREG(st.st_mode)) {
+        off_t at = lseek(reader->fd, 0, SEEK_CUR);
+        reader->is_file = at >= 0;
+        reader->start = at >= 0 ? (uint64_t)at : 0;
         posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
     *out = reader;
     if (status)
         gi_reader_close(out);
@@ -174,7 +190,7 @@ static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, si
     *got = 0;
     if (reader->growth.has_ended)
         return take_growing(reader, to, nbytes, got, err);
-    if (!reader->ended && !gi_input_wait(reader->fd))
+    if (!reader->ended && !reader->is_file && !gi_input_wait(reader->fd))
         return gi_fail(err, GI_E_IO, "%s", "");
     if (!reader->ended)
         do
@@ -197,10 +213,12 @@ enum gi_status gi_reader_peek(struct gi_reader *reader, const unsigned char **by
         reader->from = 0;
     }
     while (!status && !reader->ended && reader->to - reader->from < least) {
-        size_t got;
-        status = take(reader, reader->buffer + reader->to, sizeof reader->buffer - reader->to, &got,
-                      err);
+        size_t got, room = sizeof reader->buffer - reader->to;
+        size_t want = least > reader->step ? least : reader->step;
+        status = take(reader, reader->buffer + reader->to, want < room ? want : room, &got, err);
         reader->to += got;
+        if (reader->step < sizeof reader->buffer)
+            reader->step *= 2;
     }
     *bytes = reader->buffer + reader->from;
     *nbytes = reader->to - reader->from;
@@ -210,6 +228,44 @@ enum gi_status gi_reader_peek(struct gi_reader *reader, const unsigned char **by
 void gi_reader_skip(struct gi_reader *reader, size_t nbytes)
 {
     reader->from += nbytes;
+}
+
+bool gi_reader_file(const struct gi_reader *reader, int *fd, uint64_t *at)
+{
+    *fd = reader->fd;
+    *at = reader->start + gi_reader_at(reader);
+    return reader->is_file;
+}
+
+/* Asks the system to read the file ahead of the position `at`. Passes look like random reads, for
+ * which it would not do so itself. */
+static void prefetch(struct gi_reader *reader, uint64_t at)
+{
+    if (reader->advised >= at + PREFETCH_NBYTES / 2)
+        return;
+    uint64_t from = reader->advised > at ? reader->advised : at;
+    reader->advised = at + PREFETCH_NBYTES;
+    posix_fadvise(reader->fd, (off_t)from, (off_t)(reader->advised - from), POSIX_FADV_WILLNEED);
+}
+
+uint64_t gi_reader_pass(struct gi_reader *reader, uint64_t nbytes)
+{
+    struct stat st;
+    uint64_t at = reader->start + reader->taken, end;
+    if (!reader->is_file || nbytes < PASSED_NBYTES || __builtin_add_overflow(at, nbytes, &end))
+        return 0;
+    if (end > reader->length && !fstat(reader->fd, &st)) /* it may have grown */
+        reader->length = (uint64_t)st.st_size;
+    if (at >= reader->length)
+        return 0;
+    if (end > reader->length)
+        nbytes = reader->length - at;
+    if (!reader->growth.has_ended && lseek(reader->fd, (off_t)nbytes, SEEK_CUR) < 0)
+        return 0;
+    reader->taken += nbytes;
+    reader->step = PASSED_NBYTES;
+    prefetch(reader, at + nbytes);
+    return nbytes;
 }
 
 enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t nbytes,

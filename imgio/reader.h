@@ -69,6 +69,17 @@ enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t
 enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                               struct gi_err *err);
 
+/* Returns whether the input is a regular file. Then sets *fd to its descriptor, which the reader
+ * closes, and *at to the position of the next byte in the file. */
+bool gi_reader_file(const struct gi_reader *reader, int *fd, uint64_t *at);
+
+/* For regular files, once all visible bytes are taken: takes up to `nbytes` bytes without reading
+ * them, but no more than the file has now. Returns their number, which is 0 for other inputs and
+ * for so few bytes that reading them is as fast. The
+ * next bytes are then read in short pieces first, because another pass may follow. Asks the system
+ * to read the following part of the file in the background. */
+uint64_t gi_reader_pass(struct gi_reader *reader, uint64_t nbytes);
+
 /* Enlarges a pipe's buffer to the maximum for unprivileged processes. Does nothing to other files.
  * Returns `fd`. */
 int gi_pipe_widen(int fd);

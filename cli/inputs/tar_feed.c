@@ -18,8 +18,9 @@
 
 enum {
     PROBE_NBYTES = 64,
-    COPY_NBYTES = 1 << 20,  /* longer members that are not images are copied piece by piece */
-    AHEAD = 3,              /* maximum number of commands that run ahead of the open shard */
+    RANGE_NBYTES = 16 << 10, /* shorter members are read at once, with the headers around them */
+    COPY_NBYTES = 1 << 20,   /* longer members that are not images are copied piece by piece */
+    AHEAD = 3,               /* maximum number of commands that run ahead of the open shard */
     LONG_NBYTES = 16 << 20, /* images up to this size are held in memory, whatever the limits are */
 };
 
@@ -85,6 +86,7 @@ static void untag(void *arg)
     if (tag->kind == GI_TAR_COPY)
         end_copy(tag->feed);
     gi_tar_entry_free(&tag->entry);
+    gi_tar_range_free(&tag->range);
     free(tag);
 }
 
@@ -244,6 +246,33 @@ static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffe
     return true;
 }
 
+/* The `fetch` of items. */
+static enum gi_status fetch(struct gi_item *item, struct gi_err *err)
+{
+    const struct gi_tar_tag *tag = item->source.tag;
+    struct gi_buffer buffer = {0};
+    enum gi_status status = gi_tar_range_read(tag->range, &buffer, item->line.input, err);
+    item->source.bytes = buffer.at;
+    return status;
+}
+
+/* Leaves the member to be read by the thread that works on it, if that is possible and its bytes
+ * decide nothing before: it is not an image, or its name says that it is one. (hold() would not
+ * refuse it, because all its bytes are in the tar.) Returns whether it does. */
+static bool leave_to_worker(struct gi_tar_feed *feed, struct gi_item *item, struct gi_tar_tag *tag,
+                            const struct gi_format_info *format, uint64_t nbytes)
+{
+    if (nbytes < RANGE_NBYTES ||
+        (format && !gi_text_has_suffix(gi_tar_entry_name(tag->entry), format->suffixes)))
+        return false;
+    tag->range = gi_tar_member_range(feed->reader, tag->entry);
+    if (!tag->range)
+        return false;
+    item->source.fetch = fetch;
+    item->source.nbytes = (size_t)nbytes;
+    return true;
+}
+
 /* Reads the member into the item, or leaves the member to be copied later. `fault` gets errors of
  * the tar itself. */
 static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item,
@@ -264,17 +293,24 @@ static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item
     bool holds = format ? !too_long : nbytes <= COPY_NBYTES;
     if (!status)
         status = fault->status;
+    bool left = false;
     if (!status && holds) {
         gi_engine_reserve(item, nbytes);
-        too_long = !hold(feed, item, &buffer, nbytes, fault);
+        left = leave_to_worker(feed, item, tag, format, nbytes);
+        too_long = !left && !hold(feed, item, &buffer, nbytes, fault);
         status = fault->status;
     }
-    item->source.bytes = buffer.at;
-    item->source.nbytes = buffer.nbytes;
+    if (left) {
+        free(buffer.at);
+    } else {
+        item->source.bytes = buffer.at;
+        item->source.nbytes = buffer.nbytes;
+    }
     item->line.pass = true;
     if (status || too_long)
         return GI_OK;
-    if (format && is_image(format, gi_tar_entry_name(tag->entry), buffer.at, buffer.nbytes))
+    if (format &&
+        (left || is_image(format, gi_tar_entry_name(tag->entry), buffer.at, buffer.nbytes)))
         return take_image(feed, item, tag, format, err);
     if (!holds) {
         tag->kind = GI_TAR_COPY;

@@ -29,6 +29,8 @@ struct gi_tar_tag {
     uint64_t nbytes;  /* at ends: size of the tar's file when it was opened; 0: unknown */
     int64_t mtime_ns; /* at ends: its time, in the same way */
     struct gi_tar_feed *feed;
+    /* The member's bytes, if the thread that works on the item shall read them; otherwise NULL. */
+    struct gi_tar_range *range;
     bool written;         /* at ends, set by the target: the output is complete and in its place */
     uint64_t sent_nbytes; /* at ends, set by the target: size of the tar if a command has read it */
     bool cut;             /* set by the target: the tar ends within this copy */

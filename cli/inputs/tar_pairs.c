@@ -51,6 +51,7 @@ struct tag {
     char *other;   /* item->line.other */
     void *bytes;   /* of the second member */
     size_t nbytes;
+    struct gi_tar_range *ranges[2]; /* of members that are not read yet; otherwise NULL */
 };
 
 static void untag(void *arg)
@@ -59,6 +60,8 @@ static void untag(void *arg)
     free(tag->name);
     free(tag->other);
     free(tag->bytes);
+    for (int side = 0; side < 2; side++)
+        gi_tar_range_free(&tag->ranges[side]);
     free(tag);
 }
 
@@ -220,6 +223,32 @@ static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
     return false;
 }
 
+/* The `fetch` of items. */
+static enum gi_status fetch(struct gi_item *item, struct gi_err *err)
+{
+    struct tag *tag = item->source.tag;
+    struct gi_buffer first = {0}, second = {0};
+    enum gi_status status = GI_OK;
+    if (tag->ranges[0]) {
+        status = gi_tar_range_read(tag->ranges[0], &first, item->line.input, err);
+        item->source.bytes = first.at;
+    }
+    if (tag->ranges[1] && !status) {
+        status = gi_tar_range_read(tag->ranges[1], &second, tag->other, err);
+        tag->bytes = second.at;
+    }
+    return status;
+}
+
+/* Moves the range of a half to the pair. */
+static struct gi_tar_range *take_range(struct gi_item *half)
+{
+    struct gi_tar_tag *tag = half->source.tag;
+    struct gi_tar_range *range = tag->range;
+    tag->range = NULL;
+    return range;
+}
+
 /* Makes `item` the pair of the halves `a` and `b`. The item then owns their data. */
 static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_item *a,
                               struct gi_item *b, struct gi_err *err)
@@ -233,6 +262,9 @@ static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, 
         tag->bytes = b->source.bytes;
         tag->nbytes = b->source.nbytes;
         a->source.bytes = b->source.bytes = NULL;
+        tag->ranges[0] = take_range(a);
+        tag->ranges[1] = take_range(b);
+        item->source.fetch = fetch;
     }
     free_half(a, item);
     free_half(b, item);

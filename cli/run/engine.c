@@ -352,15 +352,26 @@ static void finish(struct gi_engine *engine, struct gi_item *item)
         deliver(engine, item);
 }
 
+/* Gets the bytes of the item, and does the work on it. */
+static void work_on(struct gi_engine *engine, struct gi_item *item)
+{
+    struct gi_err *err = &item->line.err;
+    if (item->source.fetch && !item->line.status) {
+        struct gi_timing_span span = gi_timing_begin();
+        item->line.status = item->source.fetch(item, err);
+        gi_timing_end(&span, "read");
+    }
+    if (item->line.pass || item->line.status)
+        return;
+    item->line.status = engine->work.run(engine->work.self, engine->work.imaging, item, err);
+    gi_item_blame(item);
+}
+
 static void worker(void *arg, int index, void *scratch)
 {
     struct gi_engine *engine = arg;
     for (struct gi_item *item; (item = take(engine));) {
-        if (!item->line.pass && !item->line.status) {
-            item->line.status =
-                engine->work.run(engine->work.self, engine->work.imaging, item, &item->line.err);
-            gi_item_blame(item);
-        }
+        work_on(engine, item);
         finish(engine, item);
     }
 }

@@ -31,6 +31,9 @@ struct gi_item {
          * line.input. */
         void *bytes;
         size_t nbytes;
+        /* If this is not NULL, the thread that works on the item, or passes it on, first calls it
+         * to set `bytes`. An error makes the item fail. */
+        enum gi_status (*fetch)(struct gi_item *item, struct gi_err *err);
         /* If this is not NULL, the image is a page of this file, which is owned here. `page` counts
          * from 0 among the selected pages. If it is NULL, see `bytes`. */
         struct gi_pages *pages;

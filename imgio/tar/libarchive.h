@@ -12,6 +12,7 @@
 #define GI_LIBARCHIVE(X)                                                                           \
     X(archive_error_string)                                                                        \
     X(archive_set_error)                                                                           \
+    X(archive_filter_code)                                                                         \
     X(archive_filter_bytes)                                                                        \
     X(archive_read_new)                                                                            \
     X(archive_read_support_filter_gzip)                                                            \
@@ -20,7 +21,7 @@
     X(archive_read_support_filter_zstd)                                                            \
     X(archive_read_support_format_tar)                                                             \
     X(archive_read_set_format_option)                                                              \
-    X(archive_read_open)                                                                           \
+    X(archive_read_open2)                                                                          \
     X(archive_read_next_header)                                                                    \
     X(archive_read_data)                                                                           \
     X(archive_read_data_skip)                                                                      \
@@ -45,6 +46,7 @@
     X(archive_entry_set_pathname)                                                                  \
     X(archive_entry_size)                                                                          \
     X(archive_entry_set_size)                                                                      \
+    X(archive_entry_sparse_count)                                                                  \
     X(archive_entry_sparse_clear)
 
 GI_LIBRARY_TABLE(gi_libarchive, GI_LIBARCHIVE);

@@ -49,6 +49,21 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **e
 enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
                            struct gi_err *err);
 
+/* The bytes of a member in the file of a tar, which any thread may read at any time. */
+struct gi_tar_range;
+/* Returns the range of the member that gi_tar_next() has returned last, which the caller frees.
+ * Returns NULL if the tar is not a file, if it is compressed, if the member is stored as pieces, or
+ * if its end is not in the file yet. */
+struct gi_tar_range *gi_tar_member_range(struct gi_tar_reader *reader,
+                                         const struct gi_tar_entry *entry);
+/* Reads the bytes of the range, and sets *bytes to them, which the caller frees, even after an
+ * error. Does nothing if `range` is NULL. Error texts start with `name`. Errors: GI_E_AGAIN if they
+ * can't be read any more, and GI_E_MEMORY. */
+enum gi_status gi_tar_range_read(const struct gi_tar_range *range, void **bytes, const char *name,
+                                 struct gi_err *err);
+/* Does nothing if *range is NULL already. */
+void gi_tar_range_free(struct gi_tar_range **range);
+
 /* Returns how many bytes of the tar's file have been read so far, counted as stored (compressed or
  * not). */
 uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader);

@@ -5,6 +5,7 @@
 #include "imgio/tar/libarchive.h"
 #include "imgio/tar/tar.h"
 #include "imgio/tar/tar_entry.h"
+#include "imgio/tar/tar_range.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,12 @@ struct gi_tar_reader {
     struct archive *archive;
     struct gi_reader *from;
     struct gi_err fault; /* of the input */
-    size_t lent;         /* number of bytes that libarchive received last */
-    bool ended;          /* libarchive asked for more than the input has */
-    bool inside;         /* a member has been found, whose data may not be read */
+    const unsigned char *lent_bytes;
+    size_t lent;       /* number of bytes that libarchive received last, from lent_bytes on */
+    bool ended;        /* libarchive asked for more than the input has */
+    bool inside;       /* a member has been found, whose data may not be read */
+    uint64_t plain_at; /* of this member, as in find_plain(); 0: unknown */
+    struct gi_tar_file *file; /* the input, for ranges; NULL: there was none yet */
 };
 
 static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
@@ -32,9 +36,18 @@ static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
         return -1;
     }
     reader->ended = !nbytes;
-    *bytes = at;
+    *bytes = reader->lent_bytes = at;
     reader->lent = nbytes;
     return (la_ssize_t)nbytes;
+}
+
+/* Lets libarchive skip bytes of a file without reading them. */
+static la_int64_t pass(struct archive *archive, void *self, la_int64_t nbytes)
+{
+    struct gi_tar_reader *reader = self;
+    gi_reader_skip(reader->from, reader->lent);
+    reader->lent = 0;
+    return nbytes > 0 ? (la_int64_t)gi_reader_pass(reader->from, (uint64_t)nbytes) : 0;
 }
 
 /* Reports the error of the input if the input failed, otherwise libarchive's error. */
@@ -64,7 +77,7 @@ static enum gi_status open_archive(struct gi_tar_reader *reader, struct gi_err *
     gi_libarchive.archive_read_support_filter_bzip2(a);
     gi_libarchive.archive_read_support_filter_xz(a);
     gi_libarchive.archive_read_support_filter_zstd(a);
-    if (gi_libarchive.archive_read_open(a, reader, NULL, give, NULL) != ARCHIVE_OK)
+    if (gi_libarchive.archive_read_open2(a, reader, NULL, give, pass, NULL) != ARCHIVE_OK)
         return fail(reader, err);
     return GI_OK;
 }
@@ -100,6 +113,7 @@ void gi_tar_reader_close(struct gi_tar_reader **out)
     if (reader->archive)
         gi_libarchive.archive_read_free(reader->archive);
     gi_reader_close(&reader->from);
+    gi_tar_file_release(reader->file);
     free(reader);
 }
 
@@ -124,6 +138,37 @@ static enum gi_status at_end(struct gi_tar_reader *reader, la_int64_t end, struc
     return GI_OK;
 }
 
+/* Returns whether a block is the header of a regular file of `nbytes` that is stored as it is. */
+static bool is_plain_header(const unsigned char *block, uint64_t nbytes)
+{
+    enum { SIZE = 124, SIZE_LENGTH = 12, TYPE = 156, MAGIC = 257 };
+    uint64_t size = 0;
+    int i = SIZE;
+    while (i < SIZE + SIZE_LENGTH && block[i] == ' ')
+        i++;
+    for (; i < SIZE + SIZE_LENGTH && block[i] >= '0' && block[i] <= '7'; i++)
+        size = size * 8 + (uint64_t)(block[i] - '0');
+    return size == nbytes && (block[TYPE] == '0' || !block[TYPE]) &&
+           memcmp(block + MAGIC, "ustar", 5) == 0;
+}
+
+/* Returns the position in an uncompressed tar at which the data of the member begin whose header
+ * libarchive has just read. Returns 0 if the data are not stored as they are, or if the position is
+ * not certain, because the header is not in front of it. */
+static uint64_t find_plain(const struct gi_tar_reader *reader, struct archive_entry *entry)
+{
+    la_int64_t at = gi_libarchive.archive_filter_bytes(reader->archive, 0);
+    la_int64_t nbytes = gi_libarchive.archive_entry_size(entry);
+    uint64_t lent_at = gi_reader_at(reader->from), header = (uint64_t)at - BLOCK;
+    if (at < BLOCK || nbytes <= 0 ||
+        gi_libarchive.archive_filter_code(reader->archive, 0) != ARCHIVE_FILTER_NONE ||
+        gi_libarchive.archive_entry_sparse_count(entry) || header < lent_at ||
+        header - lent_at + BLOCK > reader->lent)
+        return 0;
+    const unsigned char *block = (const unsigned char *)reader->lent_bytes + (header - lent_at);
+    return is_plain_header(block, (uint64_t)nbytes) ? (uint64_t)at : 0;
+}
+
 enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **out,
                            struct gi_err *err)
 {
@@ -140,10 +185,24 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **o
         status = fail(reader, err);
     else if (!status) {
         *out = gi_tar_entry_new(entry);
+        reader->plain_at = find_plain(reader, entry);
         reader->inside = true;
     }
     gi_tar_leave(before);
     return status;
+}
+
+struct gi_tar_range *gi_tar_member_range(struct gi_tar_reader *reader,
+                                         const struct gi_tar_entry *entry)
+{
+    int fd;
+    uint64_t next, nbytes = gi_tar_entry_nbytes(entry);
+    if (!reader->plain_at || !gi_reader_file(reader->from, &fd, &next))
+        return NULL;
+    if (!reader->file)
+        reader->file = gi_tar_file_new(fd);
+    uint64_t at = next - gi_reader_at(reader->from) + reader->plain_at;
+    return reader->file ? gi_tar_range_new(reader->file, at, nbytes) : NULL;
 }
 
 uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader)
