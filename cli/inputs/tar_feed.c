@@ -250,10 +250,7 @@ static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffe
 static enum gi_status fetch(struct gi_item *item, struct gi_err *err)
 {
     const struct gi_tar_tag *tag = item->source.tag;
-    struct gi_buffer buffer = {0};
-    enum gi_status status = gi_tar_range_read(tag->range, &buffer, item->line.input, err);
-    item->source.bytes = buffer.at;
-    return status;
+    return gi_tar_range_read(tag->range, &item->source.bytes, item->line.input, err);
 }
 
 /* Leaves the member to be read by the thread that works on it, if that is possible and its bytes

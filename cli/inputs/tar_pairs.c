@@ -227,26 +227,9 @@ static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
 static enum gi_status fetch(struct gi_item *item, struct gi_err *err)
 {
     struct tag *tag = item->source.tag;
-    struct gi_buffer first = {0}, second = {0};
-    enum gi_status status = GI_OK;
-    if (tag->ranges[0]) {
-        status = gi_tar_range_read(tag->ranges[0], &first, item->line.input, err);
-        item->source.bytes = first.at;
-    }
-    if (tag->ranges[1] && !status) {
-        status = gi_tar_range_read(tag->ranges[1], &second, tag->other, err);
-        tag->bytes = second.at;
-    }
-    return status;
-}
-
-/* Moves the range of a half to the pair. */
-static struct gi_tar_range *take_range(struct gi_item *half)
-{
-    struct gi_tar_tag *tag = half->source.tag;
-    struct gi_tar_range *range = tag->range;
-    tag->range = NULL;
-    return range;
+    enum gi_status status =
+        gi_tar_range_read(tag->ranges[0], &item->source.bytes, item->line.input, err);
+    return status ? status : gi_tar_range_read(tag->ranges[1], &tag->bytes, tag->other, err);
 }
 
 /* Makes `item` the pair of the halves `a` and `b`. The item then owns their data. */
@@ -262,8 +245,11 @@ static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, 
         tag->bytes = b->source.bytes;
         tag->nbytes = b->source.nbytes;
         a->source.bytes = b->source.bytes = NULL;
-        tag->ranges[0] = take_range(a);
-        tag->ranges[1] = take_range(b);
+        for (int side = 0; side < 2; side++) {
+            struct gi_tar_tag *from = (side ? b : a)->source.tag;
+            tag->ranges[side] = from->range;
+            from->range = NULL;
+        }
         item->source.fetch = fetch;
     }
     free_half(a, item);
