@@ -125,6 +125,15 @@ static void end_shard(struct gi_tar_feed *feed, struct gi_item *item, const stru
     feed->shard++;
 }
 
+void gi_tar_feed_sent(struct gi_tar_feed *feed, struct gi_item *item, const struct gi_tar_tag *end)
+{
+    struct gi_tar_tag *tag = new_tag(feed, item, GI_TAR_SENT);
+    item->source.mark = true;
+    tag->shard = end->shard;
+    tag->nbytes = end->nbytes;
+    tag->mtime_ns = end->mtime_ns;
+}
+
 /* Returns the format of a member that begins with the bytes `start`, or NULL if it is not an image.
  * NumPy arrays do not count as images, because in a tar of pictures they are labels. TGA has no
  * magic number, so it counts only with its suffix. */

@@ -17,6 +17,7 @@ enum gi_tar_kind {
     GI_TAR_END,    /* not a member: the end of the shard */
     /* The end of a shard that can't be read further; item->line.err has the reason. */
     GI_TAR_BROKEN,
+    GI_TAR_SENT, /* not a member: the end of the command that reads the output of a shard */
 };
 
 struct gi_tar_feed;
@@ -32,6 +33,7 @@ struct gi_tar_tag {
     /* The member's bytes, if the thread that works on the item shall read them; otherwise NULL. */
     struct gi_tar_range *range;
     bool written;         /* at ends, set by the target: the output is complete and in its place */
+    bool later;           /* at ends, set by the target: the GI_TAR_SENT of the shard tells that */
     uint64_t sent_nbytes; /* at ends, set by the target: size of the tar if a command has read it */
     bool cut;             /* set by the target: the tar ends within this copy */
 };
@@ -57,6 +59,9 @@ const char *gi_tar_feed_name(const char *path);
 /* Makes a feed. The options must outlive it. */
 struct gi_tar_feed *gi_tar_feed_new(const struct gi_tar_feed_options *options);
 void gi_tar_feed_free(struct gi_tar_feed **feed);
+
+/* Turns the item into the GI_TAR_SENT of the shard that ended with the tag `end`. */
+void gi_tar_feed_sent(struct gi_tar_feed *feed, struct gi_item *item, const struct gi_tar_tag *end);
 
 /* As gi_source_kind.next, with `self` a gi_tar_feed. */
 enum gi_status gi_tar_feed_next(void *feed, struct gi_item *item, bool *more, struct gi_err *err);

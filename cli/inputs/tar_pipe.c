@@ -81,10 +81,15 @@ enum gi_status gi_tar_fetch_open(struct gi_tar_fetch *fetch, struct gi_tar_reade
     return gi_fail(err, gi_status_of_errno(errno), "%s: %s", fetch->name, strerror(errno));
 }
 
-bool gi_tar_fetch_has_space(const struct gi_tar_fetch *fetch, uint64_t nbytes)
+static bool has_space(int fd, uint64_t nbytes)
 {
     struct statvfs disk;
-    return fstatvfs(fetch->fd, &disk) == 0 && (uint64_t)disk.f_bavail >= nbytes / disk.f_frsize;
+    return fstatvfs(fd, &disk) == 0 && (uint64_t)disk.f_bavail >= nbytes / disk.f_frsize;
+}
+
+bool gi_tar_fetch_has_space(const struct gi_tar_fetch *fetch, uint64_t nbytes)
+{
+    return has_space(fetch->fd, nbytes);
 }
 
 static uint64_t nbytes_of(int fd)
@@ -105,6 +110,7 @@ enum gi_status gi_tar_fetch_finish(struct gi_tar_fetch *fetch, uint64_t *nbytes,
 struct gi_tar_sending {
     const char *name;
     int fd;
+    struct gi_shell *shell; /* NULL: not started */
 };
 
 /* Returns a copy of the command without the quotes and blanks at its end, which the caller
@@ -137,25 +143,31 @@ enum gi_status gi_tar_sending_open(struct gi_tar_sending **out, struct gi_tar_wr
     return status;
 }
 
-enum gi_status gi_tar_sending_run(struct gi_tar_sending *sending, uint64_t *nbytes,
-                                  struct gi_err *err)
+enum gi_status gi_tar_sending_start(struct gi_tar_sending *sending, uint64_t *nbytes,
+                                    struct gi_err *err)
 {
-    struct gi_shell *shell;
     *nbytes = nbytes_of(sending->fd);
     if (lseek(sending->fd, 0, SEEK_SET) < 0)
         return gi_scratch_file_fail(err);
-    enum gi_status status = gi_shell_start(&shell, sending->name, sending->fd, -1, err);
-    if (!status) {
-        status = gi_shell_wait(shell, NULL, err);
-        gi_shell_close(&shell);
-    }
-    return status;
+    return gi_shell_start(&sending->shell, sending->name, sending->fd, -1, err);
 }
 
-void gi_tar_sending_close(struct gi_tar_sending **out)
+enum gi_status gi_tar_sending_wait(struct gi_tar_sending *sending, struct gi_err *err)
 {
-    if (*out && (*out)->fd >= 0)
-        close((*out)->fd);
-    free(*out);
-    *out = NULL;
+    return gi_shell_wait(sending->shell, NULL, err);
+}
+
+bool gi_tar_sending_has_space(const struct gi_tar_sending *sending, uint64_t nbytes)
+{
+    return has_space(sending->fd, nbytes);
+}
+
+void gi_tar_sending_close(struct gi_tar_sending **sending)
+{
+    if (*sending)
+        gi_shell_close(&(*sending)->shell);
+    if (*sending && (*sending)->fd >= 0)
+        close((*sending)->fd);
+    free(*sending);
+    *sending = NULL;
 }

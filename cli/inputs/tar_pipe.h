@@ -39,9 +39,14 @@ struct gi_tar_sending;
  * gi_tar_writer_open(). */
 enum gi_status gi_tar_sending_open(struct gi_tar_sending **sending, struct gi_tar_writer **writer,
                                    const char *name, struct gi_err *err);
-/* After gi_tar_writer_commit(): runs the command with the tar as its standard input, and sets
- * *nbytes to the size of the tar. Errors: as gi_shell_start() and gi_shell_wait(). */
-enum gi_status gi_tar_sending_run(struct gi_tar_sending *sending, uint64_t *nbytes,
-                                  struct gi_err *err);
-/* Frees the file, and sets *sending to NULL. Does nothing if *sending is NULL. */
+/* After gi_tar_writer_commit(): starts the command with the tar as its standard input, and sets
+ * *nbytes to the size of the tar. Errors: as gi_shell_start(). */
+enum gi_status gi_tar_sending_start(struct gi_tar_sending *sending, uint64_t *nbytes,
+                                    struct gi_err *err);
+/* Waits for the end of the command. Errors: as gi_shell_wait(). */
+enum gi_status gi_tar_sending_wait(struct gi_tar_sending *sending, struct gi_err *err);
+/* Returns whether the file system of the tar has space for `nbytes` bytes more. */
+bool gi_tar_sending_has_space(const struct gi_tar_sending *sending, uint64_t nbytes);
+/* Kills the command if it runs, frees the file, and sets *sending to NULL. Does nothing if *sending
+ * is NULL. */
 void gi_tar_sending_close(struct gi_tar_sending **sending);

@@ -134,10 +134,37 @@ static enum gi_status open_report(struct gi_source *source, const struct gi_batc
     return status;
 }
 
+bool gi_tars_send(const struct gi_tar_source *tars, size_t shard)
+{
+    const char *output = gi_tar_output(tars, shard);
+    return output && gi_shell_command(output) &&
+           (!gi_tars_are_joined(tars) || shard + 1 == tars->inputs->n);
+}
+
+/* Makes the item that tells how the command of the earliest of the outputs has ended. */
+static void next_sent(struct gi_tar_source *tars, struct gi_item *item)
+{
+    gi_tar_feed_sent(tars->feed, item, &tars->unsent[0]);
+    tars->nunsent--;
+    memmove(tars->unsent, tars->unsent + 1, (size_t)tars->nunsent * sizeof *tars->unsent);
+}
+
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_tar_source *tars = self;
-    enum gi_status status = gi_tar_feed_next(tars->feed, item, more, err);
+    enum gi_status status = GI_OK;
+    *more = tars->nunsent == GI_TAR_SENDING;
+    if (!*more)
+        status = gi_tar_feed_next(tars->feed, item, more, err);
+    else
+        next_sent(tars, item);
+    const struct gi_tar_tag *tag = item->source.tag;
+    if (!status && *more && tag->kind == GI_TAR_END && gi_tars_send(tars, tag->shard))
+        tars->unsent[tars->nunsent++] = *tag;
+    if (!status && !*more && tars->nunsent) {
+        next_sent(tars, item);
+        *more = true;
+    }
     *more &=
         !tars->cancelled; /* the tar may be broken only because its command was not waited for */
     return status;
@@ -182,6 +209,14 @@ static enum gi_status end_tar(struct gi_tar_source *tars, const struct gi_tar_ta
     return gi_report_add_whole(&tars->report, err);
 }
 
+/* Takes up the line of the earliest tar whose command ran. */
+static void take_up(struct gi_tar_source *tars)
+{
+    gi_report_take_up(&tars->report, &tars->later[0]);
+    tars->nlater--;
+    memmove(tars->later, tars->later + 1, (size_t)tars->nlater * sizeof *tars->later);
+}
+
 /* The report has a line of each member that is in an output, or was an image. */
 static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
 {
@@ -189,8 +224,14 @@ static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
     struct gi_line *tar = &tars->report.whole;
     const struct gi_tar_tag *tag = item->source.tag;
     bool copied = item->line.pass && !item->line.status;
-    tars->broken += tag->kind == GI_TAR_BROKEN;
-    if (!tars->report.journal || (tag->kind == GI_TAR_BROKEN && gi_stop_asked()))
+    bool sent = tag->kind == GI_TAR_SENT;
+    bool broken = tag->kind == GI_TAR_BROKEN || (sent && item->line.status);
+    tars->broken += broken;
+    if (!tars->report.journal || (sent && !broken && !tag->written))
+        return GI_OK;
+    if (sent)
+        take_up(tars);
+    if (broken && gi_stop_asked())
         return GI_OK;
     tar->input = tars->inputs->inputs[tag->shard].path;
     tar->output = (char *)gi_tar_output(tars, tag->shard);
@@ -202,7 +243,10 @@ static enum gi_status note(void *self, struct gi_item *item, struct gi_err *err)
     tar->err = item->line.err; /* the error of the tar itself, not that of its last member */
     if (item->line.status)
         tar->status = item->line.status;
-    return end_tar(tars, tag, err);
+    if (!tag->later)
+        return end_tar(tars, tag, err);
+    gi_report_put_off(&tars->report, &tars->later[tars->nlater++]);
+    return GI_OK;
 }
 
 /* Closes the report. If the end of a tar that has lost members was not reached, a line says that

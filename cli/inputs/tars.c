@@ -30,6 +30,13 @@ struct tars {
     /* Writes the shard that is being delivered; NULL if no shard is open. */
     struct gi_tar_writer *writer;
     struct gi_tar_sending *sending; /* its file, if a command reads it; otherwise NULL */
+    /* The commands of earlier shards that run, in order. */
+    struct running {
+        struct gi_tar_sending *sending;
+        size_t shard;
+        uint64_t nbytes; /* of its tar */
+    } running[GI_TAR_SENDING];
+    int nrunning;
     bool spoilt; /* the machine failed on a member of the shard being delivered */
 };
 
@@ -190,20 +197,54 @@ static void fail_shard(struct tars *tars, struct gi_item *item)
     drop_shard(tars, item);
 }
 
+/* Gives the tar of the shard to its command. The command runs while the next shard is made, if
+ * there is space for that. With --fail-fast it does not, because no later shard may be delivered if
+ * it fails. */
+static void send(struct tars *tars, struct gi_item *item)
+{
+    struct gi_tar_tag *tag = item->source.tag;
+    struct gi_err *err = &item->line.err;
+    enum gi_status status = gi_tar_sending_start(tars->sending, &tag->sent_nbytes, err);
+    tag->later = !status && !tars->source.params->fail_fast &&
+                 gi_tar_sending_has_space(tars->sending, tag->sent_nbytes);
+    if (tag->later) {
+        tars->running[tars->nrunning++] =
+            (struct running){tars->sending, tag->shard, tag->sent_nbytes};
+        tars->sending = NULL;
+        return;
+    }
+    item->line.status = status ? status : gi_tar_sending_wait(tars->sending, err);
+    if (item->line.status)
+        fail_shard(tars, item);
+    gi_tar_sending_close(&tars->sending);
+}
+
+/* Ends the command of a shard, if that ran on behind the end of the shard. */
+static void end_sending(struct tars *tars, struct gi_item *item)
+{
+    struct gi_tar_tag *tag = item->source.tag;
+    struct running *first = &tars->running[0];
+    if (!tars->nrunning || first->shard != tag->shard)
+        return;
+    item->line.status = gi_tar_sending_wait(first->sending, &item->line.err);
+    tag->written = !item->line.status;
+    tag->sent_nbytes = first->nbytes;
+    item->source.mark = tag->written;
+    item->made.last = !tag->written && gi_tars_are_joined(&tars->source);
+    gi_tar_sending_close(&first->sending);
+    tars->nrunning--;
+    memmove(first, first + 1, (size_t)tars->nrunning * sizeof *first);
+}
+
 /* Completes the tar of a shard. If it goes to a command, and the command fails, only this shard
  * fails. */
 static enum gi_status commit_shard(struct tars *tars, struct gi_item *item, struct gi_err *err)
 {
-    struct gi_tar_tag *tag = item->source.tag;
     enum gi_status status =
         gi_tar_writer_commit(&tars->writer, tars->io.durable && !tars->sending, err);
-    if (status || !tars->sending)
-        return status;
-    item->line.status = gi_tar_sending_run(tars->sending, &tag->sent_nbytes, &item->line.err);
-    if (item->line.status)
-        fail_shard(tars, item);
-    gi_tar_sending_close(&tars->sending);
-    return GI_OK;
+    if (!status && tars->sending)
+        send(tars, item);
+    return status;
 }
 
 /* Ends a shard. If the machine failed, another run could produce more members. The shard is then
@@ -251,6 +292,10 @@ static enum gi_status put(void *self, struct gi_item *item, struct gi_err *err)
         drop_shard(tars, item);
         return GI_OK;
     }
+    if (tag->kind == GI_TAR_SENT) {
+        end_sending(tars, item);
+        return GI_OK;
+    }
     enum gi_status status = open_writer(tars, tag->shard, err);
     if (!status && tag->kind == GI_TAR_END)
         return end_shard(tars, item, err);
@@ -268,6 +313,8 @@ static enum gi_status end(void *self, enum gi_status status, struct gi_err *err)
     struct tars *tars = self;
     gi_tar_writer_abandon(&tars->writer);
     gi_tar_sending_close(&tars->sending);
+    for (int i = 0; i < tars->nrunning; i++)
+        gi_tar_sending_close(&tars->running[i].sending);
     return status;
 }
 

@@ -148,9 +148,23 @@ enum gi_status gi_report_add_whole(struct gi_report *report, struct gi_err *err)
 {
     enum gi_status status =
         report->journal ? gi_journal_add(report->journal, &report->whole, err) : GI_OK;
-    report->whole = (struct gi_line){0};
-    report->added = report->failed = report->differing = 0;
+    gi_report_take_up(report, &(struct gi_report_later){.added = 0});
     return status;
+}
+
+void gi_report_put_off(struct gi_report *report, struct gi_report_later *later)
+{
+    *later =
+        (struct gi_report_later){report->whole, report->added, report->failed, report->differing};
+    gi_report_take_up(report, &(struct gi_report_later){.added = 0});
+}
+
+void gi_report_take_up(struct gi_report *report, const struct gi_report_later *later)
+{
+    report->whole = later->whole;
+    report->added = later->added;
+    report->failed = later->failed;
+    report->differing = later->differing;
 }
 
 static bool is_file(const char *path)

@@ -19,6 +19,12 @@ struct gi_report {
     uint64_t added, failed, differing; /* counts of the whole's lines so far */
 };
 
+/* The line of a whole whose outcome is not known yet, while the next whole begins. */
+struct gi_report_later {
+    struct gi_line whole;
+    uint64_t added, failed, differing;
+};
+
 struct gi_report_options {
     const char *path; /* --report; NULL: no report */
     const struct gi_command *command;
@@ -69,6 +75,10 @@ enum gi_status gi_report_add_member(struct gi_report *report, const struct gi_li
 
 /* Writes the line of the whole, and begins an empty one. Errors: as gi_journal_add(). */
 enum gi_status gi_report_add_whole(struct gi_report *report, struct gi_err *err);
+/* Puts off the line of the whole, and begins an empty one. */
+void gi_report_put_off(struct gi_report *report, struct gi_report_later *later);
+/* Makes it the line of the whole again, in place of an empty one. */
+void gi_report_take_up(struct gi_report *report, const struct gi_report_later *later);
 /* Ends the report of a command that ended with `status` and `err`. Unless a signal ended the
  * command, writes the line of the whole, with the sizes and times of the files and the shape of the
  * image `made`. `made` is NULL if there are several images. Closes the report. Returns `status`, or

@@ -201,7 +201,7 @@ TEST(beyond_int)
 {
     struct gi_image asked = {0};
     const struct gi_shape_listener listener = {note_shape, &asked, note_and_halve, NULL, NULL},
-                                   deaf = {note_shape, &asked, NULL, NULL};
+                                   deaf = {note_shape, &asked, NULL, NULL, NULL};
     struct gi_load_options options = strictly;
     struct gi_metadata metadata = {0};
     struct gi_decode decode = {.options = &options, .metadata = &metadata};
