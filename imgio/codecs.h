@@ -33,6 +33,8 @@ extern const struct gi_format gi_format_ico;
 /* The warning for animations. Only their first frame is read. */
 #define GI_MORE_FRAMES "holds more frames; only the first is read"
 #define GI_MORE_IMAGES "holds more images; only the first is read"
+/* Why thumbnails are dropped. */
+#define GI_OLD_PICTURE "shows the old picture"
 
 /* Returns a copy of `nbytes` at `bytes`, which the caller frees. Returns NULL if memory ran out or
  * nbytes is 0. */

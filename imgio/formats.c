@@ -280,11 +280,6 @@ static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
         whole.height = decode->whole_height;
     }
     gi_geo_orient(metadata, &whole, orientation);
-    if (orientation >= 5) {
-        double dpi_x = metadata->dpi_x;
-        metadata->dpi_x = metadata->dpi_y;
-        metadata->dpi_y = dpi_x;
-    }
     if (decode->options->header_only) {
         struct gi_image stored = *decode->image;
         decode->image->width = orientation >= 5 ? stored.height : stored.width;

@@ -156,6 +156,8 @@ struct gi_metadata {
     size_t exif_nbytes;
     double dpi_x, dpi_y; /* 0: unknown */
     bool no_unit;        /* dpi_x and dpi_y are pixels per an unknown unit, not per inch */
+    bool new_resolution; /* gi_save() sets it where EXIF, XMP and Photoshop's resources name one */
+    int new_color_space; /* the same for EXIF and XMP: enum gi_exif_color (exif.h), or 0 */
     void *xmp;           /* XMP packet */
     size_t xmp_nbytes;
     struct gi_text *texts;

@@ -15,6 +15,7 @@
 
 #include "filters/color/gray.h"
 #include "imgio/metadata/icc_convert.h"
+#include "imgio/metadata/resolution.h"
 #include "imgio/pages.h"
 #include "imgio/reader.h"
 #include "kernels/parallel.h"
@@ -406,10 +407,8 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
         options.judge = &judge.judge;
     struct gi_err warning = {0};
     struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};
-    if (io->encoding.dpi > 0) {
-        own.dpi_x = own.dpi_y = io->encoding.dpi;
-        own.no_unit = false;
-    }
+    if (io->encoding.dpi > 0)
+        gi_metadata_set_resolution(&own, io->encoding.dpi);
     status = bytes ? gi_save_memory(bytes, nbytes, image, &own, path, &options, &warning, err)
                    : gi_save(image, &own, path, &options, &warning, err);
     gi_quality_judge_end(&judge);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/scratch_file.h"
+#include "imgio/metadata/resolution.h"
 
 static enum gi_status read_tiles(void *self, void *to, size_t nbytes, uint64_t at,
                                  struct gi_err *err)
@@ -92,10 +93,8 @@ enum gi_status gi_tiles_tiff_end(struct gi_tiles_tiff *t, const struct gi_metada
     struct gi_sink *sink = NULL;
     struct gi_err warning = {0};
     struct gi_metadata own = *metadata;
-    if (io->encoding.dpi > 0) {
-        own.dpi_x = own.dpi_y = io->encoding.dpi;
-        own.no_unit = false;
-    }
+    if (io->encoding.dpi > 0)
+        gi_metadata_set_resolution(&own, io->encoding.dpi);
     enum gi_status status =
         gi_save_losses(&t->levels.shape, &own, "tiff", t->path, &options, &warning, err);
     if (!status)

@@ -154,7 +154,7 @@ static void list_images(struct gi_decode *decode, int images,
         gi_decode_add_images(decode, name, "holds more images; only the primary one is read");
     }
     for (int n = gi_heif.heif_image_handle_get_number_of_thumbnails(handle); n > 0; n--)
-        add_part(decode, GI_PART_DROPPED, "shows the old picture", "thumbnail", "");
+        add_part(decode, GI_PART_DROPPED, GI_OLD_PICTURE, "thumbnail", "");
     for (int n = gi_heif.heif_image_handle_get_number_of_depth_images(handle); n > 0; n--)
         add_part(decode, GI_PART_LOST, NULL, "depth map", "");
     list_auxiliary(decode, handle);

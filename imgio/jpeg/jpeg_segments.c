@@ -13,6 +13,7 @@
 #include "imgio/jpeg/jpeg_write.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/metadata/photoshop.h"
+#include "imgio/metadata/resolution.h"
 
 enum {
     SEGMENT_MAX = 65533, /* bytes of a segment after its length */
@@ -38,7 +39,7 @@ static const struct kind {
     const char *name, *why;
 } kinds[] = {
     {APP0, 5, "JFIF", true, GI_PART_CARRIED, NULL, NULL},
-    {APP0, 5, "JFXX", false, GI_PART_DROPPED, "thumbnail (JFXX)", "shows the old picture"},
+    {APP0, 5, "JFXX", false, GI_PART_DROPPED, "thumbnail (JFXX)", GI_OLD_PICTURE},
     {APP1, 6, "Exif\0", true, GI_PART_CARRIED, NULL, NULL},
     {APP1, sizeof GI_XMP_HEAD, GI_XMP_HEAD, true, GI_PART_CARRIED, NULL, NULL},
     {APP1, sizeof GI_JPEG_MORE_XMP_HEAD, GI_JPEG_MORE_XMP_HEAD, false, GI_PART_CARRIED,
@@ -326,6 +327,7 @@ void gi_jpeg_write_parts(j_compress_ptr jpeg, const struct gi_metadata *metadata
     }
     if (photoshop) {
         memcpy(all + n, photoshop->bytes, photoshop->nbytes);
+        gi_resolution_fit_photoshop(all + n, photoshop->nbytes, metadata);
         n += photoshop->nbytes;
     }
     write_photoshop(jpeg, all, n);

@@ -220,7 +220,7 @@ static enum gi_status read_channels(bool *alpha, struct gi_decode *decode, const
     }
     gi_jxl.JxlDecoderDestroy(decoder);
     if (head->info.have_preview)
-        lose(decode, GI_PART_DROPPED, "shows the old picture", "preview");
+        lose(decode, GI_PART_DROPPED, GI_OLD_PICTURE, "preview");
     if (head->info.have_animation && head->frames > 1)
         gi_decode_add_frames(decode, head->frames - 1, GI_MORE_FRAMES);
     return inks ? gi_fail(err, GI_E_UNSUPPORTED, "has inks (CMYK): want gray or RGB") : GI_OK;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "imgio/tiff/tags.h"
+#include "imgio/tiff/tags_put.h"
 
 enum {
     TIFF_HEAD = 8,          /* "II*\0" or "MM\0*", then the offset of the first directory */
@@ -170,56 +171,12 @@ int gi_exif_orientation(const void *exif, size_t nbytes)
     return value >= 1 && value <= 8 ? (int)value : 1;
 }
 
-static void put16(unsigned char *p, bool big_endian, size_t v)
-{
-    p[big_endian] = (unsigned char)v;
-    p[!big_endian] = (unsigned char)(v >> 8);
-}
-
-static void put32(unsigned char *p, bool big_endian, size_t v)
-{
-    put16(p + (big_endian ? 2 : 0), big_endian, v & 0xffff);
-    put16(p + (big_endian ? 0 : 2), big_endian, v >> 16);
-}
-
 void gi_exif_reset(void *exif, size_t nbytes)
 {
     struct gi_tags t;
     size_t at = find_orientation(&t, exif, nbytes);
     if (at)
-        put16((unsigned char *)exif + at, t.big_endian, 1);
-}
-
-/* Stores an unsigned integer as the single value of a tag, if it is an unsigned integer already. A
- * SHORT that is too small becomes a LONG, which has room in the entry. */
-static void set_integer(void *exif, const struct gi_tags *tags, uint64_t directory, unsigned number,
-                        unsigned value)
-{
-    struct gi_tag tag;
-    if (!gi_tag_find(&tag, tags, directory, number) || tag.count != 1 ||
-        (tag.type != GI_TAG_SHORT && tag.type != GI_TAG_LONG))
-        return;
-    unsigned char *at = (unsigned char *)exif + tag.at;
-    if (tag.type == GI_TAG_SHORT && value > UINT16_MAX)
-        put16(at - 6, tags->big_endian, GI_TAG_LONG);
-    if (tag.type == GI_TAG_SHORT && value <= UINT16_MAX)
-        put16(at, tags->big_endian, value);
-    else
-        put32(at, tags->big_endian, value);
-}
-
-void gi_exif_set_size(void *exif, size_t nbytes, int width, int height)
-{
-    enum { PIXELS_X = 0xa002, PIXELS_Y };
-    struct gi_tags tags;
-    uint64_t first = gi_tags_open(&tags, exif, nbytes);
-    uint64_t own = gi_tag_integer_of(&tags, first, GI_TAG_EXIF, 0);
-    if (tags.big)
-        return;
-    set_integer(exif, &tags, first, GI_TAG_WIDTH, (unsigned)width);
-    set_integer(exif, &tags, first, GI_TAG_HEIGHT, (unsigned)height);
-    set_integer(exif, &tags, own, PIXELS_X, (unsigned)width);
-    set_integer(exif, &tags, own, PIXELS_Y, (unsigned)height);
+        gi_tags_put16((unsigned char *)exif + at, t.big_endian, 1);
 }
 
 /* The directory is copied to the end of the block, with one entry more. */
@@ -229,7 +186,7 @@ enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, stru
     struct gi_tag_walk walk;
     size_t found = find_orientation(&t, *exif, *nbytes), first = 0;
     if (found) {
-        put16((unsigned char *)*exif + found, t.big_endian, (size_t)orientation);
+        gi_tags_put16((unsigned char *)*exif + found, t.big_endian, (size_t)orientation);
         return GI_OK;
     }
     gi_tag_walk_start(&walk, &t, open_block(&t, *exif, *nbytes));
@@ -247,18 +204,18 @@ enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, stru
     while (first < n && get16(&t, from + first * ENTRY) < GI_TAG_ORIENTATION)
         first++;
     unsigned char *to = made + start + 2, *entry = to + first * ENTRY;
-    put32(made + 4, big, start);
-    put16(made + start, big, n + 1);
+    gi_tags_put32(made + 4, big, start);
+    gi_tags_put16(made + start, big, n + 1);
     if (n) {
         memcpy(to, t.bytes + from, first * ENTRY);
         memcpy(entry + ENTRY, t.bytes + from + first * ENTRY, (n - first) * ENTRY);
         if (next + 4 <= t.nbytes)
             memcpy(to + (n + 1) * ENTRY, t.bytes + next, 4);
     }
-    put16(entry, big, GI_TAG_ORIENTATION);
-    put16(entry + 2, big, GI_TAG_SHORT);
-    put32(entry + 4, big, 1);
-    put16(entry + 8, big, (size_t)orientation);
+    gi_tags_put16(entry, big, GI_TAG_ORIENTATION);
+    gi_tags_put16(entry + 2, big, GI_TAG_SHORT);
+    gi_tags_put32(entry + 4, big, 1);
+    gi_tags_put16(entry + 8, big, (size_t)orientation);
     free(*exif);
     *exif = made;
     *nbytes = size;

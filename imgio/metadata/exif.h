@@ -16,8 +16,20 @@ bool gi_exif_has_orientation(const void *exif, size_t nbytes);
 bool gi_exif_date(char date[11], const void *exif, size_t nbytes);
 
 /* Sets the image's width and height in the block, where it names them (PixelXDimension,
- * PixelYDimension, ImageWidth and ImageLength). */
+ * PixelYDimension, ImageWidth, ImageLength, RelatedImageWidth and RelatedImageLength). */
 void gi_exif_set_size(void *exif, size_t nbytes, int width, int height);
+
+/* Sets the resolution in pixels per inch, which is a fraction, where the block names one. */
+void gi_exif_set_resolution(void *exif, size_t nbytes, unsigned numerator, unsigned denominator);
+/* Exchanges the resolutions along rows and columns, if the block names both. */
+void gi_exif_exchange_resolutions(void *exif, size_t nbytes);
+/* Sets the number of samples per pixel, their bits (8, 16 or 32) and their meaning, gray or
+ * colours, where the block names them. */
+void gi_exif_set_samples(void *exif, size_t nbytes, int channels, int bits);
+/* Sets ColorSpace, and the rule of DCF by which files with it are named, where the block names
+ * them. */
+enum gi_exif_color { GI_EXIF_SRGB = 1, GI_EXIF_ADOBE_RGB, GI_EXIF_OTHER = 65535 };
+void gi_exif_set_color_space(void *exif, size_t nbytes, enum gi_exif_color space);
 
 /* Sets the orientation of the block to 1 if the block has an orientation. */
 void gi_exif_reset(void *exif, size_t nbytes);

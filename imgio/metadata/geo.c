@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "imgio/jpeg/gain_map.h"
+#include "imgio/metadata/resolution.h"
 #include "imgio/tiff/tags.h"
 
 enum {
@@ -177,6 +178,8 @@ void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole)
         gi_gain_map_turn(metadata, layout_of(map));
     if (map && is_identity(map))
         return;
+    if (map && map[0] == 0 && map[4] == 0)
+        gi_metadata_exchange_resolutions(metadata);
     drop_places(metadata);
     drop(metadata, TAG_INTERGRAPH);
     drop(metadata, TAG_POLYNOMIALS);

@@ -4,13 +4,13 @@
 
 #include "imgio/imgio.h"
 
-/* Adapts the tags to pixels that have moved. `map` is an affine map of coordinates in the new image
- * to coordinates in the old one, (x, y) -> (m[0] x + m[1] y + m[2], m[3] x + m[4] y + m[5]), where
- * (0, 0) is the upper left corner of the upper left pixel. It is NULL if there is no such map; then
- * the tags that depend on it are dropped. So are positions on a page, overlays
- * of ImageJ and coordinates of the sky, which are not adapted. A gain map stays only if `whole`:
- * the new image shows all of the old one and nothing else, and may be scaled, mirrored and turned
- * by quarter turns. */
+/* Adapts the tags, and the resolution, to pixels that have moved. `map` is an affine map of
+ * coordinates in the new image to coordinates in the old one, (x, y) -> (m[0] x + m[1] y + m[2],
+ * m[3] x + m[4] y + m[5]), where (0, 0) is the upper left corner of the upper left pixel. It is
+ * NULL if there is no such map; then the tags that depend on it are dropped. So are positions on a
+ * page, overlays of ImageJ and coordinates of the sky, which are not adapted. A gain map stays only
+ * if `whole`: the new image shows all of the old one and nothing else, and may be scaled, mirrored
+ * and turned by quarter turns. */
 void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole);
 
 /* The same for an image, of which the shape as stored is given, that is turned upright by its

@@ -14,6 +14,7 @@
 #include "imgio/codecs.h"
 #include "imgio/losses.h"
 #include "imgio/metadata/color_space.h"
+#include "imgio/metadata/exif.h"
 #include "imgio/metadata/icc.h"
 #include "imgio/metadata/icc_matrix.h"
 #include "imgio/metadata/lcms.h"
@@ -401,6 +402,14 @@ enum gi_status gi_color_check_profiles(const struct gi_save_color *color, struct
     return status;
 }
 
+/* Returns what EXIF calls the colour space of a profile, which may be a file. */
+static enum gi_exif_color color_space_of(const char *profile)
+{
+    return strcmp(profile, "srgb") == 0        ? GI_EXIF_SRGB
+           : strcmp(profile, "adobe-rgb") == 0 ? GI_EXIF_ADOBE_RGB
+                                               : GI_EXIF_OTHER;
+}
+
 static enum gi_status apply(struct gi_color_converted *made, const struct gi_image *image,
                             const struct gi_metadata *metadata,
                             const struct gi_save_options *options, struct gi_err *note,
@@ -428,6 +437,8 @@ static enum gi_status apply(struct gi_color_converted *made, const struct gi_ima
     made->metadata.icc_nbytes = own.nbytes;
     made->metadata.color = NULL;
     made->metadata.color_nbytes = 0;
+    made->metadata.new_color_space =
+        color_space_of(color->profile ? color->profile : color->assign);
     if (status)
         gi_color_free(made);
     return status;

@@ -320,7 +320,7 @@ static void note_thumbnail(struct gi_metadata *metadata, const char *name, size_
                              &(struct gi_part){.kind = GI_PART_METADATA,
                                                .fate = GI_PART_DROPPED,
                                                .nbytes = nbytes,
-                                               .why = "shows the old picture"},
+                                               .why = GI_OLD_PICTURE},
                              "%s", name);
 }
 
@@ -351,6 +351,7 @@ void gi_metadata_drop_color(struct gi_metadata *metadata)
     struct gi_part part = {.kind = GI_PART_METADATA,
                            .fate = GI_PART_DROPPED,
                            .why = "samples are in another colour space"};
+    metadata->new_color_space = GI_EXIF_OTHER;
     part.nbytes = metadata->icc_nbytes;
     if (metadata->icc)
         gi_metadata_add_part(metadata, &part, "the ICC profile");

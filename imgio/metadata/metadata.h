@@ -45,7 +45,9 @@ void gi_metadata_settle(struct gi_metadata *metadata);
 
 /* Makes metadata that can be written with an image of this shape, which is stored with this EXIF
  * orientation (0 and 1 mean none). EXIF and XMP name the size of the stored image, EXIF also the
- * orientation, and XMP the size of the file of a gain map. `metadata` may be NULL.
+ * orientation, and XMP the size of the file of a gain map. They name
+ * the number and meaning of samples, and a new resolution or colour space, if they named one.
+ * `metadata` may be NULL.
  * gi_metadata_free_fitted() frees what was copied; everything else remains owned by `metadata`.
  * Errors: GI_E_MEMORY. */
 enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi_metadata *metadata,

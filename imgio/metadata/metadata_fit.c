@@ -4,6 +4,7 @@
 #include "imgio/jpeg/gain_map.h"
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/metadata/resolution.h"
 #include "imgio/metadata/xmp.h"
 
 #include <stdlib.h>
@@ -28,6 +29,44 @@ static enum gi_status set_xmp_size(struct gi_metadata *fitted, int width, int he
     return status;
 }
 
+/* Names the samples in EXIF and XMP as those of an image of gray or colours. */
+static enum gi_status set_samples(struct gi_metadata *fitted, const struct gi_image *image,
+                                  struct gi_err *err)
+{
+    enum { GRAY = 1, COLORS = 3 }; /* photoshop:ColorMode */
+    enum { BLACK_IS_ZERO = 1 };    /* tiff:PhotometricInterpretation, which is 0 or 1 for gray */
+    int channels = image->channels;
+    if (fitted->bands.n || channels < 1 || channels > GI_MAX_CHANNELS)
+        return GI_OK;
+    gi_exif_set_samples(fitted->exif, fitted->exif_nbytes, channels,
+                        8 * (int)gi_type_nbytes(image->type));
+    enum gi_status status = gi_xmp_set_integer(&fitted->xmp, &fitted->xmp_nbytes,
+                                               "tiff:SamplesPerPixel", (unsigned)channels, err);
+    if (!status)
+        status = gi_xmp_set_integer(&fitted->xmp, &fitted->xmp_nbytes, "photoshop:ColorMode",
+                                    gi_color_channels(image) == 1 ? GRAY : COLORS, err);
+    if (!status && gi_color_channels(image) == 1)
+        status = gi_xmp_set_integer(&fitted->xmp, &fitted->xmp_nbytes,
+                                    "tiff:PhotometricInterpretation", BLACK_IS_ZERO, err);
+    return status;
+}
+
+/* Names the colour space in EXIF and XMP. */
+static enum gi_status set_color_space(struct gi_metadata *fitted, struct gi_err *err)
+{
+    enum gi_exif_color space = (enum gi_exif_color)fitted->new_color_space;
+    gi_exif_set_color_space(fitted->exif, fitted->exif_nbytes, space);
+    enum gi_status status =
+        gi_xmp_set_integer(&fitted->xmp, &fitted->xmp_nbytes, "exif:ColorSpace",
+                           space == GI_EXIF_SRGB ? GI_EXIF_SRGB : GI_EXIF_OTHER, err);
+    const char *name = space == GI_EXIF_SRGB        ? "sRGB IEC61966-2.1"
+                       : space == GI_EXIF_ADOBE_RGB ? "Adobe RGB (1998)"
+                                                    : "";
+    return status ? status
+                  : gi_xmp_set_text(&fitted->xmp, &fitted->xmp_nbytes, "photoshop:ICCProfile", name,
+                                    err);
+}
+
 enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi_metadata *metadata,
                                      const struct gi_image *image, int orientation,
                                      struct gi_err *err)
@@ -42,6 +81,12 @@ enum gi_status gi_metadata_fit_image(struct gi_metadata *fitted, const struct gi
     gi_exif_set_size(fitted->exif, fitted->exif_nbytes, width, height);
     if (!status)
         status = set_xmp_size(fitted, width, height, err);
+    if (!status)
+        status = set_samples(fitted, image, err);
+    if (!status && fitted->new_resolution)
+        status = gi_resolution_fit(fitted, err);
+    if (!status && fitted->new_color_space)
+        status = set_color_space(fitted, err);
     const struct gi_part *map = gi_gain_map_of(fitted);
     if (!status && map)
         status = gi_xmp_set_item_length(&fitted->xmp, &fitted->xmp_nbytes, "GainMap",

@@ -42,6 +42,11 @@ static bool next(struct resource *r, const unsigned char *at, size_t left)
     return true;
 }
 
+static bool is_thumbnail(const struct resource *r)
+{
+    return r->number == RESOURCE_THUMBNAIL || r->number == RESOURCE_OLD_THUMBNAIL;
+}
+
 /* Returns the length without zeros at the end. */
 static size_t trimmed(const unsigned char *bytes, size_t nbytes)
 {
@@ -84,13 +89,13 @@ void gi_decode_add_photoshop(struct gi_decode *decode, const void *bytes, size_t
         return;
     }
     for (; next(&r, at, (size_t)(end - at)); at += r.whole) {
-        bool thumbnail = r.number == RESOURCE_THUMBNAIL || r.number == RESOURCE_OLD_THUMBNAIL;
+        bool thumbnail = is_thumbnail(&r);
         if (thumbnail)
             gi_decode_add_part(decode,
                                &(struct gi_part){.kind = GI_PART_METADATA,
                                                  .fate = GI_PART_DROPPED,
                                                  .nbytes = r.nbytes,
-                                                 .why = "shows the old picture"},
+                                                 .why = GI_OLD_PICTURE},
                                "thumbnail of Photoshop");
         if (r.number == RESOURCE_IPTC)
             gi_decode_add_iptc(decode, r.data, r.nbytes);
@@ -114,6 +119,40 @@ void gi_decode_add_photoshop(struct gi_decode *decode, const void *bytes, size_t
             &(struct gi_part){.kind = GI_PART_METADATA, .fate = GI_PART_LOST, .nbytes = rest},
             "damaged Photoshop resources");
     free(kept);
+}
+
+void *gi_photoshop_find(void *bytes, size_t nbytes, unsigned number, size_t least)
+{
+    unsigned char *at = bytes;
+    struct resource r;
+    for (; nbytes && next(&r, at, nbytes); at += r.whole, nbytes -= r.whole)
+        if (r.number == number && r.nbytes >= least)
+            return (unsigned char *)r.data;
+    return NULL;
+}
+
+size_t gi_photoshop_turn(void *bytes, size_t nbytes, bool transposed)
+{
+    enum { HALF = GI_RESOURCE_RESOLUTION_NBYTES / 2 };
+    unsigned char *at = bytes, *data, copy[HALF];
+    size_t left = nbytes;
+    struct resource r;
+    while (left && next(&r, at, left)) {
+        left -= r.whole;
+        if (is_thumbnail(&r)) {
+            memmove(at, at + r.whole, left);
+            nbytes -= r.whole;
+        } else {
+            at += r.whole;
+        }
+    }
+    data = gi_photoshop_find(bytes, nbytes, GI_RESOURCE_RESOLUTION, 2 * (size_t)HALF);
+    if (transposed && data) {
+        memcpy(copy, data, HALF);
+        memcpy(data, data + HALF, HALF);
+        memcpy(data + HALF, copy, HALF);
+    }
+    return nbytes;
 }
 
 void gi_photoshop_put_iptc_head(unsigned char *to, size_t nbytes)

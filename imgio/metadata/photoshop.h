@@ -14,6 +14,16 @@ void gi_decode_add_photoshop(struct gi_decode *decode, const void *bytes, size_t
  * some writers of TIFF cause, they are turned. */
 void gi_decode_add_iptc(struct gi_decode *decode, const void *bytes, size_t nbytes);
 
+/* Resolution in 8 bytes along rows, of which the first 4 are pixels per inch times 65536, and the
+ * same along columns. */
+enum { GI_RESOURCE_RESOLUTION = 0x03ed, GI_RESOURCE_RESOLUTION_NBYTES = 16 };
+/* Returns the data of the first resource of that number, with at least `least` bytes, or NULL. */
+void *gi_photoshop_find(void *bytes, size_t nbytes, unsigned number, size_t least);
+
+/* Removes thumbnails from the resources, and exchanges the resolutions if the picture was
+ * transposed. Returns the new length in bytes. */
+size_t gi_photoshop_turn(void *bytes, size_t nbytes, bool transposed);
+
 /* Writes the head of a resource with IPTC of `nbytes` bytes to `to`, GI_IPTC_HEAD_NBYTES bytes. The
  * IPTC follows, and a zero if its length is odd. */
 enum { GI_IPTC_HEAD_NBYTES = 12 };

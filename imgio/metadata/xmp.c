@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char digits[] = "0123456789";
+
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -136,12 +138,14 @@ char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name)
     return text;
 }
 
-/* As gi_xmp_set_integer(), from offset `start` to `behind` bytes before the end. */
+/* Replaces the characters at the start of the value that are in `of`, or all if that is NULL,
+ * wherever the property occurs from offset `start` to `behind` bytes before the end. A value that
+ * begins with another character stays. */
 static enum gi_status set_within(void **xmp, size_t *nbytes, size_t start, size_t behind,
-                                 const char *name, unsigned value, struct gi_err *err)
+                                 const char *name, const char *of, const char *text,
+                                 struct gi_err *err)
 {
-    char digits[16];
-    size_t n = (size_t)snprintf(digits, sizeof digits, "%u", value);
+    size_t n = strlen(text);
     const char *from, *to;
     while (*xmp) {
         char *packet = *xmp;
@@ -150,7 +154,7 @@ static enum gi_status set_within(void **xmp, size_t *nbytes, size_t start, size_
             break;
         from = skip_spaces(from, to);
         size_t head = (size_t)(from - packet), old = 0;
-        while (from + old < to && from[old] >= '0' && from[old] <= '9')
+        while (from + old < to && (of ? from[old] && strchr(of, from[old]) : from[old] != '<'))
             old++;
         start = head + n;
         if (!old) {
@@ -161,7 +165,7 @@ static enum gi_status set_within(void **xmp, size_t *nbytes, size_t start, size_
         if (!made)
             return gi_fail(err, GI_E_MEMORY, "out of memory: XMP");
         memcpy(made, packet, head);
-        memcpy(made + head, digits, n);
+        memcpy(made + head, text, n);
         memcpy(made + head + n, packet + head + old, *nbytes - head - old);
         *nbytes += n - old;
         free(packet);
@@ -173,7 +177,21 @@ static enum gi_status set_within(void **xmp, size_t *nbytes, size_t start, size_
 enum gi_status gi_xmp_set_integer(void **xmp, size_t *nbytes, const char *name, unsigned value,
                                   struct gi_err *err)
 {
-    return set_within(xmp, nbytes, 0, 0, name, value, err);
+    char text[16];
+    snprintf(text, sizeof text, "%u", value);
+    return set_within(xmp, nbytes, 0, 0, name, digits, text, err);
+}
+
+enum gi_status gi_xmp_set_ratio(void **xmp, size_t *nbytes, const char *name, const char *ratio,
+                                struct gi_err *err)
+{
+    return set_within(xmp, nbytes, 0, 0, name, "0123456789/.", ratio, err);
+}
+
+enum gi_status gi_xmp_set_text(void **xmp, size_t *nbytes, const char *name, const char *text,
+                               struct gi_err *err)
+{
+    return set_within(xmp, nbytes, 0, 0, name, NULL, text, err);
 }
 
 enum gi_status gi_xmp_set_item_length(void **xmp, size_t *nbytes, const char *semantic,
@@ -191,8 +209,10 @@ enum gi_status gi_xmp_set_item_length(void **xmp, size_t *nbytes, const char *se
         while (item > packet && (end - item < (ptrdiff_t)sizeof open - 1 ||
                                  memcmp(item, open, sizeof open - 1) != 0))
             item--;
+        char text[16];
+        snprintf(text, sizeof text, "%u", length);
         return set_within(xmp, nbytes, (size_t)(item - packet), last ? (size_t)(end - last) : 0,
-                          "Item:Length", length, err);
+                          "Item:Length", digits, text, err);
     }
     return GI_OK;
 }

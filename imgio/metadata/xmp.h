@@ -18,6 +18,14 @@ char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name);
 enum gi_status gi_xmp_set_integer(void **xmp, size_t *nbytes, const char *name, unsigned value,
                                   struct gi_err *err);
 
+/* The same for a rational number, such as "72/1". */
+enum gi_status gi_xmp_set_ratio(void **xmp, size_t *nbytes, const char *name, const char *ratio,
+                                struct gi_err *err);
+
+/* The same for any text without markup, in which no character is escaped. */
+enum gi_status gi_xmp_set_text(void **xmp, size_t *nbytes, const char *name, const char *text,
+                               struct gi_err *err);
+
 /* As gi_xmp_set_integer(), for Item:Length of the item whose Item:Semantic is `semantic`, in the
  * directory of a file of several images ("Ultra HDR image format" 1.1, GContainer). */
 enum gi_status gi_xmp_set_item_length(void **xmp, size_t *nbytes, const char *semantic,

@@ -1,6 +1,7 @@
 /* Accounts for the parts of a TGA that are neither pixels nor palette ("Truevision TGA File Format
  * Specification", version 2.0). Offsets in the comments are those of the extension area.
  * SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/tga/tga_parts.h"
@@ -76,7 +77,7 @@ static uint64_t add_tables(struct gi_decode *decode, const unsigned char *area)
     if (stamp && stamp < decode->nbytes - 1) {
         unsigned pixel = (bytes[16] + 7u) / 8;
         uint64_t n = 2 + (uint64_t)bytes[stamp] * bytes[stamp + 1] * pixel;
-        add(decode, GI_PART_DROPPED, "shows the old picture", n, "thumbnail");
+        add(decode, GI_PART_DROPPED, GI_OLD_PICTURE, n, "thumbnail");
         nbytes += n;
     }
     return nbytes + (gi_little32(area + 490) ? 4 * rows : 0); /* offsets of the rows are used up */

@@ -7,6 +7,7 @@
 
 #include "imgio/integer.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/metadata/resolution.h"
 #include "imgio/small.h"
 
 enum {
@@ -187,12 +188,14 @@ static void add_texts(struct gi_tiff_directory *d, const struct gi_metadata *met
     }
 }
 
-static void add_block(struct gi_tiff_directory *d, unsigned tag, enum gi_tag_type type,
-                      const void *bytes, size_t nbytes)
+/* Returns the place of the copy, or NULL if there are no bytes. */
+static void *add_block(struct gi_tiff_directory *d, unsigned tag, enum gi_tag_type type,
+                       const void *bytes, size_t nbytes)
 {
     unsigned each = gi_tag_type_nbytes(type);
-    if (bytes && each && (nbytes || each == 1))
-        memcpy(gi_tiff_add(d, tag, type, nbytes / each), bytes, nbytes / each * each);
+    if (!bytes || !each || (!nbytes && each != 1))
+        return NULL;
+    return memcpy(gi_tiff_add(d, tag, type, nbytes / each), bytes, nbytes / each * each);
 }
 
 static void add_parts(struct gi_tiff_directory *d, const struct gi_metadata *metadata,
@@ -207,7 +210,9 @@ static void add_parts(struct gi_tiff_directory *d, const struct gi_metadata *met
         else if (part->kind == GI_PART_IPTC)
             add_block(d, GI_TAG_IPTC, GI_TAG_UNDEFINED, part->bytes, part->nbytes);
         else if (part->kind == GI_PART_PHOTOSHOP)
-            add_block(d, GI_TAG_PHOTOSHOP, GI_TAG_BYTE, part->bytes, part->nbytes);
+            gi_resolution_fit_photoshop(
+                add_block(d, GI_TAG_PHOTOSHOP, GI_TAG_BYTE, part->bytes, part->nbytes),
+                part->nbytes, metadata);
     }
 }
 

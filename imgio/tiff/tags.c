@@ -55,7 +55,8 @@ bool gi_tag_next(struct gi_tag_walk *walk, struct gi_tag *tag)
     *tag = (struct gi_tag){.tag = (unsigned)gi_tags_number(t, at, 2),
                            .type = (unsigned)gi_tags_number(t, at + 2, 2),
                            .count = gi_tags_number(t, at + 4, offset),
-                           .at = at + 4 + offset};
+                           .at = at + 4 + offset,
+                           .entry = at};
     unsigned each = gi_tag_type_nbytes(tag->type);
     tag->broken = !each || __builtin_mul_overflow(tag->count, (uint64_t)each, &nbytes);
     if (!tag->broken && nbytes > offset)

@@ -68,6 +68,7 @@ struct gi_tags {
 struct gi_tag {
     unsigned tag, type;
     uint64_t count, at, nbytes;
+    uint64_t entry; /* offset of the entry */
     bool broken;
 };
 

@@ -1,0 +1,174 @@
+/* Sets tags of an EXIF block that repeat properties of the image, where the block has them: size,
+ * resolution, samples and colour space (Exif 2.32, 4.6).
+ * SPDX-License-Identifier: MIT */
+#include <stdint.h>
+#include <string.h>
+
+#include "imgio/metadata/exif.h"
+#include "imgio/tiff/tags.h"
+#include "imgio/tiff/tags_put.h"
+
+enum {
+    TAG_BITS = 258,
+    TAG_SAMPLES = 277,
+    TAG_RESOLUTION_X = 282,
+    TAG_RESOLUTION_Y,
+    TAG_RESOLUTION_UNIT = 296,
+    INCH = 2,
+    TAG_COLOR_SPACE = 0xa001,
+    TAG_PIXELS_X,
+    TAG_PIXELS_Y,
+    TAG_RULE = 1, /* InteroperabilityIndex */
+    TAG_RELATED_WIDTH = 0x1001,
+    TAG_RELATED_HEIGHT,
+};
+
+/* The directories of a block; 0: there is none. */
+struct block {
+    struct gi_tags tags;
+    unsigned char *bytes;
+    uint64_t first, own, interoperability;
+};
+
+/* Returns false if the block is no EXIF. */
+static bool open_block(struct block *b, void *exif, size_t nbytes)
+{
+    *b = (struct block){.bytes = exif};
+    b->first = gi_tags_open(&b->tags, exif, nbytes);
+    if (b->tags.big)
+        return false;
+    b->own = gi_tag_integer_of(&b->tags, b->first, GI_TAG_EXIF, 0);
+    b->interoperability = gi_tag_integer_of(&b->tags, b->own, GI_TAG_INTEROPERABILITY, 0);
+    return b->first != 0;
+}
+
+/* Finds an unsigned integer that is the single value of a tag. */
+static bool find_integer(struct gi_tag *tag, const struct block *b, uint64_t directory,
+                         unsigned number)
+{
+    return gi_tag_find(tag, &b->tags, directory, number) && tag->count == 1 &&
+           (tag->type == GI_TAG_SHORT || tag->type == GI_TAG_LONG);
+}
+
+/* Stores an unsigned integer as the single value of a tag, if it is an unsigned integer already. A
+ * SHORT that is too small becomes a LONG, which has room in the entry. */
+static void set_integer(const struct block *b, uint64_t directory, unsigned number, unsigned value)
+{
+    struct gi_tag tag;
+    if (!find_integer(&tag, b, directory, number))
+        return;
+    unsigned char *at = b->bytes + tag.at;
+    if (tag.type == GI_TAG_SHORT && value > UINT16_MAX)
+        gi_tags_put16(at - 6, b->tags.big_endian, GI_TAG_LONG);
+    if (tag.type == GI_TAG_SHORT && value <= UINT16_MAX)
+        gi_tags_put16(at, b->tags.big_endian, value);
+    else
+        gi_tags_put32(at, b->tags.big_endian, value);
+}
+
+void gi_exif_set_size(void *exif, size_t nbytes, int width, int height)
+{
+    struct block b;
+    if (!open_block(&b, exif, nbytes))
+        return;
+    set_integer(&b, b.first, GI_TAG_WIDTH, (unsigned)width);
+    set_integer(&b, b.first, GI_TAG_HEIGHT, (unsigned)height);
+    set_integer(&b, b.own, TAG_PIXELS_X, (unsigned)width);
+    set_integer(&b, b.own, TAG_PIXELS_Y, (unsigned)height);
+    set_integer(&b, b.interoperability, TAG_RELATED_WIDTH, (unsigned)width);
+    set_integer(&b, b.interoperability, TAG_RELATED_HEIGHT, (unsigned)height);
+}
+
+/* Returns the place of the tag's rational number, or NULL. */
+static unsigned char *ratio_at(const struct block *b, unsigned number)
+{
+    struct gi_tag tag;
+    bool found = gi_tag_find(&tag, &b->tags, b->first, number) && tag.count == 1 &&
+                 tag.type == GI_TAG_RATIONAL;
+    return found ? b->bytes + tag.at : NULL;
+}
+
+void gi_exif_set_resolution(void *exif, size_t nbytes, unsigned numerator, unsigned denominator)
+{
+    struct block b;
+    bool found = false;
+    if (!open_block(&b, exif, nbytes))
+        return;
+    for (unsigned number = TAG_RESOLUTION_X; number <= TAG_RESOLUTION_Y; number++) {
+        unsigned char *at = ratio_at(&b, number);
+        if (!at)
+            continue;
+        gi_tags_put32(at, b.tags.big_endian, numerator);
+        gi_tags_put32(at + 4, b.tags.big_endian, denominator);
+        found = true;
+    }
+    if (found)
+        set_integer(&b, b.first, TAG_RESOLUTION_UNIT, INCH);
+}
+
+void gi_exif_exchange_resolutions(void *exif, size_t nbytes)
+{
+    struct block b;
+    unsigned char copy[8];
+    if (!open_block(&b, exif, nbytes))
+        return;
+    unsigned char *x = ratio_at(&b, TAG_RESOLUTION_X), *y = ratio_at(&b, TAG_RESOLUTION_Y);
+    if (!x || !y)
+        return;
+    memcpy(copy, x, sizeof copy);
+    memmove(x, y, sizeof copy);
+    memcpy(y, copy, sizeof copy);
+}
+
+/* Sets the bits of each sample. A single value has room in the entry; more values replace at least
+ * as many. */
+static void set_bits(const struct block *b, int channels, int bits)
+{
+    struct gi_tag tag;
+    bool big = b->tags.big_endian;
+    if (!gi_tag_find(&tag, &b->tags, b->first, TAG_BITS) || tag.type != GI_TAG_SHORT ||
+        tag.count < (unsigned)channels || gi_tag_integer(&b->tags, &tag, 0, 0) < 8)
+        return;
+    for (int i = 0; i < channels; i++)
+        gi_tags_put16(b->bytes + tag.at + 2 * (size_t)i, big, (size_t)bits);
+    if (tag.count == (unsigned)channels)
+        return;
+    unsigned char *entry = b->bytes + tag.entry;
+    gi_tags_put32(entry + 4, big, (size_t)channels);
+    if (channels <= 2) {
+        unsigned char values[4] = {0};
+        for (int i = 0; i < channels; i++)
+            gi_tags_put16(values + 2 * (size_t)i, big, (size_t)bits);
+        memcpy(entry + 8, values, sizeof values);
+    }
+}
+
+void gi_exif_set_samples(void *exif, size_t nbytes, int channels, int bits)
+{
+    enum { WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, YCBCR = 6 };
+    struct block b;
+    struct gi_tag tag;
+    if (!open_block(&b, exif, nbytes))
+        return;
+    set_integer(&b, b.first, TAG_SAMPLES, (unsigned)channels);
+    set_bits(&b, channels, bits);
+    uint64_t colors = find_integer(&tag, &b, b.first, GI_TAG_COLORS)
+                          ? gi_tag_integer(&b.tags, &tag, 0, RGB)
+                          : RGB;
+    if (channels <= 2 && (colors == RGB || colors == YCBCR))
+        set_integer(&b, b.first, GI_TAG_COLORS, BLACK_IS_ZERO);
+    else if (channels > 2 && colors <= BLACK_IS_ZERO)
+        set_integer(&b, b.first, GI_TAG_COLORS, RGB);
+}
+
+void gi_exif_set_color_space(void *exif, size_t nbytes, enum gi_exif_color space)
+{
+    struct block b;
+    struct gi_tag tag;
+    if (!open_block(&b, exif, nbytes))
+        return;
+    set_integer(&b, b.own, TAG_COLOR_SPACE, space == GI_EXIF_SRGB ? space : GI_EXIF_OTHER);
+    if (gi_tag_find(&tag, &b.tags, b.interoperability, TAG_RULE) && tag.type == GI_TAG_ASCII &&
+        tag.nbytes == 4 && memcmp(b.bytes + tag.at, "THM", 4) != 0)
+        memcpy(b.bytes + tag.at, space == GI_EXIF_ADOBE_RGB ? "R03" : "R98", 4);
+}
