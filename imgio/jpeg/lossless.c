@@ -1,7 +1,8 @@
 /* Turns and crops a JPEG by its coefficients, through libjpeg-turbo's jpeg_read_coefficients() and
  * jpeg_write_coefficients(). The files equal those of jpegtran -copy all (libjpeg-turbo's
  * transupp.c defines them), with -progressive or -optimize if the input is coded in this way,
- * except EXIF and XMP, which describe the new picture. SPDX-License-Identifier: MIT */
+ * except EXIF, XMP and the resolution, which describe the new picture, and thumbnails and
+ * signatures of the old one, which are left out. SPDX-License-Identifier: MIT */
 #include "imgio/lossless.h"
 
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #include "imgio/jpeg/lossless_blocks.h"
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/metadata/photoshop.h"
+#include "imgio/metadata/resolution.h"
 #include "imgio/metadata/xmp.h"
 
 #include <jerror.h>
@@ -25,7 +28,11 @@
 enum {
     APP_EXIF = JPEG_APP0 + 1,
     APP_MPF = JPEG_APP0 + 2,
+    APP_JUMBF = JPEG_APP0 + 11,
+    APP_PHOTOSHOP = JPEG_APP0 + 13,
     APP_ADOBE = JPEG_APP0 + 14,
+    JFIF_DENSITY = 8, /* offset of the resolutions, 2 bytes each */
+    JFIF_THUMBNAIL = 12,
     EXIF_HEAD = 6, /* "Exif\0\0" */
     SEGMENT_MAX = 65533,
 };
@@ -42,6 +49,7 @@ struct turner {
     jpeg_saved_marker_ptr exif, xmp; /* the first of each, or NULL */
     struct gi_metadata fitted;       /* EXIF and XMP for the new picture, if they change */
     bool indexed;                    /* the file has an index of further images (MPF) */
+    bool changed;                    /* the picture is not that of the input */
 };
 
 static bool starts(const struct jpeg_marker_struct *marker, int code, const char *head, size_t n)
@@ -140,6 +148,9 @@ static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
         return gi_fail(err, GI_E_MEMORY, "out of memory for its metadata");
     if (!resized && !t->turn.layout && t->orientation == 1)
         return GI_OK;
+    t->changed = true;
+    if (t->turn.layout & GI_LAYOUT_TRANSPOSE)
+        gi_metadata_exchange_resolutions(metadata);
     gi_metadata_settle(metadata);
     struct gi_metadata was = {.exif = metadata->exif,
                               .exif_nbytes = metadata->exif_nbytes,
@@ -177,6 +188,55 @@ static bool put_fitted(struct turner *t, const struct jpeg_marker_struct *marker
     return true;
 }
 
+static void name_dropped(const struct turner *t, const char *name, const char *why, size_t nbytes)
+{
+    const struct gi_part part = {
+        .kind = GI_PART_METADATA, .fate = GI_PART_DROPPED, .why = why, .nbytes = nbytes};
+    gi_decode_add_part(t->decode, &part, "%s", name);
+}
+
+/* Writes the segment of a changed picture as it is for the new one. Returns false if it stays as it
+ * is. */
+static bool put_changed(struct turner *t, const struct jpeg_marker_struct *m)
+{
+    bool turned = t->turn.layout & GI_LAYOUT_TRANSPOSE;
+    unsigned char *data = m->data; /* is not read again */
+    if (starts(m, JPEG_APP0, "JFXX", 5)) {
+        name_dropped(t, "thumbnail (JFXX)", GI_OLD_PICTURE, m->data_length);
+        return true;
+    }
+    if (starts(m, APP_JUMBF, "JP", 2)) {
+        name_dropped(t, "JUMBF (C2PA)", "signs the old pixels", m->data_length);
+        return true;
+    }
+    if (starts(m, JPEG_APP0, "JFIF", 5) && m->data_length >= JFIF_THUMBNAIL + 2) {
+        const unsigned char x[2] = {data[JFIF_DENSITY], data[JFIF_DENSITY + 1]};
+        if (turned) {
+            memcpy(data + JFIF_DENSITY, data + JFIF_DENSITY + 2, 2);
+            memcpy(data + JFIF_DENSITY + 2, x, 2);
+        }
+        memset(data + JFIF_THUMBNAIL, 0, 2);
+        jpeg_write_marker(&t->out, m->marker, data, JFIF_THUMBNAIL + 2);
+        return true;
+    }
+    if (!starts(m, APP_PHOTOSHOP, GI_JPEG_PHOTOSHOP_HEAD, sizeof GI_JPEG_PHOTOSHOP_HEAD))
+        return false;
+    enum { HEAD = sizeof GI_JPEG_PHOTOSHOP_HEAD };
+    size_t n = gi_photoshop_turn(data + HEAD, m->data_length - HEAD, turned);
+    if (n < m->data_length - HEAD)
+        name_dropped(t, "thumbnail of Photoshop", GI_OLD_PICTURE, m->data_length - HEAD - n);
+    if (n)
+        jpeg_write_marker(&t->out, m->marker, data, HEAD + (unsigned)n);
+    return true;
+}
+
+/* Names the thumbnail in the segment of JFIF, which libjpeg writes without it. */
+static void name_jfif_thumbnail(const struct turner *t, const struct jpeg_marker_struct *m)
+{
+    if (starts(m, JPEG_APP0, "JFIF", 5) && m->data_length > JFIF_THUMBNAIL + 2)
+        name_dropped(t, "thumbnail (JFIF)", GI_OLD_PICTURE, m->data_length - JFIF_THUMBNAIL - 2);
+}
+
 /* Writes all segments, except those of JFIF and Adobe that libjpeg writes itself, and those about
  * further images, which only a gain map has: an index of its own. */
 static void write_markers(struct turner *t)
@@ -184,6 +244,8 @@ static void write_markers(struct turner *t)
     j_compress_ptr out = &t->out;
     bool map = gi_gain_map_of(t->decode->metadata);
     for (jpeg_saved_marker_ptr m = t->in.marker_list; m; m = m->next) {
+        if (t->changed || out->write_JFIF_header)
+            name_jfif_thumbnail(t, m);
         if ((out->write_JFIF_header && starts(m, JPEG_APP0, "JFIF", 5)) ||
             (out->write_Adobe_marker && starts(m, APP_ADOBE, "Adobe", 5)))
             continue;
@@ -195,7 +257,8 @@ static void write_markers(struct turner *t)
         if (m == t->xmp &&
             put_fitted(t, m, sizeof GI_XMP_HEAD, t->fitted.xmp, t->fitted.xmp_nbytes))
             continue;
-        jpeg_write_marker(out, m->marker, m->data, m->data_length);
+        if (!t->changed || !put_changed(t, m))
+            jpeg_write_marker(out, m->marker, m->data, m->data_length);
     }
     if (map)
         gi_jpeg_write_index(out);
@@ -251,6 +314,10 @@ static void write_file(struct turner *t, jvirt_barray_ptr *arrays)
     jpeg_create_compress(out);
     jpeg_copy_critical_parameters(&t->in, out);
     gi_blocks_set_parameters(&t->turn, out);
+    if (t->turn.layout & GI_LAYOUT_TRANSPOSE) {
+        out->X_density = t->in.Y_density;
+        out->Y_density = t->in.X_density;
+    }
     if (!lossless->bare && first && starts(first, APP_EXIF, "Exif\0", EXIF_HEAD))
         out->write_JFIF_header = FALSE; /* EXIF comes first (Exif 2.3, 4.5.2) */
     set_coding(t, out);

@@ -1,0 +1,202 @@
+"""Properties of an image that EXIF, XMP, Photoshop's resources and JFIF repeat are those of the result: resolutions, also of
+pixels that are not square and of turned images, samples, colour space and size. Thumbnails and signatures of the old picture
+are dropped by name, also without decoding. Files are composed and parsed here.
+
+Sources: imgio/metadata/exif_set.c imgio/metadata/resolution* imgio/metadata/metadata_fit* imgio/metadata/photoshop* imgio/metadata/xmp* imgio/tiff/tags_put.h imgio/jpeg/lossless.c
+"""
+import os
+import re
+import struct
+
+import numpy as np
+
+from _common import Checks, write
+from _tags import EXIF, compose, parse
+
+INTEROPERABILITY = 40965
+WIDTH, HEIGHT = 32, 16
+c = Checks()
+check = c.check
+os.chdir(c.folder.name)
+
+
+def segment(marker, data):
+    return b"\xff" + bytes([marker]) + struct.pack(">H", len(data) + 2) + data
+
+
+def resource(number, data):
+    return b"8BIM" + struct.pack(">HHI", number, 0, len(data)) + data + b"\0" * (len(data) % 2)
+
+
+def packet(x, y):
+    return (f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF><rdf:Description tiff:XResolution="{x}0000/10000"'
+            f' tiff:ResolutionUnit="2" tiff:SamplesPerPixel="3" tiff:PhotometricInterpretation="2" exif:ColorSpace="65535">'
+            f'<tiff:YResolution>{y}/1</tiff:YResolution><photoshop:ColorMode>3</photoshop:ColorMode>'
+            f'<photoshop:ICCProfile>Adobe RGB (1998)</photoshop:ICCProfile></rdf:Description></rdf:RDF></x:xmpmeta>').encode()
+
+
+def block(order, x, y):
+    return compose([(256, 4, [WIDTH]), (257, 3, [HEIGHT]), (258, 3, [8, 8, 8]), (262, 3, [2]), (277, 3, [3]), (282, 5, [(x, 1)]),
+                    (283, 5, [(10 * y, 10)]), (296, 3, [2]),
+                    (EXIF, 4, [(0xA001, 3, [65535]), (0xA002, 3, [WIDTH]), (0xA003, 4, [HEIGHT]),
+                               (INTEROPERABILITY, 4, [(1, 2, b"R03\0"), (0x1001, 3, [WIDTH]), (0x1002, 4, [HEIGHT])])])], order)
+
+
+def resolution(x, y):
+    return struct.pack(">IHHIHH", x << 16, 1, 1, y << 16, 1, 1)
+
+
+def pixels():
+    write("base.ppm", np.arange(WIDTH * HEIGHT * 3, dtype=np.uint32).astype("u1").reshape(HEIGHT, WIDTH, 3))
+    c.run("convert", "base.ppm", "base.jpg")
+    data = open("base.jpg", "rb").read()
+    return data[data.index(b"\xff\xdb"):]
+
+
+SCAN = pixels()
+
+
+def photo(order="<", x=300, y=100, first="JFIF", more=b""):
+    """A JPEG, in which JFIF's segment or that of EXIF comes first."""
+    heads = {"JFIF": segment(0xE0, b"JFIF\0\1\1" + struct.pack(">BHHBB", 1, x, y, 0, 0)),
+             "Exif": segment(0xE1, b"Exif\0\0" + block(order, x, y))}
+    return (b"\xff\xd8" + heads.pop(first) + b"".join(heads.values())
+            + segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + packet(x, y))
+            + segment(0xED, b"Photoshop 3.0\0" + resource(0x0424, b"before") + resource(0x040C, b"thumb")
+                      + resource(0x03ED, resolution(x, y)))
+            + more + SCAN)
+
+
+def segments(data):
+    at, found = 2, []
+    while data[at + 1] != 0xDA:
+        n, = struct.unpack(">H", data[at + 2:at + 4])
+        found.append((data[at + 1], data[at + 4:at + 2 + n]))
+        at += 2 + n
+    return found
+
+
+def ratio(text):
+    number, _, by = text.partition("/")
+    return int(number) / int(by or 1)
+
+
+def state(path):
+    """What the JPEG says of itself, by where it says so."""
+    said = {}
+    for marker, data in segments(open(path, "rb").read()):
+        if marker == 0xE0 and data.startswith(b"JFIF\0"):
+            said["JFIF"] = struct.unpack(">HH", data[8:12])
+        elif data.startswith(b"Exif\0\0"):
+            tags = parse(data[6:])
+            own = tags[EXIF][1]
+            said["EXIF"] = tuple(tags[t][1][0] / tags[t][1][1] for t in (282, 283))
+            said["samples"] = tags[277][1] + tags[258][1] + tags[262][1]
+            said["space"] = own[0xA001][1] + (own[INTEROPERABILITY][1][1][1],)
+            said["sizes"] = {(tags[256][1] + tags[257][1]), (own[0xA002][1] + own[0xA003][1]),
+                             (own[INTEROPERABILITY][1][0x1001][1] + own[INTEROPERABILITY][1][0x1002][1])}
+        elif data.startswith(b"http://ns.adobe.com/xap/1.0/\0"):
+            text = data[29:].decode()
+            value = {name: re.search(rf'{name}(?:="|>)([^"<]*)', text)[1] for name in (
+                "tiff:XResolution", "tiff:YResolution", "tiff:SamplesPerPixel", "tiff:PhotometricInterpretation",
+                "photoshop:ColorMode", "photoshop:ICCProfile", "exif:ColorSpace")}
+            said["XMP"] = ratio(value["tiff:XResolution"]), ratio(value["tiff:YResolution"])
+            said["XMP samples"] = tuple(int(value[k]) for k in ("tiff:SamplesPerPixel", "tiff:PhotometricInterpretation",
+                                                                "photoshop:ColorMode"))
+            said["XMP space"] = value["exif:ColorSpace"], value["photoshop:ICCProfile"]
+        elif data.startswith(b"Photoshop 3.0\0"):
+            at = data.index(b"8BIM\x03\xed") + 12
+            x, y = struct.unpack(">I4xI", data[at:at + 12])
+            said["Photoshop"] = x / 65536, y / 65536
+            said["thumbnail"] = b"thumb" in data
+            check(f"{path}: other resources stay", b"before" in data)
+    return said
+
+
+def names(path, *words):
+    """Converts in.jpg, and returns what the file says and the warning."""
+    if os.path.exists(path):
+        os.remove(path)
+    result = c.result(*words[:1], "in.jpg", path, *words[1:])
+    check(f"{words}: no error", result.returncode == 0, result.stderr)
+    return state(path), result.stderr
+
+
+RESOLUTIONS = ("JFIF", "EXIF", "XMP", "Photoshop")
+SAMPLES = (3, 8, 8, 8, 2)
+
+
+def same_everywhere(name, said, x, y, of=RESOLUTIONS):
+    check(f"{name}: one resolution", all(said[k] == (x, y) for k in of), said)
+
+
+for order in "<>":
+    for first in ("JFIF", "Exif"):
+        open("in.jpg", "wb").write(photo(order, first=first))
+        kind = f"{order} {first}"
+        said, _ = names("out.jpg", "invert")
+        same_everywhere(f"{kind} invert", said, 300, 100)
+        check(f"{kind} invert: all as before", said["samples"] == SAMPLES and said["space"] == (65535, b"R03\0")
+              and said["XMP samples"] == (3, 2, 3) and said["XMP space"] == ("65535", "Adobe RGB (1998)"), said)
+        said, _ = names("out.jpg", "invert", "--dpi", "150")
+        same_everywhere(f"{kind} --dpi", said, 150, 150)
+        said, _ = names("out.jpg", "invert", "--dpi", "72.5")
+        same_everywhere(f"{kind} --dpi 72.5", said, 72.5, 72.5, RESOLUTIONS[1:])
+        said, _ = names("out.jpg", "invert", "--gray")
+        check(f"{kind} --gray", said["samples"] == (1, 8, 1) and said["XMP samples"] == (1, 1, 1), said)
+        for words in (["rotate", "--angle", "90"], ["transpose"], ["run", "x"], ["orient", "--orientation", "6"],
+                      ["orient", "--lossless", "--orientation", "6"], ["orient", "--tag", "8"]):
+            if words[0] == "run":
+                c.run("run", "transpose | invert", "in.jpg", "run.jpg")
+                said = state("run.jpg")
+                os.remove("run.jpg")
+            else:
+                said, warning = names("out.jpg", *words)
+                check(f"{kind} {words}: a thumbnail is dropped by name", "thumbnail of Photoshop" in warning, warning)
+            same_everywhere(f"{kind} {words}", said, 100, 300)
+            check(f"{kind} {words}: sizes and thumbnail", said["sizes"] == {(HEIGHT, WIDTH)} and not said["thumbnail"], said)
+        said, _ = names("out.jpg", "rotate", "--angle", "180")
+        same_everywhere(f"{kind} half a turn", said, 300, 100)
+        said, _ = names("out.jpg", "resize", "--size", "16x8")
+        check(f"{kind} resize", said["sizes"] == {(16, 8)}, said)
+
+# A file that is turned by its orientation when it is read.
+open("in.jpg", "wb").write(photo())
+c.run("orient", "in.jpg", "tagged.jpg", "--tag", "6")
+os.rename("tagged.jpg", "in.jpg")
+said, _ = names("out.jpg", "invert")
+same_everywhere("turned when it is read", said, 300, 100)
+
+# Colour spaces, of a build with lcms2.
+open("in.jpg", "wb").write(photo())
+for name, want, xmp in (("srgb", (1, b"R98\0"), ("1", "sRGB IEC61966-2.1")), ("display-p3", (65535, b"R98\0"), ("65535", "")),
+                        ("adobe-rgb", (65535, b"R03\0"), ("65535", "Adobe RGB (1998)"))):
+    result = c.result("convert", "in.jpg", "profile.jpg", "--profile", name, "--force")
+    if "no lcms2" in result.stderr or "lcms" in result.stderr and result.returncode:
+        c.skip("this build or this system has no lcms2")
+        break
+    said = state("profile.jpg")
+    check(f"--profile {name}", said["space"] == want and said["XMP space"] == xmp, said)
+
+# Without decoding: what belongs to the old picture goes by name; an unchanged picture keeps it.
+extras = {"thumbnail (JFXX)": segment(0xE0, b"JFXX\0\x10" + b"x" * 9), "JUMBF (C2PA)": segment(0xEB, b"JP\0\1" + b"y" * 9)}
+open("in.jpg", "wb").write(photo(more=b"".join(extras.values())))
+said, warning = names("out.jpg", "orient", "--lossless", "--orientation", "3")
+data = open("out.jpg", "rb").read()
+for name, part in extras.items():
+    check(f"lossless: {name} is dropped by name", name in warning and part not in data, warning)
+same_everywhere("lossless, half a turn", said, 300, 100)
+names("out.jpg", "orient", "--lossless")
+data = open("out.jpg", "rb").read()
+check("lossless, unchanged: all parts stay", all(part in data for part in extras.values()) and b"thumb" in data)
+
+# A TIFF: Photoshop's resources follow the tags.
+open("in.tif", "wb").write(compose([(256, 3, [4]), (257, 3, [2]), (258, 3, [8]), (259, 3, [1]), (262, 3, [1]), (273, 4, [8]),
+                                    (277, 3, [1]), (278, 3, [2]), (279, 4, [8]), (282, 5, [(204, 1)]), (283, 5, [(98, 1)]),
+                                    (296, 3, [2]), (34377, 1, resource(0x03ED, resolution(204, 98)))], data=bytes(8)))
+for words, x, y in ((["transpose"], 98, 204), (["invert"], 204, 98), (["invert", "--dpi", "50"], 50, 50)):
+    c.run(words[0], "in.tif", "out.tif", *words[1:])
+    tags = parse(open("out.tif", "rb").read())
+    check(f"TIFF {words}", [tags[t][1][0] / tags[t][1][1] for t in (282, 283)] == [x, y]
+          and struct.unpack(">I4xI", tags[34377][1][12:24]) == (x << 16, y << 16), tags)
+c.end()
