@@ -207,7 +207,8 @@ static const char *const batch_paragraphs[] = {
     "for the member. With --suffix .csv or .json they take two tars like the others, and write a "
     "table for each image. The command compare takes two tars, or two brace lists of the same "
     "length, "
-    "and pairs members by name.",
+    "and pairs members by name. Tars that commands write are fetched ahead once the sizes of the "
+    "first pair are known; TMPDIR must have space for the two tars of a pair.",
     NULL,
 };
 

@@ -101,6 +101,14 @@ static struct gi_tar_tag *new_tag(struct gi_tar_feed *feed, struct gi_item *item
     return tag;
 }
 
+static void close_shard(struct gi_tar_feed *feed)
+{
+    gi_tar_reader_close(&feed->reader);
+    gi_tar_fetch_close(&feed->fetch);
+    feed->fault = (struct gi_err){0};
+    feed->shard++;
+}
+
 /* Turns the item into the end of the shard, with the error `why`, or without an error if `why` is
  * NULL. A command that has written a whole tar may still fail: its exit status counts. */
 static void end_shard(struct gi_tar_feed *feed, struct gi_item *item, const struct gi_err *why)
@@ -119,10 +127,7 @@ static void end_shard(struct gi_tar_feed *feed, struct gi_item *item, const stru
         item->line.status = why->status;
         item->line.err = *why;
     }
-    gi_tar_reader_close(&feed->reader);
-    gi_tar_fetch_close(&feed->fetch);
-    feed->fault = (struct gi_err){0};
-    feed->shard++;
+    close_shard(feed);
 }
 
 void gi_tar_feed_sent(struct gi_tar_feed *feed, struct gi_item *item, const struct gi_tar_tag *end)
@@ -356,26 +361,38 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
     return GI_OK;
 }
 
+static bool is_skipped(const struct gi_tar_feed_options *options, size_t shard)
+{
+    return options->skip && options->skip(options->arg, shard);
+}
+
+/* Makes the first command that runs ahead that of the open shard. */
+static void take_ahead(struct gi_tar_feed *feed)
+{
+    feed->fetch = feed->ahead[0].fetch;
+    feed->nahead--;
+    memmove(feed->ahead, feed->ahead + 1, feed->nahead * sizeof *feed->ahead);
+}
+
 /* Starts the command of the shard, unless it has been started before. */
 static enum gi_status start_fetch(struct gi_tar_feed *feed, const char *name, struct gi_err *fault)
 {
     feed->opened = (struct stat){0};
     if (!feed->nahead || feed->ahead[0].shard != feed->shard)
         return gi_tar_fetch_start(&feed->fetch, name, feed->options.cancelled, fault);
-    feed->fetch = feed->ahead[0].fetch;
-    feed->nahead--;
-    memmove(feed->ahead, feed->ahead + 1, feed->nahead * sizeof *feed->ahead);
+    take_ahead(feed);
     return GI_OK;
 }
 
 /* Returns whether another command may be started. It needs space for itself, for those that run,
- * and for an output, if all are as large as the largest so far. If no size is known yet, one may
- * run ahead. */
+ * and for an output, if all are as large as the largest so far, and in a pair of feeds for as many
+ * of the other feed. If no size is known yet, one may run ahead. */
 static bool may_fetch(const struct gi_tar_feed *feed)
 {
-    uint64_t nbytes = feed->largest * (feed->nahead + 2);
+    bool paired = feed->options.paired;
+    uint64_t nbytes = feed->largest * (feed->nahead + 2) * (paired ? 2 : 1);
     return feed->largest ? feed->nahead < AHEAD && gi_tar_fetch_has_space(feed->fetch, nbytes)
-                         : !feed->nahead;
+                         : !feed->nahead && !paired;
 }
 
 /* Starts the commands of the next shards, so that they are fetched while this shard is. One that
@@ -388,13 +405,22 @@ static void fetch_ahead(struct gi_tar_feed *feed)
         struct fetched *ahead = &feed->ahead[feed->nahead];
         do
             next++;
-        while (next < o->ninputs && o->skip(o->arg, next));
+        while (next < o->ninputs && is_skipped(o, next));
         if (next >= o->ninputs || !gi_shell_command(o->inputs[next].path) ||
             gi_tar_fetch_start(&ahead->fetch, o->inputs[next].path, o->cancelled, NULL))
             return;
         ahead->shard = next;
         feed->nahead++;
     }
+}
+
+void gi_tar_feed_leave(struct gi_tar_feed *feed, size_t shard)
+{
+    if (feed->shard != shard)
+        return;
+    if (!feed->fetch && feed->nahead && feed->ahead[0].shard == shard)
+        take_ahead(feed);
+    close_shard(feed);
 }
 
 static enum gi_status open_shard(struct gi_tar_feed *feed, struct gi_err *fault)
@@ -420,7 +446,7 @@ enum gi_status gi_tar_feed_next(void *self, struct gi_item *item, bool *more, st
     while (feed->copying)
         pthread_cond_wait(&feed->copied, &feed->lock);
     pthread_mutex_unlock(&feed->lock);
-    while (!feed->reader && feed->shard < o->ninputs && o->skip(o->arg, feed->shard))
+    while (!feed->reader && feed->shard < o->ninputs && is_skipped(o, feed->shard))
         feed->shard++;
     *more = feed->shard < o->ninputs;
     if (!*more)

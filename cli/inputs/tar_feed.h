@@ -42,13 +42,15 @@ struct gi_tar_feed_options {
     /* "-" is standard input, and "pipe:COMMAND" the output of a command (cli/shell.h). */
     const struct gi_input *inputs;
     size_t ninputs;
-    /* Returns whether a shard is left out. */
+    /* Returns whether a shard is left out. NULL: none is. */
     bool (*skip)(void *arg, size_t shard);
     void *arg;
     const struct gi_io_params *io;
     struct gi_rules *rules; /* by the names of members; one that is not chosen is no image */
     /* Set by another thread once no more items are wanted. Commands are then ended. */
     const atomic_bool *cancelled;
+    /* Another feed uses the same temporary space. No command runs ahead before a size is known. */
+    bool paired;
     /* --suffix, which gives images their format; NULL: they keep their format. */
     const char *suffix;
 };
@@ -59,6 +61,9 @@ const char *gi_tar_feed_name(const char *path);
 /* Makes a feed. The options must outlive it. */
 struct gi_tar_feed *gi_tar_feed_new(const struct gi_tar_feed_options *options);
 void gi_tar_feed_free(struct gi_tar_feed **feed);
+
+/* Ends the reading of a shard, unless the feed has come to its end already. */
+void gi_tar_feed_leave(struct gi_tar_feed *feed, size_t shard);
 
 /* Turns the item into the GI_TAR_SENT of the shard that ended with the tag `end`. */
 void gi_tar_feed_sent(struct gi_tar_feed *feed, struct gi_item *item, const struct gi_tar_tag *end);

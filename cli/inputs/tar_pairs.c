@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/inputs/tar_pairs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +27,12 @@ struct gi_tar_pairs {
     size_t at; /* number of the pair of tars that is open, or will be opened next */
     bool open;
     char *paths[2]; /* their paths; the lists own them */
-    struct gi_tar_feed *feeds[2];
+    /* The tars of each side in the order in which they are read, and what reads them. The feeds
+     * stay, so that the commands of later tars run ahead. NULL before the first pair. */
+    struct {
+        struct gi_input *tars;
+        struct gi_tar_feed *feed;
+    } sides[2];
     atomic_bool cancelled;
     bool ended[2];
     int turn;                           /* the side that is read next */
@@ -115,7 +119,8 @@ static void close_tars(struct gi_tar_pairs *pairs, struct gi_item *item)
     for (int side = 0; side < 2; side++) {
         while (pairs->waiting[side])
             free_half(take_half(pairs, side, &pairs->waiting[side]), item);
-        gi_tar_feed_free(&pairs->feeds[side]);
+        if (pairs->open)
+            gi_tar_feed_leave(pairs->sides[side].feed, pairs->at);
     }
     free(pairs->paired.at);
     pairs->paired.at = NULL;
@@ -127,45 +132,48 @@ void gi_tar_pairs_free(struct gi_tar_pairs **pairs)
 {
     if (*pairs)
         close_tars(*pairs, NULL);
+    for (int side = 0; side < 2 && *pairs; side++) {
+        gi_tar_feed_free(&(*pairs)->sides[side].feed);
+        free((*pairs)->sides[side].tars);
+    }
     free(*pairs);
     *pairs = NULL;
 }
 
-/* Returns one side's tar of the open pair. */
-static const struct gi_input *tar_of(const struct gi_tar_pairs *pairs, int side)
+static void new_feeds(struct gi_tar_pairs *pairs)
 {
     const struct gi_batch_files *files = pairs->files;
-    size_t i =
-        files->in.share ? (size_t)(files->in.share[pairs->at] - files->in.list.inputs) : pairs->at;
-    return &(side ? &files->in.others : &files->in.list)->inputs[i];
+    for (int side = 0; side < 2; side++) {
+        const struct gi_input *first = files->in.list.inputs,
+                              *all = side ? files->in.others.inputs : first;
+        struct gi_input *tars = gi_small_alloc(files->in.n * sizeof *tars);
+        for (size_t i = 0; i < files->in.n; i++)
+            tars[i] = all[files->in.share ? (size_t)(files->in.share[i] - first) : i];
+        const struct gi_tar_feed_options options = {.inputs = tars,
+                                                    .ninputs = files->in.n,
+                                                    .paired = true,
+                                                    .io = pairs->io,
+                                                    .cancelled = &pairs->cancelled,
+                                                    .rules = files->rules};
+        pairs->sides[side].tars = tars;
+        pairs->sides[side].feed = gi_tar_feed_new(&options);
+    }
 }
 
-static bool skip_none(void *arg, size_t shard)
+static void open_tars(struct gi_tar_pairs *pairs)
 {
-    return false;
-}
-
-static enum gi_status open_tars(struct gi_tar_pairs *pairs, struct gi_err *err)
-{
-    enum gi_status status = GI_OK;
+    if (!pairs->sides[0].feed)
+        new_feeds(pairs);
     pairs->open = true;
     pairs->any = false;
     pairs->turn = 0;
     pairs->held = pairs->nbytes = 0;
     pairs->mtime_ns = 0;
-    for (int side = 0; side < 2 && !status; side++) {
-        const struct gi_tar_feed_options options = {.inputs = tar_of(pairs, side),
-                                                    .ninputs = 1,
-                                                    .skip = skip_none,
-                                                    .io = pairs->io,
-                                                    .cancelled = &pairs->cancelled,
-                                                    .rules = pairs->files->rules};
-        pairs->paths[side] = tar_of(pairs, side)->path;
+    for (int side = 0; side < 2; side++) {
+        pairs->paths[side] = pairs->sides[side].tars[pairs->at].path;
         pairs->ended[side] = false;
         pairs->last[side] = &pairs->waiting[side];
-        pairs->feeds[side] = gi_tar_feed_new(&options);
     }
-    return status;
 }
 
 /* ---- items ---- */
@@ -347,7 +355,7 @@ static enum gi_status read_half(struct gi_tar_pairs *pairs, struct gi_item *item
     struct gi_item *half = gi_item_new();
     half->turn.engine = item->turn.engine;
     half->turn.index = item->turn.index;
-    enum gi_status status = gi_tar_feed_next(pairs->feeds[side], half, &more, err);
+    enum gi_status status = gi_tar_feed_next(pairs->sides[side].feed, half, &more, err);
     const struct gi_tar_tag *tag = half->source.tag;
     if (status || !more) {
         pairs->ended[side] = true;
@@ -391,7 +399,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     struct gi_tar_pairs *pairs = self;
     enum gi_status status = GI_OK;
     if (!pairs->open && pairs->at < pairs->files->in.n)
-        status = open_tars(pairs, err);
+        open_tars(pairs);
     *more = pairs->open && !status;
     for (bool made = !*more; !made && !status;) {
         int alone = pairs->waiting[0] ? 0 : 1;

@@ -1,6 +1,7 @@
 #!/bin/bash
 # compare of pairs in tars, matched by name, and shards of pairs.
-# Sources: cli/inputs/tar_pairs* cli/commands/compare_pairs.c
+# Sources: cli/inputs/tar_pairs* cli/inputs/tar_feed* cli/commands/compare_pairs.c
+# shellcheck disable=SC2016 # the shells of the commands expand variables
 . "$(dirname "$0")/../lib.sh"
 
 mkdir -p a/sub b/sub
@@ -164,4 +165,33 @@ check 'the report has size and time of the tar itself' test "$(jq -r 'select(.in
     "a.tar $(stat -c %s a.tar) true;nowhere.tar 0 false;b.tar $(stat -c %s b.tar) true;"
 expect_error 2 'compare: --table ./a.tar: is *' compare --tar a.tar b.tar --table ./a.tar
 expect_error 2 'compare: --diff made.pgm: *' compare --tar a.tar b.tar --diff made.pgm
+
+# Tars that commands write are fetched ahead, once the sizes of the first pair are known.
+mkdir temporary
+export TMPDIR=$PWD/temporary
+mkdir m
+gpuimg flip --v a/1.pgm m/flipped.pgm
+for i in {0..6}; do
+    pgm m/$i.pgm $((5 + i)) 8
+    tar cf m-$i.tar -C m $i.pgm flipped.pgm
+    tar cf n-$i.tar -C m flipped.pgm $i.pgm
+done
+expect 0 gpuimg compare --tar 'm-{0..6}.tar' 'n-{0..6}.tar' --table want.csv
+for shard in '' '--shard 2/2'; do
+    rm -f began-* list-*
+    # shellcheck disable=SC2086 # words
+    expect 0 gpuimg compare $shard --tar 'pipe:n={0..6}; touch began-$n; if test $n = 0; then sleep 0.2; ls began-* >list-0; fi
+        if test $n = 1; then for i in `seq 200`; do test -e began-4 && break; sleep 0.02; done; sleep 0.1; ls began-* >list-1; fi; cat m-$n.tar' \
+        'pipe:cat n-{0..6}.tar' --table got.csv
+    if [[ ! $shard ]]; then
+        check 'nothing is fetched ahead of the first pair' test "$(xargs <list-0)" = began-0
+        check 'three pairs are fetched ahead of the others' test "$(xargs <list-1)" = 'began-0 began-1 began-2 began-3 began-4'
+        check 'the table is that of files' cmp <(tr '\n' ' ' <got.csv | sed -E 's/"?pipe:n=([0-9])[^,]*cat m-\$n.tar"?/m-\1.tar/g') <(tr '\n' ' ' <want.csv)
+    fi
+done
+check 'a shard fetches its pairs' test "$(echo began-*)" = 'began-1 began-3 began-5'
+expect 2 gpuimg compare --tar 'pipe:cat {m-0,nothing,m-2,m-3,m-4}.tar' 'pipe:cat {n-0,n-1,n-2,nowhere,n-4}.tar' --table rest.csv
+check 'the pairs of tars that failed are left out, and no others' test "$(sed 1d rest.csv | cut -d, -f1,2 | tr '\n' ' ')" = \
+    'pipe:cat m-0.tar,flipped.pgm pipe:cat m-0.tar,0.pgm pipe:cat m-2.tar,flipped.pgm pipe:cat m-2.tar,2.pgm pipe:cat m-4.tar,flipped.pgm pipe:cat m-4.tar,4.pgm '
+check 'nothing is left in TMPDIR' test -z "$(ls temporary)"
 finish
