@@ -33,6 +33,10 @@ extern const struct gi_format gi_format_ico;
 /* The warning for animations. Only their first frame is read. */
 #define GI_MORE_FRAMES "holds more frames; only the first is read"
 #define GI_MORE_IMAGES "holds more images; only the first is read"
+/* What a format loses that stores a resolution as integers; NULL: nothing. `x` and `y` are what it
+ * stores of dpi_x and dpi_y. Less than 0.1 % is no loss. */
+const char *gi_resolution_loss(const struct gi_metadata *metadata, double x, double y);
+
 /* Why thumbnails are dropped. */
 #define GI_OLD_PICTURE "shows the old picture"
 
@@ -58,6 +62,10 @@ const char *gi_other_file(const unsigned char *bytes, size_t nbytes);
 const char *gi_other_writer(const char *path);
 
 /* Writes one image as PNG (png_write.c), as gi_format.encode does. */
+/* gi_format.resolution_loss of formats that store pixels per metre. */
+const char *gi_png_resolution_loss(const struct gi_metadata *metadata);
+const char *gi_bmp_resolution_loss(const struct gi_metadata *metadata);
+
 enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);

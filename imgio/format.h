@@ -178,8 +178,10 @@ struct gi_format {
     bool comments;        /* writes comments of one line, without `texts` */
     bool icc, resolution; /* writes these, without `metadata` */
     bool ratio;           /* writes a resolution without a unit */
-    bool bands;           /* writes bands; only TIFF says which are colours and alpha */
-    size_t metadata_max;  /* maximum bytes of EXIF, of XMP and of a text; 0 if unlimited */
+    /* Returns what is lost of the resolution, of a format that writes it, or NULL. */
+    const char *(*resolution_loss)(const struct gi_metadata *metadata);
+    bool bands;          /* writes bands; only TIFF says which are colours and alpha */
+    size_t metadata_max; /* maximum bytes of EXIF, of XMP and of a text; 0 if unlimited */
 };
 
 /* Members that many rows share. */

@@ -148,6 +148,9 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
     if (metadata->dpi_x > 0 && !resolution &&
         !(metadata->no_unit && metadata->dpi_x == 1 && metadata->dpi_y == 1))
         add(losses, CANNOT_HOLD, "the resolution");
+    else if (metadata->dpi_x > 0 && metadata->dpi_y > 0 && format->resolution_loss &&
+             format->resolution_loss(metadata))
+        add(losses, CANNOT_HOLD, format->resolution_loss(metadata));
 }
 
 static enum verdict judge(const struct gi_part *part, const struct losses *losses,
@@ -249,6 +252,20 @@ enum gi_status gi_save_losses(const struct gi_image *image, const struct gi_meta
     if (*words)
         gi_fail(warning, GI_E_UNSUPPORTED, "%s: %s", name, words);
     return GI_OK;
+}
+
+static bool is_near(double exact, double stored)
+{
+    double off = exact > stored ? exact - stored : stored - exact;
+    return off * 1000 <= exact;
+}
+
+const char *gi_resolution_loss(const struct gi_metadata *metadata, double x, double y)
+{
+    return !(x > 0 && y > 0) ? "the resolution"
+           : is_near(metadata->dpi_x, x) && is_near(metadata->dpi_y, y)
+               ? NULL
+               : "the exact resolution (rounded to integers)";
 }
 
 int gi_image_outside(const struct gi_image *image)

@@ -479,6 +479,7 @@ const struct gi_format gi_format_bmp = {
     .probe = probe_bmp,
     .decode = decode_bmp,
     .encode = gi_bmp_encode,
+    .resolution_loss = gi_bmp_resolution_loss,
     .icc = true,
     .resolution = true,
     .raw = true,

@@ -30,7 +30,15 @@ static void put16(unsigned char *p, unsigned v)
 static uint32_t per_metre(const struct gi_metadata *metadata, double dpi)
 {
     double v = dpi / 0.0254;
-    return metadata->no_unit || !(v >= 1 && v < INT_MAX) ? 0 : (uint32_t)lrint(v);
+    return metadata->no_unit || !(v >= 0.5 && v < INT_MAX) ? 0 : (uint32_t)lrint(v);
+}
+
+const char *gi_bmp_resolution_loss(const struct gi_metadata *metadata)
+{
+    return metadata->no_unit
+               ? NULL /* named before */
+               : gi_resolution_loss(metadata, per_metre(metadata, metadata->dpi_x) * 0.0254,
+                                    per_metre(metadata, metadata->dpi_y) * 0.0254);
 }
 
 /* Fills in both headers. Returns their length. */

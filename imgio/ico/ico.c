@@ -293,4 +293,5 @@ const struct gi_format gi_format_ico = {
     .color = true,
     .holds = gi_png_holds,
     .ratio = true,
+    .resolution_loss = gi_png_resolution_loss,
 };

@@ -221,6 +221,7 @@ const struct gi_format gi_format_jpeg = {
     GI_HOLDS_GRAY_AND_RGB,
     .metadata = true,
     .ratio = true,
+    .resolution_loss = gi_jpeg_resolution_loss,
     .parts = gi_jpeg_parts,
     .holds = gi_jpeg_holds,
     .texts = true,

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg/jpeg_write.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
+#include "imgio/codecs.h"
 #include "imgio/jpeg/gain_map.h"
 #include "imgio/jpeg/jpeg_callbacks.h"
 #include "imgio/jpeg/jpeg_markers.h"
@@ -71,14 +73,56 @@ static void on_error(j_common_ptr jpeg)
     longjmp(e->jump, 1);
 }
 
+/* A resolution as JFIF stores it. */
+struct density {
+    int unit;      /* 0: none, 1: inch, 2: cm */
+    unsigned x, y; /* 0: it can't be stored */
+    double dpi_x, dpi_y;
+};
+
+static struct density density_in(const struct gi_metadata *metadata, int unit, double per_inch)
+{
+    double x = metadata->dpi_x / per_inch + 0.5, y = metadata->dpi_y / per_inch + 0.5;
+    if (!(x >= 1 && x < 65536 && y >= 1 && y < 65536))
+        return (struct density){0};
+    struct density made = {.unit = unit, .x = (unsigned)x, .y = (unsigned)y};
+    made.dpi_x = made.x * per_inch;
+    made.dpi_y = made.y * per_inch;
+    return made;
+}
+
+/* Returns by which share the density differs from the resolution; 1 if it can't be stored. */
+static double error_of(const struct density *made, const struct gi_metadata *metadata)
+{
+    double x = fabs(made->dpi_x / metadata->dpi_x - 1), y = fabs(made->dpi_y / metadata->dpi_y - 1);
+    return x > y ? x : y;
+}
+
+/* Returns the density per inch, or per cm if that is closer. */
+static struct density density_of(const struct gi_metadata *metadata)
+{
+    if (metadata->no_unit)
+        return density_in(metadata, 0, 1);
+    struct density inch = density_in(metadata, 1, 1), cm = density_in(metadata, 2, 2.54);
+    return error_of(&cm, metadata) < error_of(&inch, metadata) ? cm : inch;
+}
+
+const char *gi_jpeg_resolution_loss(const struct gi_metadata *metadata)
+{
+    struct density made = density_of(metadata);
+    return gi_resolution_loss(metadata, made.dpi_x, made.dpi_y);
+}
+
 static void set_density(j_compress_ptr jpeg, const struct gi_metadata *metadata)
 {
-    if (metadata->dpi_x < 1 || metadata->dpi_x >= 65535 || metadata->dpi_y < 1 ||
-        metadata->dpi_y >= 65535)
+    struct density made = {0};
+    if (metadata->dpi_x > 0 && metadata->dpi_y > 0)
+        made = density_of(metadata);
+    if (!made.x)
         return;
-    jpeg->density_unit = metadata->no_unit ? 0 : 1; /* no unit, or inch */
-    jpeg->X_density = (UINT16)(metadata->dpi_x + 0.5);
-    jpeg->Y_density = (UINT16)(metadata->dpi_y + 0.5);
+    jpeg->density_unit = (UINT8)made.unit;
+    jpeg->X_density = (UINT16)made.x;
+    jpeg->Y_density = (UINT16)made.y;
 }
 
 static void write_segment(j_compress_ptr jpeg, int marker, const void *head, size_t head_nbytes,

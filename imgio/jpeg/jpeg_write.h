@@ -14,6 +14,9 @@ enum { GI_JPEG_METADATA_MAX = 65500 };
  * recognises there. */
 extern const char *const gi_jpeg_keywords[];
 
+/* gi_format.resolution_loss: JFIF stores integers per inch or cm. */
+const char *gi_jpeg_resolution_loss(const struct gi_metadata *metadata);
+
 /* Fills in the frame of the JPEG that gi_jpeg_encode() writes of an image of this shape, whose
  * samples need not exist: tables, sampling factors, restart interval. Uses options->quality and
  * options->jpeg. Returns false if JPEG can't hold the image, if the Huffman tables depend on the

@@ -409,4 +409,5 @@ const struct gi_format gi_format_png = {
     .animation = &gi_png_animation,
     .holds = gi_png_holds,
     .ratio = true,
+    .resolution_loss = gi_png_resolution_loss,
 };

@@ -61,6 +61,8 @@ static enum gi_status write_palette(struct gi_sink *sink, const struct gi_png_co
     return status || !nalpha ? status : gi_png_write_chunk(sink, "tRNS", alpha, nalpha, err);
 }
 
+#define METRES_PER_INCH 0.0254
+
 static enum gi_status write_icc(struct gi_sink *sink, const struct gi_metadata *metadata,
                                 struct gi_err *err)
 {
@@ -70,19 +72,32 @@ static enum gi_status write_icc(struct gi_sink *sink, const struct gi_metadata *
                                true, err);
 }
 
+/* Returns the number of pixels per metre, or per no unit, that pHYs holds, or 0. */
+static uint32_t density(const struct gi_metadata *metadata, double dpi)
+{
+    double v = dpi / (metadata->no_unit ? 1 : METRES_PER_INCH);
+    return v >= 0.5 && v < 1e9 ? (uint32_t)lrint(v) : 0;
+}
+
+const char *gi_png_resolution_loss(const struct gi_metadata *metadata)
+{
+    double unit = metadata->no_unit ? 1 : METRES_PER_INCH;
+    return gi_resolution_loss(metadata, density(metadata, metadata->dpi_x) * unit,
+                              density(metadata, metadata->dpi_y) * unit);
+}
+
 static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metadata *metadata,
                                      struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    double per_inch = metadata->no_unit ? 1 : 0.0254;
-    double per_metre_x = metadata->dpi_x / per_inch, per_metre_y = metadata->dpi_y / per_inch;
+    uint32_t x = density(metadata, metadata->dpi_x), y = density(metadata, metadata->dpi_y);
     status = gi_png_write_color(sink, metadata, err);
     if (!status && metadata->icc)
         status = write_icc(sink, metadata, err);
-    if (!status && per_metre_x >= 1 && per_metre_x < 1e9 && per_metre_y >= 1 && per_metre_y < 1e9) {
+    if (!status && x && y) {
         uint8_t phys[9];
-        gi_put_big32(phys, (uint32_t)lrint(per_metre_x));
-        gi_put_big32(phys + 4, (uint32_t)lrint(per_metre_y));
+        gi_put_big32(phys, x);
+        gi_put_big32(phys + 4, y);
         phys[8] = !metadata->no_unit; /* unit: metre */
         status = gi_png_write_chunk(sink, "pHYs", phys, sizeof phys, err);
     }
