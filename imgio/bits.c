@@ -69,8 +69,9 @@ bool gi_bits_are_coded(const void *bytes, size_t nbytes, const struct gi_image *
     return same;
 }
 
-void gi_bits_divide_by_alpha(const struct gi_image *image, int y)
+bool gi_bits_divide_by_alpha(const struct gi_image *image, int y)
 {
+    bool cut = false;
     void *row = gi_row(image, y);
     size_t colors = (size_t)image->channels - 1;
     double full = (double)gi_type_full_scale(image->type);
@@ -78,9 +79,11 @@ void gi_bits_divide_by_alpha(const struct gi_image *image, int y)
         double alpha = gi_sample(row, x * (colors + 1) + colors, image->type);
         for (size_t c = 0; c < colors; c++) {
             double v = gi_sample(row, x * (colors + 1) + c, image->type);
+            cut = cut || (v > alpha && (image->type != GI_F32 || !(alpha > 0)));
             v = alpha > 0 ? v * full / alpha : 0;
             gi_sample_set(row, x * (colors + 1) + c, image->type,
                           image->type != GI_F32 && v > full ? full : v);
         }
     }
+    return cut;
 }

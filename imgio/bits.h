@@ -37,5 +37,5 @@ int gi_bits_needed(const struct gi_image *image, const int depths[2]);
 bool gi_bits_are_coded(const void *bytes, size_t nbytes, const struct gi_image *image, int bits);
 
 /* Divides the colours of a row by alpha, with which they are multiplied. Colours of transparent
- * pixels become 0; integers do not exceed their range. */
-void gi_bits_divide_by_alpha(const struct gi_image *image, int y);
+ * pixels become 0; integers do not exceed their range. Returns whether a colour was cut off. */
+bool gi_bits_divide_by_alpha(const struct gi_image *image, int y);

@@ -125,6 +125,17 @@ void gi_decode_add_spare_bits(struct gi_decode *decode, const struct gi_spare_bi
                            "left out");
 }
 
+void gi_decode_add_cut_colors(struct gi_decode *decode)
+{
+    static const char name[] = "colours above their alpha";
+    if (!has_part(&decode->metadata->parts, name))
+        gi_decode_add_part(decode,
+                           &(struct gi_part){.kind = GI_PART_FIELD,
+                                             .fate = GI_PART_LOST,
+                                             .why = "which straight alpha has not"},
+                           "%s", name);
+}
+
 void gi_decode_add_trailing(struct gi_decode *decode, uint64_t end)
 {
     const struct gi_ahead *ahead = decode->options->ahead;

@@ -122,6 +122,9 @@ void gi_decode_add_rest(struct gi_decode *decode, uint64_t end);
  * Errors: GI_E_UNSUPPORTED. */
 enum gi_status gi_decode_settle_rest(struct gi_decode *decode, struct gi_err *err);
 
+/* Names, once, that colours multiplied by alpha were above it, and became full scale. */
+void gi_decode_add_cut_colors(struct gi_decode *decode);
+
 /* Frees the parts for which `which` returns true; all if `which` is NULL. */
 void gi_parts_remove(struct gi_parts *parts, bool (*which)(const struct gi_part *part));
 

@@ -317,8 +317,9 @@ static void put_row(struct gi_decode *decode, const struct picture *picture, uin
             }
         }
     }
-    if (picture->premultiplied)
-        gi_bits_divide_by_alpha(image, (int)y);
+    /* Lossy coding moves colours above alpha. */
+    if (picture->premultiplied && gi_bits_divide_by_alpha(image, (int)y) && !picture->stream.lossy)
+        gi_decode_add_cut_colors(decode);
 }
 
 /* Points the channels to what was decoded, which must have the shape that its header has. */

@@ -118,8 +118,8 @@ struct gi_tiff_text {
 extern const struct gi_tiff_text gi_tiff_texts[];
 
 /* Divides the first `colours` channels by channel `alpha`, so that associated (premultiplied) alpha
- * becomes straight (unmultiply.c). */
-void gi_tiff_unmultiply(struct gi_image *image, int colors, int alpha);
+ * becomes straight (unmultiply.c). Returns whether a colour above alpha was cut off. */
+bool gi_tiff_unmultiply(struct gi_image *image, int colors, int alpha);
 
 /* Compresses `height` rows of `width` bits by CCITT Group 4, into malloc()ed memory, which the
  * caller frees. A row begins at a byte, and a bit of 0 is white. Errors: GI_E_MEMORY;
