@@ -118,15 +118,32 @@ static exr_result_t write_chunk(exr_context_t file, const struct naming *naming,
     return code;
 }
 
+/* Sets the attributes that every file has. The width of a pixel by its height is the resolution
+ * along columns by that along rows. */
+static exr_result_t set_attributes(exr_context_t file, const struct gi_image *image,
+                                   const struct gi_metadata *metadata, bool packed)
+{
+    exr_attr_box2i_t window;
+    exr_attr_v2f_t centre;
+    bool ratio = metadata && metadata->no_unit && metadata->dpi_x > 0 && metadata->dpi_y > 0;
+    memset(&centre, 0, sizeof centre);
+    memset(&window, 0, sizeof window);
+    window.max.x = image->width - 1;
+    window.max.y = image->height - 1;
+    return gi_exr.exr_initialize_required_attr(
+        file, GI_EXR_PART, &window, &window,
+        ratio ? (float)(metadata->dpi_y / metadata->dpi_x) : 1.0f, &centre, 1.0f,
+        EXR_LINEORDER_INCREASING_Y, packed ? EXR_COMPRESSION_ZIP : EXR_COMPRESSION_NONE);
+}
+
 static exr_result_t write_rows(exr_context_t file, const struct naming *naming,
-                               const struct gi_image *image, bool half, bool packed)
+                               const struct gi_image *image, const struct gi_metadata *metadata,
+                               bool half, bool packed)
 {
     int part, most = 1;
     exr_result_t code = gi_exr.exr_add_part(file, NULL, EXR_STORAGE_SCANLINE, &part);
     if (code == EXR_ERR_SUCCESS)
-        code = gi_exr.exr_initialize_required_attr_simple(
-            file, GI_EXR_PART, image->width, image->height,
-            packed ? EXR_COMPRESSION_ZIP : EXR_COMPRESSION_NONE);
+        code = set_attributes(file, image, metadata, packed);
     for (int k = 0; code == EXR_ERR_SUCCESS && k < image->channels; k++)
         code = gi_exr.exr_add_channel(file, GI_EXR_PART, naming->names[k],
                                       half ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT,
@@ -176,7 +193,7 @@ static enum gi_status encode_exr(struct gi_sink *sink, const struct gi_image *im
         code = gi_exr.exr_start_write(&file, "memory", EXR_WRITE_FILE_DIRECTLY, &start);
     }
     if (code == EXR_ERR_SUCCESS)
-        code = write_rows(file, naming, image, all_half(image, naming, row),
+        code = write_rows(file, naming, image, metadata, all_half(image, naming, row),
                           options->compression != 0);
     exr_result_t ended = file ? gi_exr.exr_finish(&file) : code;
     code = code == EXR_ERR_SUCCESS ? ended : code;
@@ -215,5 +232,6 @@ const struct gi_format gi_format_exr = {
     .reads_by = LIBRARY,
     .writes_by = LIBRARY,
     .bands = true,
+    .ratio = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

@@ -29,7 +29,7 @@
     X(exr_decoding_run)                                                                            \
     X(exr_decoding_destroy)                                                                        \
     X(exr_add_part)                                                                                \
-    X(exr_initialize_required_attr_simple)                                                         \
+    X(exr_initialize_required_attr)                                                                \
     X(exr_add_channel)                                                                             \
     X(exr_write_header)                                                                            \
     X(exr_write_scanline_chunk_info)                                                               \

@@ -5,6 +5,7 @@
 
 #if GI_HAVE_EXR
 #include "imgio/bands.h"
+#include "imgio/codecs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,8 @@ struct picked {
     int n;
     int index[GI_BANDS_MAX]; /* in the file's list */
     bool integers;           /* a channel has unsigned integers of 32 bits */
+    bool named;              /* the channels are R, G, B and A or Y and A */
+    int layer_nbytes;        /* of the layer's name with its point, before the name of a channel */
 };
 
 static int find_channel(const exr_attr_chlist_t *list, const char *layer, size_t n,
@@ -77,7 +80,9 @@ static enum gi_status pick(struct picked *picked, struct gi_decode *decode,
     for (int i = 0; i < list->num_channels && !found; i++) {
         const char *name = list->entries[i].name.str, *point = strrchr(name, '.');
         found = point && pick_layer(picked, list, name, (size_t)(point + 1 - name));
+        picked->layer_nbytes = found ? (int)(point + 1 - name) : 0;
     }
+    picked->named = found;
     for (int i = 0; i < list->num_channels && !found && picked->n < GI_BANDS_MAX; i++)
         if (list->entries[i].x_sampling == 1 && list->entries[i].y_sampling == 1)
             picked->index[picked->n++] = i;
@@ -97,22 +102,64 @@ static enum gi_status pick(struct picked *picked, struct gi_decode *decode,
     return picked->n ? GI_OK : gi_fail(err, GI_E_UNSUPPORTED, "has no channel of full size");
 }
 
+/* Lists the names of a layer or of channels, which no other format has. */
+static void list_names(struct gi_decode *decode, const exr_attr_chlist_t *list,
+                       const struct picked *picked)
+{
+    struct gi_part part = {.kind = GI_PART_FIELD, .fate = GI_PART_LOST};
+    const char *first = list->entries[picked->index[0]].name.str;
+    if (picked->layer_nbytes)
+        gi_decode_add_part(decode, &part, "name of layer %.*s",
+                           picked->layer_nbytes < 40 ? picked->layer_nbytes - 1 : 40, first);
+    else if (!picked->named && picked->n == 1)
+        gi_decode_add_part(decode, &part, "name of channel %.40s", first);
+    else if (!picked->named)
+        gi_decode_add_part(decode, &part, "names of %d channels", picked->n);
+}
+
+/* Keeps the shape of pixels as resolutions without a unit: the smallest integers that give it. */
+static void keep_aspect(struct gi_metadata *metadata, float aspect)
+{
+    enum { MOST = 1000 };
+    int x = 1;
+    if (aspect == 1 || !(aspect >= 1e-3f && aspect <= 1e3f))
+        return;
+    while (x < MOST && (float)(int)(aspect * (float)x + 0.5f) / (float)x != aspect)
+        x++;
+    metadata->no_unit = true;
+    metadata->dpi_x = x;
+    metadata->dpi_y = x < MOST ? (double)(int)(aspect * (float)x + 0.5f) : (double)aspect * x;
+}
+
+/* Returns whether the decoder uses the attribute, or it has the value that all files have. */
+static bool is_used(struct gi_decode *decode, const exr_attribute_t *attribute)
+{
+    static const char *const used[] = {"channels",      "compression", "dataWindow",
+                                       "displayWindow", "lineOrder",   "pixelAspectRatio",
+                                       "chunkCount",    "type",        "version"};
+    const char *name = attribute->name;
+    if (strcmp(name, "pixelAspectRatio") == 0 && attribute->type == EXR_ATTR_FLOAT)
+        keep_aspect(decode->metadata, attribute->f);
+    if (strcmp(name, "screenWindowCenter") == 0 && attribute->type == EXR_ATTR_V2F)
+        return attribute->v2f->x == 0 && attribute->v2f->y == 0;
+    if (strcmp(name, "screenWindowWidth") == 0 && attribute->type == EXR_ATTR_FLOAT)
+        return attribute->f == 1;
+    if (strcmp(name, "tiles") == 0 && attribute->type == EXR_ATTR_TILEDESC) {
+        const struct gi_part part = {
+            .kind = GI_PART_FIELD, .fate = GI_PART_DROPPED, .why = GI_OLD_PICTURE};
+        if (EXR_GET_TILE_LEVEL_MODE(*attribute->tiledesc) != EXR_TILE_ONE_LEVEL)
+            gi_decode_add_part(decode, &part, "smaller versions");
+        return true;
+    }
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+        if (strcmp(name, used[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Lists attributes that are not read, other parts, and a display window that differs. */
 static void list_parts(struct gi_decode *decode, exr_context_t file, const exr_attr_box2i_t *data)
 {
-    static const char *const used[] = {"channels",
-                                       "compression",
-                                       "dataWindow",
-                                       "displayWindow",
-                                       "lineOrder",
-                                       "pixelAspectRatio",
-                                       "tiles",
-                                       "screenWindowCenter",
-                                       "screenWindowWidth",
-                                       "chunkCount",
-                                       "type",
-                                       "version",
-                                       "name"};
     struct gi_part part = {.kind = GI_PART_FIELD, .fate = GI_PART_LOST};
     exr_attr_box2i_t shown;
     int32_t n = 0;
@@ -120,11 +167,9 @@ static void list_parts(struct gi_decode *decode, exr_context_t file, const exr_a
     gi_exr.exr_get_attribute_count(file, GI_EXR_PART, &n);
     for (int32_t i = 0; i < n; i++) {
         const exr_attribute_t *attribute;
-        bool known = gi_exr.exr_get_attribute_by_index(file, GI_EXR_PART, EXR_ATTR_LIST_FILE_ORDER,
-                                                       i, &attribute) != EXR_ERR_SUCCESS;
-        for (size_t k = 0; k < sizeof used / sizeof *used && !known; k++)
-            known = strcmp(attribute->name, used[k]) == 0;
-        if (!known)
+        if (gi_exr.exr_get_attribute_by_index(file, GI_EXR_PART, EXR_ATTR_LIST_FILE_ORDER, i,
+                                              &attribute) == EXR_ERR_SUCCESS &&
+            !is_used(decode, attribute))
             gi_decode_add_part(decode, &part, "attribute %.48s", attribute->name);
     }
     if (gi_exr.exr_get_display_window(file, GI_EXR_PART, &shown) == EXR_ERR_SUCCESS &&
@@ -238,6 +283,7 @@ static enum gi_status read_part(struct gi_decode *decode, exr_context_t file, st
     enum gi_status status = pick(&picked, decode, list, err);
     if (status)
         return status;
+    list_names(decode, list, &picked);
     list_parts(decode, file, &data);
     bool half = list->entries[picked.index[0]].pixel_type == EXR_PIXEL_HALF;
     decode->info->bits = half ? 16 : 32;

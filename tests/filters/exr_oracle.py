@@ -84,14 +84,15 @@ def attribute(name, kind, value):
     return name.encode() + b"\0" + kind.encode() + b"\0" + struct.pack("<i", len(value)) + value
 
 
-def layered(channels, width, height):
+def layered(channels, width, height, aspect=1.0, centre=(0, 0), screen=1.0, more=b""):
     names = sorted(channels)
     data = b"".join(n.encode() + b"\0" + struct.pack("<iBBBBii", channels[n][0], 0, 0, 0, 0, 1, 1) for n in names) + b"\0"
     box = struct.pack("<4i", -2, 5, width - 3, height + 4)
     head = b"\x76\x2f\x31\x01\2\0\0\0" + attribute("channels", "chlist", data) + attribute("compression", "compression", b"\0")
     head += attribute("dataWindow", "box2i", box) + attribute("displayWindow", "box2i", struct.pack("<4i", 0, 0, 99, 99)) + attribute("lineOrder", "lineOrder", b"\0")
-    head += attribute("owner", "string", b"me") + attribute("pixelAspectRatio", "float", struct.pack("<f", 1)) + attribute("screenWindowCenter", "v2f", struct.pack("<2f", 0, 0))
-    head += attribute("screenWindowWidth", "float", struct.pack("<f", 1)) + b"\0"
+    head += attribute("owner", "string", b"me") + attribute("pixelAspectRatio", "float", struct.pack("<f", aspect))
+    head += attribute("screenWindowCenter", "v2f", struct.pack("<2f", *centre))
+    head += attribute("screenWindowWidth", "float", struct.pack("<f", screen)) + more + b"\0"
     rows = []
     for y in range(height):
         line = b"".join(channels[n][1][y].astype({0: "<u4", 1: "<f2", 2: "<f4"}[channels[n][0]]).tobytes() for n in names)
@@ -106,8 +107,31 @@ def layered(channels, width, height):
 plane = [c.rng.normal(size=(7, 9)).astype("f2").astype("f4") for _ in range(5)]
 open("l.exr", "wb").write(layered({"diffuse.R": (1, plane[0]), "diffuse.G": (2, plane[1]), "diffuse.B": (1, plane[2]), "Z": (2, plane[3])}, 9, 7))
 check("a layer is read", np.array_equal(ours("l.exr"), np.stack(plane[:3], -1)))
-check("other parts are named", parts("l.exr") == {"channel Z": "lost", "attribute owner": "lost", "display window": "lost"}, parts("l.exr"))
+check("other parts are named", parts("l.exr") == {"channel Z": "lost", "name of layer diffuse": "lost", "attribute owner": "lost", "display window": "lost"}, parts("l.exr"))
 open("l.exr", "wb").write(layered({"Z": (2, plane[0]), "u": (0, np.full((7, 9), 7)), "v": (1, plane[1])}, 9, 7))
 check("other channels are bands", np.array_equal(ours("l.exr"), np.stack([plane[0], np.full((7, 9), 7, "f4"), plane[1]], -1)))
+check("names of bands are named", parts("l.exr").get("names of 3 channels") == "lost", parts("l.exr"))
 check("a band is chosen", np.array_equal(ours("l.exr[bands=3]"), plane[1]))
+
+# Pixels that are not square are resolutions without a unit, and the other way round.
+gray = {"Y": (2, plane[0])}
+for aspect, x, y in ((2.0, 1, 2), (0.5, 2, 1), (1.1, 10, 11), (0.91, 100, 91), (1.0, 0, 0), (4 / 3, 3, 4)):
+    open("l.exr", "wb").write(layered(gray, 9, 7, aspect))
+    told = json.loads(c.run("info", "l.exr", "--json"))
+    check(f"pixels of {aspect}", (told.get("unitless_x") or 0, told.get("unitless_y") or 0) == (x, y), told)
+    c.run("invert", "l.exr", "out.exr")
+    data = open("out.exr", "rb").read()
+    at = data.index(b"pixelAspectRatio\0float\0") + 27
+    check(f"pixels of {aspect} stay", np.float32(aspect) == np.frombuffer(data[at:at + 4], "<f4")[0])
+    c.run("transpose", "l.exr", "out.exr")
+    data = open("out.exr", "rb").read()
+    check(f"pixels of {aspect} transposed", abs(np.frombuffer(data[at:at + 4], "<f4")[0] * aspect - 1) < 1e-6)
+result = c.result("convert", "l.exr", "out.hdr", "--force")
+check("a format that has square pixels names the loss", "hdr cannot hold the resolution" in result.stderr, result.stderr)
+for args, name in (((1.0, (0.5, 0)), "attribute screenWindowCenter"), ((1.0, (0, 0), 2.0), "attribute screenWindowWidth"),
+                   ((1.0, (0, 0), 1.0, attribute("name", "string", b"left")), "attribute name")):
+    open("l.exr", "wb").write(layered(gray, 9, 7, *args))
+    check(f"{name} is named", parts("l.exr").get(name) == "lost", parts("l.exr"))
+open("l.exr", "wb").write(layered({"depth": (2, plane[0])}, 9, 7))
+check("the name of a channel is named", parts("l.exr").get("name of channel depth") == "lost", parts("l.exr"))
 c.end()
