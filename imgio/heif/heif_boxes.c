@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FULL_HEAD = 4, DEPTH_MAX = 4, IMAGES_MAX = 1 << 16 };
+enum {
+    FULL_HEAD = 4,
+    DEPTH_MAX = 4,
+    IMAGES_MAX = 1 << 16,
+    MOST_METADATA = 1000, /* items whose references are looked up, each along all references */
+};
 
 /* Types of items that are images. */
 #define IMAGES "hvc1av01gridiovlidenjpegavc1j2k1unci"
@@ -327,14 +332,34 @@ static void add(struct gi_decode *decode, const char *kind, uint32_t type, uint6
     gi_decode_add_part(decode, &part, "%s %s", kind, name);
 }
 
-/* Lists kinds of items that libheif does not read, such as tmap, a gain map of ISO 21496-1. */
+/* Returns whether the item describes another one, as EXIF and XMP do. libheif leaves out those that
+ * do not. */
+static bool describes_any(const struct items *items, uint32_t item)
+{
+    uint64_t at = 0;
+    unsigned nbytes = take(&items->refs, &at, 4) >> 24 ? 4 : 2;
+    struct gi_box box;
+    while (gi_box_next(&box, items->refs.data, items->refs.n, &at)) {
+        uint64_t in = 0;
+        if (box.type == GI_BOX_TYPE('c', 'd', 's', 'c') && take(&box, &in, nbytes) == item)
+            return true;
+    }
+    return false;
+}
+
+/* Lists kinds of items that libheif does not read, such as tmap, a gain map of ISO 21496-1, and
+ * metadata that belong to no image. */
 static void list_items(struct gi_decode *decode, const struct items *items)
 {
     uint64_t at = 0;
     struct info info;
-    while (next_info(&info, items, &at))
-        if (info.type && !is_one_of(info.type, IMAGES "Exifmimeuri "))
+    int left = MOST_METADATA;
+    while (next_info(&info, items, &at)) {
+        bool metadata = info.type && is_one_of(info.type, "Exifmimeuri ");
+        bool read = metadata && (left-- <= 0 || describes_any(items, info.item));
+        if (info.type && !is_one_of(info.type, IMAGES) && !read)
             add(decode, "item", info.type, 0);
+    }
 }
 
 static void list_properties(struct gi_decode *decode, const struct items *items, uint32_t item)

@@ -106,15 +106,26 @@ static bool is_default(const JxlColorEncoding *color, bool floats)
                (floats ? JXL_TRANSFER_FUNCTION_LINEAR : JXL_TRANSFER_FUNCTION_SRGB);
 }
 
-/* Keeps the profile of the decoded samples, which libjxl makes if the file has only codes. */
-static void read_profile(struct gi_metadata *metadata, JxlDecoder *decoder, bool floats)
+/* Returns the luminance of white, in cd/m2, of files that do not say another (libjxl's encoder). */
+static float default_white(const JxlColorEncoding *color)
+{
+    return color->transfer_function == JXL_TRANSFER_FUNCTION_PQ    ? 10000
+           : color->transfer_function == JXL_TRANSFER_FUNCTION_HLG ? 1000
+                                                                   : 255;
+}
+
+/* Keeps the profile of the decoded samples, which libjxl makes if the file has only codes. Sets
+ * *white to default_white(). */
+static void read_profile(float *white, struct gi_metadata *metadata, JxlDecoder *decoder,
+                         bool floats)
 {
     const JxlColorProfileTarget target = JXL_COLOR_PROFILE_TARGET_DATA;
-    JxlColorEncoding color;
+    JxlColorEncoding color = {0};
     size_t n;
-    if (gi_jxl.JxlDecoderGetColorAsEncodedProfile(decoder, UNUSED_FORMAT target, &color) ==
-            JXL_DEC_SUCCESS &&
-        is_default(&color, floats))
+    bool coded = gi_jxl.JxlDecoderGetColorAsEncodedProfile(decoder, UNUSED_FORMAT target, &color) ==
+                 JXL_DEC_SUCCESS;
+    *white = default_white(&color);
+    if (coded && is_default(&color, floats))
         return;
     if (gi_jxl.JxlDecoderGetICCProfileSize(decoder, UNUSED_FORMAT target, &n) != JXL_DEC_SUCCESS ||
         !n)
@@ -133,6 +144,7 @@ struct head {
     bool known; /* info is set */
     bool ends_early;
     unsigned frames;
+    float white; /* default_white() */
 };
 
 /* Starts a decoder of the file for `events`. Returns NULL if memory ran out. */
@@ -176,7 +188,8 @@ static enum gi_status read_head(struct head *head, struct gi_decode *decode, str
         if (code == JXL_DEC_BASIC_INFO)
             head->known = gi_jxl.JxlDecoderGetBasicInfo(decoder, &head->info) == JXL_DEC_SUCCESS;
         else if (code == JXL_DEC_COLOR_ENCODING)
-            read_profile(decode->metadata, decoder, head->info.exponent_bits_per_sample);
+            read_profile(&head->white, decode->metadata, decoder,
+                         head->info.exponent_bits_per_sample);
         else if (code == JXL_DEC_FRAME)
             head->frames++;
         else if (code == JXL_DEC_BOX_NEED_MORE_OUTPUT)
@@ -195,6 +208,23 @@ static enum gi_status read_head(struct head *head, struct gi_decode *decode, str
         return gi_fail(err, GI_E_FORMAT,
                        head->ends_early ? "ends early, in its header" : "is damaged: libjxl");
     return GI_OK;
+}
+
+/* Lists what the header says of how the image is to be shown. */
+static void list_display(struct gi_decode *decode, const JxlBasicInfo *info, float default_white)
+{
+    const struct gi_part part = {.kind = GI_PART_FIELD, .fate = GI_PART_LOST};
+    float white = info->intensity_target;
+    if (white != default_white)
+        gi_decode_add_part(decode, &part, "luminance of white, %.5g cd/m2", (double)white);
+    if (info->min_nits != 0)
+        gi_decode_add_part(decode, &part, "luminance of black, %.5g cd/m2", (double)info->min_nits);
+    if (info->linear_below != 0)
+        lose(decode, GI_PART_LOST, NULL, "limit of tone mapping");
+    if (info->intrinsic_xsize &&
+        (info->intrinsic_xsize != info->xsize || info->intrinsic_ysize != info->ysize))
+        gi_decode_add_part(decode, &part, "size to show, %u x %u", (unsigned)info->intrinsic_xsize,
+                           (unsigned)info->intrinsic_ysize);
 }
 
 /* Lists channels and frames that are not read. Sets *alpha if there is an alpha channel. */
@@ -219,6 +249,7 @@ static enum gi_status read_channels(bool *alpha, struct gi_decode *decode, const
             lose(decode, GI_PART_LOST, NULL, "further channel");
     }
     gi_jxl.JxlDecoderDestroy(decoder);
+    list_display(decode, &head->info, head->white);
     if (head->info.have_preview)
         lose(decode, GI_PART_DROPPED, GI_OLD_PICTURE, "preview");
     if (head->info.have_animation && head->frames > 1)

@@ -185,4 +185,12 @@ for name in ("t.heic", "t.avif"):
         c.run("resize", "a.png", name, "--size", "300x200", "--threads", threads)
         made.append(open(name, "rb").read())
     check(f"{name}: threads", made[0] == made[1] == made[2])
+
+# Metadata that describe no image are not read by libheif: they are lost by name.
+avifenc(rgb, "a.avif", *LOSSLESS, "--exif", "exif", "--xmp", "xmp")
+data = open("a.avif", "rb").read()
+open("loose.avif", "wb").write(data.replace(b"cdsc", b"xxxx"))
+for name, loose in (("a.avif", False), ("loose.avif", True)):
+    found = parts(name)
+    check(f"{name}: metadata of no image", (found.get("item Exif"), found.get("item mime")) == (("lost",) * 2 if loose else (None, None)), found)
 c.end()

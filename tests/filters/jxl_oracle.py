@@ -163,6 +163,14 @@ for at in range(30, 200, 17):
     got = c.result("convert", "damaged.jxl", "out.png", "--force")
     check(f"damage at {at}: only our lines", all(line.startswith("gpuimg: ") for line in got.stderr.splitlines()), got.stderr)
 
+# The luminance of white, which no other format has, is named unless it is that of all files.
+Image.fromarray(draw(3, 255).astype("u1")).save("in.png")
+for nits, named in ((1000, True), (255, False), (400.5, True)):
+    peer("cjxl", "-d", 0, "in.png", "a.jxl", f"--intensity_target={nits}")
+    name = f"luminance of white, {nits:.5g} cd/m2"
+    got = c.result("convert", "a.jxl", "out.png", "--force", "--strict")
+    check(name, (parts("a.jxl").get(name) == "lost") == named == (name in got.stderr) == (got.returncode == 1), got.stderr)
+
 # An animation gives its first frame, by name.
 frames = [Image.fromarray(draw(3, 255).astype("u1")) for _ in range(3)]
 frames[0].save("a.png", save_all=True, append_images=frames[1:], duration=100)
