@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "imgio/small.h"
@@ -19,9 +21,23 @@ static const char *folder(void)
 
 enum gi_status gi_scratch_file_fail(struct gi_err *err)
 {
-    return gi_fail(err, gi_status_of_errno(errno),
+    /* A missing folder is a fault of the machine, not of an input. A limit on the size of files is
+     * neither, as for outputs. */
+    return gi_fail(err, errno == EFBIG ? GI_E_IO : GI_E_AGAIN,
                    "a temporary file in %s: %s (TMPDIR says where it goes)", folder(),
                    strerror(errno));
+}
+
+bool gi_scratch_file_is_full(int fd)
+{
+    enum { LEAST_NBYTES = 64 << 10 };
+    struct stat st;
+    struct statvfs disk;
+    if (fstat(fd, &st) || fstatvfs(fd, &disk))
+        return false;
+    return disk.f_bavail < LEAST_NBYTES / disk.f_frsize ||
+           (fallocate(fd, FALLOC_FL_KEEP_SIZE, st.st_size, LEAST_NBYTES) &&
+            (errno == ENOSPC || errno == EDQUOT));
 }
 
 enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err)

@@ -73,8 +73,9 @@ static const char *const batch_paragraphs[] = {
     "file (exit status 75), no --table is written, and an older table stays.",
     "EXIT STATUS. 0: everything is done. 1: a file failed. 2: the command line is wrong, and "
     "nothing was done. 75: the machine failed and not a file, for example because of a full "
-    "disk, an I/O error, lack of memory, a lost device, or because the folder of an output is "
-    "gone; the command may be tried again. 130 and 143: the command was stopped by SIGINT or "
+    "disk, an I/O error, lack of memory, a lost device, or because the folder of an output, "
+    "or that of temporary files (TMPDIR), is gone; the command may be tried again. 130 and 143: "
+    "the command was stopped by SIGINT or "
     "SIGTERM, and finished the files in progress before it ended. The command compare differs: 1 "
     "means that a limit does not hold, or without limits that a pair differs, and 2 means any "
     "failure.",

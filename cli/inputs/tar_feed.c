@@ -117,6 +117,11 @@ static void end_shard(struct gi_tar_feed *feed, struct gi_item *item, const stru
     uint64_t nbytes = (uint64_t)feed->opened.st_size;
     if (!why && feed->fetch && gi_tar_fetch_finish(feed->fetch, &nbytes, &fault))
         why = &fault;
+    else if (why && feed->fetch && *why->text && !gi_status_is_machine(why->status)) {
+        fault = *why;
+        gi_tar_fetch_blame(feed->fetch, fault.status, &fault);
+        why = &fault;
+    }
     if (!why && feed->fetch && nbytes > feed->largest)
         feed->largest = nbytes;
     struct gi_tar_tag *tag = new_tag(feed, item, why ? GI_TAR_BROKEN : GI_TAR_END);

@@ -50,18 +50,23 @@ void gi_tar_fetch_close(struct gi_tar_fetch **out)
     free(fetch);
 }
 
-/* Waits for the end of a command. If it failed and the disk of its output is full, that is the
- * reason. */
-static enum gi_status wait_for(const struct gi_tar_fetch *fetch, struct gi_err *err)
+enum gi_status gi_tar_fetch_blame(const struct gi_tar_fetch *fetch, enum gi_status status,
+                                  struct gi_err *err)
 {
-    struct statvfs disk;
-    enum gi_status status = gi_shell_wait(fetch->shell, fetch->cancelled, err);
-    if (status != GI_E_IO || !*err->text || fstatvfs(fetch->fd, &disk) || disk.f_bavail)
+    if (!gi_scratch_file_is_full(fetch->fd))
         return status;
     errno = ENOSPC;
     *err = (struct gi_err){0};
     gi_scratch_file_fail(err);
     return gi_err_prefix(err, "%s", fetch->name);
+}
+
+/* Waits for the end of a command. If it failed and the disk of its output is full, that is the
+ * reason. */
+static enum gi_status wait_for(const struct gi_tar_fetch *fetch, struct gi_err *err)
+{
+    enum gi_status status = gi_shell_wait(fetch->shell, fetch->cancelled, err);
+    return status == GI_E_IO && *err->text ? gi_tar_fetch_blame(fetch, status, err) : status;
 }
 
 static enum gi_status has_ended(void *self, bool *ended, struct gi_err *err)

@@ -22,6 +22,10 @@ enum gi_status gi_tar_fetch_start(struct gi_tar_fetch **fetch, const char *name,
  * too, once the command has failed. */
 enum gi_status gi_tar_fetch_open(struct gi_tar_fetch *fetch, struct gi_tar_reader **reader,
                                  struct gi_err *err);
+/* Given an error of the command or of its tar, replaces it by GI_E_AGAIN if the disk of the tar is
+ * full, which a command may hide (cmd; true). Returns the status. */
+enum gi_status gi_tar_fetch_blame(const struct gi_tar_fetch *fetch, enum gi_status status,
+                                  struct gi_err *err);
 /* Returns whether the file system of the tar has space for `nbytes` bytes more. */
 bool gi_tar_fetch_has_space(const struct gi_tar_fetch *fetch, uint64_t nbytes);
 /* Waits for the end of the command, and sets *nbytes to the size of its output. Errors: as

@@ -209,7 +209,12 @@ for ms in 030 060 100 150; do
 done
 rm -f sent/*
 
-# ---- full disks ----
+# ---- no TMPDIR, full disks ----
+expect 75 env TMPDIR=nowhere "$GPUIMG" blur --tar 'pipe:cat x-0.tar' made.tar
+check "no TMPDIR for an input" grep -qxF 'gpuimg: blur: a temporary file in nowhere: No such file or directory (TMPDIR says where it goes)' err
+expect 75 env TMPDIR=nowhere "$GPUIMG" blur --tar x-0.tar 'pipe:cat >sent/made.tar'
+expect 75 env TMPDIR=x-0.tar "$GPUIMG" histogram --tar 'pipe:cat x-0.tar' --table got.csv
+check "a file in place of TMPDIR" grep -qF 'a temporary file in x-0.tar: Not a directory' err
 mount_disk() { unshare --user --map-root-user --mount true 2>/dev/null; }
 if mount_disk; then
     mkdir disk
@@ -229,6 +234,16 @@ END
     tar cf large.tar large.pgm
     expect 75 on_disk "$GPUIMG" blur --tar 'pipe:cat large.tar' 'pipe:cat >sent/made.tar'
     check "TMPDIR is full of the input" grep -qF 'gpuimg: blur: pipe:cat large.tar: a temporary file in disk: No space left on device' err
+    for to in 'pipe:cat >sent/made.tar' made.tar; do
+        for end in '; true' '; echo more' ' | cat; exit 0'; do
+            expect 75 on_disk "$GPUIMG" blur --tar "pipe:cat large.tar$end" "$to"
+            check "... if the command hides it: $end" grep -qxF "gpuimg: blur: pipe:cat large.tar$end: a temporary file in disk: No space left on device (TMPDIR says where it goes)" err
+        done
+    done
+    expect 75 on_disk "$GPUIMG" compare --tar 'pipe:cat large.tar; true' large.tar
+    check "... of a pair" grep -qF ': a temporary file in disk: No space left on device' err
+    expect 1 on_disk "$GPUIMG" blur --tar 'pipe:head -c 9000 x-0.tar; true' made.tar
+    check "a tar that is cut is named as such if the disk has space" grep -qvF 'No space' err
     expect 75 on_disk "$GPUIMG" blur --tar 'x-{0..1}.tar' 'pipe:cat >sent/made-{0..1}.tar'
     check "TMPDIR is full of the output" grep -qF 'blur: pipe:cat >sent/made-0.tar: a temporary file (TMPDIR says where it goes): No space left on device' err
     check "nothing was sent" test -z "$(ls sent)"
