@@ -155,14 +155,20 @@ static enum gi_status check_found(const struct check *check, struct gi_err *err)
     return status;
 }
 
-/* Refuses an empty list, and warns of patterns that no name matches; the other shards may have
- * names that do. */
+/* Refuses a list without names, and warns of patterns that no name matches. A shard may be empty,
+ * and the other shards may have names that match. */
 static enum gi_status check_any(const struct gi_batch_files *files, struct gi_err *err)
 {
-    uint64_t left_out = gi_list_stream_left_out(files->in.stream);
-    struct gi_list all = {
-        .n = files->in.n, .matcher = files->in.list.matcher, .not_chosen = left_out};
-    return files->in.shard.n ? GI_OK : gi_list_check(&all, err);
+    bool any = files->in.n > 0;
+    enum gi_status status = GI_OK;
+    if (files->in.shard.n && !any)
+        status = gi_list_stream_find(files->in.stream, &any, err);
+    if (status || (files->in.shard.n && any))
+        return status;
+    struct gi_list all = {.n = files->in.n,
+                          .matcher = files->in.list.matcher,
+                          .not_chosen = gi_list_stream_left_out(files->in.stream)};
+    return gi_list_check(&all, err);
 }
 
 enum gi_status gi_batch_check_stream(struct gi_batch_files *files, struct gi_err *err)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/environment.h"
 #include "cli/hash.h"
 #include "cli/lines.h"
 #include "cli/paths/matcher.h"
@@ -41,12 +42,6 @@ struct gi_list_stream {
     struct gi_input current; /* of gi_list_stream_next_one() */
 };
 
-static uint64_t limit(void)
-{
-    const char *text = getenv("GPUIMG_LIST_BYTES");
-    return text && *text ? strtoull(text, NULL, 10) : STREAM_NBYTES;
-}
-
 static enum gi_status fail(const char *path, int why, struct gi_err *err)
 {
     return gi_fail(err, gi_status_of_errno(why), "--files-from %s: %s", path, strerror(why));
@@ -72,11 +67,10 @@ static enum gi_status copy_pipe(int from, const char *path, int to, const struct
     return GI_OK;
 }
 
-/* Reads a pipe to its end, or as many bytes as are too many for memory. */
-static enum gi_status read_pipe(struct gi_list_bytes *all, int from, const char *path,
-                                struct gi_err *err)
+/* Reads a pipe to its end, or more than `most` bytes, which are too many for memory. */
+static enum gi_status read_pipe(struct gi_list_bytes *all, int from, uint64_t most,
+                                const char *path, struct gi_err *err)
 {
-    uint64_t most = limit();
     size_t room = 0;
     for (ssize_t n = 1; n && all->n <= most;) {
         if (all->n == room) {
@@ -94,14 +88,14 @@ static enum gi_status read_pipe(struct gi_list_bytes *all, int from, const char 
     return GI_OK;
 }
 
-/* Reads a pipe into *all, or if that is too long into the temporary file *fd. */
-static enum gi_status take_pipe(int *fd, int from, const char *path, struct gi_list_bytes *all,
-                                struct gi_err *err)
+/* Reads a pipe into *all, or if that is longer than `most` bytes into the temporary file *fd. */
+static enum gi_status take_pipe(int *fd, int from, uint64_t most, const char *path,
+                                struct gi_list_bytes *all, struct gi_err *err)
 {
     *all = (struct gi_list_bytes){0};
     *fd = -1;
-    enum gi_status status = read_pipe(all, from, path, err);
-    if (!status && all->n > limit()) {
+    enum gi_status status = read_pipe(all, from, most, path, err);
+    if (!status && all->n > most) {
         status = gi_scratch_file_open(fd, 0, err);
         if (!status)
             status = copy_pipe(from, path, *fd, all, err);
@@ -132,7 +126,11 @@ enum gi_status gi_list_stream_open(struct gi_list_stream **out, const char *path
 {
     struct stat st;
     bool standard = strcmp(path, "-") == 0;
+    uint64_t most = STREAM_NBYTES;
     *out = NULL;
+    enum gi_status status = gi_environment_bytes("GPUIMG_LIST_BYTES", &most, err);
+    if (status)
+        return status;
     if ((standard ? fstat(STDIN_FILENO, &st) : stat(path, &st)) || S_ISDIR(st.st_mode))
         return GI_OK; /* gi_list_from() tells why */
     bool regular = S_ISREG(st.st_mode);
@@ -142,13 +140,12 @@ enum gi_status gi_list_stream_open(struct gi_list_stream **out, const char *path
     if (fd < 0)
         return fail(path, errno, err);
     off_t first = 0;
-    enum gi_status status = GI_OK;
     if (!regular)
-        status = take_pipe(&fd, fd, path, from_pipe, err);
+        status = take_pipe(&fd, fd, most, path, from_pipe, err);
     else if (standard)
         first = lseek(fd, 0, SEEK_CUR);
     if (!status && fd >= 0 && fstat(fd, &st) == 0 && first >= 0 && st.st_size > first &&
-        (uint64_t)(st.st_size - first) > limit())
+        (uint64_t)(st.st_size - first) > most)
         *out = new_stream(path, fd, zero, (uint64_t)first, (uint64_t)st.st_size);
     if (own >= 0 && !(*out && regular))
         close(own);
@@ -327,6 +324,22 @@ enum gi_status gi_list_stream_next_one(struct gi_list_stream *stream, struct gi_
 {
     *one = (struct gi_list){.inputs = &stream->current, .n = 1};
     return gi_list_stream_next(stream, &stream->current, more, err);
+}
+
+enum gi_status gi_list_stream_find(struct gi_list_stream *stream, bool *found, struct gi_err *err)
+{
+    const uint64_t begin = stream->begin, end = stream->end;
+    struct gi_input input;
+    stream->begin = stream->first;
+    stream->end = stream->last;
+    gi_list_stream_rewind(stream);
+    enum gi_status status = gi_list_stream_next(stream, &input, found, err);
+    uint64_t left_out = stream->left_out;
+    stream->begin = begin;
+    stream->end = end;
+    gi_list_stream_rewind(stream);
+    stream->left_out = left_out;
+    return status;
 }
 
 uint64_t gi_list_stream_left_out(const struct gi_list_stream *stream)

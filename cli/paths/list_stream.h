@@ -45,6 +45,10 @@ enum gi_status gi_list_stream_next(struct gi_list_stream *stream, struct gi_inpu
 enum gi_status gi_list_stream_next_one(struct gi_list_stream *stream, struct gi_list *one,
                                        bool *more, struct gi_err *err);
 
+/* Finds out whether the matcher chooses any name of the whole list, and rewinds the list. If not,
+ * gi_list_stream_left_out() is that of the whole list. Errors: as gi_list_stream_next(). */
+enum gi_status gi_list_stream_find(struct gi_list_stream *stream, bool *found, struct gi_err *err);
+
 /* Returns how many names the matcher has left out since the list was rewound. */
 uint64_t gi_list_stream_left_out(const struct gi_list_stream *stream);
 

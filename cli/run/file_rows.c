@@ -2,9 +2,9 @@
  * taken from a stream. SPDX-License-Identifier: MIT */
 #include "cli/run/file_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "cli/environment.h"
 #include "cli/text.h"
 #include "imgio/nodata.h"
 
@@ -193,10 +193,17 @@ enum gi_status gi_file_rows_end(struct gi_file_rows *rows, struct gi_err *err)
     return status;
 }
 
+enum gi_status gi_file_rows_check(struct gi_err *err)
+{
+    uint64_t nbytes;
+    return gi_environment_bytes("GPUIMG_BAND_BYTES", &nbytes, err);
+}
+
 size_t gi_file_rows_forced_nbytes(void)
 {
-    const char *text = getenv("GPUIMG_BAND_BYTES");
-    return text ? strtoul(text, NULL, 10) : 0;
+    uint64_t nbytes = 0;
+    gi_environment_bytes("GPUIMG_BAND_BYTES", &nbytes, NULL);
+    return (size_t)nbytes;
 }
 
 static bool is_one_of(const char *names, const struct gi_file_info *info)

@@ -68,5 +68,7 @@ enum gi_status gi_file_rows_read(void *rows, struct gi_image *band, int top, int
  * warnings. Errors: as gi_cli_load(). */
 enum gi_status gi_file_rows_end(struct gi_file_rows *rows, struct gi_err *err);
 
+/* Checks GPUIMG_BAND_BYTES. Errors: GI_E_USAGE. */
+enum gi_status gi_file_rows_check(struct gi_err *err);
 /* Returns GPUIMG_BAND_BYTES, the number of bytes of a band of rows, or 0. */
 size_t gi_file_rows_forced_nbytes(void);

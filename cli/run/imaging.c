@@ -9,6 +9,7 @@
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/counted_nodata.h"
+#include "cli/run/file_rows.h"
 #include "cli/run/plans.h"
 #include "cli/run/ready.h"
 #include "cli/run/session.h"
@@ -46,8 +47,10 @@ enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_o
 {
     struct gi_imaging *imaging = *out = gi_small_calloc(1, sizeof *imaging);
     imaging->options = *options;
-    enum gi_status status =
-        options->one ? gi_session_new_for_one(&imaging->devices, options->device, err)
+    enum gi_status status = gi_file_rows_check(err);
+    if (!status)
+        status = options->one
+                     ? gi_session_new_for_one(&imaging->devices, options->device, err)
                      : gi_session_new(&imaging->devices, options->device, options->images, err);
     if (!status)
         status = gi_pool_new(&imaging->pool, gi_thread_count(options->device->threads), err);

@@ -2,7 +2,7 @@
 # Lists that stay in their file: the results, the refusals and the reports are those of lists in memory, whatever the number
 # of tasks that share the ranges of the list; memory does not grow with the list.
 # Sources: cli/paths/list_stream* cli/paths/equal_keys* cli/paths/known_folders* cli/inputs/list_conflicts* cli/inputs/batch_formats*
-# Sources: cli/report/journal_merge*
+# Sources: cli/report/journal_merge* cli/environment*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 export GPUIMG_DEVICE=cpu
@@ -50,6 +50,13 @@ for n in 2 5 30; do
 done
 expect 0 gpuimg invert --files-from list --out-dir own --out '{name}' --shard 2/5 --report short.jsonl
 check "a shard of a list in memory is another one" test "$(jq -r .input short.jsonl | md5sum)" != "$(jq -r .input shard2.jsonl | md5sum)"
+
+for value in abc 10x -1 99999999999999999999999 '1 '; do
+    expect 2 env GPUIMG_LIST_BYTES="$value" "$GPUIMG" invert --files-from list --out-dir made
+    check "a wrong variable: $value" grep -qxF "gpuimg: invert: GPUIMG_LIST_BYTES=$value: want a number of bytes" err
+    expect 2 env GPUIMG_BAND_BYTES="$value" "$GPUIMG" invert in/a/0.pgm made.pgm
+    check "a wrong variable: $value" grep -qxF "gpuimg: invert: GPUIMG_BAND_BYTES=$value: want a number of bytes" err
+done
 
 # Reports: --resume, missing shards and outputs that two tasks have written.
 rm -rf parts shard*
@@ -99,6 +106,18 @@ refused "the report" --files-from two --out-dir made --report in/a/2.pgm
 refused "the list" --files-from two --out-dir . --out two
 refused "no formats" --files-from two --out-dir made --suffix .xyz
 refused "nothing is chosen" --files-from two --out-dir made --only '*.png'
+printf '\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n' >blank
+for k in '' 1/2 2/2 31/31; do
+    refused "only empty lines${k:+, shard $k}" --files-from blank --out-dir made ${k:+--shard $k}
+    refused "nothing is chosen${k:+, shard $k}" --files-from two --out-dir made --only '*.png' ${k:+--shard $k}
+    # shellcheck disable=SC2086 # words
+    expect_error 2 'stats: no images among the inputs' stats --files-from blank --table made.csv ${k:+--shard $k}
+    # shellcheck disable=SC2086 # words
+    expect 2 long gpuimg stats --files-from blank --table made.csv ${k:+--shard $k}
+done
+{ cat blank; echo in/a/0.pgm; } >last
+expect 0 long gpuimg invert --files-from last --out-dir made --shard 1/2
+check "a shard without names of a list with names does nothing" test ! -e made
 refused "a wrong template" --files-from two --out-dir made --out '{nothing}'
 printf 'in/a/0.pgm\0in/a/2.pgm\0' >two0
 expect 2 long gpuimg invert --files-from two0 --out-dir made
