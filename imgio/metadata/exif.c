@@ -63,14 +63,15 @@ static void wipe(struct gi_tags *t, size_t at, size_t nbytes)
     memset((unsigned char *)t->bytes + at, 0, nbytes < left ? nbytes : left);
 }
 
-void gi_exif_forget_place(void *exif, size_t nbytes)
+/* Removes the first entry that points to a GPS directory. Returns false if there is none. */
+static bool forget_first_place(void *exif, size_t nbytes)
 {
     struct gi_tags t;
     struct gi_tag_walk walk;
     struct gi_tag tag;
     size_t first = (size_t)open_block(&t, exif, nbytes), entry = find_entry(&t, first, GI_TAG_GPS);
     if (!entry)
-        return;
+        return false;
     size_t directory = get32(&t, entry + 8);
     gi_tag_walk_start(&walk, &t, directory);
     if (walk.at) {
@@ -88,7 +89,7 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
     size_t n = get16(&t, first), end = first + 2 + n * ENTRY + 4;
     unsigned char *bytes = exif;
     if (n == 0) /* the GPS directory, which was just wiped, was also the first directory */
-        return;
+        return false;
     end = end < nbytes ? end : nbytes;
     if (entry + ENTRY < end)
         memmove(bytes + entry, bytes + entry + ENTRY, end - entry - ENTRY);
@@ -96,6 +97,13 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
     n--;
     bytes[first] = (unsigned char)(t.big_endian ? n >> 8 : n & 255);
     bytes[first + 1] = (unsigned char)(t.big_endian ? n & 255 : n >> 8);
+    return true;
+}
+
+void gi_exif_forget_place(void *exif, size_t nbytes)
+{
+    while (forget_first_place(exif, nbytes))
+        ;
 }
 
 size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes, size_t *thumbnail)

@@ -38,7 +38,7 @@ void gi_exif_reset(void *exif, size_t nbytes);
  * is NULL, a new block is made. Errors: GI_E_MEMORY. */
 enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, struct gi_err *err);
 
-/* Removes the entry that points to the GPS directory, and zeroes that directory and all data to
+/* Removes all entries that point to a GPS directory, and zeroes that directory and all data to
  * which the directory refers. */
 void gi_exif_forget_place(void *exif, size_t nbytes);
 

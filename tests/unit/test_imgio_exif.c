@@ -134,6 +134,20 @@ TEST(place)
     }
 }
 
+/* A damaged block may have two such entries. */
+TEST(two_places)
+{
+    for (int big = 0; big < 2; big++) {
+        unsigned char block[BLOCK];
+        make_block(block, 0x8825, 0xffff, big);
+        memcpy(block + 10, block + 10 + 12, 12);
+        gi_exif_forget_place(block, BLOCK);
+        assert_int_equal(block[8] | block[9], 0);
+        for (size_t i = 10; i < BLOCK; i++)
+            assert_int_equal(block[i], 0);
+    }
+}
+
 /* The block is cut at every byte. It ends at the end of readable memory. */
 TEST(cuts)
 {
