@@ -172,6 +172,7 @@ struct gi_format {
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */
     bool texts, color;           /* writes texts, PNG's colour chunks */
+    bool has_texts, has_xmp;     /* the format has these, but gpuimg does not write them */
     bool upright;                /* its readers do not turn images by EXIF's orientation */
     /* Numbers of bits with which 16-bit samples are written, in rising order; 0, 0 for 16. */
     int depths[2];

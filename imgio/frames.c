@@ -411,6 +411,9 @@ static enum gi_status decode_of(struct gi_frames *frames, struct gi_decode *deco
     decode->info->detail = a->palette ? "palette, frame, composed" : "frame, composed";
     decode->metadata->timing = (struct gi_timing){
         .given = true, .delay_ms = a->frames[number - 1].delay_ms, .plays = a->plays};
+    if (a->frames[number - 1].rounded)
+        gi_decode_add_part(decode, &(struct gi_part){.kind = GI_PART_FIELD, .fate = GI_PART_LOST},
+                           "fraction of a millisecond of the delay");
     enum gi_status status = gi_decode_alloc(decode, (uint64_t)a->width, (uint64_t)a->height,
                                             frames->alpha ? 4 : 3, GI_U8, err);
     if (status || decode->options->header_only)

@@ -20,6 +20,7 @@ struct gi_frame {
     bool alpha;  /* may have transparent pixels */
     bool blends; /* with `alpha`: these show the canvas; false: all pixels replace the canvas */
     int delay_ms;
+    bool rounded; /* the file has a delay with a fraction of 1 ms */
 };
 
 /* The frames of a file. */

@@ -403,6 +403,7 @@ struct gi_save_options {
     bool channels_first; /* .npy: writes (channels, height, width) */
     int tile;    /* TIFF: pixels along the sides of tiles, a multiple of 16; 0: by the size */
     bool strict; /* a property that the format can't hold is an error, not a warning */
+    bool joined; /* the image becomes a page or frame of a file with several */
     /* EXIF orientation to write, 2 to 8. Samples are turned so that viewers show the same picture.
      * 0 and 1 write no orientation. */
     int orientation;

@@ -72,11 +72,23 @@ static void add_colors(struct losses *losses, const struct gi_image *image,
         add(losses, CANNOT_HOLD, "more than 256 colours (reduced by median cut, as quantize does)");
 }
 
+/* Returns whether a sample is outside 0 to 1 by more than a filter overshoots, or is NaN. */
+static void find_extremes(bool *far, bool *nan, const struct gi_image *image)
+{
+    for (int y = 0; y < image->height; y++) {
+        const float *row = gi_row(image, y);
+        for (size_t i = 0; i < gi_row_samples(image); i++) {
+            *far = *far || row[i] < -0.5f || row[i] > 1.5f;
+            *nan = *nan || row[i] != row[i];
+        }
+    }
+}
+
 static void add_samples(struct losses *losses, const struct gi_image *image,
                         const struct gi_image *written, enum gi_type wanted,
                         const struct gi_bands *bands, const struct gi_save_options *options)
 {
-    enum { MANY = 50 }; /* percent; fewer may be overshoots of a filter */
+    enum { MANY = 50 }; /* percent; fewer may be overshoots of a filter, if none is far outside */
     char name[NAME], fewer[16];
     const int *depths = losses->format->depths;
     int cut, bits = depths[1] ? depths[1] : depths[0];
@@ -88,11 +100,17 @@ static void add_samples(struct losses *losses, const struct gi_image *image,
                  narrowed ? fewer : type_words(written->type));
         add(losses, CANNOT_HOLD, name);
     }
-    if (image->type == GI_F32 && written->type != GI_F32 &&
-        (cut = gi_image_outside(image)) >= MANY) {
-        snprintf(name, sizeof name,
-                 "samples outside 0 to 1 (%d %% are cut off: try gpuimg normalize)", cut);
-        add(losses, CANNOT_HOLD, name);
+    if (image->type == GI_F32 && written->type != GI_F32) {
+        bool far = false, nan = false;
+        find_extremes(&far, &nan, image);
+        cut = gi_image_outside(image);
+        snprintf(fewer, sizeof fewer, cut ? "%d %%" : "below 1 %%", cut);
+        snprintf(name, sizeof name, "samples outside 0 to 1 (%s are cut off: try gpuimg normalize)",
+                 fewer);
+        if (far || cut >= MANY)
+            add(losses, CANNOT_HOLD, name);
+        if (nan)
+            add(losses, CANNOT_HOLD, "NaN (becomes 0)");
     }
     if (losses->format == &gi_format_gif && image->type == GI_U8 && image->data)
         add_colors(losses, image, options);
@@ -128,9 +146,10 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
         add(losses, NOT_WRITTEN, name);
     }
     if (metadata->xmp && (!format->metadata || metadata->xmp_nbytes > most))
-        add(losses, CANNOT_HOLD, "XMP");
+        add(losses, format->has_xmp ? NOT_WRITTEN : CANNOT_HOLD, "XMP");
     if (lost_text || long_text)
-        add(losses, CANNOT_HOLD, lost_text ? "texts" : "a text so long");
+        add(losses, format->has_texts && lost_text ? NOT_WRITTEN : CANNOT_HOLD,
+            lost_text ? "texts" : "a text so long");
     if (languages && !lost_text && format != &gi_format_png)
         add(losses, CANNOT_HOLD, "languages of texts");
     /* A profile takes the place of gAMA and cHRM, and cICP that of a profile (PNG, third edition,
@@ -151,6 +170,19 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
     else if (metadata->dpi_x > 0 && metadata->dpi_y > 0 && format->resolution_loss &&
              format->resolution_loss(metadata))
         add(losses, CANNOT_HOLD, format->resolution_loss(metadata));
+}
+
+/* Adds what a file of several images loses of the times of a frame, and what is lost of times when
+ * frames become pages. */
+static void add_timing(struct losses *losses, const struct gi_timing *timing)
+{
+    enum { UNIT_MS = 10 };
+    if (!timing->given)
+        return;
+    if (losses->format == &gi_format_tiff)
+        add(losses, CANNOT_HOLD, "delays and loops");
+    else if (losses->format == &gi_format_gif && timing->delay_ms % UNIT_MS)
+        add(losses, CANNOT_HOLD, "the exact delays (rounded to 10 ms)");
 }
 
 static enum verdict judge(const struct gi_part *part, const struct losses *losses,
@@ -213,6 +245,8 @@ void gi_losses_list(char *words, size_t size, const struct gi_format *format,
     add_samples(&losses, image, written, wanted, bands, options);
     if (metadata) {
         add_metadata(&losses, metadata, gi_bands_colors(image, bands));
+        if (options->joined)
+            add_timing(&losses, &metadata->timing);
         add_parts(&losses, &metadata->parts, written, options->strict);
     }
     words[0] = '\0';

@@ -409,6 +409,9 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
     struct gi_metadata own = metadata ? *metadata : (struct gi_metadata){0};
     if (io->encoding.dpi > 0)
         gi_metadata_set_resolution(&own, io->encoding.dpi);
+    options.joined = bytes != NULL;
+    if (io->encoding.timing.delay_ms >= 0) /* replaces those of the input */
+        own.timing.given = false;
     status = bytes ? gi_save_memory(bytes, nbytes, image, &own, path, &options, &warning, err)
                    : gi_save(image, &own, path, &options, &warning, err);
     gi_quality_judge_end(&judge);

@@ -233,5 +233,6 @@ const struct gi_format gi_format_exr = {
     .writes_by = LIBRARY,
     .bands = true,
     .ratio = true,
+    .has_texts = true,
     GI_HOLDS_GRAY_AND_RGB,
 };

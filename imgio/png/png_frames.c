@@ -58,6 +58,7 @@ static struct gi_frame read_control(const unsigned char *d, size_t at, bool alph
                              .left = (int)gi_big32(d + 12),
                              .top = (int)gi_big32(d + 16),
                              .delay_ms = (int)((1000 * numerator + denominator / 2) / denominator),
+                             .rounded = 1000 * numerator % denominator != 0,
                              .disposal = d[24] == CLEARS     ? GI_DISPOSE_CLEAR
                                          : d[24] == PREVIOUS ? GI_DISPOSE_PREVIOUS
                                                              : GI_DISPOSE_KEEP,

@@ -209,6 +209,9 @@ void gi_png_parts(struct gi_decode *decode)
     }
     if (!decode->options->image)
         add_frames(&walk);
+    else if (decode->options->frames && decode->options->image == 1 && walk.still && walk.controls)
+        gi_decode_add_part(decode, &(struct gi_part){.kind = GI_PART_IMAGES, .fate = GI_PART_LOST},
+                           "picture for viewers without animation");
     gi_decode_add_rest(decode, at);
 }
 

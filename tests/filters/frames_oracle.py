@@ -9,7 +9,7 @@ import shutil
 import struct
 import subprocess
 
-from _common import Checks, need, np, read, write
+from _common import Checks, need, np, png_chunk as chunk, read, write
 
 (Image,) = need("PIL.Image")
 (features,) = need("PIL.features")
@@ -341,4 +341,34 @@ if "webp" in formats and "gif" in formats:
             "only the first" not in got.stderr, got.stderr)
     got = c.result("flip", "--v", c.path("p.gif"), "--out-dir", c.path("batch"), "--suffix", ".jpg")
     c.check("a batch of single images", "only the first is read" in got.stderr, got.stderr)
+
+# Times that an output does not hold are named: those of pages, fractions of 10 ms in a GIF, fractions of 1 ms of a PNG. So is
+# the picture of a PNG that is no frame.
+if "gif" in formats:
+    three = pictures(3, 9, 8, [255])
+    for delays, kinds, words, named in (([70, 130, 20], "gif png", [], None), ([70, 130, 20], "tif", [], "delays and loops"),
+                                        ([33, 40, 50], "gif", [], "the exact delays"), ([33, 40, 50], "png", [], None),
+                                        ([33, 40, 50], "gif", ["--delay", "40"], None)):
+        save(c.path("t.png"), three, duration=delays, loop=2)
+        for kind in kinds.split():
+            got = c.result("invert", c.path("t.png"), c.path(f"t-out.{kind}"), *words)
+            strict = c.result("invert", c.path("t.png"), c.path(f"t-strict.{kind}"), *words, "--strict")
+            c.check(f"{delays} in {kind} {words}", (strict.returncode == 1) == bool(named) and (named or "") in got.stderr
+                    and bool(got.stderr) == bool(named), got.stderr)
+    got = c.result("invert", c.path("t.png[1]"), c.path("one.png"), "--strict")
+    c.check("a frame that is asked for has no time", got.returncode == 0, got.stderr)
+    save(c.path("t.png"), three, duration=40, loop=2, default_image=True)
+    got = c.result("invert", c.path("t.png"), c.path("t-out.png"))
+    c.check("a picture that is no frame is named", "not read: picture for viewers without animation" in got.stderr, got.stderr)
+    data = open(c.path("t.png"), "rb").read()
+    save(c.path("t.png"), three, duration=40, loop=2)
+    data = open(c.path("t.png"), "rb").read()
+    at = data.index(b"fcTL")
+    control = data[at + 4:at + 24] + struct.pack(">HH", 1, 60) + data[at + 28:at + 30]
+    open(c.path("t.png"), "wb").write(data[:at - 4] + chunk(b"fcTL", control) + data[at + 34:])
+    got = c.result("invert", c.path("t.png"), c.path("t-out.png"))
+    c.check("a sixtieth of a second is named", "fraction of a millisecond of the delay" in got.stderr, got.stderr)
+    save(c.path("t.gif"), three, duration=40, comment=b"hello")
+    got = c.result("invert", c.path("t.gif"), c.path("t-out.gif"))
+    c.check("a GIF may have texts", "gpuimg does not write to gif: texts" in got.stderr, got.stderr)
 c.end()
