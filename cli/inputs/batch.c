@@ -68,7 +68,7 @@ static enum gi_status run_items(const struct gi_batch *batch, struct gi_imaging 
     if (status)
         return status;
     if (many) {
-        gi_memory_give_back();
+        gi_memory_give_back(gi_engine_memory(watch.engine), threads);
         gi_stop_listen();
         gi_cli_count_warnings();
         gi_timing_of_many();

@@ -9,8 +9,11 @@
 
 enum {
     PATH_BYTES = 4096,
-    LARGE_NBYTES = 1 << 20,
-    KEPT_NBYTES = 4 << 20, /* free memory at the end of an arena, of which a thread has one */
+    KEPT_LEAST = 4 << 20, /* free memory at the end of an arena, of which a thread has one */
+    KEPT_MOST = 32 << 20,
+    KEPT_PART = 4,       /* all arenas together keep at most this part of the memory */
+    LARGE_PART = 4,      /* blocks of this part of what is kept are large */
+    ARENA_STEP = 1 << 20 /* by which an arena grows */
 };
 
 /* File names and keys of one version of control groups. */
@@ -127,13 +130,15 @@ uint64_t gi_memory_share(void)
     return share > least ? share : least;
 }
 
-void gi_memory_give_back(void)
+void gi_memory_give_back(uint64_t memory, int nthreads)
 {
 #ifdef M_MMAP_THRESHOLD
-    /* A threshold that was set no longer grows automatically. Without KEPT_NBYTES each file of
+    const uint64_t part = memory / KEPT_PART / (uint64_t)nthreads;
+    const int kept = part < KEPT_LEAST ? KEPT_LEAST : part > KEPT_MOST ? KEPT_MOST : (int)part;
+    /* A threshold that was set no longer grows automatically. Without what is kept, each file of
      * 128 KiB or more would extend and trim the arena, for which threads wait for each other. */
-    mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES);
-    mallopt(M_TRIM_THRESHOLD, KEPT_NBYTES);
-    mallopt(M_TOP_PAD, LARGE_NBYTES);
+    mallopt(M_MMAP_THRESHOLD, kept / LARGE_PART);
+    mallopt(M_TRIM_THRESHOLD, kept);
+    mallopt(M_TOP_PAD, ARENA_STEP);
 #endif
 }
