@@ -8,6 +8,7 @@
 #include "cli/paths/list_stream.h"
 #include "cli/paths/shard.h"
 #include "cli/report/journal_merge.h"
+#include "cli/report/journal_merge_texts.h"
 #include "imgio/imgio.h"
 #include "imgio/small.h"
 
@@ -47,7 +48,7 @@ static enum gi_status check_same(const struct gi_journal_merge *merge, const cha
     const char *version = text_of(header, "gpuimg");
     uint64_t nbytes = (uint64_t)json_integer_value(json_object_get(header, "list_bytes"));
     if (strcmp(list, merge->list) != 0 || nbytes != merge->list_nbytes ||
-        (!merge->by_range && files != merge->files))
+        (!merge->list_nbytes && files != merge->files))
         return gi_fail(err, GI_E_FORMAT,
                        "%s: is of another list: %s with %" PRIu64
                        " files, %s is of %s with %" PRIu64,
@@ -84,7 +85,7 @@ static void add_shard(struct gi_journal_merge *merge, const char *path,
     merge->shards = gi_small_realloc(merge->shards, merge->nshards + 1, sizeof *merge->shards);
     merge->shards[merge->nshards++] =
         (struct gi_journal_merge_shard){shard->k, shard->n, gi_small_copy(path), files};
-    if (merge->by_range)
+    if (merge->list_nbytes)
         merge->files += files;
 }
 
@@ -97,15 +98,13 @@ static enum gi_status add_header(struct gi_journal_merge *merge, const char *pat
     merge->n_differs |= merge->first && shard->n != merge->n;
     if (merge->first && check_same(merge, path, (uint64_t)files, header, err))
         return err->status;
-    if (merge->by_range && shard->n != merge->n)
+    if (merge->list_nbytes && shard->n != merge->n)
         return gi_fail(err, GI_E_FORMAT,
                        "%s: is of one of %" PRIu32 " shards, %s is of one of %" PRIu32
                        ": want one number, because shards of so long a list are ranges of bytes",
                        path, shard->n, merge->first, merge->n);
-    if (!merge->first) {
+    if (!merge->first)
         merge->list_nbytes = (uint64_t)json_integer_value(json_object_get(header, "list_bytes"));
-        merge->by_range = merge->list_nbytes != 0;
-    }
     add_shard(merge, path, shard, (uint64_t)files);
     if (merge->first)
         return GI_OK;
@@ -115,7 +114,7 @@ static enum gi_status add_header(struct gi_journal_merge *merge, const char *pat
     merge->chain = gi_small_copy(text_of(header, "chain"));
     merge->with = gi_small_copy(text_of(header, "with"));
     merge->list = gi_small_copy(text_of(header, "list"));
-    if (!merge->by_range)
+    if (!merge->list_nbytes)
         merge->files = (uint64_t)files;
     return GI_OK;
 }
@@ -147,9 +146,13 @@ static enum gi_status add_item(struct gi_journal_merge *merge, const json_t *ite
         merge->room = room;
     }
     const char *status = text_of(item, "status");
+    uint64_t at;
+    if (gi_journal_merge_texts_add(&merge->texts, text, &at, err))
+        return err->status;
     struct gi_journal_merge_line line = {
+        .text = at,
         .input = name_of(item),
-        .text = gi_small_copy(text),
+        .text_nbytes = strlen(text),
         .order = merge->nlines,
         .shard = shard->k,
         .verdict = strcmp(status, "done") == 0      ? GI_JOURNAL_MERGE_DONE
@@ -158,11 +161,11 @@ static enum gi_status add_item(struct gi_journal_merge *merge, const json_t *ite
         .part = json_object_get(item, "tar") || json_object_get(item, "stream") ||
                 json_object_get(item, "inputs"),
     };
-    char *output = merge->by_range ? gi_json_name(item, "output") : NULL;
+    char *output = merge->list_nbytes ? gi_json_name(item, "output") : NULL;
     line.output = output ? gi_hash(GI_HASH_START, output, strlen(output)) : 0;
     free(output);
     merge->lines[merge->nlines++] = line;
-    return line.input && line.text ? GI_OK : out_of_memory(err);
+    return line.input ? GI_OK : out_of_memory(err);
 }
 
 /* State of reading a report. */
@@ -239,12 +242,6 @@ static int compare(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-static void free_line(struct gi_journal_merge_line *line)
-{
-    free(line->input);
-    free(line->text);
-}
-
 enum gi_status gi_journal_merge_join(struct gi_journal_merge *merge, struct gi_err *err)
 {
     size_t n = 0;
@@ -254,7 +251,7 @@ enum gi_status gi_journal_merge_join(struct gi_journal_merge *merge, struct gi_e
         qsort(merge->lines, merge->nlines, sizeof *merge->lines, compare);
     for (size_t i = 0; i < merge->nlines; i++) {
         if (i + 1 < merge->nlines && strcmp(merge->lines[i].input, merge->lines[i + 1].input) == 0)
-            free_line(&merge->lines[i]);
+            free(merge->lines[i].input);
         else
             merge->lines[n++] = merge->lines[i];
     }
@@ -282,7 +279,7 @@ uint64_t gi_journal_merge_untold(const struct gi_journal_merge *merge)
 
 uint32_t gi_journal_merge_absent(const struct gi_journal_merge *merge)
 {
-    bool all = !merge->by_range || merge->n_differs || merge->nshards > merge->n;
+    bool all = !merge->list_nbytes || merge->n_differs || merge->nshards > merge->n;
     return all ? 0 : merge->n - (uint32_t)merge->nshards;
 }
 
@@ -298,9 +295,9 @@ enum gi_status gi_journal_merge_check_outputs(const struct gi_journal_merge *mer
 {
     enum gi_status status = GI_OK;
     struct gi_journal_merge_line **lines =
-        merge->by_range ? malloc((merge->nlines + 1) * sizeof *lines) : NULL;
+        merge->list_nbytes ? malloc((merge->nlines + 1) * sizeof *lines) : NULL;
     size_t n = 0;
-    if (merge->by_range && !lines)
+    if (merge->list_nbytes && !lines)
         return out_of_memory(err);
     for (size_t i = 0; lines && i < merge->nlines; i++)
         if (merge->lines[i].output)
@@ -327,7 +324,7 @@ enum gi_status gi_journal_merge_write(const struct gi_journal_merge *merge, cons
         json_object_set_new(header, "with", json_string(merge->with));
     json_object_set_new(header, "list", gi_json_text(merge->list));
     json_object_set_new(header, "files", json_integer((json_int_t)merge->files));
-    if (merge->by_range)
+    if (merge->list_nbytes)
         json_object_set_new(header, "list_bytes", json_integer((json_int_t)merge->list_nbytes));
     char *text = gi_json_dump(header, 0);
     enum gi_status status = gi_sink_open(&sink, path, false, err);
@@ -335,7 +332,12 @@ enum gi_status gi_journal_merge_write(const struct gi_journal_merge *merge, cons
         status = gi_sink_printf(sink, err, "%s\n", text);
     free(text);
     for (size_t i = 0; i < merge->nlines && !status; i++) {
-        status = gi_sink_write(sink, merge->lines[i].text, strlen(merge->lines[i].text), err);
+        const struct gi_journal_merge_line *line = &merge->lines[i];
+        const char *bytes;
+        status =
+            gi_journal_merge_texts_read(merge->texts, line->text, line->text_nbytes, &bytes, err);
+        if (!status)
+            status = gi_sink_write(sink, bytes, line->text_nbytes, err);
         if (!status)
             status = gi_sink_write(sink, "\n", 1, err);
     }
@@ -354,7 +356,7 @@ static int compare_shards(const void *a, const void *b)
 static uint64_t shard_files(const struct gi_journal_merge *merge, uint32_t k)
 {
     const struct gi_shard shard = {k, merge->n};
-    if (!merge->by_range)
+    if (!merge->list_nbytes)
         return gi_shard_size(&shard, merge->files);
     for (size_t i = 0; i < merge->nshards; i++)
         if (merge->shards[i].k == k)
@@ -426,7 +428,7 @@ static enum gi_status read_list(struct gi_list *list, const struct gi_journal_me
     bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     enum gi_status status = is_folder ? gi_list_operands(list, &folder, 1, true, err)
                                       : gi_list_from(list, path, zero, true, err);
-    if (!status && merge->by_range && !is_folder)
+    if (!status && merge->list_nbytes && !is_folder)
         status = hash_stream(&hash, &nbytes, path, zero, err);
     if (!status && !nbytes)
         status = gi_list_hash(&hash, list, err);
@@ -472,8 +474,9 @@ enum gi_status gi_journal_merge_print_files(const struct gi_journal_merge *merge
 void gi_journal_merge_free(struct gi_journal_merge *merge)
 {
     for (size_t i = 0; i < merge->nlines; i++)
-        free_line(&merge->lines[i]);
+        free(merge->lines[i].input);
     free(merge->lines);
+    gi_journal_merge_texts_free(&merge->texts);
     for (size_t i = 0; i < merge->nshards; i++)
         free(merge->shards[i].path);
     free(merge->shards);

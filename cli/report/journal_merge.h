@@ -21,12 +21,13 @@ enum gi_journal_merge_verdict {
 };
 
 struct gi_journal_merge_line {
-    char *input; /* name of the input in the report; owned here */
-    char *text;  /* the line, without its newline; owned here */
+    char *input;   /* name of the input in the report; owned here */
+    uint64_t text; /* where the line is in merge->texts, without its newline */
+    size_t text_nbytes;
     size_t order;
     uint32_t shard; /* K of the shard K/N of the report; 0: the report covers the whole list */
     enum gi_journal_merge_verdict verdict;
-    uint64_t output; /* hash of the name of the output, 0: none; only of merge->by_range */
+    uint64_t output; /* hash of the name of the output, 0: none; only with merge->list_nbytes */
     /* The line is about a part of a tar or stream. Another line, about the whole tar or stream,
      * counts. */
     bool part;
@@ -45,10 +46,9 @@ struct gi_journal_merge {
     char *first; /* path of the first report with a header; NULL: none yet */
     char *version, *chain, *with, *list;
     uint64_t files; /* number of files in the whole list, or in the shards of `shards` */
-    /* The list was too long for memory. Its shards are ranges of bytes, each of which knows only
-     * the number of its own files. */
-    bool by_range;
-    uint64_t list_nbytes; /* of such a list */
+    /* Number of bytes of a list that was too long for memory, otherwise 0. The shards of such a
+     * list are ranges of bytes, each of which knows only the number of its own files. */
+    uint64_t list_nbytes;
     /* Number of shards N that the first report states; 0: it covers the whole list. */
     uint32_t n;
     bool n_differs;                        /* not all reports have the same number of shards */
@@ -56,13 +56,14 @@ struct gi_journal_merge {
     size_t nshards;
     struct gi_journal_merge_line *lines;
     size_t nlines, room;
+    struct gi_journal_merge_texts *texts; /* of the lines; NULL: none */
     size_t nfiles; /* number of lines that are not parts, set by gi_journal_merge_join() */
 };
 
 /* Adds the report at `path`; "-" is standard input. Leaves out a truncated line (after kill -9) or
  * a damaged line with a warning. Accepts a shard that occurs again, with a warning. Errors:
- * GI_E_IO, GI_E_MEMORY, GI_E_FORMAT for a file that is not a report, or if the report has another
- * list, chain or further image than the reports before. */
+ * GI_E_IO, GI_E_MEMORY, GI_E_AGAIN, GI_E_FORMAT for a file that is not a report, or if the report
+ * has another list, chain or further image than the reports before. */
 enum gi_status gi_journal_merge_add(struct gi_journal_merge *merge, const char *path,
                                     struct gi_err *err);
 
@@ -83,7 +84,7 @@ enum gi_status gi_journal_merge_check_outputs(const struct gi_journal_merge *mer
                                               struct gi_err *err);
 
 /* Writes the joined report, completely or not at all; "-" is standard output. Errors: GI_E_IO,
- * GI_E_MEMORY, GI_E_PIPE. */
+ * GI_E_MEMORY, GI_E_AGAIN, GI_E_PIPE. */
 enum gi_status gi_journal_merge_write(const struct gi_journal_merge *merge, const char *path,
                                       struct gi_err *err);
 

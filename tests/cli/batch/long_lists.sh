@@ -170,6 +170,25 @@ END
     expect 0 env GPUIMG_LIST_BYTES=10 TMPDIR=. sh -c "cat millions | python3 peak.py '$GPUIMG' invert --files-from - --out-dir made"
     check "the conflict is found in a pipe" grep -q 'would be the output of data/0/00000000.jpg and of none/00000000.jpg' out
     check "in a pipe in less than 64 MB" test "$(tail -1 out)" -lt 64000
+
+    # Reports of 30,000 names and 40 MB are merged with the names in memory.
+    python3 - <<'END'
+import random
+lines = []
+for i in range(30000):
+    name = f"data/{i // 1000}/{i:08}.jpg"
+    lines.append((name, f'{{"input": "{name}", "output": "out/{name}", "status": "done", "error": "{"x" * random.randrange(2500)}"}}\n'))
+head = '{"gpuimg": "1", "chain": "invert", "list": "0", "files": 30000}\n'
+open("want.jsonl", "w").write(head + "".join(line for _, line in sorted(lines)))
+random.shuffle(lines)
+open("report.jsonl", "w").write(head + "".join(line for _, line in lines))
+END
+    expect 0 env TMPDIR=. python3 peak.py "$GPUIMG" report merge report.jsonl -o merged.jsonl
+    check "the merged report has all lines in the order of names" cmp <(tail -n +2 merged.jsonl) <(tail -n +2 want.jsonl)
+    check "in less than 50 MB" test "$(tail -1 out)" -lt 50000
+    expect 75 env TMPDIR=nowhere "$GPUIMG" report merge report.jsonl -o other.jsonl
+    check "the temporary file is named" grep -qxF 'gpuimg: report: a temporary file in nowhere: No such file or directory (TMPDIR says where it goes)' err
+    expect 0 env TMPDIR=nowhere "$GPUIMG" report merge shard1.jsonl shard2.jsonl shard3.jsonl -o small.jsonl
     check "no temporary file is left" test -z "$(find . -maxdepth 1 -name 'gpuimg-*')"
 fi
 finish
