@@ -26,6 +26,7 @@ struct gi_reader {
     char *name;
     int fd;
     bool ended, is_file;
+    const atomic_bool *cancelled;   /* NULL: nothing cancels it */
     uint64_t start;                 /* position in the file at which the reader began */
     uint64_t length;                /* of the file when it was looked up last; 0: never */
     uint64_t advised;               /* end of the part of the file that the system reads ahead */
@@ -54,14 +55,25 @@ void gi_input_heed(bool (*asks)(void))
     stops = asks;
 }
 
-bool gi_input_wait(int fd)
+/* Returns whether reading shall end. `cancelled` may be NULL. */
+static bool is_over(const atomic_bool *cancelled)
+{
+    return (stops && stops()) || (cancelled && *cancelled);
+}
+
+static bool wait_for(int fd, const atomic_bool *cancelled)
 {
     enum { ASK_MS = 200 };
     struct pollfd entry = {.fd = fd, .events = POLLIN};
-    while (stops && poll(&entry, 1, ASK_MS) <= 0)
-        if (stops())
+    while ((stops || cancelled) && poll(&entry, 1, ASK_MS) <= 0)
+        if (is_over(cancelled))
             return false;
     return true;
+}
+
+bool gi_input_wait(int fd)
+{
+    return wait_for(fd, NULL);
 }
 
 int gi_input_open(const char *path)
@@ -92,6 +104,7 @@ static struct gi_reader *new_reader(const char *name, int fd)
     reader->name = gi_small_copy(name);
     reader->fd = fd;
     reader->ended = reader->is_file = false;
+    reader->cancelled = NULL;
     reader->start = reader->length = reader->advised = 0;
     reader->step = sizeof reader->buffer;
     reader->growth = (struct gi_reader_growth){0};
@@ -134,6 +147,11 @@ enum gi_status gi_reader_open(struct gi_reader **out, const char *path, struct g
     return status;
 }
 
+void gi_reader_cancel_by(struct gi_reader *reader, const atomic_bool *cancelled)
+{
+    reader->cancelled = cancelled;
+}
+
 void gi_reader_close(struct gi_reader **out)
 {
     struct gi_reader *reader = *out;
@@ -171,7 +189,7 @@ static enum gi_status take_growing(struct gi_reader *reader, void *to, size_t nb
         ssize_t n = pread(reader->fd, to, nbytes, (off_t)reader->taken);
         if (n < 0 && errno != EINTR)
             return fail(reader, errno, err);
-        if (n == 0 && stops && stops())
+        if (n == 0 && is_over(reader->cancelled))
             return gi_fail(err, GI_E_IO, "%s", "");
         if (n == 0 && !ended)
             nanosleep(&(struct timespec){.tv_nsec = ASK_MS * 1000000L}, NULL);
@@ -190,7 +208,7 @@ static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, si
     *got = 0;
     if (reader->growth.has_ended)
         return take_growing(reader, to, nbytes, got, err);
-    if (!reader->ended && !reader->is_file && !gi_input_wait(reader->fd))
+    if (!reader->ended && !reader->is_file && !wait_for(reader->fd, reader->cancelled))
         return gi_fail(err, GI_E_IO, "%s", "");
     if (!reader->ended)
         do
@@ -311,4 +329,16 @@ enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes,
     }
     *got = nbytes - left;
     return status;
+}
+
+enum gi_status gi_reader_read_some(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
+                                   struct gi_err *err)
+{
+    size_t n = reader->to - reader->from;
+    if (!n)
+        return take(reader, to, nbytes, got, err);
+    *got = n < nbytes ? n : nbytes;
+    memcpy(to, reader->buffer + reader->from, *got);
+    gi_reader_skip(reader, *got);
+    return GI_OK;
 }

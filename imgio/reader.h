@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,9 @@ struct gi_reader_growth {
  * begin with `name`. */
 void gi_reader_open_growing(struct gi_reader **reader, const char *name, int fd,
                             const struct gi_reader_growth *growth);
+/* Lets reading fail, with an error without a text, soon after *cancelled is set, if the reader then
+ * waits for bytes. */
+void gi_reader_cancel_by(struct gi_reader *reader, const atomic_bool *cancelled);
 /* Closes the reader and sets *reader to NULL. Does nothing if *reader is NULL already. */
 void gi_reader_close(struct gi_reader **reader);
 
@@ -79,6 +83,11 @@ bool gi_reader_file(const struct gi_reader *reader, int *fd, uint64_t *at);
  * next bytes are then read in short pieces first, because another pass may follow. Asks the system
  * to read the following part of the file in the background. */
 uint64_t gi_reader_pass(struct gi_reader *reader, uint64_t nbytes);
+
+/* As gi_reader_read(), but waits only for the first byte. *got is 0 only at the end of the input.
+ */
+enum gi_status gi_reader_read_some(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
+                                   struct gi_err *err);
 
 /* Enlarges a pipe's buffer to the maximum for unprivileged processes. Does nothing to other files.
  * Returns `fd`. */

@@ -273,15 +273,15 @@ static enum gi_status fetch(struct gi_item *item, struct gi_err *err)
 }
 
 /* Leaves the member to be read by the thread that works on it, if that is possible and its bytes
- * decide nothing before: it is not an image, or its name says that it is one. (hold() would not
- * refuse it, because all its bytes are in the tar.) Returns whether it does. */
+ * decide nothing before: it is not an image, or its name says that it is one, and it is so short
+ * that hold() would not refuse it. Returns whether it does. */
 static bool leave_to_worker(struct gi_tar_feed *feed, struct gi_item *item, struct gi_tar_tag *tag,
                             const struct gi_format_info *format, uint64_t nbytes)
 {
-    if (nbytes < RANGE_NBYTES ||
+    if (nbytes < RANGE_NBYTES || nbytes > feed->options.io->limits.max_pixels ||
         (format && !gi_text_has_suffix(gi_tar_entry_name(tag->entry), format->suffixes)))
         return false;
-    tag->range = gi_tar_member_range(feed->reader, tag->entry);
+    tag->range = gi_tar_member_range(feed->reader, tag->entry, !feed->options.paired);
     if (!tag->range)
         return false;
     item->source.fetch = fetch;

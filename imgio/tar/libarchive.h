@@ -19,11 +19,13 @@
     X(archive_read_support_filter_bzip2)                                                           \
     X(archive_read_support_filter_xz)                                                              \
     X(archive_read_support_filter_zstd)                                                            \
+    X(archive_read_support_format_raw)                                                             \
     X(archive_read_support_format_tar)                                                             \
     X(archive_read_set_format_option)                                                              \
     X(archive_read_open2)                                                                          \
     X(archive_read_next_header)                                                                    \
     X(archive_read_data)                                                                           \
+    X(archive_read_data_block)                                                                     \
     X(archive_read_data_skip)                                                                      \
     X(archive_read_free)                                                                           \
     X(archive_write_new)                                                                           \

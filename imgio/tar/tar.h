@@ -26,9 +26,9 @@ uint64_t gi_tar_entry_nbytes(const struct gi_tar_entry *entry);
 void gi_tar_entry_rename(struct gi_tar_entry *entry, const char *name);
 void gi_tar_entry_resize(struct gi_tar_entry *entry, uint64_t nbytes);
 
-/* Opens the tar at `path`, where "-" is standard input. Error texts start with `path`. Before a
- * member is returned, no more is read than is needed for that. Errors: GI_E_IO, GI_E_FORMAT (no
- * tar), GI_E_MEMORY. */
+/* Opens the tar at `path`, where "-" is standard input. Error texts start with `path`. A member is
+ * returned as soon as its header has arrived. Errors: GI_E_IO, GI_E_FORMAT (no tar),
+ * GI_E_MEMORY. */
 struct gi_tar_reader;
 enum gi_status gi_tar_reader_open(struct gi_tar_reader **reader, const char *path,
                                   struct gi_err *err);
@@ -49,13 +49,15 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **e
 enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
                            struct gi_err *err);
 
-/* The bytes of a member in the file of a tar, which any thread may read at any time. */
+/* The bytes of a member in the file of a tar, which any thread may read at any time, or in memory
+ * that many members share. */
 struct gi_tar_range;
 /* Returns the range of the member that gi_tar_next() has returned last, which the caller frees.
- * Returns NULL if the tar is not a file, if it is compressed, if the member is stored as pieces, or
- * if its end is not in the file yet. */
+ * Returns NULL if the member is stored as pieces, or if its end is not in the file yet. If the tar
+ * is compressed or a pipe, waits for the end of the member, and returns NULL for a long member, and
+ * unless the caller will free the range `soon`. */
 struct gi_tar_range *gi_tar_member_range(struct gi_tar_reader *reader,
-                                         const struct gi_tar_entry *entry);
+                                         const struct gi_tar_entry *entry, bool soon);
 /* Reads the bytes of the range, and sets *bytes to them, which the caller frees, even after an
  * error. Does nothing if `range` is NULL. Error texts start with `name`. Errors: GI_E_AGAIN if they
  * can't be read any more, and GI_E_MEMORY. */
@@ -64,8 +66,8 @@ enum gi_status gi_tar_range_read(const struct gi_tar_range *range, void **bytes,
 /* Does nothing if *range is NULL already. */
 void gi_tar_range_free(struct gi_tar_range **range);
 
-/* Returns how many bytes of the tar's file have been read so far, counted as stored (compressed or
- * not). */
+/* Returns how many bytes of the tar's file have been needed so far, counted as stored (compressed
+ * or not). */
 uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader);
 
 /* Returns whether the path names a tar that can be written. It must end in .tar or in a

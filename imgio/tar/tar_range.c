@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "imgio/small.h"
+#include "imgio/tar/tar_stream.h"
 
 struct gi_tar_file {
     int fd;
@@ -22,7 +23,8 @@ struct gi_tar_file {
 };
 
 struct gi_tar_range {
-    struct gi_tar_file *file;
+    struct gi_tar_file *file;                        /* NULL: it is in the pieces of a stream */
+    struct gi_tar_piece *pieces[GI_TAR_HELD_PIECES]; /* the last ones may be NULL */
     uint64_t at, nbytes;
 };
 
@@ -57,7 +59,18 @@ struct gi_tar_range *gi_tar_range_new(struct gi_tar_file *file, uint64_t at, uin
         return NULL;
     struct gi_tar_range *range = gi_small_alloc(sizeof *range);
     atomic_fetch_add(&file->references, 1);
-    *range = (struct gi_tar_range){file, at, nbytes};
+    *range = (struct gi_tar_range){.file = file, .at = at, .nbytes = nbytes};
+    return range;
+}
+
+struct gi_tar_range *gi_tar_range_of_stream(struct gi_tar_stream *stream, uint64_t at,
+                                            uint64_t nbytes)
+{
+    struct gi_tar_range of = {.at = at, .nbytes = nbytes};
+    if (nbytes > GI_TAR_HELD_NBYTES || !gi_tar_stream_hold(stream, at, nbytes, of.pieces))
+        return NULL;
+    struct gi_tar_range *range = gi_small_alloc(sizeof *range);
+    *range = of;
     return range;
 }
 
@@ -71,6 +84,10 @@ enum gi_status gi_tar_range_read(const struct gi_tar_range *range, void **bytes,
         return gi_fail(err, GI_E_MEMORY, "%s: out of memory: %llu bytes", name,
                        (unsigned long long)range->nbytes);
     *bytes = to;
+    if (!range->file) {
+        gi_tar_pieces_copy(range->pieces, to, range->at, range->nbytes);
+        return GI_OK;
+    }
     for (uint64_t done = 0; done < range->nbytes;) {
         ssize_t n = pread(range->file->fd, to + done, (size_t)(range->nbytes - done),
                           (off_t)(range->at + done));
@@ -85,8 +102,11 @@ enum gi_status gi_tar_range_read(const struct gi_tar_range *range, void **bytes,
 
 void gi_tar_range_free(struct gi_tar_range **range)
 {
-    if (*range)
+    if (*range) {
         gi_tar_file_release((*range)->file);
+        for (int i = 0; i < GI_TAR_HELD_PIECES; i++)
+            gi_tar_piece_release((*range)->pieces[i]);
+    }
     free(*range);
     *range = NULL;
 }

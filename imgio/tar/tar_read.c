@@ -6,6 +6,7 @@
 #include "imgio/tar/tar.h"
 #include "imgio/tar/tar_entry.h"
 #include "imgio/tar/tar_range.h"
+#include "imgio/tar/tar_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,23 +16,36 @@ enum { BLOCK = 512 };
 struct gi_tar_reader {
     struct archive *archive;
     struct gi_reader *from;
-    struct gi_err fault; /* of the input */
+    struct gi_tar_stream *stream; /* its bytes without compression; NULL: it is a plain file */
+    struct gi_err fault;          /* of the input */
     const unsigned char *lent_bytes;
-    size_t lent;       /* number of bytes that libarchive received last, from lent_bytes on */
-    bool ended;        /* libarchive asked for more than the input has */
-    bool inside;       /* a member has been found, whose data may not be read */
-    uint64_t plain_at; /* of this member, as in find_plain(); 0: unknown */
+    size_t lent;        /* number of bytes that libarchive received last, from lent_bytes on */
+    bool ended;         /* libarchive asked for more than the input has */
+    bool inside;        /* a member has been found, whose data may not be read */
+    uint64_t data_at;   /* position of its data in the tar, without compression */
+    uint64_t data_read; /* number of its bytes that gi_tar_read() has returned */
+    bool plain;         /* as is_plain() */
     struct gi_tar_file *file; /* the input, for ranges; NULL: there was none yet */
 };
+
+/* Takes the bytes that libarchive received last. */
+static void take_lent(struct gi_tar_reader *reader)
+{
+    if (reader->stream)
+        gi_tar_stream_pass(reader->stream, reader->lent);
+    else
+        gi_reader_skip(reader->from, reader->lent);
+    reader->lent = 0;
+}
 
 static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
 {
     struct gi_tar_reader *reader = self;
     const unsigned char *at;
     size_t nbytes;
-    gi_reader_skip(reader->from, reader->lent);
-    reader->lent = 0;
-    if (gi_reader_peek(reader->from, &at, &nbytes, 1, &reader->fault)) {
+    take_lent(reader);
+    if (reader->stream ? gi_tar_stream_peek(reader->stream, &at, &nbytes, &reader->fault)
+                       : gi_reader_peek(reader->from, &at, &nbytes, 1, &reader->fault)) {
         gi_libarchive.archive_set_error(archive, -1, "%s", "read error");
         return -1;
     }
@@ -41,13 +55,21 @@ static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
     return (la_ssize_t)nbytes;
 }
 
-/* Lets libarchive skip bytes of a file without reading them. */
+/* Lets libarchive skip bytes without a look at them. */
 static la_int64_t pass(struct archive *archive, void *self, la_int64_t nbytes)
 {
     struct gi_tar_reader *reader = self;
-    gi_reader_skip(reader->from, reader->lent);
-    reader->lent = 0;
-    return nbytes > 0 ? (la_int64_t)gi_reader_pass(reader->from, (uint64_t)nbytes) : 0;
+    take_lent(reader);
+    if (nbytes <= 0)
+        return 0;
+    return (la_int64_t)(reader->stream ? gi_tar_stream_pass(reader->stream, (uint64_t)nbytes)
+                                       : gi_reader_pass(reader->from, (uint64_t)nbytes));
+}
+
+/* Returns the position of the bytes that libarchive received last. */
+static uint64_t lent_at(const struct gi_tar_reader *reader)
+{
+    return reader->stream ? gi_tar_stream_at(reader->stream) : gi_reader_at(reader->from);
 }
 
 /* Reports the error of the input if the input failed, otherwise libarchive's error. */
@@ -68,6 +90,19 @@ static enum gi_status fail(struct gi_tar_reader *reader, struct gi_err *err)
 /* Opens the archive of an open input. */
 static enum gi_status open_archive(struct gi_tar_reader *reader, struct gi_err *err)
 {
+    enum { MAGIC_NBYTES = 6 };
+    const unsigned char *bytes;
+    size_t nbytes;
+    uint64_t next;
+    int fd;
+    enum gi_status status = gi_reader_peek(reader->from, &bytes, &nbytes, MAGIC_NBYTES, err);
+    bool packed = !status && gi_tar_stream_knows(bytes, nbytes);
+    if (!status && (packed || !gi_reader_file(reader->from, &fd, &next)))
+        status = gi_tar_stream_open(&reader->stream, reader->from, err);
+    if (!status && packed)
+        status = gi_tar_stream_decompress(&reader->stream, err);
+    if (status)
+        return status;
     struct archive *a = reader->archive = gi_small_check(gi_libarchive.archive_read_new());
     gi_libarchive.archive_read_support_format_tar(a);
     /* Tars may follow one another, as `cat` joins them; otherwise the members of those behind the
@@ -112,6 +147,7 @@ void gi_tar_reader_close(struct gi_tar_reader **out)
         return;
     if (reader->archive)
         gi_libarchive.archive_read_free(reader->archive);
+    gi_tar_stream_close(&reader->stream);
     gi_reader_close(&reader->from);
     gi_tar_file_release(reader->file);
     free(reader);
@@ -152,21 +188,17 @@ static bool is_plain_header(const unsigned char *block, uint64_t nbytes)
            memcmp(block + MAGIC, "ustar", 5) == 0;
 }
 
-/* Returns the position in an uncompressed tar at which the data of the member begin whose header
- * libarchive has just read. Returns 0 if the data are not stored as they are, or if the position is
- * not certain, because the header is not in front of it. */
-static uint64_t find_plain(const struct gi_tar_reader *reader, struct archive_entry *entry)
+/* Returns whether the member, whose header libarchive has just read, is stored as it is at
+ * reader->data_at. Returns false if that is not certain, because the header is not before it. */
+static bool is_plain(const struct gi_tar_reader *reader, struct archive_entry *entry)
 {
-    la_int64_t at = gi_libarchive.archive_filter_bytes(reader->archive, 0);
     la_int64_t nbytes = gi_libarchive.archive_entry_size(entry);
-    uint64_t lent_at = gi_reader_at(reader->from), header = (uint64_t)at - BLOCK;
-    if (at < BLOCK || nbytes <= 0 ||
-        gi_libarchive.archive_filter_code(reader->archive, 0) != ARCHIVE_FILTER_NONE ||
-        gi_libarchive.archive_entry_sparse_count(entry) || header < lent_at ||
-        header - lent_at + BLOCK > reader->lent)
-        return 0;
-    const unsigned char *block = (const unsigned char *)reader->lent_bytes + (header - lent_at);
-    return is_plain_header(block, (uint64_t)nbytes) ? (uint64_t)at : 0;
+    uint64_t header = reader->data_at - BLOCK, lent = lent_at(reader);
+    return reader->data_at >= BLOCK && nbytes > 0 &&
+           gi_libarchive.archive_filter_code(reader->archive, 0) == ARCHIVE_FILTER_NONE &&
+           !gi_libarchive.archive_entry_sparse_count(entry) && header >= lent &&
+           header - lent + BLOCK <= reader->lent &&
+           is_plain_header(reader->lent_bytes + (header - lent), (uint64_t)nbytes);
 }
 
 enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **out,
@@ -185,7 +217,9 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **o
         status = fail(reader, err);
     else if (!status) {
         *out = gi_tar_entry_new(entry);
-        reader->plain_at = find_plain(reader, entry);
+        reader->data_at = (uint64_t)gi_libarchive.archive_filter_bytes(reader->archive, 0);
+        reader->data_read = 0;
+        reader->plain = is_plain(reader, entry);
         reader->inside = true;
     }
     gi_tar_leave(before);
@@ -193,21 +227,26 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **o
 }
 
 struct gi_tar_range *gi_tar_member_range(struct gi_tar_reader *reader,
-                                         const struct gi_tar_entry *entry)
+                                         const struct gi_tar_entry *entry, bool soon)
 {
     int fd;
     uint64_t next, nbytes = gi_tar_entry_nbytes(entry);
-    if (!reader->plain_at || !gi_reader_file(reader->from, &fd, &next))
+    if (reader->plain && reader->stream && soon)
+        return gi_tar_range_of_stream(reader->stream, reader->data_at, nbytes);
+    if (!reader->plain || reader->stream || !gi_reader_file(reader->from, &fd, &next))
         return NULL;
     if (!reader->file)
         reader->file = gi_tar_file_new(fd);
-    uint64_t at = next - gi_reader_at(reader->from) + reader->plain_at;
+    uint64_t at = next - gi_reader_at(reader->from) + reader->data_at;
     return reader->file ? gi_tar_range_new(reader->file, at, nbytes) : NULL;
 }
 
 uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader)
 {
-    return gi_reader_at(reader->from) + reader->lent;
+    if (!reader->stream)
+        return gi_reader_at(reader->from) + reader->lent;
+    uint64_t at = reader->data_at + reader->data_read, end = lent_at(reader) + reader->lent;
+    return gi_tar_stream_stored(reader->stream, at < end ? at : end);
 }
 
 enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
@@ -230,6 +269,7 @@ enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffe
         if (got < 0)
             return fail(reader, err);
         buffer->nbytes += (size_t)got;
+        reader->data_read += (size_t)got;
         nbytes -= (size_t)got;
     }
     return status;

@@ -1,6 +1,6 @@
 /* Ranges of members in the file of a tar: which members have one, their bytes, and files that grow
  * or get shorter.
- * Sources: imgio/tar/tar_range* imgio/tar/tar_read.c imgio/reader*
+ * Sources: imgio/tar/tar_range* imgio/tar/tar_stream* imgio/tar/tar_read.c imgio/reader*
  * SPDX-License-Identifier: MIT */
 #include "imgio_folder.h"
 
@@ -48,7 +48,7 @@ static struct gi_tar_range *next_range(struct gi_tar_reader *reader, const char 
     assert_int_equal(gi_tar_next(reader, &entry, &err), GI_OK);
     assert_non_null(entry);
     assert_string_equal(gi_tar_entry_name(entry), name);
-    struct gi_tar_range *range = gi_tar_member_range(reader, entry);
+    struct gi_tar_range *range = gi_tar_member_range(reader, entry, true);
     gi_tar_entry_free(&entry);
     return range;
 }
@@ -112,17 +112,109 @@ TEST(sparse_members_have_none)
     check_tar("--format=pax -S --sparse-version=1.0", true);
 }
 
-TEST(compressed_tars_have_none)
+/* Members of a compressed tar have ranges in memory, which outlive the reader. */
+static void check_compressed(const char *options)
 {
-    make_tar("-z");
+    make_tar(options);
     struct gi_tar_reader *reader = open_tar("t.tar");
     struct gi_buffer buffer = {0};
     struct gi_err err;
-    assert_null(next_range(reader, "one.bin"));
+    struct gi_tar_range *one = next_range(reader, "one.bin");
     assert_int_equal(gi_tar_read(reader, &buffer, 1000000, &err), GI_OK);
     assert_int_equal(buffer.nbytes, 40000);
     free(buffer.at);
-    assert_null(next_range(reader, "two.bin"));
+    struct gi_tar_range *two = next_range(reader, "two.bin");
+    assert_true(gi_tar_stored_nbytes(reader) <= 1100000);
+    struct gi_tar_range *holes = next_range(reader, "holes.bin");
+    struct gi_tar_range *three = next_range(reader, "three.bin");
+    assert_is_over(reader);
+    gi_tar_reader_close(&reader);
+    check_range(one, "one.bin");
+    check_range(two, "two.bin");
+    check_range(holes, "holes.bin");
+    check_range(three, "three.bin");
+}
+
+TEST(members_of_compressed_tars)
+{
+    check_compressed("-z");
+    check_compressed("-j");
+    check_compressed("-J");
+    if (system("zstd --version >/dev/null 2>&1") == 0)
+        check_compressed("--zstd");
+    else
+        print_message("skipped: there is no zstd\n");
+}
+
+/* The members of one compressed tar, more than are decompressed ahead, are read late. */
+TEST(many_compressed_members)
+{
+    enum { MEMBERS = 30 };
+    struct gi_tar_range *ranges[MEMBERS];
+    char name[32];
+    make_tar("");
+    for (int i = 0; i < MEMBERS; i++) {
+        snprintf(name, sizeof name, "%02d.bin", i);
+        assert_int_equal(i % 3 ? link("two.bin", name) : link("three.bin", name), 0);
+    }
+    shell("tar --hard-dereference -I 'gzip -1' -cf t.tar ??.bin");
+    struct gi_tar_reader *reader = open_tar("t.tar");
+    for (int i = 0; i < MEMBERS; i++) {
+        snprintf(name, sizeof name, "%02d.bin", i);
+        ranges[i] = next_range(reader, name);
+    }
+    assert_is_over(reader);
+    gi_tar_reader_close(&reader);
+    for (int i = MEMBERS; i--;)
+        check_range(ranges[i], i % 3 ? "two.bin" : "three.bin");
+}
+
+TEST(compressed_tars_that_are_closed_early)
+{
+    make_tar("");
+    shell("for i in $(seq 24); do ln two.bin x$i.bin; done; tar --hard-dereference -I 'gzip -1' "
+          "-cf t.tar "
+          "x*.bin one.bin");
+    struct gi_tar_reader *reader = open_tar("t.tar");
+    struct gi_tar_entry *entry;
+    struct gi_err err;
+    assert_int_equal(gi_tar_next(reader, &entry, &err), GI_OK);
+    gi_tar_entry_free(&entry);
+    gi_tar_reader_close(&reader); /* does not wait for the end */
+    shell("head -c 300000 t.tar >cut.tar");
+    reader = open_tar("cut.tar");
+    assert_int_equal(gi_tar_next(reader, &entry, &err), GI_OK);
+    assert_null(gi_tar_member_range(reader, entry, true)); /* its end is missing */
+    gi_tar_entry_free(&entry);
+    assert_int_equal(gi_tar_next(reader, &entry, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "cut.tar: "));
+    gi_tar_reader_close(&reader);
+    int pipes[2];
+    assert_int_equal(pipe(pipes), 0); /* a compressed tar that comes slowly */
+    struct bytes all = read_file("t.tar");
+    assert_int_equal(write(pipes[1], all.at, 65536), 65536);
+    int before = dup(STDIN_FILENO);
+    assert_int_equal(dup2(pipes[0], STDIN_FILENO), STDIN_FILENO);
+    reader = open_tar("-");
+    assert_int_equal(gi_tar_next(reader, &entry, &err), GI_OK);
+    gi_tar_entry_free(&entry);
+    gi_tar_reader_close(&reader); /* although the thread waits for the pipe */
+    dup2(before, STDIN_FILENO);
+    close(before);
+    close(pipes[0]);
+    close(pipes[1]);
+    free(all.at);
+}
+
+TEST(ranges_that_would_be_kept)
+{
+    make_tar("-z");
+    struct gi_tar_reader *reader = open_tar("t.tar");
+    struct gi_tar_entry *entry;
+    struct gi_err err;
+    assert_int_equal(gi_tar_next(reader, &entry, &err), GI_OK);
+    assert_null(gi_tar_member_range(reader, entry, false));
+    gi_tar_entry_free(&entry);
     gi_tar_reader_close(&reader);
 }
 
