@@ -49,7 +49,8 @@ struct gi_tar_feed_options {
     struct gi_rules *rules; /* by the names of members; one that is not chosen is no image */
     /* Set by another thread once no more items are wanted. Commands are then ended. */
     const atomic_bool *cancelled;
-    /* Another feed uses the same temporary space. No command runs ahead before a size is known. */
+    /* Another feed uses the same temporary space: no command runs ahead before a size is known. Its
+     * items may wait for those of the other feed before their work, in any number. */
     bool paired;
     /* --suffix, which gives images their format; NULL: they keep their format. */
     const char *suffix;
