@@ -1,6 +1,6 @@
 /* The second half of the PNG decoder: finds the bytes that matches copy, and undoes the filters.
  *
- * resolve_bytes() has a thread for every four bytes of the filtered rows. A byte that a match
+ * resolve_bytes() finds the bytes of the filtered rows. A byte that a match
  * copies is the index of an earlier byte, which may be copied too. Threads replace an index by the
  * index that they find there (pointer doubling), so a chain of n references takes about log2(n)
  * steps:
@@ -21,7 +21,8 @@
 
 enum {
     RESOLVE_THREADS = 256,
-    BYTES = 4,      /* bytes of a thread */
+    TILE_CHUNKS = 32, /* of a row, which a thread block of resolve_bytes() has */
+    CHUNK_WORDS_MOST = 6,
     UNDO_WARPS = 4, /* of a thread block; each undoes the filters of a group of rows */
     UNDO_THREADS = UNDO_WARPS * WARP,
     EDGE_CHUNKS = 8, /* chunks of the row above that lanes load together */
@@ -51,51 +52,83 @@ static __device__ inline uint32_t resolve(uint32_t *origins, uint32_t i, uint32_
     return origin & 255;
 }
 
-static __global__ void __launch_bounds__(RESOLVE_THREADS) resolve_bytes(struct png_task task)
+/* Sums of bytes, of which Adler-32 consists. */
+struct sums {
+    device_u64 bytes, weighted; /* byte i times the number of bytes from it on */
+};
+
+/* Returns byte i of the filtered rows, and adds it to the sums. */
+static __device__ inline uint32_t byte_at(const struct png_task &task, uint32_t i,
+                                          struct sums *sums)
 {
-    if (task.state->status)
-        return;
-    const uint32_t i = (blockIdx.x * RESOLVE_THREADS + threadIdx.x) * BYTES;
-    const uint32_t n = i < task.raw_nbytes ? min(task.raw_nbytes - i, (uint32_t)BYTES) : 0;
-    const uint4 origins = n ? __ldcg((const uint4 *)(task.origins + i)) : make_uint4(0, 0, 0, 0);
-    const uint32_t each[BYTES] = {origins.x, origins.y, origins.z, origins.w};
-    uint32_t y = i / (task.row_nbytes + 1), x = i % (task.row_nbytes + 1);
-    device_u64 sum = 0, weighted = 0;
-#pragma unroll
-    for (uint32_t k = 0; k < BYTES; k++)
-        if (k < n) {
-            const uint32_t byte = resolve(task.origins, i + k, each[k]);
-            sum += byte;
-            weighted += (device_u64)(task.raw_nbytes - i - k) * byte;
-            if (x == 0)
-                task.filters[y] = (uint8_t)byte;
-            else
-                ((uint8_t *)(task.rows + word_of(task, x - 1, y)))[(x - 1) % 4] = (uint8_t)byte;
-            x = x == task.row_nbytes ? 0 : x + 1;
-            y += x == 0;
-        }
+    const uint32_t byte = resolve(task.origins, i, __ldcg(task.origins + i));
+    sums->bytes += byte;
+    sums->weighted += (device_u64)(task.raw_nbytes - i) * byte;
+    return byte;
+}
+
+/* Adds the sums of all threads of the block to those of the image. */
+static __device__ inline void add_sums(const struct png_task &task, struct sums mine)
+{
     __shared__ device_u64 sums[2];
     if (threadIdx.x < 2)
         sums[threadIdx.x] = 0;
     __syncthreads();
-    sum = warp_sum(sum);
-    weighted = warp_sum(weighted) % GI_ADLER_BASE;
+    const device_u64 bytes = warp_sum(mine.bytes);
+    const device_u64 weighted = warp_sum(mine.weighted % GI_ADLER_BASE);
     if (threadIdx.x % WARP == 0) {
-        atomicAdd(&sums[0], sum);
+        atomicAdd(&sums[0], bytes);
         atomicAdd(&sums[1], weighted);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
         atomicAdd(&task.state->sum, sums[0]);
-        atomicAdd(&task.state->weighted, sums[1]);
+        atomicAdd(&task.state->weighted, sums[1] % GI_ADLER_BASE);
+    }
+}
+
+/* A thread block has TILE_CHUNKS chunks of the rows of a group: a warp reads a row, and then
+ * a lane stores the chunks of a row, as in undo_filters(). */
+static __global__ void __launch_bounds__(RESOLVE_THREADS) resolve_bytes(struct png_task task)
+{
+    constexpr uint32_t WARPS = RESOLVE_THREADS / WARP;
+    __shared__ uint32_t tile[PNG_GROUP_ROWS * (TILE_CHUNKS * CHUNK_WORDS_MOST + 1)];
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const uint32_t ntiles = (task.nchunks + TILE_CHUNKS - 1) / TILE_CHUNKS;
+    const uint32_t group = blockIdx.x / ntiles, first = blockIdx.x % ntiles * TILE_CHUNKS;
+    const uint32_t nwords = task.chunk_nbytes / 4;
+    const uint32_t pitch = TILE_CHUNKS * nwords + 1 - nwords % 2; /* no bank conflicts */
+    const uint32_t top = group * PNG_GROUP_ROWS, left = first * task.chunk_nbytes;
+    struct sums sums = {0, 0};
+    if (task.state->status)
+        return;
+    for (uint32_t l = warp; l < PNG_GROUP_ROWS && top + l < task.height; l += WARPS) {
+        uint8_t *row = (uint8_t *)(tile + l * pitch);
+        const uint32_t at = (top + l) * (task.row_nbytes + 1) + 1 + left;
+        const uint32_t n = min(TILE_CHUNKS * task.chunk_nbytes, task.row_nbytes - left);
+#pragma unroll 4
+        for (uint32_t x = lane; x < n; x += WARP)
+            row[x] = (uint8_t)byte_at(task, at + x, &sums);
+    }
+    if (first == 0 && warp == 0 && top + lane < task.height)
+        task.filters[top + lane] =
+            (uint8_t)byte_at(task, (top + lane) * (task.row_nbytes + 1), &sums);
+    add_sums(task, sums);
+    uint32_t *rows = task.rows + (size_t)group * task.nsteps * nwords * PNG_GROUP_ROWS;
+    const uint32_t nchunks = min((uint32_t)TILE_CHUNKS, task.nchunks - first);
+    for (uint32_t k = warp; k < (nchunks + PNG_GROUP_ROWS - 1) * nwords; k += WARPS) {
+        const uint32_t step = k / nwords, chunk = step - lane; /* large before the row begins */
+        if (chunk < nchunks && top + lane < task.height)
+            rows[((size_t)first * nwords + k) * PNG_GROUP_ROWS + lane] =
+                tile[lane * pitch + chunk * nwords + k % nwords];
     }
 }
 
 enum gi_status gi_cuda_png_resolve(struct gi_cuda_queue *cu, const struct png_task *task,
                                    struct gi_err *err)
 {
-    const uint32_t each = RESOLVE_THREADS * BYTES;
-    resolve_bytes<<<(task->raw_nbytes + each - 1) / each, RESOLVE_THREADS, 0, cu->stream>>>(*task);
+    const uint32_t ntiles = (task->nchunks + TILE_CHUNKS - 1) / TILE_CHUNKS;
+    resolve_bytes<<<ntiles * task->ngroups, RESOLVE_THREADS, 0, cu->stream>>>(*task);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
