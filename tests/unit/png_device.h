@@ -15,10 +15,11 @@ struct png_recipe {
     int filter; /* 0 to PNG_MIXED */
     /* of deflateInit2() */
     int level, strategy, window_bits, mem_level;
-    int flush;   /* Z_NO_FLUSH, or another flush after every row */
-    size_t part; /* bytes per IDAT chunk; 0: one chunk */
-    int ncolors; /* of the palette whose indices the image has; 0: there is none */
-    int nalphas; /* of them with alpha, in a tRNS chunk */
+    int flush;    /* Z_NO_FLUSH, or another flush after every row */
+    bool changes; /* level and strategy, after every row */
+    size_t part;  /* bytes per IDAT chunk; 0: one chunk */
+    int ncolors;  /* of the palette whose indices the image has; 0: there is none */
+    int nalphas;  /* of them with alpha, in a tRNS chunk */
 };
 
 /* Draws one value, noise, waves like those of a photograph, long runs, repeated rows, two values,

@@ -13,7 +13,12 @@ enum {
     LITERAL_WARPS = SYMBOLS_MOST / WARP,
     LITERAL_BITS = 11, /* codes up to this length are found by one access */
     DISTANCE_BITS = 9,
-    LENGTH_BITS = 7, /* maximum length of the codes of code lengths */
+    LENGTH_BITS = 7,      /* maximum length of the codes of code lengths */
+    LENGTH_SYMBOLS = 19,  /* of the code of code lengths */
+    LITERALS_LEAST = 257, /* literals, end of block and lengths in a header */
+    LITERALS_MOST = 286,
+    DISTANCES_MOST = 30,
+    REPEAT = 255, /* in place of a length: equals the length before it */
 };
 
 /* What the threads of the block know of a symbol: bits 0 to 3 are the length of its code, bits 4 to
@@ -73,6 +78,14 @@ static __device__ inline uint32_t distance_symbol(unsigned i)
 static __device__ inline uint32_t length_symbol(unsigned i)
 {
     return symbol_of(KIND_LENGTH, i, i < 16 ? 0 : i == 16 ? 2 : i == 17 ? 3 : 7);
+}
+
+/* Returns the place of a symbol's length among those of the code of code lengths, whose order is
+ * 16, 17, 18, 0, 8, 7, 9, 6, and so on (section 3.2.7). */
+static __device__ inline uint32_t length_place(uint32_t i)
+{
+    const uint32_t other = i >= 8 ? 2 * i - 12 : 19 - 2 * i;
+    return i >= 16 ? i - 16 : i == 0 ? 3 : other;
 }
 
 /* A code is made in four phases, with a barrier after each. In the first three a thread has a

@@ -13,39 +13,40 @@
 #include "kernels/cuda/codec/inflate_codes.cuh"
 
 enum {
-    LENGTH_SYMBOLS = 19,  /* symbols of the code of code lengths */
     LENGTH_WINDOW = 1024, /* bits in which symbols are searched at a time */
     LENGTH_LEVELS = 9,    /* 2^9 symbols are more than PNG_LENGTHS */
     HEADER_BITS = 6144,   /* more than a header has, with the last window */
     STAGED_WORDS = 8192,  /* of the stream in shared memory, more than a header has */
-    REPEAT = 255,         /* in place of a length: equals the length before it */
 };
 
 /* A part of the stream in shared memory. A word is skipped after every four, so that threads which
  * read at distances of PNG_SUB_BITS bits access different banks. */
-struct staged {
-    uint32_t words[STAGED_WORDS / 4 * 5];
+template <uint32_t WORDS> struct staged {
+    uint32_t words[WORDS / 4 * 5];
 };
 
 /* Returns the word `i` words behind the first one. */
-static __device__ inline uint32_t staged_word(const struct staged &staged, uint32_t i)
+template <uint32_t WORDS>
+static __device__ inline uint32_t staged_word(const struct staged<WORDS> &staged, uint32_t i)
 {
     return staged.words[i + i / 4];
 }
 
 /* Returns 32 bits, `at` bits behind the first one. */
-static __device__ inline uint32_t staged_bits(const struct staged &staged, uint32_t at)
+template <uint32_t WORDS>
+static __device__ inline uint32_t staged_bits(const struct staged<WORDS> &staged, uint32_t at)
 {
     return __funnelshift_r(staged_word(staged, at / 32), staged_word(staged, at / 32 + 1), at % 32);
 }
 
 /* Loads the part of the stream from bit `first` on, a multiple of 32. Behind its end are zeros. */
-static __device__ inline void stage(struct staged *staged, const struct png_task &task,
+template <uint32_t WORDS>
+static __device__ inline void stage(struct staged<WORDS> *staged, const struct png_task &task,
                                     uint32_t first)
 {
     const uint32_t nwords = (task.stream_nbytes + 3) / 4;
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < STAGED_WORDS; i += PNG_SUBS)
+    for (uint32_t i = threadIdx.x; i < WORDS; i += blockDim.x)
         staged->words[i + i / 4] = first / 32 + i < nwords ? task.words[first / 32 + i] : 0;
     __syncthreads();
 }
@@ -61,8 +62,8 @@ struct inflate_header {
 };
 
 /* Fills next[0], and then the other levels. Positions from LENGTH_WINDOW on stay as they are. */
-static __device__ inline void find_next(struct inflate_header *h, const struct staged &staged,
-                                        uint32_t at)
+static __device__ inline void find_next(struct inflate_header *h,
+                                        const struct staged<STAGED_WORDS> &staged, uint32_t at)
 {
     for (unsigned p = threadIdx.x; p < LENGTH_WINDOW; p += PNG_SUBS) {
         const uint32_t bits = staged_bits(staged, at + p), symbol = code_symbol(h->code, bits);
@@ -80,8 +81,8 @@ static __device__ inline void find_next(struct inflate_header *h, const struct s
 
 /* Reads the code lengths that begin within LENGTH_WINDOW bits from h->at on, of which `*done` were
  * found before, and moves h->at behind them. */
-static __device__ inline void read_window(struct inflate_header *h, const struct staged &staged,
-                                          uint32_t *done)
+static __device__ inline void read_window(struct inflate_header *h,
+                                          const struct staged<STAGED_WORDS> &staged, uint32_t *done)
 {
     const uint32_t at = h->at, want = h->nliterals + h->ndistances;
     uint32_t p = 0, length = 0, n = 0, found;
@@ -128,20 +129,22 @@ static __device__ inline void repeat_lengths(struct inflate_header *h)
 
 /* Reads the header behind the three bits of the block's type, at h->at, and moves h->at behind it.
  * Sets h->bad if it is damaged. All PNG_SUBS threads call it. */
-static __device__ void header_read(struct inflate_header *h, const struct staged &staged)
+static __device__ void header_read(struct inflate_header *h,
+                                   const struct staged<STAGED_WORDS> &staged)
 {
-    const uint8_t order[LENGTH_SYMBOLS] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
-                                           11, 4,  12, 3, 13, 2, 14, 1, 15};
     uint32_t done = 0;
     __syncthreads();
+    const uint32_t at = h->at, bits = staged_bits(staged, at), n = (bits >> 10 & 15) + 4;
+    __syncthreads();
+    if (threadIdx.x < LENGTH_SYMBOLS) {
+        const uint32_t place = length_place(threadIdx.x);
+        h->lengths[threadIdx.x] = place < n ? staged_bits(staged, at + 14 + 3 * place) & 7 : 0;
+    }
     if (threadIdx.x == 0) {
-        const uint32_t bits = staged_bits(staged, h->at), n = (bits >> 10 & 15) + 4;
-        h->nliterals = (bits & 31) + 257;
+        h->nliterals = (bits & 31) + LITERALS_LEAST;
         h->ndistances = (bits >> 5 & 31) + 1;
-        h->bad = h->nliterals > 286 || h->ndistances > 30;
-        for (uint32_t i = 0; i < LENGTH_SYMBOLS; i++)
-            h->lengths[order[i]] = i < n ? staged_bits(staged, h->at + 14 + 3 * i) & 7 : 0;
-        h->at += 14 + 3 * n;
+        h->bad = h->nliterals > LITERALS_MOST || h->ndistances > DISTANCES_MOST;
+        h->at = at + 14 + 3 * n;
     }
     __syncthreads();
     const unsigned rank = code_count(&h->counts, h->lengths, LENGTH_SYMBOLS, 0);

@@ -1,6 +1,6 @@
-/* Decodes the pixels of PNGs: inflates the stream (png_inflate.cu), finds the bytes that matches
- * copy and undoes the filters (png_unfilter.cu), and replaces indices by the colours of the
- * palette. SPDX-License-Identifier: MIT */
+/* Decodes the pixels of PNGs: divides the stream (png_segments.cu), inflates it (png_inflate.cu,
+ * png_expand.cu), finds the bytes that matches copy and undoes the filters (png_unfilter.cu), and
+ * replaces indices by the colours of the palette. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/codec/png_decode.h"
 #include "kernels/cuda/codec/take.cuh"
 
@@ -11,6 +11,7 @@ enum {
     RAW_NBYTES_MAX = 1 << 27,    /* of which each takes five bytes of scratch memory or more */
     ROWS_PART_MAX = 8,   /* size of png_task.rows, which has gaps, in parts of the filtered rows */
     GROUP_COST_MOST = 8, /* of undoing the filters of a group, in units of png_task.cost_most */
+    SIDE_BY_SIDE = 4,    /* segments that are read at the same time, at least */
 };
 
 /* Divides the scratch memory from `base` on. If `base` is NULL, only counts. Returns its size. The
@@ -22,9 +23,12 @@ static size_t place(struct png_task *task, struct png_palette **palette, size_t 
     size_t used = 0;
     task->state = take<struct png_state>(base, &used, 1);
     task->stored = take<uint32_t>(base, &used, task->ngroups);
+    task->starts = take<uint32_t>(base, &used, task->stream_nbytes / 4 + 1);
     *zeroed_nbytes = used;
     *palette = take<struct png_palette>(base, &used, 1);
-    task->lengths = take<struct png_lengths>(base, &used, task->nwindows_most);
+    task->segments = take<struct png_segment>(base, &used, task->nblocks_most);
+    task->links = take<struct png_link>(base, &used, task->nblocks_most);
+    task->lengths = take<struct png_lengths>(base, &used, task->nblocks_most);
     task->windows = take<struct png_window>(base, &used, task->nwindows_most);
     task->subs = take<struct png_sub>(base, &used, task->nsubs_most);
     task->origins = take<uint32_t>(base, &used, task->raw_nbytes);
@@ -71,7 +75,9 @@ static bool task_make(struct png_task *task, const struct gi_image *result,
     if (rows_nbytes > ROWS_PART_MAX * (uint64_t)task->raw_nbytes + (1 << 24) ||
         (uint64_t)task->ngroups * GROUP_COST_MOST > task->cost_most)
         return false; /* narrow and high images */
-    task->nwindows_most = task->cost_most / PNG_COST_ROUND + 2;
+    task->all_most = SIDE_BY_SIDE * task->cost_most;
+    task->nblocks_most = task->all_most / PNG_COST_BLOCK + 2;
+    task->nwindows_most = task->all_most / PNG_COST_ROUND + 2;
     task->nsubs_most = task->stream_nbytes / (PNG_SUB_BITS / 8) + task->nwindows_most;
     return true;
 }
@@ -93,7 +99,11 @@ static enum gi_status decode(struct gi_cuda_queue *cu, struct png_task *task,
     if (palette->ncolors)
         GI_CUDA_TRY(
             cudaMemcpyAsync(there, palette, sizeof *palette, cudaMemcpyHostToDevice, cu->stream));
-    made = gi_cuda_png_inflate(cu, task, err);
+    made = gi_cuda_png_search(cu, task, err);
+    if (!made)
+        made = gi_cuda_png_inflate(cu, task, err);
+    if (!made)
+        made = gi_cuda_png_join(cu, task, err);
     if (!made)
         made = gi_cuda_png_expand(cu, task, err);
     if (!made)

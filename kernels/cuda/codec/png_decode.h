@@ -8,7 +8,8 @@
 
 enum {
     PNG_SUBS = 1024,     /* subsequences of a window, each decoded by one thread */
-    PNG_SUB_BITS = 128,  /* bits of a subsequence, or twice as many, see read_coded() */
+    PNG_SUB_BITS = 128,  /* bits of a subsequence, or twice as many, see window_subs() */
+    PNG_FIRST_BIT = 16,  /* of the first block of the stream, behind the head of zlib */
     PNG_LENGTHS = 320,   /* code lengths of a block: 288 literals and lengths, 32 distances */
     PNG_GROUP_ROWS = 32, /* rows whose filters a warp undoes at the same time */
     /* Costs in units of about a microsecond (H200), against png_task.cost_most. */
@@ -23,18 +24,38 @@ enum { PNG_DAMAGED = 1, PNG_TOO_SLOW = 2 };
  * of an earlier byte, which it equals. */
 static const uint32_t PNG_KNOWN = UINT32_C(1) << 31;
 
-/* A subsequence: its first bit, and the index of its first byte in the filtered rows. */
+/* A subsequence: its first bit, and the index of its first byte, counted from the first one of the
+ * segment. */
 struct png_sub {
     uint32_t bit, byte;
+};
+
+/* A part of the stream that begins with a block and ends where another segment begins, or at the
+ * end of the stream. Segments are found by searching for headers of blocks with dynamic codes, so
+ * there may be some that are not part of the stream, for example within a stored block. */
+struct png_segment {
+    uint32_t first, end; /* its first bit, and the bit behind it */
+    uint32_t nbytes;     /* bytes of the filtered rows that it makes */
+    uint32_t byte;       /* index of the first one, or PNG_NO_PART */
+    uint32_t status;     /* PNG_DAMAGED and so on */
+    uint32_t last;       /* not 0: the last block of the stream has been read */
+};
+static const uint32_t PNG_NO_PART = UINT32_MAX; /* the segment is no part of the stream */
+
+/* A segment in the order of the stream. */
+struct png_link {
+    uint32_t next;   /* the segment behind it, or PNG_NO_PART */
+    uint32_t nbytes; /* that it makes; PNG_NO_PART: it is damaged */
 };
 
 /* Subsequences of a block of the stream that are decoded together, or the bytes of a stored block,
  * from stored_at on in the stream. */
 struct png_window {
+    uint32_t segment;
     uint32_t first_sub, nsubs; /* 0: a stored block */
     uint32_t block;            /* whose codes it has */
     uint32_t end;              /* bit behind its last token */
-    uint32_t byte, nbytes;     /* its bytes in the filtered rows */
+    uint32_t byte, nbytes;     /* its bytes, counted from the first one of the segment */
     uint32_t stored_at;
 };
 
@@ -48,7 +69,10 @@ struct png_lengths {
 struct png_state {
     uint32_t status;  /* PNG_DAMAGED and so on; kernels that find it set do nothing */
     uint32_t damaged; /* not 0: later kernels found damage */
-    uint32_t nwindows;
+    uint32_t nfound;  /* segments behind the first one */
+    uint32_t taken;   /* segments that thread blocks of read_segments() have begun */
+    uint32_t nblocks, nwindows, nsubs;
+    uint32_t cost;                    /* of all segments */
     uint32_t begun;                   /* thread blocks of undo_filters() that have begun */
     unsigned long long sum, weighted; /* of the bytes, for Adler-32 */
 };
@@ -71,17 +95,20 @@ struct png_task {
     uint32_t nsteps;  /* of a group */
     uint32_t ngroups;
     struct png_state *state;
+    uint32_t *starts; /* a bit for each bit of the stream: whether a segment begins there */
+    struct png_segment *segments;
+    struct png_link *links;      /* of each segment */
     struct png_lengths *lengths; /* of each block of the stream */
     struct png_window *windows;
     struct png_sub *subs;
-    uint32_t nwindows_most,
-        nsubs_most;    /* as many windows and blocks, and subsequences, have room */
+    uint32_t nblocks_most, nwindows_most, nsubs_most; /* so many have room; also of segments */
     uint32_t *origins; /* of each byte of the filtered rows, see PNG_KNOWN */
     uint8_t *filters;  /* of each row */
     uint32_t *rows;
     uint32_t *edges;    /* the last row of each group, without filters: nchunks chunks */
     uint32_t *stored;   /* of each group: number of chunks in `edges`, 0 at first */
-    uint32_t cost_most; /* limit of the time of inflating */
+    uint32_t cost_most; /* limit of the time of a segment */
+    uint32_t all_most;  /* limit of the sum of these times */
 };
 
 /* Colours as words whose lowest byte is red. */
@@ -92,9 +119,15 @@ struct png_palette {
 
 /* Returns whether the GPU has enough shared memory, which is 80 KiB. */
 bool gi_cuda_png_fits(const struct gi_cuda_queue *cu);
-/* Reads the stream: finds the blocks, their codes, and the subsequences with their bytes. */
+/* Finds the segments of the stream. */
+enum gi_status gi_cuda_png_search(struct gi_cuda_queue *cu, const struct png_task *task,
+                                  struct gi_err *err);
+/* Reads each segment: finds its blocks, their codes, and the subsequences with their bytes. */
 enum gi_status gi_cuda_png_inflate(struct gi_cuda_queue *cu, const struct png_task *task,
                                    struct gi_err *err);
+/* Finds which segments follow one another from the first one on, and where their bytes belong. */
+enum gi_status gi_cuda_png_join(struct gi_cuda_queue *cu, const struct png_task *task,
+                                struct gi_err *err);
 /* Fills `origins`. */
 enum gi_status gi_cuda_png_expand(struct gi_cuda_queue *cu, const struct png_task *task,
                                   struct gi_err *err);

@@ -1,7 +1,7 @@
-/* Inflates the zlib stream of a PNG (RFC 1950, RFC 1951), in two kernels.
+/* Reads the zlib stream of a PNG (RFC 1950, RFC 1951): finds its tokens and counts their bytes.
  *
- * read_stream() has one thread block per image. The blocks of a DEFLATE stream are read one after
- * another, because each begins with its own Huffman codes. Within a block the tokens (literals and
+ * In read_segments() thread blocks take one segment (png_segments.cu) after another. The blocks of
+ * a segment are read one after another. Within a block the tokens (literals and
  * matches) are counted in windows of PNG_SUBS subsequences, each by one thread that does not know
  * at which bit its first token begins. Like the codes of JPEG (jpeg_entropy.cu) those of DEFLATE
  * synchronise themselves: 10 to 135 bits behind a wrong start a thread is in step in the mean.
@@ -11,23 +11,24 @@
  *   round 2                         ======================== ...   from where the one before ended
  *
  * Rounds are repeated until each subsequence begins where the one before it ended, up to the end of
- * the block. Then a prefix sum tells where the bytes of each subsequence belong.
- *
- * expand_windows() decodes all subsequences once more, a window per thread block. It stores, for
- * each byte, the literal or the index of the byte that a match copies; resolve_bytes()
- * (png_unfilter.cu) follows these indices.
+ * the block. Then a prefix sum tells where in the segment the bytes of each subsequence belong.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/codec/inflate_header.cuh"
 #include "kernels/cuda/codec/inflate_tokens.cuh"
+#include "kernels/cuda/common/arch.cuh"
 
 enum {
     WARPS = PNG_SUBS / WARP,
-    ADLER_NBYTES = 4,
-    STAGED_MORE = 160,   /* bits that are staged behind a window: the end of a token, three words */
-    ROUNDS_MOST = 5,     /* of a window, before subsequences become longer */
-    LONG_MATCH = 16,     /* bytes of a match that lanes store together */
-    EXPAND_BLOCKS = 264, /* thread blocks of expand_windows() */
+    STAGED_MORE = 160, /* bits that are staged behind a window: the end of a token, three words */
+    READ_BLOCKS = 264, /* thread blocks of read_segments() */
 };
+
+/* Thread blocks of read_segments() per multiprocessor. */
+#if GI_CUDA_ARCH >= 800
+enum { READ_TOGETHER = 2 };
+#else
+enum { READ_TOGETHER = 1 };
+#endif
 
 /* How the tokens of a subsequence end. */
 enum ending { AT_BORDER, AT_END_OF_BLOCK, AT_DAMAGE };
@@ -37,24 +38,26 @@ struct subsequence {
     enum ending ending;
 };
 
-/* What the threads of read_stream() share. */
+/* What the threads of read_segments() share. */
 struct reading {
-    struct staged staged;
+    struct staged<STAGED_WORDS> staged;
     struct inflate_header header;
     struct inflate_block block;
     uint32_t ends[PNG_SUBS];
     uint8_t endings[PNG_SUBS];
     uint32_t first_ending; /* first subsequence that does not end at its border, or PNG_SUBS */
+    uint32_t segment;      /* that is read; at least the number of segments if none is left */
+    uint32_t block_index, window, sub; /* that have been reserved; the first of the subsequences */
+    uint32_t next_start;               /* nearest start of another segment, or a later bit */
 };
 
 /* Where reading is. All threads have the same values. */
 struct position {
-    uint32_t bit, byte; /* next bit of the stream, next byte of the filtered rows */
-    uint32_t staged;    /* first bit of the stream that is staged, a multiple of 32 */
-    uint32_t expected;  /* subsequences of the block before, and probably of this one */
-    uint32_t sub_bits;  /* of the subsequences */
-    uint32_t nblocks, nwindows, nsubs;
-    uint32_t cost;
+    uint32_t bit, byte;     /* next bit of the stream, next byte of the segment */
+    uint32_t staged;        /* first bit of the stream that is staged, a multiple of 32 */
+    uint32_t sub_bits;      /* of the subsequences */
+    uint32_t expected;      /* bits of the block before, and probably of this one */
+    uint32_t cost, counted; /* of the segment, and how much of it png_state.cost contains */
     uint32_t status;
 };
 
@@ -150,10 +153,30 @@ static __device__ inline struct subsequence count_window(const struct png_task &
     }
 }
 
+/* Reserves a window and its `nsubs` subsequences. Ends the work if there is no room or if
+ * all segments together take too long. */
+static __device__ inline void reserve(const struct png_task &task, struct reading *s,
+                                      struct position *p, uint32_t nsubs)
+{
+    struct png_state *state = task.state;
+    bool full = false;
+    if (threadIdx.x == 0) {
+        s->window = atomicAdd(&state->nwindows, 1);
+        s->sub = atomicAdd(&state->nsubs, nsubs);
+        const uint32_t cost = p->cost - p->counted, all = atomicAdd(&state->cost, cost) + cost;
+        full = s->window >= task.nwindows_most || s->sub > task.nsubs_most ||
+               nsubs > task.nsubs_most - s->sub || all > task.all_most ||
+               *(volatile uint32_t *)&state->status;
+    }
+    p->counted = p->cost;
+    if (__syncthreads_or(full))
+        p->status = PNG_TOO_SLOW;
+}
+
 /* Notes a window that has been counted: its first `nsubs` subsequences, up to bit `end`. */
-static __device__ inline void note_window(const struct png_task &task, struct position *p,
-                                          uint32_t first, uint32_t nbytes, uint32_t nsubs,
-                                          uint32_t end)
+static __device__ inline void note_window(const struct png_task &task, struct reading *s,
+                                          struct position *p, uint32_t first, uint32_t nbytes,
+                                          uint32_t nsubs, uint32_t end)
 {
     const uint32_t i = threadIdx.x;
     uint32_t total;
@@ -162,23 +185,21 @@ static __device__ inline void note_window(const struct png_task &task, struct po
         p->status = PNG_DAMAGED;
         return;
     }
-    if (p->nwindows == task.nwindows_most || nsubs > task.nsubs_most - p->nsubs) {
-        p->status = PNG_TOO_SLOW;
+    reserve(task, s, p, nsubs);
+    if (p->status)
         return;
-    }
     if (i < nsubs)
-        task.subs[p->nsubs + i] = {first, p->byte + before};
+        task.subs[s->sub + i] = {first, p->byte + before};
     if (i == 0)
-        task.windows[p->nwindows] = {p->nsubs, nsubs, p->nblocks - 1, end, p->byte, total, 0};
-    p->nwindows++;
-    p->nsubs += nsubs;
+        task.windows[s->window] = {s->segment, s->sub,  nsubs, s->block_index,
+                                   end,        p->byte, total, 0};
     p->byte += total;
 }
 
 /* ---- blocks ---- */
 
 /* Notes a stored block: LEN, its complement, and bytes (section 3.2.4). */
-static __device__ inline void read_stored(const struct png_task &task, const struct reading *s,
+static __device__ inline void read_stored(const struct png_task &task, struct reading *s,
                                           struct position *p)
 {
     const uint32_t at = (p->bit + 7) / 8;
@@ -187,13 +208,12 @@ static __device__ inline void read_stored(const struct png_task &task, const str
     if ((header >> 16 ^ n) != 0xffff || at + 4 > task.stream_nbytes ||
         n > task.stream_nbytes - at - 4 || n > task.raw_nbytes - p->byte)
         p->status = PNG_DAMAGED;
-    else if (p->nwindows == task.nwindows_most)
-        p->status = PNG_TOO_SLOW;
+    else
+        reserve(task, s, p, 0);
     if (p->status)
         return;
     if (threadIdx.x == 0)
-        task.windows[p->nwindows] = {0, 0, 0, 0, p->byte, n, at + 4};
-    p->nwindows++;
+        task.windows[s->window] = {s->segment, 0, 0, 0, 0, p->byte, n, at + 4};
     p->bit = (at + 4 + n) * 8;
     p->byte += n;
 }
@@ -226,41 +246,65 @@ static __device__ inline void read_codes(const struct png_task &task, struct rea
         return;
     }
     runs_make(&s->block);
-    if (p->nblocks == task.nwindows_most) {
+    if (i == 0)
+        s->block_index = atomicAdd(&task.state->nblocks, 1);
+    __syncthreads();
+    if (s->block_index >= task.nblocks_most) {
         p->status = PNG_TOO_SLOW;
         return;
     }
-    struct png_lengths *lengths = &task.lengths[p->nblocks];
+    struct png_lengths *lengths = &task.lengths[s->block_index];
     if (i < PNG_LENGTHS)
         lengths->lengths[i] = h->lengths[i];
     if (i == 0) {
         lengths->nliterals = (uint16_t)nliterals;
         lengths->ndistances = (uint16_t)ndistances;
     }
-    p->nblocks++;
 }
 
-/* Returns how many subsequences the next window should have, after `done` of the block. A window
- * that is longer than the rest of the block wastes time. */
-static __device__ inline uint32_t window_subs(const struct position &p, uint32_t done)
+/* Finds the nearest start of another segment. The block at p.bit ends there, or before. */
+static __device__ inline void find_next_start(const struct png_task &task, struct reading *s,
+                                              const struct position &p)
 {
-    const uint32_t expected = p.expected + p.expected / 8 + 4, rest = max(expected, done) - done;
-    const uint32_t staged = (STAGED_WORDS * 32 - STAGED_MORE) / p.sub_bits / WARP * WARP;
-    return min(max((rest + WARP - 1) / WARP * WARP, 4 * WARP), min(staged, (uint32_t)PNG_SUBS));
+    const uint32_t nwords = min(task.stream_nbytes / 4 + 1 - p.bit / 32, (uint32_t)STAGED_WORDS);
+    if (threadIdx.x == 0)
+        s->next_start = p.bit + STAGED_WORDS * 32;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < nwords; i += PNG_SUBS) {
+        const uint32_t word = task.starts[p.bit / 32 + i];
+        const uint32_t later = i ? word : word & 0u - (2u << p.bit % 32);
+        if (later) {
+            atomicMin(&s->next_start, (p.bit / 32 + i) * 32 + (uint32_t)__ffs((int)later) - 1);
+            break;
+        }
+    }
+    __syncthreads();
+}
+
+/* Chooses the length of subsequences so that a window has room for `nbits` bits, and returns how
+ * many subsequences it should have. A window that is longer than the rest of the block wastes time.
+ */
+static __device__ inline uint32_t window_subs(struct position *p, uint32_t nbits)
+{
+    p->sub_bits = nbits <= PNG_SUBS * PNG_SUB_BITS ? PNG_SUB_BITS : 2 * PNG_SUB_BITS;
+    const uint32_t n = (nbits + p->sub_bits - 1) / p->sub_bits;
+    const uint32_t staged = (STAGED_WORDS * 32 - STAGED_MORE) / p->sub_bits / WARP * WARP;
+    return min(max((n + WARP - 1) / WARP * WARP, 4 * WARP), min(staged, (uint32_t)PNG_SUBS));
 }
 
 /* Reads a block with Huffman codes. */
 static __device__ inline void read_coded(const struct png_task &task, struct reading *s,
                                          struct position *p, bool fixed)
 {
+    find_next_start(task, s, *p);
     read_codes(task, s, p, fixed);
-    bool over = false;
-    uint32_t done = 0;
-    while (!p->status && !over) {
+    const uint32_t begin = p->bit;
+    const uint32_t likely = min(s->next_start, begin + p->expected + p->expected / 8 + 512);
+    for (bool over = false; !p->status && !over;) {
         uint32_t first;
-        const uint32_t n = window_subs(*p, done);
+        const uint32_t n =
+            window_subs(p, likely > p->bit ? likely - p->bit : PNG_SUBS / 4 * PNG_SUB_BITS);
         stage_bits(task, s, p, n * p->sub_bits);
-        const uint32_t cost = p->cost;
         const struct subsequence sub = count_window(task, s, p, n, &first);
         if (p->status)
             return;
@@ -269,35 +313,27 @@ static __device__ inline void read_coded(const struct png_task &task, struct rea
         if (s->endings[last] == AT_DAMAGE || end / 8 > task.stream_nbytes)
             p->status = PNG_DAMAGED;
         else
-            note_window(task, p, first, sub.nbytes, last + 1, end);
-        done += last + 1;
+            note_window(task, s, p, first, sub.nbytes, last + 1, end);
         p->bit = end;
-        if (p->cost - cost > ROUNDS_MOST * PNG_COST_ROUND && p->sub_bits == PNG_SUB_BITS) {
-            p->sub_bits *= 2; /* the codes synchronise late */
-            done /= 2;
-        }
         __syncthreads();
     }
-    p->expected = done;
+    p->expected = p->bit - begin;
 }
 
-/* Returns whether the first two bytes are those of a zlib stream without a dictionary. */
-static __device__ inline bool is_zlib(uint32_t head)
+/* Returns whether a segment begins at a bit within the stream. */
+static __device__ inline bool is_start(const struct png_task &task, uint32_t bit)
 {
-    const uint32_t cmf = head & 255, flags = head >> 8 & 255;
-    return cmf % 16 == 8 && cmf / 16 <= 7 && !(flags & 32) && (cmf << 8 | flags) % 31 == 0;
+    return task.starts[bit / 32] >> bit % 32 & 1;
 }
 
-static __global__ void __launch_bounds__(PNG_SUBS, 1) read_stream(struct png_task task)
+/* Reads the segment that begins at bit `first`. */
+static __device__ inline void read_segment(const struct png_task &task, struct reading *s,
+                                           uint32_t first)
 {
-    extern __shared__ __align__(16) unsigned char memory[];
-    struct reading *s = (struct reading *)memory;
-    struct position p = {.bit = 16, .expected = PNG_SUBS, .sub_bits = PNG_SUB_BITS};
+    struct position p = {.bit = first, .staged = first / 32 * 32, .expected = STAGED_WORDS * 32};
     bool last = false;
-    stage(&s->staged, task, 0);
-    if (!is_zlib(staged_bits(s->staged, 0)))
-        p.status = PNG_DAMAGED;
-    while (!p.status && !last) {
+    stage(&s->staged, task, p.staged);
+    do {
         stage_bits(task, s, &p, HEADER_BITS);
         const uint32_t bits = staged_bits(s->staged, p.bit - p.staged), type = bits >> 1 & 3;
         last = bits & 1;
@@ -314,13 +350,29 @@ static __global__ void __launch_bounds__(PNG_SUBS, 1) read_stream(struct png_tas
         if (!p.status && p.bit / 8 >= task.stream_nbytes)
             p.status = PNG_DAMAGED;
         __syncthreads();
-    }
-    if (!p.status &&
-        (p.byte != task.raw_nbytes || (p.bit + 7) / 8 + ADLER_NBYTES != task.stream_nbytes))
-        p.status = PNG_DAMAGED;
-    if (threadIdx.x == 0) {
-        task.state->status = p.status;
-        task.state->nwindows = p.nwindows;
+    } while (!p.status && !last && !is_start(task, p.bit));
+    if (threadIdx.x == 0)
+        task.segments[s->segment] = {first, p.bit, p.byte, PNG_NO_PART, p.status, last};
+    if (threadIdx.x == 0 && p.status == PNG_TOO_SLOW)
+        atomicOr(&task.state->status, PNG_TOO_SLOW);
+}
+
+static __global__ void __launch_bounds__(PNG_SUBS, READ_TOGETHER)
+    read_segments(struct png_task task)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    struct reading *s = (struct reading *)memory;
+    const uint32_t nsegments = min(task.state->nfound + 1, task.nblocks_most);
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0)
+            s->segment = *(volatile uint32_t *)&task.state->status
+                             ? nsegments
+                             : atomicAdd(&task.state->taken, 1);
+        __syncthreads();
+        if (s->segment >= nsegments)
+            return;
+        read_segment(task, s, s->segment ? task.segments[s->segment].first : PNG_FIRST_BIT);
     }
 }
 
@@ -333,104 +385,8 @@ enum gi_status gi_cuda_png_inflate(struct gi_cuda_queue *cu, const struct png_ta
                                    struct gi_err *err)
 {
     const size_t shared = sizeof(struct reading);
-    GI_CUDA_ALLOW_SHARED(cu, read_stream);
-    read_stream<<<1, PNG_SUBS, shared, cu->stream>>>(*task);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
-}
-
-/* ---- bytes ---- */
-
-/* Stores byte `i` of a match at `byte`. A match that overlaps itself repeats its first `distance`
- * bytes, so its bytes refer to these: then chains of references stay short. */
-static __device__ inline void store_match(const struct png_task &task, uint32_t byte,
-                                          uint32_t distance, uint32_t i)
-{
-    task.origins[byte + i] = byte - distance + (i < distance ? i : i % distance);
-}
-
-/* Stores the bytes of the tokens from bit `bit` to border - 1, from `byte` on. The lanes of a warp
- * store long matches together. Returns false if a match begins before the first byte. All lanes
- * call it. */
-static __device__ inline bool expand(const struct png_task &task, const struct inflate_block &block,
-                                     uint32_t bit, uint32_t border, uint32_t byte)
-{
-    struct reader reader = reader_at(task, bit);
-    const auto peek = [&](uint32_t at) { return reader_peek(&reader, at); };
-    const uint32_t lane = threadIdx.x % WARP;
-    while (__any_sync(ALL_LANES, bit < border)) {
-        uint32_t length = 0, distance = 0;
-        if (bit < border) {
-            const uint32_t bits = peek(bit), symbol = code_symbol(block.literals, bits);
-            const struct token token = token_read(block, symbol, bits, peek, &bit);
-            if (token.kind == TOKEN_LITERAL) {
-                task.origins[byte++] = PNG_KNOWN | token.value;
-            } else if (token.kind == TOKEN_MATCH) {
-                length = token.value;
-                distance = token.distance;
-            } else { /* the end of the block */
-                bit = border;
-            }
-        }
-        if (__any_sync(ALL_LANES, distance > byte))
-            return false;
-        if (length < LONG_MATCH)
-            for (uint32_t i = 0; i < length; i++)
-                store_match(task, byte, distance, i);
-        for (uint32_t rest = __ballot_sync(ALL_LANES, length >= LONG_MATCH); rest;
-             rest &= rest - 1) {
-            const int from = __ffs(rest) - 1;
-            const uint32_t n = __shfl_sync(ALL_LANES, length, from);
-            const uint32_t to = __shfl_sync(ALL_LANES, byte, from);
-            const uint32_t back = __shfl_sync(ALL_LANES, distance, from);
-            for (uint32_t i = lane; i < n; i += WARP)
-                store_match(task, to, back, i);
-        }
-        byte += length;
-    }
-    return true;
-}
-
-static __global__ void __launch_bounds__(PNG_SUBS) expand_windows(struct png_task task)
-{
-    __shared__ struct inflate_block block;
-    __shared__ uint8_t lengths[PNG_LENGTHS];
-    const uint32_t i = threadIdx.x, nwindows = task.state->nwindows;
-    bool good = true;
-    /* Other thread blocks may set the status meanwhile, so all threads must agree on it. */
-    if (__syncthreads_or((int)task.state->status))
-        return;
-    for (uint32_t w = blockIdx.x; w < nwindows; w += gridDim.x) {
-        const struct png_window window = task.windows[w];
-        if (window.nsubs == 0) {
-            const uint8_t *from = (const uint8_t *)task.words + window.stored_at;
-            for (uint32_t k = i; k < window.nbytes; k += PNG_SUBS)
-                task.origins[window.byte + k] = PNG_KNOWN | from[k];
-            continue;
-        }
-        const struct png_lengths *code = &task.lengths[window.block];
-        __syncthreads();
-        if (i < PNG_LENGTHS)
-            lengths[i] = code->lengths[i];
-        __syncthreads();
-        block_make(&block, lengths, code->nliterals, code->ndistances);
-        struct png_sub sub = {0, 0};
-        uint32_t border = 0;
-        if (i < window.nsubs) {
-            const struct png_sub *at = &task.subs[window.first_sub + i];
-            sub = *at;
-            border = i + 1 < window.nsubs ? at[1].bit : window.end;
-        }
-        good &= expand(task, block, sub.bit, border, sub.byte);
-    }
-    if (!good)
-        task.state->status = PNG_DAMAGED;
-}
-
-enum gi_status gi_cuda_png_expand(struct gi_cuda_queue *cu, const struct png_task *task,
-                                  struct gi_err *err)
-{
-    expand_windows<<<EXPAND_BLOCKS, PNG_SUBS, 0, cu->stream>>>(*task);
+    GI_CUDA_ALLOW_SHARED(cu, read_segments);
+    read_segments<<<READ_BLOCKS, PNG_SUBS, shared, cu->stream>>>(*task);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
