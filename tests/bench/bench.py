@@ -47,7 +47,7 @@ def arguments():
     parser.add_argument("--threads", default="1,all", help="of the CPU kernels (default %(default)s)")
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--photographs", metavar="DIR", help="PNG files for the png table, in place of a made one")
-    parser.add_argument("--quick", action="store_true", help="tiny images, three runs, one thread")
+    parser.add_argument("--quick", action="store_true", help="tiny images, one run, one thread")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--markdown", metavar="FILE")
     parser.add_argument("--plot", metavar="FILE.png|svg", help="draw the growth table")
@@ -65,7 +65,7 @@ class Bench:
         cores = len(os.sched_getaffinity(0))
         self.threads = sorted({cores if t == "all" else int(t) for t in args.threads.split(",")})
         if args.quick:
-            self.size, self.sizes, self.runs, self.threads = 64, [64, 128], 3, [1]
+            self.size, self.sizes, self.runs, self.threads = 64, [64, 128], 1, [1]
         self.folder = tempfile.mkdtemp(prefix="gpuimg-bench-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
         self.cpu = kernels.Server(os.path.join(self.build, "tests/bench/bench_cpu"))
         self.cuda = kernels.Server(os.path.join(self.build, "tests/bench/bench_cuda"))

@@ -2,7 +2,7 @@
 """The gallery of gpuimg: a static site whose every example is run when it is made.
 
 Usage: site.py GPUIMG FOLDER            writes the site into FOLDER
-       site.py GPUIMG --check           runs the examples and compares their hashes with hashes.txt; prints "N passed, N failed, N skipped"
+       site.py GPUIMG --check [NAME]    runs the examples (of an operation) and compares their hashes with hashes.txt; prints "N passed, N failed, N skipped"
        site.py GPUIMG --check-tasks     runs the commands of tasks.txt
        site.py GPUIMG --record          writes hashes.txt anew
 
@@ -10,6 +10,7 @@ Only the standard library is needed. gallery.py says what examples look like.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -21,12 +22,15 @@ def listed(gpuimg):
     return json.loads(subprocess.run([gpuimg, "list", "--json"], stdout=subprocess.PIPE, check=True).stdout)
 
 
-def check(gpuimg):
-    """Compares results with their hashes. Names of devices that GALLERY_DEVICES lists are used one after the other."""
-    examples, want, passed, failures = gallery.read_examples(), gallery.read_hashes(), 0, []
+def check(gpuimg, only=None):
+    """Compares results with their hashes, those of all operations or of one. Names of devices that GALLERY_DEVICES lists are
+    used one after the other."""
+    examples = [e for e in gallery.read_examples() if only in (None, e.operation)]
+    want = {name: digest for name, digest in gallery.read_hashes().items() if not only or re.match(rf"{only}-\d+/", name)}
+    passed, failures = 0, []
     shown = {e.operation for e in examples if e.results}
     for operation in listed(gpuimg)["operations"]:
-        if operation["name"] not in shown:
+        if only in (None, operation["name"]) and operation["name"] not in shown:
             failures.append(f"{operation['name']}: no example in cli/help/gallery/examples")
     for device in os.environ.get("GALLERY_DEVICES", "cpu").split():
         runner, seen = gallery.Runner(gpuimg, {**os.environ, "GPUIMG_DEVICE": device}), set()
@@ -76,13 +80,13 @@ def record(gpuimg):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 3 and not (len(sys.argv) == 4 and sys.argv[2] == "--check"):
         sys.exit(__doc__)
-    gpuimg, what = sys.argv[1:]
+    gpuimg, what, *only = sys.argv[1:]
     if what == "--record":
         record(gpuimg)
     elif what in ("--check", "--check-tasks"):
-        passed, failures = (check if what == "--check" else check_tasks)(gpuimg)
+        passed, failures = check(gpuimg, *only) if what == "--check" else check_tasks(gpuimg)
         for failure in failures:
             print(f"FAILED: {failure}")
         print(f"{passed} passed, {len(failures)} failed, 0 skipped")

@@ -139,20 +139,22 @@ expect 0 gpuimg help --all
 for word in $(<commands); do check "help --all: $word" grep -q "^Usage: gpuimg $word " out; done
 for word in $(<topics); do check "help --all: $word" grep -qxF "$(gpuimg help "$word" | head -1)" out; done
 # --markdown prints the words of the help as text, in its order: without layout and markup both are equal.
-letters() { # letters FILE
-    python3 - "$1" <<'END'
-import re, sys
-text = open(sys.argv[1], encoding="utf-8").read()
-print(re.sub(r"[\s`\\#:-]|```(text|sh)", "", re.sub(r"(?m)^## .*$|^```.*$", "", text)))
-END
-}
+mkdir pages
 for word in $(<commands) $(<topics); do
     expect 0 gpuimg help "$word"
-    letters out >text
+    mv out "pages/$word.txt"
     expect 0 gpuimg help --markdown "$word"
-    letters out >markdown
-    check "help --markdown $word has all words of the help" cmp text markdown
+    mv out "pages/$word.md"
 done
+python3 - >equal <<'END'
+import pathlib, re
+def letters(page):
+    return re.sub(r"[\s`\\#:-]|```(text|sh)", "", re.sub(r"(?m)^## .*$|^```.*$", "", page.read_text(encoding="utf-8")))
+for text in pathlib.Path("pages").glob("*.txt"):
+    if letters(text) == letters(text.with_suffix(".md")):
+        print(text.stem)
+END
+for word in $(<commands) $(<topics); do check "help --markdown $word has all words of the help" grep -qx "$word" equal; done
 expect 0 gpuimg help --all --markdown
 cp out all.md
 check "help --all --markdown is one document" test "$(grep -c '^# ' all.md)" = 1
@@ -175,9 +177,8 @@ while read -r command; do
     expect 0 gpuimg help --man "$command"
     cp out page.1
     check "man $command: head" grep -qi "^\.TH gpuimg-$command 1 " page.1
-    grep -oE '^  (-., )?--[a-z0-9-]+' help.txt | sed 's/.*--//' | while read -r option; do
-        grep -qE -- "\\\\-\\\\-${option//-/\\\\-}(\\\\fR|, )" page.1 || echo "$option"
-    done >missing
+    grep -oE '^  (-., )?--[a-z0-9-]+' help.txt | sed 's/.*--//' | sort -u >options
+    grep -oE '\\-\\-[a-z0-9\\-]+(\\fR|, )' page.1 | sed -E 's/(\\fR|, )$//; s/\\//g; s/^--//' | sort -u | comm -23 options - >missing
     check "man $command: every option" test ! -s missing
     if command -v mandoc >/dev/null; then
         check "man $command: mandoc -Tlint" mandoc -Tlint -W warning page.1
