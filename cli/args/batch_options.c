@@ -117,8 +117,8 @@
         {GI_OPTION("memory", SIZE, struct gi_batch_params, memory), .min = 1, .max = 1e15,         \
          .unit = "bytes",                                                                          \
          .help = "Limit of the memory for the images in progress, their results and tables; an "   \
-                 "image that needs more is processed alone. The default is half of the free "      \
-                 "memory"},                                                                        \
+                 "image that needs more is processed alone, and on the CPU in bands of rows if "   \
+                 "possible (gpuimg help limits). The default is half of the free memory"},         \
     {                                                                                              \
         GI_OPTION("progress", FLAG, struct gi_batch_params, progress),                             \
             .help = "Print a line of progress every few seconds, even if standard error is no "    \

@@ -122,9 +122,10 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
                                 const struct gi_item *item, const struct gi_file_info *info,
                                 const struct gi_image *made, const struct gi_placement *placement,
                                 struct gi_err *err);
-/* Processes a large image from file to file in bands of rows, if the image is the only one, the
- * chain runs on the CPU and no step needs the whole image, and both formats allow it. Otherwise
- * *taken is false, and nothing was done (cli/run/imaging_rows.c). Errors: as gi_imaging_process().
+/* Processes a large image from file to file in bands of rows, if the image is the only one, or
+ * needs more memory than its batch has, the chain runs on the CPU and no step needs the whole
+ * image, and both formats allow it. It is then alone in the batch. Otherwise *taken is false, and
+ * nothing was done (cli/run/imaging_rows.c). Errors: as gi_imaging_process().
  */
 enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item, bool *taken,
                                struct gi_err *err);

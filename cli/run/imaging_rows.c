@@ -1,6 +1,6 @@
-/* The work on a single large image: the chain takes it from file to file in bands of rows, so that
- * neither the image nor its result has to fit in memory.
- * SPDX-License-Identifier: MIT */
+/* The work on a large image, a single one or one that is too large for its batch: the chain takes
+ * it from file to file in bands of rows, so that neither the image nor its result has to fit in
+ * memory. SPDX-License-Identifier: MIT */
 #include "cli/run/imaging.h"
 
 #include <stdlib.h>
@@ -20,15 +20,17 @@ enum {
 };
 
 /* Returns whether the chain and the options leave the work to the CPU, with one input file and one
- * output file. */
+ * output file. If times are asked for, bands would show all of them as that of writing, which only
+ * the reports of a batch accept. */
 static bool may_take(const struct gi_imaging *imaging, const struct gi_item *item)
 {
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
     bool files = !item->source.bytes && !item->source.pages && item->line.output &&
                  strcmp(item->line.input, "-") != 0 && strcmp(item->line.output, "-") != 0;
-    if (!options->one || !files || !chain || !chain->n || options->times ||
-        options->device->timing || getenv("GPUIMG_WAY") || !gi_imaging_on_cpu(imaging))
+    bool timed = options->device->timing || (options->one && options->times);
+    if (!files || !chain || !chain->n || timed || item->line.in_parts ||
+        gi_imaging_variants(imaging) > 1 || getenv("GPUIMG_WAY") || !gi_imaging_on_cpu(imaging))
         return false;
     for (int i = 0; i < chain->n; i++)
         if (chain->steps[i].reporter || chain->steps[i].nothers || !chain->steps[i].filter->run ||
@@ -73,10 +75,28 @@ static bool has_passes(const struct gi_pipeline *pipeline, int n)
     return false;
 }
 
+static uint64_t memory_of(const struct gi_item *item)
+{
+    const uint64_t given = gi_engine_memory(item->turn.engine);
+    return given < UINT64_MAX ? given : gi_memory_share();
+}
+
 /* Returns the bytes that the whole image and its results take. */
 static uint64_t whole_nbytes(const struct gi_file_rows *input, const struct gi_pipeline *pipeline)
 {
     return gi_image_nbytes(&input->shape) + gi_pipeline_nbytes(pipeline);
+}
+
+/* Returns whether the image is one of a batch that can hold it and its results. Bands are then no
+ * gain, because other images are processed at the same time. */
+static bool is_held(const struct gi_imaging *imaging, const struct gi_item *item,
+                    const struct gi_file_rows *input, const struct gi_pipeline *pipeline)
+{
+    const struct gi_image result = gi_pipeline_result(pipeline);
+    const uint64_t loaded = 2 * gi_image_nbytes(&input->shape), /* as stored, and converted */
+        made = gi_pipeline_nbytes(pipeline) + gi_image_nbytes(&result);
+    return !gi_imaging_options(imaging)->one &&
+           loaded + (made > loaded ? made : loaded) <= memory_of(item);
 }
 
 /* Chooses the number of bytes of a band. Returns false if bands are no gain: rows would be read too
@@ -125,8 +145,7 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
     const struct gi_row_source source = {.self = input, .most = 1, .read = gi_file_rows_read};
     struct gi_pipeline_rows *rows = NULL;
     const struct gi_image planned = gi_pipeline_result(pipeline);
-    const uint64_t given = gi_engine_memory(item->turn.engine);
-    const uint64_t memory = given < UINT64_MAX ? given : gi_memory_share();
+    const uint64_t memory = memory_of(item);
     const enum gi_rows_order order = !gi_pipeline_rows_in_order(pipeline) ? GI_ROWS_IN_ANY_ORDER
                                      : ready->chain->steps[0].filter->sources.window
                                          ? GI_ROWS_OF_A_PART
@@ -138,6 +157,8 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
     if (global || !gi_cli_saves_rows(&planned, NULL, item->line.output, &io) ||
         !choose_bands(&nbytes, input, pipeline, ready->chain->n, queue, memory))
         return GI_OK;
+    if (!gi_imaging_options(imaging)->one)
+        gi_engine_reserve(item, memory); /* so that the image is alone */
     enum gi_status status = gi_file_rows_first(input, order, &parts, metadata, info, err);
     *taken = status != GI_OK;
     if (status || !parts)
@@ -206,9 +227,10 @@ static enum gi_status run_chain(struct gi_file_rows *input, struct gi_imaging *i
     if (!status)
         status = gi_pipeline_new_within(&pipeline, &options->io->limits, ready.steps, chain->n,
                                         &input->shape, &failed, err);
-    if (!status)
+    bool held = !status && is_held(imaging, item, input, pipeline);
+    if (!status && !held)
         status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &open, err);
-    if (!status)
+    if (!status && !held)
         status = run(input, imaging, item, taken, pipeline, queue, &ready, metadata, info, err);
     gi_queue_close_alone(&queue);
     gi_pipeline_free(&pipeline);

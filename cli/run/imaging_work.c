@@ -318,7 +318,7 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
         status = check_existing(item, &io, err);
     if (!status && !options->one)
         status = gi_imaging_pages(imaging, item, into_memory, false, &taken, err);
-    if (!status && options->one && !into_memory)
+    if (!status && !taken && !into_memory)
         status = gi_imaging_rows(imaging, item, &taken, err);
     if (status || taken)
         return status;
