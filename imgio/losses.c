@@ -172,8 +172,7 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
         add(losses, CANNOT_HOLD, format->resolution_loss(metadata));
 }
 
-/* Adds what a file of several images loses of the times of a frame, and what is lost of times when
- * frames become pages. */
+/* Adds the delay and the loops of a frame that a file of several images can't hold. */
 static void add_timing(struct losses *losses, const struct gi_timing *timing)
 {
     enum { UNIT_MS = 10 };

@@ -18,6 +18,7 @@
 #include "imgio/jpeg/jpeg_write.h"
 #include "imgio/jpeg/lossless_blocks.h"
 #include "imgio/metadata/exif.h"
+#include "imgio/metadata/geo.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/metadata/photoshop.h"
 #include "imgio/metadata/resolution.h"
@@ -137,6 +138,13 @@ static enum gi_status turn_gain_map(struct turner *t, struct gi_err *err)
     return gi_gain_map_settle(metadata, &t->decode->options->limits, true, err);
 }
 
+/* Returns whether nothing is cut off. */
+static bool is_whole(const struct turner *t)
+{
+    return (uint64_t)t->turn.width * (uint64_t)t->turn.height ==
+           (uint64_t)t->in.image_width * t->in.image_height;
+}
+
 /* Makes EXIF and XMP for the new picture. An unchanged picture keeps them as they are; one whose
  * turn undoes its orientation is not unchanged. */
 static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
@@ -151,6 +159,9 @@ static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
     t->changed = true;
     if (t->turn.layout & GI_LAYOUT_TRANSPOSE)
         gi_metadata_exchange_resolutions(metadata);
+    double m[6];
+    gi_layout_map(m, t->turn.layout, (int)t->in.image_width, (int)t->in.image_height);
+    gi_metadata_move_subject(metadata, is_whole(t) ? m : NULL, is_whole(t));
     gi_metadata_settle(metadata);
     struct gi_metadata was = {.exif = metadata->exif,
                               .exif_nbytes = metadata->exif_nbytes,

@@ -31,6 +31,11 @@ void gi_exif_set_samples(void *exif, size_t nbytes, int channels, int bits);
 enum gi_exif_color { GI_EXIF_SRGB = 1, GI_EXIF_ADOBE_RGB, GI_EXIF_OTHER = 65535 };
 void gi_exif_set_color_space(void *exif, size_t nbytes, enum gi_exif_color space);
 
+/* Moves the place of the subject (SubjectArea and SubjectLocation, in pixels) as gi_geo_move()
+ * moves positions. It is removed if there is no map, or if it is beyond the left or upper side.
+ * Returns whether one was removed. */
+bool gi_exif_move_subject(void *exif, size_t nbytes, const double map[6]);
+
 /* Sets the orientation of the block to 1 if the block has an orientation. */
 void gi_exif_reset(void *exif, size_t nbytes);
 

@@ -1,6 +1,7 @@
 /* Sets tags of an EXIF block that repeat properties of the image, where the block has them: size,
  * resolution, samples and colour space (Exif 2.32, 4.6).
  * SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -171,4 +172,70 @@ void gi_exif_set_color_space(void *exif, size_t nbytes, enum gi_exif_color space
     if (gi_tag_find(&tag, &b.tags, b.interoperability, TAG_RULE) && tag.type == GI_TAG_ASCII &&
         tag.nbytes == 4 && memcmp(b.bytes + tag.at, "THM", 4) != 0)
         memcpy(b.bytes + tag.at, space == GI_EXIF_ADOBE_RGB ? "R03" : "R98", 4);
+}
+
+/* Moves the entries behind the one that is removed, and the offset of the next directory. */
+static void remove_entry(const struct block *b, uint64_t directory, uint64_t entry)
+{
+    enum { ENTRY = 12 };
+    uint64_t n = gi_tags_number(&b->tags, directory, 2), end = directory + 2 + n * ENTRY + 4;
+    end = end < b->tags.nbytes ? end : b->tags.nbytes;
+    memmove(b->bytes + entry, b->bytes + entry + ENTRY, (size_t)(end - entry - ENTRY));
+    memset(b->bytes + end - ENTRY, 0, ENTRY);
+    gi_tags_put16(b->bytes + directory, b->tags.big_endian, (size_t)(n - 1));
+}
+
+/* Computes the place of the subject in the new image: the centre, and then a diameter, or width and
+ * height. Returns false if the numbers do not fit. */
+static bool move_place(unsigned made[4], const unsigned old[4], uint64_t n, const double m[6])
+{
+    double determinant = m[0] * m[4] - m[1] * m[3];
+    double x = old[0] + 0.5 - m[2], y = old[1] + 0.5 - m[5];
+    double values[4] = {(m[4] * x - m[1] * y) / determinant - 0.5,
+                        (m[0] * y - m[3] * x) / determinant - 0.5};
+    bool turned = m[0] == 0 && m[4] == 0;
+    if (n == 3)
+        values[2] = old[2] / sqrt(fabs(determinant));
+    if (n == 4) {
+        values[2] = old[turned ? 3 : 2] / fabs(m[turned ? 3 : 0]);
+        values[3] = old[turned ? 2 : 3] / fabs(m[turned ? 1 : 4]);
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        double v = floor(values[i] + 0.5);
+        if (!(v >= 0 && v <= UINT16_MAX))
+            return false;
+        made[i] = i >= 2 && v < 1 ? 1 : (unsigned)v;
+    }
+    return true;
+}
+
+/* Moves the place that a tag names. Returns false if it can't be moved. */
+static bool move_tag(const struct block *b, const struct gi_tag *tag, const double map[6])
+{
+    unsigned old[4] = {0}, made[4];
+    if (!map || tag->type != GI_TAG_SHORT || tag->count < 2 || tag->count > 4)
+        return false;
+    for (uint64_t i = 0; i < tag->count; i++)
+        old[i] = (unsigned)gi_tag_integer(&b->tags, tag, i, 0);
+    if (!move_place(made, old, tag->count, map))
+        return false;
+    for (uint64_t i = 0; i < tag->count; i++)
+        gi_tags_put16(b->bytes + tag->at + 2 * i, b->tags.big_endian, made[i]);
+    return true;
+}
+
+bool gi_exif_move_subject(void *exif, size_t nbytes, const double map[6])
+{
+    static const unsigned numbers[] = {0x9214, 0xa214};
+    struct block b;
+    struct gi_tag tag;
+    bool removed = false;
+    if (!open_block(&b, exif, nbytes))
+        return false;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (gi_tag_find(&tag, &b.tags, b.own, numbers[i]) && !move_tag(&b, &tag, map)) {
+            remove_entry(&b, b.own, tag.entry);
+            removed = true;
+        }
+    return removed;
 }

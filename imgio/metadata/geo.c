@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "imgio/jpeg/gain_map.h"
+#include "imgio/metadata/exif.h"
 #include "imgio/metadata/resolution.h"
+#include "imgio/metadata/xmp.h"
 #include "imgio/tiff/tags.h"
 
 enum {
@@ -170,8 +172,25 @@ static int layout_of(const double m[6])
            (m[swaps ? 3 : 4] < 0 ? GI_LAYOUT_MIRROR_Y : 0);
 }
 
+void gi_metadata_move_subject(struct gi_metadata *metadata, const double map[6], bool whole)
+{
+    static const char *const regions[] = {"mwg-rs:Regions", "MP:RegionInfo"};
+    struct gi_part part = {.kind = GI_PART_METADATA, .fate = GI_PART_DROPPED, .why = moved};
+    if (gi_exif_move_subject(metadata->exif, metadata->exif_nbytes, map))
+        gi_metadata_add_part(metadata, &part, "place of the subject in EXIF");
+    if (whole && map && map[0] > 0 && map[4] > 0)
+        return; /* regions are shares of the sides */
+    size_t before = metadata->xmp_nbytes;
+    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
+        gi_xmp_cut(metadata->xmp, &metadata->xmp_nbytes, regions[i]);
+    part.nbytes = before - metadata->xmp_nbytes;
+    if (part.nbytes)
+        gi_metadata_add_part(metadata, &part, "regions in XMP");
+}
+
 void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole)
 {
+    gi_metadata_move_subject(metadata, map, whole);
     if (!whole)
         gi_gain_map_drop(metadata, moved);
     else

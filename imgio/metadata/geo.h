@@ -13,6 +13,10 @@
  * and turned by quarter turns. */
 void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole);
 
+/* The part of it for places of people and other subjects: those of EXIF move, and regions in XMP
+ * (MWG, Microsoft) are dropped unless `whole` and neither turned nor mirrored. */
+void gi_metadata_move_subject(struct gi_metadata *metadata, const double map[6], bool whole);
+
 /* The same for an image, of which the shape as stored is given, that is turned upright by its
  * orientation, 1 to 8. */
 void gi_geo_orient(struct gi_metadata *metadata, const struct gi_image *stored, int orientation);

@@ -272,22 +272,6 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     return true;
 }
 
-/* Removes from the XMP packet everything from the start tag `start` to the end tag `end`, wherever
- * these occur. */
-static void cut_elements(struct gi_metadata *metadata, const char *start, const char *end)
-{
-    char *xmp = metadata->xmp, *from, *to;
-    while (xmp && (from = memmem(xmp, metadata->xmp_nbytes, start, strlen(start)))) {
-        size_t left = metadata->xmp_nbytes - (size_t)(from - xmp);
-        to = memmem(from, left, end, strlen(end));
-        if (!to)
-            return;
-        to += strlen(end);
-        memmove(from, to, left - (size_t)(to - from));
-        metadata->xmp_nbytes -= (size_t)(to - from);
-    }
-}
-
 int gi_metadata_orientation(struct gi_metadata *metadata)
 {
     if (gi_exif_has_orientation(metadata->exif, metadata->exif_nbytes) || !metadata->xmp)
@@ -329,8 +313,8 @@ void gi_metadata_settle(struct gi_metadata *metadata)
     gi_exif_reset(metadata->exif, metadata->exif_nbytes);
     size_t xmp = metadata->xmp_nbytes, exif;
     metadata->exif_nbytes = gi_exif_forget_thumbnail(metadata->exif, metadata->exif_nbytes, &exif);
-    cut_elements(metadata, "<xmp:Thumbnails", "</xmp:Thumbnails>");
-    cut_elements(metadata, "<xap:Thumbnails", "</xap:Thumbnails>");
+    gi_xmp_cut(metadata->xmp, &metadata->xmp_nbytes, "xmp:Thumbnails");
+    gi_xmp_cut(metadata->xmp, &metadata->xmp_nbytes, "xap:Thumbnails");
     note_thumbnail(metadata, "thumbnail in EXIF", exif);
     note_thumbnail(metadata, "thumbnail in XMP", xmp - metadata->xmp_nbytes);
     if (metadata->xmp)

@@ -138,6 +138,22 @@ char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name)
     return text;
 }
 
+void gi_xmp_cut(void *xmp, size_t *nbytes, const char *name)
+{
+    char start[40], end[40], *from, *to;
+    int head = snprintf(start, sizeof start, "<%s", name);
+    int tail = snprintf(end, sizeof end, "</%s>", name);
+    while (xmp && (from = memmem(xmp, *nbytes, start, (size_t)head))) {
+        size_t left = *nbytes - (size_t)(from - (char *)xmp);
+        to = memmem(from, left, end, (size_t)tail);
+        if (!to)
+            return;
+        to += tail;
+        memmove(from, to, left - (size_t)(to - from));
+        *nbytes -= (size_t)(to - from);
+    }
+}
+
 /* Replaces the characters at the start of the value that are in `of`, or all if that is NULL,
  * wherever the property occurs from offset `start` to `behind` bytes before the end. A value that
  * begins with another character stays. */

@@ -2,7 +2,7 @@
 pixels that are not square and of turned images, samples, colour space and size. Thumbnails and signatures of the old picture
 are dropped by name, also without decoding. Files are composed and parsed here.
 
-Sources: imgio/metadata/exif_set.c imgio/metadata/resolution* imgio/metadata/metadata_fit* imgio/metadata/photoshop* imgio/metadata/xmp* imgio/tiff/tags_put.h imgio/jpeg/lossless.c
+Sources: imgio/metadata/exif_set.c imgio/metadata/geo.c imgio/metadata/resolution* imgio/metadata/metadata_fit* imgio/metadata/photoshop* imgio/metadata/xmp* imgio/tiff/tags_put.h imgio/jpeg/lossless.c
 """
 import os
 import re
@@ -189,6 +189,45 @@ same_everywhere("lossless, half a turn", said, 300, 100)
 names("out.jpg", "orient", "--lossless")
 data = open("out.jpg", "rb").read()
 check("lossless, unchanged: all parts stay", all(part in data for part in extras.values()) and b"thumb" in data)
+
+# The place of the subject moves with the pixels; regions in XMP, which are shares of the sides, stay in a whole picture.
+REGIONS = b'<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:AppliedToDimensions stDim:w="32"/></mwg-rs:Regions>'
+
+
+def with_subject(order, area):
+    exif = compose([(271, 2, b"Make\0"), (EXIF, 4, [(0x9214, 3, area), (0xA001, 3, [1]), (0xA214, 3, area[:2])])], order)
+    xmp = b'<x:xmpmeta xmlns:x="adobe:ns:meta/">' + REGIONS + b"</x:xmpmeta>"
+    open("in.jpg", "wb").write(b"\xff\xd8" + segment(0xE1, b"Exif\0\0" + exif)
+                               + segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + xmp) + SCAN)
+
+
+def subject(path):
+    data = open(path, "rb").read()
+    tags = parse(next(d for m, d in segments(data) if d.startswith(b"Exif\0\0"))[6:])[EXIF][1]
+    check(f"{path}: other tags stay", tags[0xA001][1] == (1,), tags)
+    return tuple(list(tags[t][1]) if t in tags else None for t in (0x9214, 0xA214)), REGIONS in data
+
+
+for order in "<>":
+    for area, words, want, regions in (
+            ([10, 4, 6, 2], ["rotate", "--angle", "90"], [4, 21, 2, 6], False),
+            ([10, 4, 6, 2], ["orient", "--lossless", "--orientation", "6"], [11, 10, 2, 6], False),
+            ([10, 4, 6, 2], ["orient", "--lossless=trim", "--orientation", "3"], [21, 11, 6, 2], False),
+            ([10, 4, 6, 2], ["flip", "--h"], [21, 4, 6, 2], False),
+            ([10, 4, 6], ["transpose"], [4, 10, 6], False),
+            ([10, 4], ["crop", "--size", "20x10+3+1"], [7, 3], False),
+            ([10, 4, 6, 2], ["crop", "--size", "20x10+0+0"], [10, 4, 6, 2], False),
+            ([10, 4, 6, 2], ["crop", "--size", "20x10+12+1"], None, False),
+            ([10, 4, 6, 2], ["crop", "--lossless", "--size", "16x16+16+0"], None, False),
+            ([10, 4, 6, 2], ["resize", "--size", "64x32"], [21, 9, 12, 4], True),
+            ([10, 4, 6, 2], ["invert"], [10, 4, 6, 2], True),
+            ([10, 4, 6, 2], ["warp-polar"], None, False)):
+        with_subject(order, area)
+        result = c.result(words[0], "in.jpg", "place.jpg", *words[1:])
+        got, kept = subject("place.jpg")
+        check(f"{order} {words}: the subject", got == (want, want and want[:2]), (got, want))
+        check(f"{order} {words}: it is removed by name", ("place of the subject in EXIF" in result.stderr) == (want is None), result.stderr)
+        check(f"{order} {words}: regions", kept == regions == ("regions in XMP" not in result.stderr), result.stderr)
 
 # A TIFF: Photoshop's resources follow the tags.
 open("in.tif", "wb").write(compose([(256, 3, [4]), (257, 3, [2]), (258, 3, [8]), (259, 3, [1]), (262, 3, [1]), (273, 4, [8]),
