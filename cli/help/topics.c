@@ -301,7 +301,8 @@ static const char *const common_paragraphs[] = {
     "as 32-bit floats. A warning names a file whose integers change by that, above 2^24, or whose "
     "floats lose more than a millionth of their range. With --strict any change is an error. A "
     "frame of an animation is a page: an animated GIF, WebP or PNG becomes an animation in GIF, "
-    "WebP and PNG (.png or .apng), with its delays and loops, and the pages of a TIFF; in a format "
+    "WebP and PNG (.png or .apng), with its delays and loops, and the pages of a TIFF, which lose "
+    "these by name, as a GIF does delays that are no multiple of 10 ms; in a format "
     "that holds one image, such as JPEG, its first frame is read, with a warning, or the frame "
     "that is named, as in a.gif[3], and --out 'f-{index:03}.png' writes all. Frames are composed "
     "as a "
@@ -370,7 +371,10 @@ static const char *const common_paragraphs[] = {
     "further image that are not read, are errors.",
     "Images are turned upright by the orientation of EXIF, or by that of XMP if EXIF has none, "
     "unless --keep-orientation is given, and always in a HEIC or AVIF. Inks of a CMYK JPEG are "
-    "taken as Adobe's programs store them, with 0 for full ink.",
+    "taken as Adobe's programs store them, with 0 for full ink. Size, "
+    "resolution, number of samples and colour space of the image, where EXIF, XMP and other "
+    "metadata repeat them, are those of the result. Places of a subject in EXIF move with the "
+    "pixels.",
     "The gain map of an HDR photograph (Ultra HDR, ISO 21496-1, Apple) is carried from JPEG to "
     "JPEG, as it is, if the picture is only encoded again or resized as a whole. It is turned with "
     "the picture by flips and quarter turns. It is dropped by name if tones or colours change or "
