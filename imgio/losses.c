@@ -150,7 +150,7 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
     if (lost_text || long_text)
         add(losses, format->has_texts && lost_text ? NOT_WRITTEN : CANNOT_HOLD,
             lost_text ? "texts" : "a text so long");
-    if (languages && !lost_text && format != &gi_format_png)
+    if (languages && !lost_text && format != &gi_format_png && format != &gi_format_ico)
         add(losses, CANNOT_HOLD, "languages of texts");
     /* A profile takes the place of gAMA and cHRM, and cICP that of a profile (PNG, third edition,
      * 4.3). */

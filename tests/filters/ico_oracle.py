@@ -7,7 +7,7 @@ import struct
 
 from _common import Checks, need, np, read, write
 
-(Image,) = need("PIL.Image")
+Image, PngImagePlugin = need("PIL.Image", "PIL.PngImagePlugin")
 c = Checks()
 os.chdir(c.folder.name)
 SIZES = [(16, 16), (24, 24), (32, 32), (256, 256)]
@@ -118,4 +118,11 @@ c.check("sizes of several images", got.returncode == 1 and "want --out with {pag
 write("in.pgm", np.zeros((5, 257), np.uint8))
 got = c.result("convert", "in.pgm", "wide.ico")
 c.check("too wide", got.returncode == 1 and "ICO holds at most 256 a side" in got.stderr, got.stderr)
+
+# An icon is a PNG, which has texts with languages.
+info = PngImagePlugin.PngInfo()
+info.add_itxt("Title", "Bild", "de", "Titel")
+Image.fromarray(rgba(16, 16)).save("text.png", pnginfo=info)
+got = c.result("convert", "text.png", "text.ico", "--strict")
+c.check("a text keeps its language", got.returncode == 0 and b"de\0Titel\0Bild" in open("text.ico", "rb").read(), got.stderr)
 c.end()
