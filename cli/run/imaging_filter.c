@@ -9,6 +9,7 @@
 #include "cli/run/other_colors.h"
 #include "cli/run/ready.h"
 #include "imgio/jpeg/gain_map.h"
+#include "imgio/metadata/color_tags.h"
 #include "imgio/metadata/geo.h"
 #include "imgio/nodata.h"
 
@@ -174,6 +175,8 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
         gi_geo_orient(metadata, made, gi_orientation_inverse(io->passed.orientation));
     if (chain && recolors(chain))
         gi_metadata_drop_color(metadata);
+    if (io->encoding.color.profile || io->encoding.color.assign)
+        gi_metadata_drop_color_tags(metadata);
     if (chain && changes_samples(chain))
         gi_gain_map_drop(metadata, "of the old samples");
     if (io->gray || io->encoding.color.profile || io->encoding.color.assign)

@@ -26,6 +26,9 @@ void gi_exif_exchange_resolutions(void *exif, size_t nbytes);
 /* Sets the number of samples per pixel, their bits (8, 16 or 32) and their meaning, gray or
  * colours, where the block names them. */
 void gi_exif_set_samples(void *exif, size_t nbytes, int channels, int bits);
+/* Removes white point, primaries, transfer function and gamma. Returns their number. */
+unsigned gi_exif_forget_colors(void *exif, size_t nbytes);
+
 /* Sets ColorSpace, and the rule of DCF by which files with it are named, where the block names
  * them. */
 enum gi_exif_color { GI_EXIF_SRGB = 1, GI_EXIF_ADOBE_RGB, GI_EXIF_OTHER = 65535 };

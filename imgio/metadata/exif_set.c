@@ -16,6 +16,7 @@ enum {
     TAG_RESOLUTION_Y,
     TAG_RESOLUTION_UNIT = 296,
     INCH = 2,
+    TAG_GAMMA = 0xa500,
     TAG_COLOR_SPACE = 0xa001,
     TAG_PIXELS_X,
     TAG_PIXELS_Y,
@@ -237,5 +238,23 @@ bool gi_exif_move_subject(void *exif, size_t nbytes, const double map[6])
             remove_entry(&b, b.own, tag.entry);
             removed = true;
         }
+    return removed;
+}
+
+unsigned gi_exif_forget_colors(void *exif, size_t nbytes)
+{
+    static const unsigned numbers[] = {301, 318, 319, TAG_GAMMA};
+    struct block b;
+    struct gi_tag tag;
+    unsigned removed = 0;
+    if (!open_block(&b, exif, nbytes))
+        return 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        uint64_t directory = numbers[i] == TAG_GAMMA ? b.own : b.first;
+        if (!gi_tag_find(&tag, &b.tags, directory, numbers[i]))
+            continue;
+        remove_entry(&b, directory, tag.entry);
+        removed++;
+    }
     return removed;
 }

@@ -1,6 +1,7 @@
 /* Metadata besides the samples: profiles, EXIF, XMP and texts.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/metadata/color_tags.h"
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/linear_light.h"
 #include "imgio/metadata/metadata.h"
@@ -332,16 +333,17 @@ const unsigned char *gi_metadata_next_color(const struct gi_metadata *metadata,
 
 void gi_metadata_drop_color(struct gi_metadata *metadata)
 {
-    struct gi_part part = {.kind = GI_PART_METADATA,
-                           .fate = GI_PART_DROPPED,
-                           .why = "samples are in another colour space"};
+    struct gi_part part = {
+        .kind = GI_PART_METADATA, .fate = GI_PART_DROPPED, .why = GI_OTHER_SPACE};
+    gi_metadata_drop_color_tags(metadata);
     metadata->new_color_space = GI_EXIF_OTHER;
     part.nbytes = metadata->icc_nbytes;
     if (metadata->icc)
         gi_metadata_add_part(metadata, &part, "the ICC profile");
     for (const unsigned char *at = NULL; (at = gi_metadata_next_color(metadata, at));) {
         part.nbytes = at[4];
-        gi_metadata_add_part(metadata, &part, "chunk %.4s", (const char *)at);
+        if (memcmp(at, "mDCV", 4) != 0 && memcmp(at, "cLLI", 4) != 0)
+            gi_metadata_add_part(metadata, &part, "chunk %.4s", (const char *)at);
     }
     free(metadata->icc);
     free(metadata->color);

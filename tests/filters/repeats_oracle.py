@@ -2,15 +2,16 @@
 pixels that are not square and of turned images, samples, colour space and size. Thumbnails and signatures of the old picture
 are dropped by name, also without decoding. Files are composed and parsed here.
 
-Sources: imgio/metadata/exif_set.c imgio/metadata/geo.c imgio/metadata/resolution* imgio/metadata/metadata_fit* imgio/metadata/photoshop* imgio/metadata/xmp* imgio/tiff/tags_put.h imgio/jpeg/lossless.c
+Sources: imgio/metadata/exif_set.c imgio/metadata/color_tags* imgio/metadata/geo.c imgio/metadata/resolution* imgio/metadata/metadata_fit* imgio/metadata/photoshop* imgio/metadata/xmp* imgio/tiff/tags_put.h imgio/jpeg/lossless.c
 """
 import os
 import re
 import struct
+import zlib
 
 import numpy as np
 
-from _common import Checks, write
+from _common import Checks, png_chunk, write
 from _tags import EXIF, compose, parse
 
 INTEROPERABILITY = 40965
@@ -177,6 +178,30 @@ for name, want, xmp in (("srgb", (1, b"R98\0"), ("1", "sRGB IEC61966-2.1")), ("d
         break
     said = state("profile.jpg")
     check(f"--profile {name}", said["space"] == want and said["XMP space"] == xmp, said)
+
+# What describes the colour space beside a profile is dropped by name, with the chunks of a PNG's light.
+CURVE = {318: (318, 5, [(3127, 10000), (329, 1000)]), 319: (319, 5, [(64, 100), (33, 100), (3, 10), (6, 10), (15, 100), (6, 100)])}
+exif = compose([(271, 2, b"Make\0"), *CURVE.values(), (EXIF, 4, [(0xA001, 3, [1]), (0xA500, 5, [(22, 10)])])])
+open("curve.jpg", "wb").write(b"\xff\xd8" + segment(0xE1, b"Exif\0\0" + exif) + SCAN)
+open("curve.tif", "wb").write(compose([(256, 3, [2]), (257, 3, [1]), (258, 3, [8] * 3), (259, 3, [1]), (262, 3, [2]), (273, 4, [8]),
+                                       (277, 3, [3]), (278, 3, [1]), (279, 4, [6]), *CURVE.values()], data=bytes(6)))
+header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+light = png_chunk(b"gAMA", struct.pack(">I", 45455)) + png_chunk(b"mDCV", bytes(24)) + png_chunk(b"cLLI", bytes(8))
+open("light.png", "wb").write(b"\x89PNG\r\n\x1a\n" + header + light + png_chunk(b"IDAT", zlib.compress(bytes(4))) + png_chunk(b"IEND", b""))
+PLACES = {"curve.jpg": (["white point, primaries or curve in EXIF"], b"Make"), "curve.tif": (["tag 318", "tag 319"], b"II"),
+          "light.png": (["chunk mDCV", "chunk cLLI"], b"PNG")}
+for name, (words, stays) in PLACES.items():
+    out = "after" + name[-4:]
+    for operation, with_lcms in ((["convert", "--profile", "display-p3", "--force"], True), (["color", "--to", "lab"], False)):
+        result = c.result(operation[0], name, out, *operation[1:])
+        if with_lcms and "lcms" in result.stderr:
+            continue
+        data = open(out, "rb").read()
+        check(f"{operation} {name}: dropped by name", all(f"{w}" in result.stderr for w in words), result.stderr)
+        check(f"{operation} {name}: and not there", stays in data and not any(w in data for w in (b"mDCV", b"cLLI"))
+              and struct.pack("<HH", 318, 5) not in data, data[:99])
+    result = c.result("invert", name, out, "--strict")
+    check(f"{name}: all stays otherwise", result.returncode == 0, result.stderr)
 
 # Without decoding: what belongs to the old picture goes by name; an unchanged picture keeps it.
 extras = {"thumbnail (JFXX)": segment(0xE0, b"JFXX\0\x10" + b"x" * 9), "JUMBF (C2PA)": segment(0xEB, b"JP\0\1" + b"y" * 9)}
