@@ -357,7 +357,8 @@ static void define_gradient(struct walk_case *c)
  * per row, and sizes around the ends of CUDA's strips and bands. */
 static const int strips[][2] = {{2, 3},     {63, 5},   {129, 33},   {131, 9},  {195, 4}, {256, 96},
                                 {257, 161}, {700, 21}, {1025, 129}, {7001, 5}, {0, 0}};
-static const int small[][2] = {{31, 9}, {67, 5}, {0, 0}};
+/* A window of the maximum side reads 270 million samples around an image of any size. */
+static const int one[][2] = {{67, 5}, {0, 0}};
 static const int tiny[][2] = {{5, 2}, {9, 3}, {0, 0}};
 static const int widths[][2] = {{1, 2},  {7, 9},  {15, 3}, {16, 4}, {17, 5},
                                 {31, 6}, {32, 7}, {33, 1}, {47, 3}, {48, 2},
@@ -389,7 +390,7 @@ static const struct walk_row rows[] = {
     WALK_ROW("box", "strips", draw_box, define_box, .sizes = boxes, .few = true),
     WALK_ROW("box", "tall", tall_box, define_box, .sizes = tall, .few = true),
     WALK_ROW("box", "bright", bright_box, define_box, .sizes = tall, .few = true),
-    WALK_ROW("box", "most", most_box, define_box, .sizes = small, .few = true),
+    WALK_ROW("box", "most", most_box, define_box, .sizes = one, .few = true),
     WALK_ROW("gradient_magnitude", "any", draw_gradient, define_gradient),
     WALK_ROW("gradient_magnitude", "strips", draw_gradient, define_gradient, .sizes = strips,
              .few = true),
