@@ -47,11 +47,18 @@ void gi_tar_file_release(struct gi_tar_file *file)
     free(file);
 }
 
+/* Returns the length of a member with its padding. */
+static uint64_t padded(uint64_t nbytes)
+{
+    enum { BLOCK = 512 };
+    return nbytes + (BLOCK - nbytes % BLOCK) % BLOCK;
+}
+
 struct gi_tar_range *gi_tar_range_new(struct gi_tar_file *file, uint64_t at, uint64_t nbytes)
 {
     struct stat st;
     uint64_t end;
-    if (__builtin_add_overflow(at, nbytes, &end))
+    if (__builtin_add_overflow(at, padded(nbytes), &end))
         return NULL;
     if (end > file->nbytes && !fstat(file->fd, &st)) /* it may have grown */
         file->nbytes = (uint64_t)st.st_size;
@@ -67,7 +74,7 @@ struct gi_tar_range *gi_tar_range_of_stream(struct gi_tar_stream *stream, uint64
                                             uint64_t nbytes)
 {
     struct gi_tar_range of = {.at = at, .nbytes = nbytes};
-    if (nbytes > GI_TAR_HELD_NBYTES || !gi_tar_stream_hold(stream, at, nbytes, of.pieces))
+    if (nbytes > GI_TAR_HELD_NBYTES || !gi_tar_stream_hold(stream, at, padded(nbytes), of.pieces))
         return NULL;
     struct gi_tar_range *range = gi_small_alloc(sizeof *range);
     *range = of;

@@ -14,7 +14,8 @@ struct gi_tar_file *gi_tar_file_new(int fd);
 void gi_tar_file_release(struct gi_tar_file *file);
 
 /* Makes a range of `nbytes` from byte `at` of the file on. Returns NULL if the file does not have
- * them. The range has a reference to the file. */
+ * them and the padding of the member, without which it is damaged. The range has a reference to the
+ * file. */
 struct gi_tar_range *gi_tar_range_new(struct gi_tar_file *file, uint64_t at, uint64_t nbytes);
 /* The same in a stream. Returns NULL if the stream ends before, or for too many bytes. */
 struct gi_tar_stream;

@@ -48,6 +48,17 @@ static void read_video(struct gi_reader *reader)
         }
 }
 
+/* Compares the bytes of a member that were read in both ways. */
+static void check_range(struct gi_tar_range *range, const struct gi_buffer *want)
+{
+    void *bytes = NULL;
+    struct gi_err err;
+    if (range && (gi_tar_range_read(range, &bytes, "fuzz", &err) ||
+                  memcmp(bytes, want->at, want->nbytes) != 0))
+        abort();
+    free(bytes);
+}
+
 /* Reads every short member and writes it into a tar again. */
 static void read_tar(const char *path)
 {
@@ -61,13 +72,19 @@ static void read_tar(const char *path)
         abort();
     while (!gi_tar_next(reader, &entry, &err) && entry) {
         struct gi_buffer buffer = {0};
-        if (gi_tar_entry_nbytes(entry) < 1 << 16 && !gi_tar_read(reader, &buffer, 1 << 16, &err)) {
+        struct gi_tar_range *range = gi_tar_member_range(reader, entry, true);
+        uint64_t stated = gi_tar_entry_nbytes(entry);
+        if (stated < 1 << 16 && !gi_tar_read(reader, &buffer, 1 << 16, &err)) {
+            if (range && buffer.nbytes != stated)
+                abort();
+            check_range(range, &buffer);
             gi_tar_entry_resize(entry, buffer.nbytes);
             if (!gi_tar_write_entry(writer, entry, &err) &&
                 !gi_tar_write(writer, buffer.at, buffer.nbytes, &err))
                 gi_tar_write_end(writer, &err);
         }
         free(buffer.at);
+        gi_tar_range_free(&range);
         gi_tar_entry_free(&entry);
     }
     gi_tar_reader_close(&reader);

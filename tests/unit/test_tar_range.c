@@ -24,9 +24,10 @@ static void make_tar(const char *options)
     char command[256];
     struct gi_err err;
     assert_int_equal(gi_tar_load(&err), GI_OK);
-    shell("rm -f *.bin *.tar; head -c 40000 /dev/urandom >one.bin; head -c 900001 /dev/urandom "
-          ">two.bin; truncate -s 500000 holes.bin; echo end >>holes.bin; head -c 70000 "
-          "/dev/urandom >three.bin");
+    shell(
+        "rm -f *.bin *.tar *.gz; head -c 40000 /dev/urandom >one.bin; head -c 900001 /dev/urandom "
+        ">two.bin; truncate -s 500000 holes.bin; echo end >>holes.bin; head -c 70000 "
+        "/dev/urandom >three.bin");
     snprintf(command, sizeof command, "tar %s -cf t.tar one.bin two.bin holes.bin three.bin",
              options);
     shell(command);
@@ -298,6 +299,20 @@ TEST(a_file_grows)
     struct gi_tar_range *holes = next_range(reader, "holes.bin");
     check_range(holes, "holes.bin");
     check_range(next_range(reader, "three.bin"), "three.bin");
+    gi_tar_reader_close(&reader);
+}
+
+TEST(a_member_needs_its_padding)
+{
+    make_tar("--format=ustar"); /* one.bin ends at 40512, and its padding at 40960 */
+    shell("head -c 40600 t.tar >cut.tar; head -c 40960 t.tar >whole.tar; gzip -k cut.tar");
+    for (int i = 0; i < 2; i++) {
+        struct gi_tar_reader *reader = open_tar(i ? "cut.tar.gz" : "cut.tar");
+        assert_null(next_range(reader, "one.bin"));
+        gi_tar_reader_close(&reader);
+    }
+    struct gi_tar_reader *reader = open_tar("whole.tar");
+    check_range(next_range(reader, "one.bin"), "one.bin");
     gi_tar_reader_close(&reader);
 }
 
