@@ -279,22 +279,48 @@ static enum gi_status write_description(const struct gi_tiles *tiles, struct gi_
     return status;
 }
 
+/* Makes the metadata of tiles that are files: the colours of the image, which remain its own, and
+ * the names of everything else, as dropped parts. */
+static struct gi_metadata metadata_of_tiles(const struct gi_metadata *of)
+{
+    struct gi_metadata made = {.icc = of->icc,
+                               .icc_nbytes = of->icc_nbytes,
+                               .color = of->color,
+                               .color_nbytes = of->color_nbytes,
+                               .light = of->light};
+    struct gi_part part = {.kind = GI_PART_METADATA, .fate = GI_PART_DROPPED};
+    const struct {
+        bool there;
+        const char *name;
+    } members[] = {{of->exif, "EXIF"},
+                   {of->xmp, "XMP"},
+                   {of->ntexts, "texts"},
+                   {of->dpi_x > 0, "the resolution"}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (members[i].there)
+            gi_metadata_add_part(&made, &part, "%s", members[i].name);
+    for (int i = 0; i < of->parts.n; i++) {
+        part = of->parts.list[i];
+        part.fate = part.fate == GI_PART_CARRIED ? GI_PART_DROPPED : part.fate;
+        gi_metadata_add_part(&made, &part, "%s", of->parts.list[i].name);
+    }
+    return made;
+}
+
 /* Makes all tiles of the image in a folder that is a part of the bundle. */
 static enum gi_status make_tiles(struct source *source, const struct work *work,
                                  const struct gi_tiles *tiles, struct gi_imaging *imaging,
                                  struct gi_item *item, struct gi_bundle *bundle, struct gi_err *err)
 {
     const struct gi_metadata *of = &source->metadata;
-    const struct gi_metadata metadata = {.icc = of->icc,
-                                         .icc_nbytes = of->icc_nbytes,
-                                         .color = of->color,
-                                         .color_nbytes = of->color_nbytes,
-                                         .light = of->light};
+    struct gi_metadata metadata = metadata_of_tiles(of);
     struct files files = {.tiles = tiles, .metadata = &metadata, .io = *work->io};
     struct gi_pyramid_builder builder = {.pyramid = &tiles->pyramid,
                                          .parallel = gi_imaging_parallel(imaging),
                                          .receiver = {&files, begin_row, write_tile}};
     bool tiff = gi_tiles_is_tiff(tiles->layout);
+    if (tiff) /* the file has all metadata */
+        gi_parts_remove(&metadata.parts, NULL);
     struct gi_tiles_tiff file;
     struct gi_timing_span span = gi_timing_begin();
     char *folder = gi_tiles_folder(tiles);
@@ -320,6 +346,7 @@ static enum gi_status make_tiles(struct source *source, const struct work *work,
     if (tiff)
         gi_tiles_tiff_free(&file);
     gi_pyramid_close(&builder);
+    gi_parts_remove(&metadata.parts, NULL);
     gi_imaging_note(item, GI_STAGE_ENCODE, &span);
     free(folder);
     return status;
@@ -431,7 +458,8 @@ const struct gi_command gi_command_tiles = {
         "OME-XML. Programs take the first page for the image. Tiles are kept in a temporary file "
         "in TMPDIR (by default /var/tmp) until all are there.\n\n"
         "Other tiles are JPEG files, or have the format of --format. They have the colour profile "
-        "of the image, and no other metadata. With JPEG, --background is the colour behind "
+        "of the image; a warning names its other metadata, and --strip leaves them out without "
+        "one. With JPEG, --background is the colour behind "
         "transparent pixels.\n\n"
         "A TIFF, PNM, PFM or .npy file of 32 MiB of samples or more, and a PNG or JPEG of 256 "
         "MiB, is read in bands of rows, so that memory holds some rows of tiles, and not the "

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
-from _common import Checks, need, np, random_image, suffix, write
+from _common import Checks, need, np, optional, random_image, suffix, write
 from _pyramid import levels
 
 (Image,) = need("PIL.Image")
@@ -207,4 +207,22 @@ c.check("report", [x.get("status") for x in lines if x.get("input")] == ["done",
 for options in [], ["--layout", "xyz"], ["--layout", "tiff"]:
     p = c.result("tiles", "rgb.png", "-", *options)
     c.check(f"not to standard output: {options}", p.returncode == 2 and p.stderr == "gpuimg: tiles: -: want a name, not standard output: tiles are files\n", p.stderr)
+
+# Tiles that are files have the profile of the image; everything else is named.
+exif = Image.Exif()
+exif[0x10F] = "maker"
+cms = optional("PIL.ImageCms")
+profile = cms.ImageCmsProfile(cms.createProfile("sRGB")).tobytes() if cms else None
+Image.new("RGB", (20, 9)).save("rich.png", exif=exif, icc_profile=profile, dpi=(300, 300))
+for layout in "dz", "xyz", "zoomify", "iiif":
+    clear()
+    strict = c.result("tiles", "rich.png", "out", "--layout", layout, "--strict")
+    c.check(f"{layout}: --strict", strict.returncode == 1 and not glob.glob("out*"), strict.stderr)
+    p = c.result("tiles", "rich.png", "out", "--layout", layout)
+    tile = next(path for path in glob.glob("out*/**/*.jpg", recursive=True))
+    c.check(f"{layout}: named once", p.stderr.count("dropped: EXIF, the resolution") == 1 and len(p.stderr.splitlines()) == 1, p.stderr)
+    c.check(f"{layout}: the profile only", Image.open(tile).info.get("icc_profile") == profile and not Image.open(tile).getexif())
+    clear()
+    c.check(f"{layout}: --strip", c.result("tiles", "rich.png", "out", "--layout", layout, "--strict", "--strip").stderr == "")
+c.check("a TIFF has all", c.result("tiles", "rich.png", "all.tif", "--layout", "tiff", "--strict").stderr == "")
 c.end()
