@@ -186,8 +186,8 @@ struct gi_metadata {
 };
 
 void gi_metadata_free(struct gi_metadata *metadata);
-/* Makes a copy whose parts, profile and colour chunks may be changed. Everything else remains owned
- * by `metadata`. gi_metadata_free_copy() frees the copy, also after an error. Errors:
+/* Makes a copy whose parts, profile, colour chunks, EXIF and XMP may be changed. All else remains
+ * owned by `metadata`. gi_metadata_free_copy() frees the copy, also after an error. Errors:
  * GI_E_MEMORY. */
 enum gi_status gi_metadata_copy(struct gi_metadata *copy, const struct gi_metadata *metadata,
                                 struct gi_err *err);

@@ -102,17 +102,24 @@ void gi_metadata_free_fitted(struct gi_metadata *fitted)
     free(fitted->xmp);
 }
 
+static void *copy_of(const void *block, size_t nbytes, struct gi_metadata *copy)
+{
+    void *made = block ? gi_memory_copy(block, nbytes) : NULL;
+    copy->starved = copy->starved || (block && !made);
+    return made;
+}
+
 enum gi_status gi_metadata_copy(struct gi_metadata *copy, const struct gi_metadata *metadata,
                                 struct gi_err *err)
 {
     *copy = *metadata;
     copy->parts = (struct gi_parts){0};
-    copy->icc = metadata->icc ? gi_memory_copy(metadata->icc, metadata->icc_nbytes) : NULL;
-    copy->color = metadata->color ? gi_memory_copy(metadata->color, metadata->color_nbytes) : NULL;
+    copy->icc = copy_of(metadata->icc, metadata->icc_nbytes, copy);
+    copy->color = copy_of(metadata->color, metadata->color_nbytes, copy);
+    copy->exif = copy_of(metadata->exif, metadata->exif_nbytes, copy);
+    copy->xmp = copy_of(metadata->xmp, metadata->xmp_nbytes, copy);
     for (int i = 0; i < metadata->parts.n; i++)
         gi_metadata_add_part(copy, &metadata->parts.list[i], "%s", metadata->parts.list[i].name);
-    copy->starved =
-        copy->starved || (metadata->icc && !copy->icc) || (metadata->color && !copy->color);
     return copy->starved ? gi_fail(err, GI_E_MEMORY, "out of memory: metadata") : GI_OK;
 }
 
@@ -120,6 +127,8 @@ void gi_metadata_free_copy(struct gi_metadata *copy)
 {
     free(copy->icc);
     free(copy->color);
+    free(copy->exif);
+    free(copy->xmp);
     gi_parts_remove(&copy->parts, NULL);
     *copy = (struct gi_metadata){0};
 }

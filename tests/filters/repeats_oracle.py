@@ -254,6 +254,14 @@ for order in "<>":
         check(f"{order} {words}: it is removed by name", ("place of the subject in EXIF" in result.stderr) == (want is None), result.stderr)
         check(f"{order} {words}: regions", kept == regions == ("regions in XMP" not in result.stderr), result.stderr)
 
+# Every size of --sizes begins with the place, the regions and the resolutions of the input.
+with_subject("<", [10, 4, 6, 2])
+c.run("resize", "in.jpg", "--sizes", "24,16,8", "--out", "size-{width}.jpg")
+for width in (24, 16, 8):
+    got, kept = subject(f"size-{width}.jpg")
+    check(f"--sizes {width}: the subject", got[0] == [int((10.5 * width / 32 - 0.5) + 0.5), int((4.5 * width / 32 - 0.5) + 0.5),
+                                                      int(6 * width / 32 + 0.5), int(2 * width / 32 + 0.5)] and kept, got)
+
 # A TIFF: Photoshop's resources follow the tags.
 open("in.tif", "wb").write(compose([(256, 3, [4]), (257, 3, [2]), (258, 3, [8]), (259, 3, [1]), (262, 3, [1]), (273, 4, [8]),
                                     (277, 3, [1]), (278, 3, [2]), (279, 4, [8]), (282, 5, [(204, 1)]), (283, 5, [(98, 1)]),
