@@ -206,7 +206,7 @@ endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
 
 # Files with separate code for 8.0 and later (kernels/cuda/common/arch.cuh), or for 9.0.
-CU_80 := $(addprefix kernels/cuda/,codec/png_inflate.cu convolution/convolve_2d.cu convolution/convolve_separable.cu convolution/dense_tiles.cu regions/distance.cu \
+CU_80 := $(addprefix kernels/cuda/,codec/png_inflate.cu denoise/bilateral_near.cu convolution/convolve_2d.cu convolution/convolve_separable.cu convolution/dense_tiles.cu regions/distance.cu \
            convolution/gradient_magnitude.cu convolution/sliding_window_shared.cu convolution/separable_rows.cu geometry/remap_tile_f32.cu geometry/remap_tile_u16.cu \
            geometry/remap_tile_u8.cu statistics/correlate_tensor.cu)
 CU_90 := $(addprefix kernels/cuda/,convolution/box.cu convolution/box_strips.cu tone/local_strips.cu rank/median_near.cu rank/median_network.cu rank/sorted.cu morphology/min_max.cu morphology/min_max_strips.cu tone/pointwise.cu regions/region_stats.cu)

@@ -1,9 +1,16 @@
 /* Bilateral filter of 8-bit gray images, disks up to 15 x 15 pixels: a persistent block processes
  * tiles of 128 x 32 pixels with their halo in shared memory, as floats, and a thread computes 4 x 2
- * pixels. The range weights of all differences from -255 to 255 are in shared memory 32 times, once
- * per bank, so that look-ups are free of bank conflicts. Shared memory for k = 9: 511 * 128 bytes
- * of weights, and a tile of 136 * 40 floats.
+ * pixels. Meanwhile the bytes of the next tile are copied to shared memory. The range weights of
+ * all differences from -255 to 255 are in shared memory 32 times, once per bank, so that look-ups
+ * are free of bank conflicts. Shared memory for k = 9: 511 * 128 bytes of weights, a tile of
+ * 136 * 40 floats, and a tile of 136 * 40 bytes.
+ *
+ * Blocks take tiles from a counter, because the two blocks of a multiprocessor do not advance at
+ * the same rate. When both had the same number of tiles, one ended early: on average 26 of the 32
+ * warps of a multiprocessor of an H200 were active, and with the counter 32 are.
  * SPDX-License-Identifier: MIT */
+#include <cuda_pipeline_primitives.h>
+
 #include "kernels/cuda/denoise/bilateral.cuh"
 
 enum {
@@ -19,7 +26,7 @@ template <int R> struct near_size {
     static constexpr int HALO = (R + 3) / 4 * 4;
     static constexpr int PITCH = TILE_X + 2 * HALO; /* floats */
     static constexpr int FLOATS = PITCH * (TILE_Y + 2 * HALO);
-    static constexpr int NBYTES = DIFFERENCES * ENTRY + FLOATS * (int)sizeof(float);
+    static constexpr int NBYTES = DIFFERENCES * ENTRY + FLOATS * (int)sizeof(float) + FLOATS;
 };
 
 struct near_args {
@@ -28,6 +35,9 @@ struct near_args {
     int across, tiles;
     struct disk space;
     float value[256];
+    /* Device memory: the number of tiles that blocks have taken after their first three. If NULL,
+     * tiles are divided evenly. */
+    unsigned *taken;
 };
 
 static __device__ __forceinline__ float shared_float(unsigned address)
@@ -46,27 +56,75 @@ static __device__ __forceinline__ float byte_at(const struct near_args *args, in
     return (float)((const uint8_t *)args->src.data)[(size_t)yi * args->src.stride + (size_t)xi];
 }
 
+static __device__ __forceinline__ float4 four_of(unsigned word)
+{
+    return make_float4(sample_unpack<uint8_t>(&word, 0), sample_unpack<uint8_t>(&word, 1),
+                       sample_unpack<uint8_t>(&word, 2), sample_unpack<uint8_t>(&word, 3));
+}
+
 /* Returns four pixels, of which x is the first. x is a multiple of 4. */
 static __device__ __forceinline__ float4 bytes_at(const struct near_args *args, int x, int y)
 {
-    if (x >= 0 && x + 4 <= args->src.width && y >= 0 && y < args->src.height) {
-        unsigned word = *(const unsigned *)(args->src.data + (size_t)y * args->src.stride + x);
-        return make_float4(sample_unpack<uint8_t>(&word, 0), sample_unpack<uint8_t>(&word, 1),
-                           sample_unpack<uint8_t>(&word, 2), sample_unpack<uint8_t>(&word, 3));
-    }
+    if (x >= 0 && x + 4 <= args->src.width && y >= 0 && y < args->src.height)
+        return four_of(*(const unsigned *)(args->src.data + (size_t)y * args->src.stride + x));
     return make_float4(byte_at(args, x, y), byte_at(args, x + 1, y), byte_at(args, x + 2, y),
                        byte_at(args, x + 3, y));
 }
 
+/* The first pixel of a tile, and whether the tile with its halo is inside the image. */
+struct corner {
+    int x, y;
+    bool inside;
+};
+
 template <int R>
-static __device__ __forceinline__ void tile_load(float *tile, const struct near_args *args, int x0,
-                                                 int y0)
+static __device__ __forceinline__ void corner_find(struct corner *at, const struct near_args *args,
+                                                   int t)
 {
-    constexpr int HALO = near_size<R>::HALO, WORDS = near_size<R>::PITCH / 4;
-    for (int i = (int)threadIdx.x; i < near_size<R>::FLOATS / 4; i += NEAR_THREADS) {
-        int row = i / WORDS, column = i % WORDS * 4;
-        ((float4 *)tile)[i] = bytes_at(args, x0 - HALO + column, y0 - HALO + row);
+    constexpr int HALO = near_size<R>::HALO;
+    at->x = t % args->across * TILE_X;
+    at->y = t / args->across * TILE_Y;
+    at->inside = at->x >= HALO && at->x + TILE_X + HALO <= args->src.width && at->y >= HALO &&
+                 at->y + TILE_Y + HALO <= args->src.height;
+}
+
+/* Starts to copy the bytes of tile t to `stage`, if there is such a tile and it is inside the
+ * image. */
+template <int R>
+static __device__ __forceinline__ void stage_start(unsigned *stage, const struct near_args *args,
+                                                   int t)
+{
+    typedef struct near_size<R> size;
+    constexpr int WORDS = size::PITCH / 4;
+    struct corner at;
+    corner_find<R>(&at, args, t);
+    if (t < args->tiles && at.inside) {
+        const char *from = args->src.data + (size_t)(at.y - size::HALO) * args->src.stride +
+                           (size_t)(at.x - size::HALO);
+        for (int i = (int)threadIdx.x; i < size::FLOATS / 4; i += NEAR_THREADS)
+            __pipeline_memcpy_async(
+                stage + i, from + (size_t)(unsigned)(i / WORDS) * args->src.stride + i % WORDS * 4,
+                4);
     }
+    __pipeline_commit();
+}
+
+/* Converts tile t to floats, from `stage` or, if it is not inside the image, from the image. */
+template <int R>
+static __device__ __forceinline__ void tile_load(float *tile, const unsigned *stage,
+                                                 const struct near_args *args, int t)
+{
+    typedef struct near_size<R> size;
+    constexpr int WORDS = size::PITCH / 4;
+    struct corner at;
+    corner_find<R>(&at, args, t);
+    if (at.inside)
+        for (int i = (int)threadIdx.x; i < size::FLOATS / 4; i += NEAR_THREADS)
+            ((float4 *)tile)[i] = four_of(stage[i]);
+    else
+        for (int i = (int)threadIdx.x; i < size::FLOATS / 4; i += NEAR_THREADS)
+            ((float4 *)tile)[i] =
+                bytes_at(args, at.x - size::HALO + i % WORDS * 4, at.y - size::HALO + i / WORDS);
 }
 
 /* The samples of a row around a thread's four pixels, and the offsets of their weights in the
@@ -106,6 +164,11 @@ static __device__ __forceinline__ void row_add(float *sums, float *weights,
         for (int i = -R; i <= R; i++) {
             if (i * i + J * J > R * R)
                 continue;
+            if (i == 0 && J == 0) { /* the pixel itself, whose weight is 1 */
+                s = __fadd_rn(s, window->v[HALO + x]);
+                a = __fadd_rn(a, 1.0f);
+                continue;
+            }
             float w = shared_float(zero[x] + window->at[HALO + x + i]);
             w = __fmul_rn(w, args->space.at[J][i < 0 ? -i : i]);
             s = __fmaf_rn(w, window->v[HALO + x + i], s);
@@ -159,12 +222,24 @@ static __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS)
     unsigned middle = (unsigned)__cvta_generic_to_shared(shared) + 255 * ENTRY + 4 * lane;
     for (int i = (int)threadIdx.x; i < DIFFERENCES * LANES; i += NEAR_THREADS)
         ((float *)shared)[i] = args.value[abs(i / LANES - 255)];
-    for (int t = (int)blockIdx.x; t < args.tiles; t += (int)gridDim.x) {
+    unsigned *stage = (unsigned *)(tile + near_size<R>::FLOATS);
+    __shared__ int third; /* the tile after the next one */
+    int t = (int)blockIdx.x, next = t + (int)gridDim.x;
+    stage_start<R>(stage, &args, t);
+    if (threadIdx.x == 0)
+        third = t + 2 * (int)gridDim.x;
+    while (t < args.tiles) {
+        /* Load the tile with its halo, and start to copy the next one. */
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        tile_load<R>(tile, stage, &args, t);
         int x0 = t % args.across * TILE_X, y0 = t / args.across * TILE_Y;
-        /* Load the tile with its halo. */
+        t = next;
+        next = args.taken ? third : next + (int)gridDim.x;
         __syncthreads();
-        tile_load<R>(tile, &args, x0, y0);
-        __syncthreads();
+        stage_start<R>(stage, &args, t);
+        if (args.taken && threadIdx.x == 0)
+            third = (int)(atomicAdd(args.taken, 1) + 3 * gridDim.x);
         const float *row = tile + 2 * warp * PITCH + 4 * lane;
         float sums[2][4] = {{0}}, weights[2][4] = {{0}};
         unsigned zero[2][4];
@@ -198,10 +273,9 @@ bool gi_cuda_bilateral_near_takes(const struct gi_queue *queue, const struct gi_
 }
 
 template <int R>
-static enum gi_status near_run(struct gi_cuda_queue *cu, const struct near_args *args,
+static enum gi_status near_run(struct gi_cuda_queue *cu, const struct near_args *args, int grid,
                                struct gi_err *err)
 {
-    int grid = args->tiles < NEAR_BLOCKS * cu->units ? args->tiles : NEAR_BLOCKS * cu->units;
     GI_CUDA_ALLOW_SHARED(cu, bilateral_near<R>);
     bilateral_near<R><<<grid, NEAR_THREADS, near_size<R>::NBYTES, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
@@ -223,7 +297,14 @@ enum gi_status gi_cuda_bilateral_near(struct gi_queue *queue, struct gi_image *d
     args.space = disk_of(spec);
     for (int i = 0; i < 256; i++)
         args.value[i] = i < spec->n ? spec->value[i] : 0;
+    int grid = args.tiles < NEAR_BLOCKS * cu->units ? args.tiles : NEAR_BLOCKS * cu->units;
+    if (args.tiles > 2 * grid) {
+        enum gi_status status = gi_cuda_scratch(cu, (void **)&args.taken, sizeof *args.taken, err);
+        if (status)
+            return status;
+        GI_CUDA_TRY(cudaMemsetAsync(args.taken, 0, sizeof *args.taken, cu->stream));
+    }
     if (half <= 4)
-        return half <= 2 ? near_run<2>(cu, &args, err) : near_run<4>(cu, &args, err);
-    return near_run<RADIUS_MAX>(cu, &args, err);
+        return half <= 2 ? near_run<2>(cu, &args, grid, err) : near_run<4>(cu, &args, grid, err);
+    return near_run<RADIUS_MAX>(cu, &args, grid, err);
 }
