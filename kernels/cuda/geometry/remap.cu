@@ -60,6 +60,10 @@ static enum gi_status fill_args(struct gi_cuda_queue *cu, struct remap_args *arg
         ((size_t)field[0].data | (size_t)field[1].data | field[0].stride | field[1].stride) %
                 sizeof(float4) ==
             0;
+    /* The multiprocessors run about four blocks of 32 x 32 pixels each. The rows that they will
+     * load next are as many pixels further on. */
+    int rows = cu->units * 4096 / dst->width / 32 * 32;
+    args->ahead = rows < 32 ? 32 : rows;
     return spec->map.kind == GI_MAP_RAYS ? upload_rays(cu, args, err) : GI_OK;
 }
 

@@ -25,6 +25,7 @@ struct remap_args {
     float background[GI_MAX_CHANNELS];
     struct gi_map map; /* its tables are in device memory; field[] replaces its images */
     struct gi_image field[2];
+    int ahead;  /* rows, or 0; see remap_spots_fours() */
     bool fours; /* FIELD maps: remap_spots_fours() applies */
 };
 

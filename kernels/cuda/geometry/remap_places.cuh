@@ -83,8 +83,9 @@ static __device__ __forceinline__ bool remap_is_rare(float a, bool moved)
 }
 
 /* FIELD maps with args->fours. The field is two one-channel images or one two-channel image, so
- * that two loads fetch the samples of four pixels. */
-template <int HOW>
+ * that two loads fetch the samples of four pixels. With AHEAD the samples of the pixels args->ahead
+ * rows below, which another block will load soon, are fetched into the L2 cache. */
+template <int HOW, bool AHEAD>
 static __device__ __forceinline__ void
 remap_spots_fours(struct remap_spot *at, const struct remap_args *args, int x, int y)
 {
@@ -93,6 +94,13 @@ remap_spots_fours(struct remap_spot *at, const struct remap_args *args, int x, i
     float4 u = *(const float4 *)((const char *)a->data + (size_t)y * a->stride + first);
     float4 v = *(const float4 *)((const char *)b->data + (size_t)y * b->stride + first +
                                  (a->channels > 1 ? sizeof(float4) : 0));
+    if (AHEAD && args->ahead && y + args->ahead < a->height) {
+        const char *p = (const char *)a->data + (size_t)(y + args->ahead) * a->stride + first;
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+        if (a->channels == 1)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(
+                (const char *)b->data + (size_t)(y + args->ahead) * b->stride + first));
+    }
     bool both = a->channels > 1, relative = args->map.relative, rare = false;
     int margin = args->map.margin, base_x[REMAP_ACROSS], base_y = gi_map_base(relative, margin, y);
     const float to_x[] = {u.x, both ? u.z : u.y, both ? v.x : u.z, both ? v.z : u.w};
@@ -114,15 +122,15 @@ remap_spots_fours(struct remap_spot *at, const struct remap_args *args, int x, i
 /* Computes the coordinates of pixels x to x + REMAP_ACROSS - 1 of row y of the whole result. Pixels
  * to the right of the result, where tables and fields end, get the coordinates of the last pixel of
  * the row. FOURS: args->fours is set, and other maps are not compiled, which needs fewer
- * registers. */
-template <int HOW, bool FOURS>
+ * registers. AHEAD: see remap_spots_fours(). */
+template <int HOW, bool FOURS, bool AHEAD>
 static __device__ __forceinline__ void remap_spots(struct remap_spot *at,
                                                    const struct remap_args *args, int x, int y)
 {
     const struct gi_map *map = &args->map;
     int last = args->dst_width - 1;
     if ((FOURS || args->fours) && x + REMAP_ACROSS <= args->dst_width) {
-        remap_spots_fours<HOW>(at, args, x, y);
+        remap_spots_fours<HOW, AHEAD>(at, args, x, y);
         return;
     }
     switch (FOURS ? (int)GI_MAP_FIELD : (int)map->kind) {

@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
     if (x >= args.dst_width || y >= args.dst_height)
         return;
     struct remap_spot at[REMAP_ACROSS];
-    remap_spots<HOW, false>(at, &args, x, args.dst_y + y);
+    remap_spots<HOW, false, CHANNELS == 1>(at, &args, x, args.dst_y + y);
     if (args.src.type == GI_U8)
         run<uint8_t, CHANNELS, HOW>(&args, at, x, y);
     else if (args.src.type == GI_U16)

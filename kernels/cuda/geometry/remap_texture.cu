@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(REMAP_WIDE *REMAP_TALL)
     if (x >= args.dst_width || y >= args.dst_height)
         return;
     struct remap_spot at[REMAP_ACROSS];
-    remap_spots<GI_LINEAR, FOURS>(at, &args, x, args.dst_y + y);
+    remap_spots<GI_LINEAR, FOURS, true>(at, &args, x, args.dst_y + y);
     if (args.src.type == GI_U8)
         run<uint8_t>(args, texture, at, x, y);
     else
