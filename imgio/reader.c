@@ -255,8 +255,8 @@ bool gi_reader_file(const struct gi_reader *reader, int *fd, uint64_t *at)
     return reader->is_file;
 }
 
-/* Asks the system to read the file ahead of the position `at`. Passes look like random reads, for
- * which it would not do so itself. */
+/* Asks the system to read the file ahead of the position `at`, farther than it does itself. (Passes
+ * look to it like random reads, for which it does not read ahead.) */
 static void prefetch(struct gi_reader *reader, uint64_t at)
 {
     if (reader->advised >= at + PREFETCH_NBYTES / 2)
@@ -335,6 +335,8 @@ enum gi_status gi_reader_read_some(struct gi_reader *reader, void *to, size_t nb
                                    struct gi_err *err)
 {
     size_t n = reader->to - reader->from;
+    if (!n && reader->is_file)
+        prefetch(reader, reader->start + reader->taken);
     if (!n)
         return take(reader, to, nbytes, got, err);
     *got = n < nbytes ? n : nbytes;

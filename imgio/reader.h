@@ -85,7 +85,7 @@ bool gi_reader_file(const struct gi_reader *reader, int *fd, uint64_t *at);
 uint64_t gi_reader_pass(struct gi_reader *reader, uint64_t nbytes);
 
 /* As gi_reader_read(), but waits only for the first byte. *got is 0 only at the end of the input.
- */
+ * Asks the system to read the following part of a file in the background. */
 enum gi_status gi_reader_read_some(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                                    struct gi_err *err);
 
