@@ -47,7 +47,9 @@ def luma(image):
 
 
 def near(a, b, tolerance):
-    return np.allclose(a, b, rtol=1e-9, atol=tolerance)
+    """np.allclose() of a few numbers, for which it takes 20 times as long."""
+    a, b = np.ravel(a).tolist(), np.ravel(b).tolist()
+    return len(a) == len(b) and all(x == y or abs(x - y) <= tolerance + 1e-9 * abs(y) for x, y in zip(a, b))
 
 
 def check_regions(name, regions, labels, gray):
