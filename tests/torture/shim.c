@@ -1,10 +1,10 @@
 /* A preloaded library that makes the N-th call of a kind fail and then creates the file that
  * TORTURE_MARK names. The environment variable TORTURE="KIND N" selects the kind and N. The kinds
- * are the elements of `kinds`. The kind "kill" ends the process before the N-th call that creates,
- * opens for writing, links or renames a file. Calls inside the C library are not intercepted, with
- * two exceptions: fopen(), opendir(), scandir() and mkostemp() open a file, and readdir() and
- * scandir() read a folder (getdents).
- * SPDX-License-Identifier: MIT */
+ * are the elements of `kinds`. The file that TORTURE_COUNTS names, if it is set, gets the number of
+ * calls of each kind, as an array of int. The kind "kill" ends the process before the N-th call
+ * that creates, opens for writing, links or renames a file. Calls inside the C library are not
+ * intercepted, with two exceptions: fopen(), opendir(), scandir() and mkostemp() open a file, and
+ * readdir() and scandir() read a folder (getdents). SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,7 +48,8 @@ static enum kind wanted = NOTHING;
 static int fails_at;
 static const char *mark;
 static atomic_int calls;
-static bool begun; /* main() has begun */
+static atomic_int *counts; /* the mapped file, or NULL */
+static bool begun;         /* main() has begun */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -59,11 +60,23 @@ __attribute__((constructor)) static void begin(void)
             wanted = (enum kind)i;
     fails_at = blank ? atoi(blank + 1) : 0;
     mark = getenv("TORTURE_MARK");
+    const char *path = getenv("TORTURE_COUNTS");
+    long fd = path ? syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (fd < 0)
+        return;
+    size_t nbytes = sizeof(int) * sizeof kinds / sizeof *kinds;
+    if (syscall(SYS_ftruncate, fd, nbytes) == 0) {
+        long at = syscall(SYS_mmap, NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
+        counts = at == -1 ? NULL : (atomic_int *)at;
+    }
+    syscall(SYS_close, fd);
 }
 
 /* Counts a call of this kind. Returns whether the call must fail. */
 static bool now(enum kind kind)
 {
+    if (begun && counts)
+        atomic_fetch_add(&counts[kind], 1);
     if (!begun || kind != wanted || atomic_fetch_add(&calls, 1) + 1 != fails_at)
         return false;
     long fd = mark ? syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
