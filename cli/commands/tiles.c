@@ -88,6 +88,16 @@ static enum gi_status check_tiff(const struct work *work, const char *output, st
     return gi_output_check(output, work->io->no_clobber, err);
 }
 
+/* Refuses the name of a TIFF for a folder, which was meant to be a COG. */
+static enum gi_status check_name(const char *output, struct gi_err *err)
+{
+    const char *dot = strrchr(output, '.');
+    return dot && (strcmp(dot, ".tif") == 0 || strcmp(dot, ".tiff") == 0)
+               ? gi_fail(err, GI_E_USAGE,
+                         "%s: want --layout tiff or ome-tiff for a TIFF, or another name", output)
+               : GI_OK;
+}
+
 /* Checks that the outputs can be made. */
 static enum gi_status check_output(const struct work *work, const char *output, struct gi_err *err)
 {
@@ -99,6 +109,8 @@ static enum gi_status check_output(const struct work *work, const char *output, 
     if (!status && gi_tiles_is_tiff(tiles.layout))
         status = check_tiff(work, output, err);
     else if (!status)
+        status = check_name(output, err);
+    if (!status && !gi_tiles_is_tiff(tiles.layout))
         status = gi_output_check_folder("OUTPUT", folder, NULL, NULL, err);
     if (!status && tiles.layout == GI_TILES_DZ) {
         gi_pyramid_plan(&tiles.pyramid, 1, 1);

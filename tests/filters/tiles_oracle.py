@@ -225,4 +225,8 @@ for layout in "dz", "xyz", "zoomify", "iiif":
     clear()
     c.check(f"{layout}: --strip", c.result("tiles", "rich.png", "out", "--layout", layout, "--strict", "--strip").stderr == "")
 c.check("a TIFF has all", c.result("tiles", "rich.png", "all.tif", "--layout", "tiff", "--strict").stderr == "")
+for layout in [], ["--layout", "xyz"]:
+    p = c.result("tiles", "rich.png", "cog.tif", *layout)
+    c.check(f"no folder for a TIFF {layout}", p.returncode == 2 and not glob.glob("cog*") and
+            p.stderr == "gpuimg: tiles: cog.tif: want --layout tiff or ome-tiff for a TIFF, or another name\n", p.stderr)
 c.end()
