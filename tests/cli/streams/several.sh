@@ -41,7 +41,10 @@ for f in $formats; do
     cat 0.$f 1.$f 2.$f >$file
     name=$f
     [[ $f == jpg ]] && name=jpeg
-    for c in stats histogram palette hash 'extract --threshold 90'; do
+    analyses=(stats histogram palette hash 'extract --threshold 90')
+    # Analyses get the images of PNG, JPEG and WebP from the same code, which PNG tests with all of them.
+    if sanitized && [[ $f == jpg || $f == webp ]]; then analyses=(stats); fi
+    for c in "${analyses[@]}"; do
         # shellcheck disable=SC2086 # words
         for i in 0 1 2; do gpuimg $c $i.$f --table - 2>err | rows; done >want
         for way in name input pipe; do
