@@ -120,8 +120,9 @@ TMPDIR=. holds "stack --by sum" 0 stack --by sum s?.pgm out.pfm --memory 24M --t
 most=72000
 { printf 'P5\n10000 10000\n255\n'; head -c 100000000 /dev/zero; } >large.pgm
 for layout in dz tiff ome-tiff; do
-    TMPDIR=. GPUIMG_BAND_BYTES=1000000 holds "tiles --layout $layout" 0 tiles large.pgm out.tif --layout $layout --threads 2
-    check "tiles --layout $layout are there" test -e "out.$([[ $layout = dz ]] && echo tif.dzi || echo tif)"
+    made=out$([[ $layout = dz ]] || echo .tif)
+    TMPDIR=. GPUIMG_BAND_BYTES=1000000 holds "tiles --layout $layout" 0 tiles large.pgm "$made" --layout $layout --threads 2
+    check "tiles --layout $layout are there" test -e "$([[ $layout = dz ]] && echo out.dzi || echo out.tif)"
     rm -rf out*
 done
 rm -rf [mcgs][0-9]* m.tar tall.pgm large.pgm out*
