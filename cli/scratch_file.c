@@ -40,14 +40,23 @@ bool gi_scratch_file_is_full(int fd)
             (errno == ENOSPC || errno == EDQUOT));
 }
 
-enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err)
+/* Where the file system has no files without a name, a kill may leave a file behind. */
+static int open_named(void)
 {
     char *path = gi_small_format("%s/gpuimg-XXXXXX", folder());
-    *fd = mkostemp(path, O_CLOEXEC);
-    if (*fd >= 0)
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
         unlink(path);
-    enum gi_status status = *fd >= 0 ? GI_OK : gi_scratch_file_fail(err);
     free(path);
+    return fd;
+}
+
+enum gi_status gi_scratch_file_open(int *fd, uint64_t nbytes, struct gi_err *err)
+{
+    *fd = open(folder(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (*fd < 0)
+        *fd = open_named();
+    enum gi_status status = *fd >= 0 ? GI_OK : gi_scratch_file_fail(err);
     if (!status && nbytes && fallocate(*fd, 0, 0, (off_t)nbytes) &&
         (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
         status = gi_scratch_file_fail(err);
