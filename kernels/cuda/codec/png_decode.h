@@ -101,7 +101,8 @@ struct png_task {
     struct png_lengths *lengths; /* of each block of the stream */
     struct png_window *windows;
     struct png_sub *subs;
-    uint32_t nblocks_most, nwindows_most, nsubs_most; /* so many have room; also of segments */
+    /* How many have room. Segments and blocks have the same limit. */
+    uint32_t nblocks_most, nwindows_most, nsubs_most;
     uint32_t *origins; /* of each byte of the filtered rows, see PNG_KNOWN */
     uint8_t *filters;  /* of each row */
     uint32_t *rows;
@@ -110,6 +111,12 @@ struct png_task {
     uint32_t cost_most; /* limit of the time of a segment */
     uint32_t all_most;  /* limit of the sum of these times */
 };
+
+/* Returns the number of segments that were found, with the first one. */
+static __device__ inline uint32_t png_nsegments(const struct png_task &task)
+{
+    return min(task.state->nfound + 1, task.nblocks_most);
+}
 
 /* Colours as words whose lowest byte is red. */
 struct png_palette {

@@ -362,7 +362,7 @@ static __global__ void __launch_bounds__(PNG_SUBS, READ_TOGETHER)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     struct reading *s = (struct reading *)memory;
-    const uint32_t nsegments = min(task.state->nfound + 1, task.nblocks_most);
+    const uint32_t nsegments = png_nsegments(task);
     for (;;) {
         __syncthreads();
         if (threadIdx.x == 0)

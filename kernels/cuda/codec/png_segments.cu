@@ -1,8 +1,8 @@
 /* Divides the zlib stream of a PNG into segments, which thread blocks read at the same time.
  *
- * A block of a DEFLATE stream begins where the one before it ends, and nobody knows where that is
- * before it has been read. But a header of dynamic codes has so many rules that hardly anything
- * else obeys them: among all bits of 20 photographs (13 MB) only those of the 692 headers do.
+ * A block of a DEFLATE stream begins where the one before it ends, which is unknown until that one
+ * has been read. But hardly anything except a header of dynamic codes obeys all rules of such a
+ * header: among all bits of 20 photographs (13 MB) only those of the 692 headers do.
  * search_headers() looks for the first ones in each 64 KiB of the stream.
  *
  *   stream     |  block  |  block  | stored |  block   |  block  |
@@ -295,7 +295,7 @@ static __device__ inline bool follow(const struct png_task &task, const struct p
 static __global__ void __launch_bounds__(JOIN_THREADS) join_segments(struct png_task task)
 {
     __shared__ struct png_link few[LINKS_MOST];
-    const uint32_t nsegments = min(task.state->nfound + 1, task.nblocks_most);
+    const uint32_t nsegments = png_nsegments(task);
     struct png_link *links = nsegments <= LINKS_MOST ? few : task.links;
     if (task.state->status)
         return;
