@@ -72,16 +72,27 @@ static void add_colors(struct losses *losses, const struct gi_image *image,
         add(losses, CANNOT_HOLD, "more than 256 colours (reduced by median cut, as quantize does)");
 }
 
-/* Returns whether a sample is outside 0 to 1 by more than a filter overshoots, or is NaN. */
-static void find_extremes(bool *far, bool *nan, const struct gi_image *image)
+/* The float samples outside 0 to 1. */
+struct outside {
+    int percent; /* NaN does not count */
+    bool far;    /* a sample is farther outside than a filter overshoots */
+    bool nan;
+};
+
+static struct outside find_outside(const struct gi_image *image)
 {
+    struct outside found = {0};
+    uint64_t n = 0, all = (uint64_t)image->height * gi_row_samples(image);
     for (int y = 0; y < image->height; y++) {
         const float *row = gi_row(image, y);
         for (size_t i = 0; i < gi_row_samples(image); i++) {
-            *far = *far || row[i] < -0.5f || row[i] > 1.5f;
-            *nan = *nan || row[i] != row[i];
+            n += row[i] < 0 || row[i] > 1;
+            found.far |= row[i] < -0.5f || row[i] > 1.5f;
+            found.nan |= row[i] != row[i];
         }
     }
+    found.percent = (int)(100 * n / all);
+    return found;
 }
 
 static void add_samples(struct losses *losses, const struct gi_image *image,
@@ -91,7 +102,7 @@ static void add_samples(struct losses *losses, const struct gi_image *image,
     enum { MANY = 50 }; /* percent; fewer may be overshoots of a filter, if none is far outside */
     char name[NAME], fewer[16];
     const int *depths = losses->format->depths;
-    int cut, bits = depths[1] ? depths[1] : depths[0];
+    int bits = depths[1] ? depths[1] : depths[0];
     bool narrowed = written->type == GI_U16 && bits;
     snprintf(fewer, sizeof fewer, "%d-bit", bits);
     if (written->type < wanted ||
@@ -101,15 +112,13 @@ static void add_samples(struct losses *losses, const struct gi_image *image,
         add(losses, CANNOT_HOLD, name);
     }
     if (image->type == GI_F32 && written->type != GI_F32) {
-        bool far = false, nan = false;
-        find_extremes(&far, &nan, image);
-        cut = gi_image_outside(image);
-        snprintf(fewer, sizeof fewer, cut ? "%d %%" : "below 1 %%", cut);
+        const struct outside outside = find_outside(image);
+        snprintf(fewer, sizeof fewer, outside.percent ? "%d %%" : "below 1 %%", outside.percent);
         snprintf(name, sizeof name, "samples outside 0 to 1 (%s are cut off: try gpuimg normalize)",
                  fewer);
-        if (far || cut >= MANY)
+        if (outside.far || outside.percent >= MANY)
             add(losses, CANNOT_HOLD, name);
-        if (nan)
+        if (outside.nan)
             add(losses, CANNOT_HOLD, "NaN (becomes 0)");
     }
     if (losses->format == &gi_format_gif && image->type == GI_U8 && image->data)
@@ -303,11 +312,5 @@ const char *gi_resolution_loss(const struct gi_metadata *metadata, double x, dou
 
 int gi_image_outside(const struct gi_image *image)
 {
-    uint64_t n = 0, all = (uint64_t)image->height * gi_row_samples(image);
-    for (int y = 0; y < image->height; y++) {
-        const float *row = gi_row(image, y);
-        for (size_t i = 0; i < gi_row_samples(image); i++)
-            n += row[i] < 0 || row[i] > 1;
-    }
-    return (int)(100 * n / all);
+    return find_outside(image).percent;
 }
