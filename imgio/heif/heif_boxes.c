@@ -145,19 +145,31 @@ static bool next_property(struct gi_box *box, const struct items *items, struct 
     return property_at(box, items, n & (numbers->nbytes == 2 ? 0x7fff : 0x7f));
 }
 
-/* Returns the first item that the item is derived from, such as the first tile of a grid, or 0. */
-static uint32_t source_of(const struct items *items, uint32_t item)
+/* Finds a reference of a type from the item to others. Sets *to to the first of these, or to 0 if
+ * all such references name none. Returns false if there is no such reference. */
+static bool find_reference(uint32_t *to, const struct items *items, uint32_t item, uint32_t type)
 {
     uint64_t at = 0;
     unsigned nbytes = take(&items->refs, &at, 4) >> 24 ? 4 : 2;
     struct gi_box box;
-    while (gi_box_next(&box, items->refs.data, items->refs.n, &at)) {
+    bool found = false;
+    *to = 0;
+    while (!*to && gi_box_next(&box, items->refs.data, items->refs.n, &at)) {
         uint64_t in = 0;
-        if (box.type == GI_BOX_TYPE('d', 'i', 'm', 'g') && take(&box, &in, nbytes) == item &&
-            take(&box, &in, 2))
-            return take(&box, &in, nbytes);
+        if (box.type != type || take(&box, &in, nbytes) != item)
+            continue;
+        found = true;
+        if (take(&box, &in, 2))
+            *to = take(&box, &in, nbytes);
     }
-    return 0;
+    return found;
+}
+
+/* Returns the first item that the item is derived from, such as the first tile of a grid, or 0. */
+static uint32_t source_of(const struct items *items, uint32_t item)
+{
+    uint32_t source;
+    return find_reference(&source, items, item, GI_BOX_TYPE('d', 'i', 'm', 'g')) ? source : 0;
 }
 
 bool gi_heif_is_gray(const unsigned char *bytes, size_t nbytes, uint32_t item)
@@ -336,15 +348,8 @@ static void add(struct gi_decode *decode, const char *kind, uint32_t type, uint6
  * do not. */
 static bool describes_any(const struct items *items, uint32_t item)
 {
-    uint64_t at = 0;
-    unsigned nbytes = take(&items->refs, &at, 4) >> 24 ? 4 : 2;
-    struct gi_box box;
-    while (gi_box_next(&box, items->refs.data, items->refs.n, &at)) {
-        uint64_t in = 0;
-        if (box.type == GI_BOX_TYPE('c', 'd', 's', 'c') && take(&box, &in, nbytes) == item)
-            return true;
-    }
-    return false;
+    uint32_t described;
+    return find_reference(&described, items, item, GI_BOX_TYPE('c', 'd', 's', 'c'));
 }
 
 /* Lists kinds of items that libheif does not read, such as tmap, a gain map of ISO 21496-1, and
