@@ -400,7 +400,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     enum gi_status status = GI_OK;
     if (!pairs->open && pairs->at < pairs->files->in.n)
         open_tars(pairs);
-    *more = pairs->open && !status;
+    *more = pairs->open;
     for (bool made = !*more; !made && !status;) {
         int alone = pairs->waiting[0] ? 0 : 1;
         if (!pairs->ended[0] || !pairs->ended[1]) {

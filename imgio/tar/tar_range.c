@@ -50,8 +50,7 @@ void gi_tar_file_release(struct gi_tar_file *file)
 /* Returns the length of a member with its padding. */
 static uint64_t padded(uint64_t nbytes)
 {
-    enum { BLOCK = 512 };
-    return nbytes + (BLOCK - nbytes % BLOCK) % BLOCK;
+    return nbytes + (GI_TAR_BLOCK - nbytes % GI_TAR_BLOCK) % GI_TAR_BLOCK;
 }
 
 struct gi_tar_range *gi_tar_range_new(struct gi_tar_file *file, uint64_t at, uint64_t nbytes)

@@ -4,6 +4,8 @@
 
 #include "imgio/tar/tar.h"
 
+enum { GI_TAR_BLOCK = 512 /* bytes of a header; members are padded to a multiple of it */ };
+
 /* An open file. It is closed when its last reference is released. */
 struct gi_tar_file;
 

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 512 };
-
 struct gi_tar_reader {
     struct archive *archive;
     struct gi_reader *from;
@@ -168,7 +166,7 @@ static enum gi_status skip_member(struct gi_tar_reader *reader, la_int64_t *at, 
  * at `end`. Such a tar was truncated between two members. */
 static enum gi_status at_end(struct gi_tar_reader *reader, la_int64_t end, struct gi_err *err)
 {
-    if (gi_libarchive.archive_filter_bytes(reader->archive, 0) - end < BLOCK)
+    if (gi_libarchive.archive_filter_bytes(reader->archive, 0) - end < GI_TAR_BLOCK)
         return gi_fail(err, GI_E_FORMAT, "%s: breaks off: the tar's end is missing",
                        gi_reader_name(reader->from));
     return GI_OK;
@@ -193,11 +191,11 @@ static bool is_plain_header(const unsigned char *block, uint64_t nbytes)
 static bool is_plain(const struct gi_tar_reader *reader, struct archive_entry *entry)
 {
     la_int64_t nbytes = gi_libarchive.archive_entry_size(entry);
-    uint64_t header = reader->data_at - BLOCK, lent = lent_at(reader);
-    return reader->data_at >= BLOCK && nbytes > 0 &&
+    uint64_t header = reader->data_at - GI_TAR_BLOCK, lent = lent_at(reader);
+    return reader->data_at >= GI_TAR_BLOCK && nbytes > 0 &&
            gi_libarchive.archive_filter_code(reader->archive, 0) == ARCHIVE_FILTER_NONE &&
            !gi_libarchive.archive_entry_sparse_count(entry) && header >= lent &&
-           header - lent + BLOCK <= reader->lent &&
+           header - lent + GI_TAR_BLOCK <= reader->lent &&
            is_plain_header(reader->lent_bytes + (header - lent), (uint64_t)nbytes);
 }
 

@@ -40,7 +40,7 @@ struct gi_tar_stream {
     bool runs;
     atomic_bool stopped;
 
-    /* Of the thread. */
+    /* These belong to the thread. */
     struct archive *archive;
     size_t lent;             /* number of bytes that libarchive received last */
     struct gi_err own_fault; /* of the input */
