@@ -12,7 +12,7 @@ enum {
     KEPT_LEAST = 4 << 20, /* free memory at the end of an arena, of which a thread has one */
     KEPT_MOST = 32 << 20,
     KEPT_PART = 4,       /* all arenas together keep at most this part of the memory */
-    LARGE_PART = 4,      /* blocks of this part of what is kept are large */
+    LARGE_PART = 4,      /* blocks of this part of the kept memory are large */
     ARENA_STEP = 1 << 20 /* by which an arena grows */
 };
 

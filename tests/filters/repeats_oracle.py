@@ -203,7 +203,7 @@ for name, (words, stays) in PLACES.items():
     result = c.result("invert", name, out, "--strict")
     check(f"{name}: all stays otherwise", result.returncode == 0, result.stderr)
 
-# Without decoding: what belongs to the old picture goes by name; an unchanged picture keeps it.
+# Without decoding: what belongs to the old picture is dropped by name; an unchanged picture keeps it.
 extras = {"thumbnail (JFXX)": segment(0xE0, b"JFXX\0\x10" + b"x" * 9), "JUMBF (C2PA)": segment(0xEB, b"JP\0\1" + b"y" * 9)}
 open("in.jpg", "wb").write(photo(more=b"".join(extras.values())))
 said, warning = names("out.jpg", "orient", "--lossless", "--orientation", "3")
