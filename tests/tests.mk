@@ -135,14 +135,20 @@ ARM      := aarch64-linux-gnu
 ARM_ROOT := $(CURDIR)/build/arm/root
 ARM_DEV   = $(filter lib%-dev zlib1g-dev,$(PACKAGES)) libcmocka-dev
 ARM_MAKE  = $(MAKE) CUDA=0 SANITIZE= DEBUG= CC=$(ARM)-gcc AR=$(ARM)-ar CFLAGS=-O2 CPPFLAGS=--sysroot=$(ARM_ROOT)
+# A registry may stop for minutes, so there are three tries. setsid: mmdebstrap that fails sends SIGHUP to its process group.
 $(ARM_ROOT): $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/arm
 	@mkdir -p build/arm/made
-	@. /etc/os-release; for p in $(ARM_DEV); do echo "--include=$$p"; done | \
-	    xargs mmdebstrap --variant=extract --architectures=arm64 "$$VERSION_CODENAME" - 2>build/arm/log | \
-	    tar -xC build/arm/made --exclude='./dev/*'; \
-	find build/arm/made -type l -lname '/*' | while read -r link; do ln -sfnr "build/arm/made$$(readlink "$$link")" "$$link"; done; \
-	[ ! -e build/arm/made/usr/include/png.h ] || mv build/arm/made $@
+	@. /etc/os-release; for try in 1 2 3; do \
+	    for p in $(ARM_DEV); do echo "--include=$$p"; done | \
+	        xargs setsid -w mmdebstrap --variant=extract --architectures=arm64 --aptopt='Acquire::Retries "3"' \
+	            "$$VERSION_CODENAME" build/arm/packages.tar 2>build/arm/log && \
+	        tar -xf build/arm/packages.tar -C build/arm/made --exclude='./dev/*' && break; \
+	    rm -f build/arm/packages.tar; \
+	done
+	@rm -f build/arm/packages.tar
+	@find build/arm/made -type l -lname '/*' | while read -r link; do ln -sfnr "build/arm/made$$(readlink "$$link")" "$$link"; done
+	@[ ! -e build/arm/made/usr/include/png.h ] || mv build/arm/made $@
 
 .PHONY: test-arm ## the build for Arm under qemu: its bytes, selftest, unit tests (hours); needs make deps test-arm
 test-arm: all | $(ARM_ROOT)
