@@ -13,7 +13,7 @@
 void *gi_samples_alloc(size_t nbytes)
 {
     const size_t huge = (size_t)2 << 20;
-    bool large = nbytes >= 2 * huge && nbytes <= SIZE_MAX - huge;
+    bool large = nbytes >= huge && nbytes <= SIZE_MAX - huge;
     size_t advised = large ? (nbytes + huge / 2) / huge * huge : 0;
     void *samples;
     if (posix_memalign(&samples, large ? huge : GI_ROW_ALIGN, advised > nbytes ? advised : nbytes))
