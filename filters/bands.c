@@ -202,6 +202,21 @@ enum gi_status gi_execution_result_rows(struct gi_execution *execution, const st
     return download_rows(execution, execution->pipeline->n - 1, host, span, err);
 }
 
+enum gi_status gi_execution_result_band(struct gi_execution *execution, struct gi_image *image,
+                                        struct gi_image *view, struct gi_span span,
+                                        struct gi_err *err)
+{
+    struct rows out;
+    enum gi_status status = rows_of(execution, execution->pipeline->n - 1, span, &out, err);
+    if (status)
+        return status;
+    int top = (int)(((char *)out.view.data - (char *)out.image.data) / (ptrdiff_t)out.image.stride);
+    status = gi_execution_download(execution, image, &out.image, err);
+    if (!status)
+        *view = gi_image_rows(image, top, top + span.bottom - span.top);
+    return status;
+}
+
 /* Collects all rows of the result of step i in the host image `dst`, which is allocated here. */
 static enum gi_status collect(struct gi_execution *execution, int i, struct gi_image *dst, int rows,
                               struct gi_err *err)

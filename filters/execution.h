@@ -33,6 +33,9 @@ struct gi_execution {
  * on the device. */
 enum gi_status gi_execution_upload(struct gi_execution *execution, struct gi_image *image,
                                    const struct gi_image *host, struct gi_err *err);
+/* Downloads `image`, which it releases, to the new image *host, with timing. */
+enum gi_status gi_execution_download(struct gi_execution *execution, struct gi_image *host,
+                                     struct gi_image *image, struct gi_err *err);
 /* Downloads into an existing host image, or into some of its rows, with timing. */
 enum gi_status gi_execution_download_into(struct gi_execution *execution,
                                           const struct gi_image *host, struct gi_image *image,
@@ -94,6 +97,11 @@ enum gi_status gi_execution_bands_begin(struct gi_execution *execution, int rows
 /* After the measuring passes, makes the rows `span` of the result in the host image `host`. */
 enum gi_status gi_execution_result_rows(struct gi_execution *execution, const struct gi_image *host,
                                         struct gi_span span, struct gi_err *err);
+/* Like gi_execution_result_rows(), for rows that fit on the device at once. *view refers to the
+ * rows in *image, which may hold more and which the caller frees. Without a copy on the CPU. */
+enum gi_status gi_execution_result_band(struct gi_execution *execution, struct gi_image *image,
+                                        struct gi_image *view, struct gi_span span,
+                                        struct gi_err *err);
 /* Runs everything in bands of at most `rows` rows of each step's result (filters/bands.c). */
 enum gi_status gi_execution_bands(struct gi_execution *execution, struct gi_image *dst, int rows,
                                   struct gi_err *err);

@@ -68,8 +68,8 @@ static enum gi_status stop_download(struct gi_execution *execution, enum gi_stat
     return stop(execution, status, times ? &times->download_ms : NULL, err);
 }
 
-static enum gi_status download(struct gi_execution *execution, struct gi_image *host,
-                               struct gi_image *image, struct gi_err *err)
+enum gi_status gi_execution_download(struct gi_execution *execution, struct gi_image *host,
+                                     struct gi_image *image, struct gi_err *err)
 {
     const struct gi_kernels *k = execution->queue->k;
     const struct gi_allocator *allocator = execution->src ? execution->src->allocator : NULL;
@@ -108,7 +108,7 @@ static enum gi_status copy_out(struct gi_execution *execution, struct gi_image *
 {
     struct gi_image view =
         gi_image_rows(image, 0, image->height); /* download() consumes its image */
-    return download(execution, host, &view, err);
+    return gi_execution_download(execution, host, &view, err);
 }
 
 /* Returns a pointer to the time of step i, or NULL if no times are wanted. */
@@ -320,7 +320,7 @@ static enum gi_status run_whole(struct gi_execution *execution, struct gi_image 
     if (!status && ending)
         status = encode(execution, dst, &image, ending, err);
     if (!status && dst && !(ending && gi_is_encoded(&ending->encoded)))
-        status = download(execution, dst, &image, err); /* consumes the image */
+        status = gi_execution_download(execution, dst, &image, err); /* consumes the image */
     else
         execution->queue->k->release(execution->queue, &image);
     return status;

@@ -11,8 +11,9 @@
 
 struct gi_pipeline_rows {
     struct gi_execution execution;
-    int most;             /* rows of a band */
-    struct gi_image band; /* host; the rows that were read last */
+    int most;                 /* rows of a band */
+    struct gi_image bands[2]; /* host; the rows that were read last, and those before them */
+    int turn;                 /* index of the former */
 };
 
 /* Returns how often bands of execution->nbytes read a row of the source. */
@@ -104,7 +105,8 @@ void gi_pipeline_rows_close(struct gi_pipeline_rows **out)
         free(rows->execution.states[i]);
     free(rows->execution.states);
     gi_pipeline_free(&rows->execution.own);
-    gi_image_free(&rows->band);
+    gi_image_free(&rows->bands[0]);
+    gi_image_free(&rows->bands[1]);
     free(rows);
 }
 
@@ -121,18 +123,25 @@ static enum gi_status read_rows(void *self, struct gi_image *view, int top, int 
     const struct gi_image shape = gi_pipeline_rows_shape(rows);
     int n = bottom - top;
     enum gi_status status = GI_OK;
-    if (!rows->band.data || rows->band.height < n) {
-        gi_image_free(&rows->band);
-        status = gi_image_alloc(&rows->band, shape.width, n, shape.channels, shape.type, err);
+    rows->turn = !rows->turn;
+    struct gi_image *band = &rows->bands[rows->turn];
+    if (n <= rows->most) {
+        gi_image_free(band);
+        return gi_execution_result_band(&rows->execution, band, view, (struct gi_span){top, bottom},
+                                        err);
+    }
+    if (!band->data || band->height < n) {
+        gi_image_free(band);
+        status = gi_image_alloc(band, shape.width, n, shape.channels, shape.type, err);
     }
     for (int y = 0; y < n && !status; y += rows->most) {
         int end = n - y < rows->most ? n : y + rows->most;
-        struct gi_image part = gi_image_rows(&rows->band, y, end);
+        struct gi_image part = gi_image_rows(band, y, end);
         status = gi_execution_result_rows(&rows->execution, &part,
                                           (struct gi_span){top + y, top + end}, err);
     }
     if (!status)
-        *view = gi_image_rows(&rows->band, 0, n);
+        *view = gi_image_rows(band, 0, n);
     return status;
 }
 

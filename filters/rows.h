@@ -34,5 +34,6 @@ void gi_pipeline_rows_close(struct gi_pipeline_rows **rows);
 
 /* Returns the shape of the result; `data` is NULL. */
 struct gi_image gi_pipeline_rows_shape(const struct gi_pipeline_rows *rows);
-/* Returns the rows of the result, in host memory. Valid until gi_pipeline_rows_close(). */
+/* Returns the rows of the result, in host memory. Valid until gi_pipeline_rows_close(). A view is
+ * valid until the second next call of its `read`. */
 struct gi_row_source gi_pipeline_rows_result(struct gi_pipeline_rows *rows);

@@ -473,7 +473,7 @@ const struct gi_command gi_command_tiles = {
         "of the image; a warning names its other metadata, and --strip leaves them out without "
         "one. With JPEG, --background is the colour behind "
         "transparent pixels.\n\n"
-        "A TIFF, PNM, PFM or .npy file of 32 MiB of samples or more, and a PNG or JPEG of 256 "
+        "A TIFF, PNM, PFM or .npy file of 16 MiB of samples or more, and a PNG or JPEG of 256 "
         "MiB, is read in bands of rows, so that memory holds some rows of tiles, and not the "
         "image. Other files, and those with pixels without data, are decoded as a whole; "
         "--max-pixels allows more than 268 million pixels.\n\n"

@@ -231,7 +231,7 @@ static const char *const limits_paragraphs[] = {
     "lists of regions, are not included. By default the limit is half of the free memory, within "
     "the limit of the cgroup. --max-device-bytes limits the memory on the GPU. An image that "
     "does not fit there is processed in bands of rows, with the same result.\n\n"
-    "LARGE IMAGES. A single image of 32 MiB and more (a PNG and a JPEG with restart markers: 256 "
+    "LARGE IMAGES. A single image of 16 MiB and more (a PNG and a JPEG with restart markers: 256 "
     "MiB), or of more than an eighth of --memory, goes through the CPU in bands of rows, from file "
     "to file, so that neither it nor the result has to fit in memory: 60000 x 60000 pixels need "
     "100 MB. So does an image of a batch that with its results needs more than --memory; no other "

@@ -37,7 +37,7 @@ void gi_file_rows_open(struct gi_file_rows *rows, const char *path, const struct
 void gi_file_rows_close(struct gi_file_rows *rows);
 
 /* Smaller images are processed at once, which is as fast and takes little memory. */
-enum { GI_FILE_ROWS_FROM_NBYTES = 32 << 20 };
+enum { GI_FILE_ROWS_FROM_NBYTES = 16 << 20 };
 
 /* Reads the header, and sets rows->shape. Returns whether the image is so large that it is worth
  * reading in bands, which it is too if it has more than an eighth of `memory` bytes, and can be

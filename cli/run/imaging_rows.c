@@ -12,10 +12,11 @@
 #include "cli/run/memory_budget.h"
 #include "cli/run/ready.h"
 #include "filters/rows.h"
+#include "imgio/rows_ahead.h"
 #include "kernels/kernels.h"
 
 enum {
-    BAND_NBYTES = 16 << 20, /* bands of this size are as fast as larger ones, if halos are small */
+    BAND_NBYTES = 8 << 20, /* bands of this size are as fast as larger ones, if halos are small */
     TIMES_READ_MOST = 16,
 };
 
@@ -159,6 +160,7 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
         return GI_OK;
     if (!gi_imaging_options(imaging)->one)
         gi_engine_reserve(item, memory); /* so that the image is alone */
+    input->loading.allocator = queue->k->host_allocator(queue->device);
     enum gi_status status = gi_file_rows_first(input, order, &parts, metadata, info, err);
     *taken = status != GI_OK;
     if (status || !parts)
@@ -182,10 +184,13 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
         status = gi_imaging_adapt(metadata, imaging, item, info, &result, &placement, err);
         if (!status)
             status = gi_cli_check_way(item->line.input, item->line.output, &io, info, err);
-        io.passed.rows = &made;
     }
+    struct gi_rows_ahead *ahead = gi_rows_ahead_open(&made, result.height);
+    const struct gi_row_source next = gi_rows_ahead_result(ahead);
+    io.passed.rows = &next;
     if (!status && *taken)
         status = gi_imaging_save(imaging, item, &result, metadata, &io, false, err);
+    gi_rows_ahead_close(&ahead);
     if (status && input->fault.status) /* without the name of the output */
         *err = input->fault;
     gi_pipeline_rows_close(&rows);
@@ -232,6 +237,7 @@ static enum gi_status run_chain(struct gi_file_rows *input, struct gi_imaging *i
         status = gi_queue_open_alone(&queue, gi_kernels_cpu(), &open, err);
     if (!status && !held)
         status = run(input, imaging, item, taken, pipeline, queue, &ready, metadata, info, err);
+    gi_file_rows_close(input);
     gi_queue_close_alone(&queue);
     gi_pipeline_free(&pipeline);
     gi_ready_free(&ready);
@@ -257,7 +263,6 @@ enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item,
     gi_item_note_input(item);
     item->line.shape = input.shape;
     enum gi_status status = run_chain(&input, imaging, item, taken, &metadata, &info, err);
-    gi_file_rows_close(&input);
     gi_metadata_free(&metadata);
     /* Without bands, a step that needs the whole image, or a plan that fails, says so. */
     if (status && !*taken) {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A large image goes through local and mapped operations in bands, from file to file: the bytes are those of the whole image, and the
 # memory is that of some bands. TIFF is written strip by strip. Usage: rows.sh GPUIMG
-# Sources: cli/run/imaging_rows* cli/run/file_rows* imgio/row_stream* imgio/decode_rows* cli/args/image_saving* filters/rows* filters/bands* imgio/rows* imgio/save* imgio/tiff/tiff_write* imgio/pnm/pnm_write* imgio/npy* imgio/png/png_strips* imgio/jpeg/jpeg_write*
+# Sources: cli/run/imaging_rows* cli/run/file_rows* imgio/row_stream* imgio/rows_ahead* imgio/decode_rows* cli/args/image_saving* filters/rows* filters/bands* imgio/rows* imgio/save* imgio/tiff/tiff_write* imgio/pnm/pnm_write* imgio/npy* imgio/png/png_strips* imgio/jpeg/jpeg_write*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
