@@ -27,12 +27,29 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-static int by_count(const void *a, const void *b)
+/* Sorts colours, which are in ascending order, by falling counts: an LSD radix sort of a byte of
+ * the count per pass, which keeps the order of equal counts. Bytes that are 0 in all counts are
+ * skipped. `*other` has room for n colours too; the result is in *each. */
+static void sort_by_count(struct gi_color_count **each, struct gi_color_count **other, size_t n)
 {
-    const struct gi_color_count *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    return x->color < y->color ? -1 : x->color > y->color;
+    uint64_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all |= (*each)[i].count;
+    for (int shift = 0; all >> shift; shift += 8) {
+        struct gi_color_count *from = *each, *to = *other;
+        size_t counts[256] = {0}, at = 0;
+        for (size_t i = 0; i < n; i++)
+            counts[from[i].count >> shift & 255]++;
+        for (int d = 255; d >= 0; d--) {
+            size_t count = counts[d];
+            counts[d] = at;
+            at += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[counts[from[i].count >> shift & 255]++] = from[i];
+        *each = to;
+        *other = from;
+    }
 }
 
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
@@ -44,7 +61,13 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     enum gi_status status = queue->k->count_colors(queue, &found, src, NULL, err);
     if (status)
         return status;
-    qsort(found.each, found.n, sizeof *found.each, by_count);
+    struct gi_color_count *other = malloc(found.n * sizeof *other);
+    if (!other) {
+        free(found.each);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", found.n);
+    }
+    sort_by_count(&found.each, &other, found.n);
+    free(other);
     palette->pixels = (uint64_t)src->width * (uint64_t)src->height;
     palette->unique = found.n;
     palette->n = p->top && (size_t)p->top < found.n ? (size_t)p->top : found.n;

@@ -6,6 +6,7 @@
 #include "definitions.h"
 #include "primitives.h"
 #include "kernels/color.h"
+#include "kernels/kernels.h"
 
 static uint64_t color_of(const struct gi_image *image, int y, int x)
 {
@@ -322,3 +323,39 @@ static const struct walk_row rows[] = {
 };
 
 WALK_ROWS(rows)
+
+/* More than the 2^24 pixels that the CPU counts at a time, with colours that only the last rows
+ * have. */
+TEST(colors_of_a_large_image_are_counted)
+{
+    enum { WIDTH = 4099, HEIGHT = 4110, LATE = 4096 };
+    const struct gi_kernels *k = gi_kernels_cpu();
+    const struct gi_open_options options = {.threads = 3};
+    struct gi_queue *queue;
+    struct gi_image image;
+    struct gi_colors found;
+    uint32_t *counts = calloc(1 << 16, sizeof *counts);
+    assert_non_null(counts);
+    assert_int_equal(gi_queue_open_alone(&queue, k, &options, NULL), GI_OK);
+    assert_int_equal(gi_image_alloc(&image, WIDTH, HEIGHT, 1, GI_U16, NULL), GI_OK);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            int value = y < LATE ? 2 * ((3 * x + 7 * y) & 0x3fff) : (x + y) & 0xffff;
+            ((uint16_t *)gi_row(&image, y))[x] = (uint16_t)value;
+            counts[value]++;
+        }
+    assert_int_equal(k->count_colors(queue, &found, &image, NULL, NULL), GI_OK);
+    size_t at = 0;
+    for (uint64_t color = 0; color < 1 << 16; color++) {
+        if (!counts[color])
+            continue;
+        assert_true(at < found.n);
+        assert_int_equal(found.each[at].color, color);
+        assert_int_equal(found.each[at++].count, counts[color]);
+    }
+    assert_int_equal(at, found.n);
+    free(found.each);
+    free(counts);
+    gi_image_free(&image);
+    gi_queue_close_alone(&queue);
+}
