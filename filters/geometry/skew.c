@@ -2,6 +2,10 @@
  * (W. Postl, Detection of linear oblique structures and skew scan in digitized documents, ICPR
  * 1986). The host sums the profiles in integers.
  * SPDX-License-Identifier: MIT */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
+#endif
+
 #include "filters/geometry/skew.h"
 
 #include <math.h>
@@ -16,6 +20,7 @@ enum {
     LEVELS = 1023,   /* of its samples; SIDE_MAX * LEVELS * WEIGHTS fits in 31 bits */
     WEIGHTS = 256,   /* sum of the weights of a column */
     FINE = 10,       /* fine steps per coarse step */
+    PAD = 2,         /* zeros at the ends of a column */
     AROUND = 2,      /* coarse steps on both sides that are divided into fine steps */
 };
 
@@ -26,8 +31,13 @@ static const double coarse_step = 0.2; /* degrees */
 /* The differences of vertical neighbours in a page of cells of several pixels, column by column. */
 struct page {
     int width, height;
-    int32_t *rises; /* height per column */
+    int16_t *rises; /* height per column, from -LEVELS to LEVELS, and PAD zeros before and behind */
 };
+
+static size_t column_room(int height)
+{
+    return (size_t)height + 2 * PAD;
+}
 
 /* Sets the means of the cells, width x height of them. Samples that are not finite count as 0. */
 static void reduce(double *cells, int width, int height, int factor, const struct gi_image *image)
@@ -50,7 +60,8 @@ static enum gi_status page_make(struct page *page, const struct gi_image *image,
     int width = image->width / factor, height = image->height / factor;
     size_t n = (size_t)width * (size_t)height;
     double *cells = calloc(n + 1, sizeof *cells), lo = INFINITY, hi = -INFINITY;
-    *page = (struct page){width, height - 1, malloc((n + 1) * sizeof *page->rises)};
+    *page = (struct page){width, height - 1, NULL};
+    page->rises = calloc((size_t)width * column_room(height) + 1, sizeof *page->rises);
     if (!cells || !page->rises) {
         free(cells);
         free(page->rises);
@@ -65,8 +76,8 @@ static enum gi_status page_make(struct page *page, const struct gi_image *image,
     for (int x = 0; x < width; x++)
         for (int y = 0; y < page->height; y++) {
             const double *at = &cells[(size_t)y * (size_t)width + (size_t)x];
-            page->rises[(size_t)x * (size_t)page->height + (size_t)y] =
-                (int32_t)lrint((at[width] - lo) * scale) - (int32_t)lrint((at[0] - lo) * scale);
+            page->rises[(size_t)x * column_room(page->height) + PAD + (size_t)y] =
+                (int16_t)(lrint((at[width] - lo) * scale) - lrint((at[0] - lo) * scale));
         }
     free(cells);
     return GI_OK;
@@ -80,11 +91,13 @@ struct sweep {
     double from, step, *scores;
 };
 
-/* Adds n numbers, multiplied by `weight`. */
-static void add_column(int32_t *restrict to, const int32_t *restrict from, int n, int32_t weight)
+/* Adds a column of `n` numbers three times, each time a cell further down, with these weights. */
+static void add_column(int32_t *restrict to, const int16_t *restrict from, int n,
+                       const int16_t weights[3])
 {
-    for (int i = 0; i < n; i++)
-        to[i] += weight * from[i];
+    const int16_t first = weights[0], middle = weights[1], last = weights[2];
+    for (int i = 0; i < n + 2; i++)
+        to[i] += first * from[i] + middle * from[i - 1] + last * from[i - 2];
 }
 
 /* Projects the page along lines that rise by an angle to the right. The score is the sum of the
@@ -102,15 +115,13 @@ static void score_angle(void *arg, int index, void *scratch)
     for (int i = 0; i < n; i++)
         sums[i] = 0;
     for (int x = 0; x < page->width; x++) {
-        const int32_t *rises = page->rises + (size_t)x * (size_t)page->height;
+        const int16_t *rises = page->rises + (size_t)x * column_room(page->height) + PAD;
         double place = (x - (page->width - 1) / 2.0) * slope, whole = rint(place);
         double below = place - whole + 0.5, above = 1 - below;
-        int32_t *to = sums + reach + (int)whole;
-        int32_t before = (int32_t)lrint(WEIGHTS / 2.0 * above * above);
-        int32_t after = (int32_t)lrint(WEIGHTS / 2.0 * below * below);
-        add_column(to - 1, rises, page->height, before);
-        add_column(to, rises, page->height, WEIGHTS - before - after);
-        add_column(to + 1, rises, page->height, after);
+        int16_t before = (int16_t)lrint(WEIGHTS / 2.0 * above * above);
+        int16_t after = (int16_t)lrint(WEIGHTS / 2.0 * below * below);
+        const int16_t weights[] = {before, (int16_t)(WEIGHTS - before - after), after};
+        add_column(sums + reach + (int)whole - 1, rises, page->height, weights);
     }
     for (int i = 0; i < n; i++)
         score += (double)sums[i] * sums[i];
