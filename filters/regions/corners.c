@@ -147,7 +147,7 @@ static enum gi_status find_fast(struct gi_queue *queue, struct gi_peaks *corners
     struct gi_image host = {0};
     enum gi_status status = gi_host_copy(queue, &host, gray, err);
     if (!status)
-        status = gi_fast_corners(corners, &host, gi_level_number(&p->contrast, host.type),
+        status = gi_fast_corners(queue, corners, &host, gi_level_number(&p->contrast, host.type),
                                  p->min_distance > 0, err);
     gi_image_free(&host);
     return status

@@ -25,8 +25,9 @@ struct gi_corners_params {
  * are no corners have the score 0. Source: E. Rosten and T. Drummond, Machine learning for
  * high-speed corner detection, ECCV 2006; score and suppression are those of OpenCV's
  * FastFeatureDetector. Errors: GI_E_MEMORY. */
-enum gi_status gi_fast_corners(struct gi_peaks *corners, const struct gi_image *gray,
-                               double contrast, bool suppress, struct gi_err *err);
+enum gi_status gi_fast_corners(struct gi_queue *queue, struct gi_peaks *corners,
+                               const struct gi_image *gray, double contrast, bool suppress,
+                               struct gi_err *err);
 
 /* Result: struct gi_peaks, whose values are scores. */
 extern const struct gi_filter gi_filter_corners;
