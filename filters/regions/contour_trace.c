@@ -31,11 +31,17 @@ struct trace {
     int width, height;
 };
 
+/* Returns the label of column x of a row: in a mask 1, or 0. */
+static inline uint32_t label_in(const void *row, int x, enum gi_type type)
+{
+    return type == GI_U8 ? ((const uint8_t *)row)[x] != 0 : ((const uint32_t *)row)[x];
+}
+
 static uint32_t label_at(const struct trace *t, int x, int y)
 {
     if (x < 0 || y < 0 || x >= t->width || y >= t->height)
         return 0;
-    return ((const uint32_t *)gi_row(t->labels, y))[x];
+    return label_in(gi_row(t->labels, y), x, t->labels->type);
 }
 
 static int32_t *mark_at(const struct trace *t, int x, int y)
@@ -136,17 +142,39 @@ static enum gi_status add_border(struct trace *t, int x, int y, bool hole, struc
     return status;
 }
 
-static enum gi_status scan_row(struct trace *t, int y, struct gi_err *err)
+/* Returns the first column from x on, of a row of a mask, where a border may be: neither eight
+ * pixels of background nor, with both neighbours, of foreground that no border contains. */
+static int skip_bytes(const uint8_t *row, const int32_t *marks, int x, int width)
 {
-    const uint32_t *labels = gi_row(t->labels, y);
+    for (uint64_t at, foreground, after; x > 0 && x + 9 <= width; x += 8) {
+        memcpy(&at, row + x, sizeof at);
+        if (at == 0)
+            continue;
+        memcpy(&foreground, row + x - 1, sizeof foreground);
+        memcpy(&after, row + x + 1, sizeof after);
+        int32_t marked = 0;
+        for (int i = 0; i < 8; i++)
+            marked |= marks[x + i];
+        if (marked || ~(at & foreground & after))
+            break;
+    }
+    return x;
+}
+
+/* The function is inline, so that the type may be a constant. */
+static inline enum gi_status scan_row(struct trace *t, int y, enum gi_type type, struct gi_err *err)
+{
+    const void *labels = gi_row(t->labels, y);
     enum gi_status status = GI_OK;
     for (int x = 0; x < t->width && !status; x++) {
-        const uint32_t label = labels[x];
+        if (type == GI_U8)
+            x = skip_bytes(labels, mark_at(t, 0, y), x, t->width);
+        const uint32_t label = label_in(labels, x, type);
         if (!label)
             continue;
         const int32_t *mark = mark_at(t, x, y);
-        const bool begins = x == 0 || labels[x - 1] != label,
-                   ends = x + 1 == t->width || labels[x + 1] != label;
+        const bool begins = x == 0 || label_in(labels, x - 1, type) != label,
+                   ends = x + 1 == t->width || label_in(labels, x + 1, type) != label;
         if (!*mark && !begins && !ends)
             continue;
         struct last *last = &t->last[label];
@@ -170,14 +198,16 @@ enum gi_status gi_contours_trace(struct gi_contours *contours, const struct gi_i
 {
     size_t npixels = (size_t)labels->width * (size_t)labels->height;
     struct trace t = {contours, labels, NULL, NULL, labels->width, labels->height};
-    t.marks = calloc(npixels + 1, sizeof *t.marks);
+    t.marks = gi_samples_alloc((npixels + 1) * sizeof *t.marks);
     t.last = calloc((size_t)largest + 1, sizeof *t.last);
     enum gi_status status =
         t.marks && t.last
             ? GI_OK
             : gi_fail(err, GI_E_MEMORY, "out of memory: contours of %zu pixels", npixels);
+    if (!status)
+        memset(t.marks, 0, npixels * sizeof *t.marks);
     for (int y = 0; y < t.height && !status; y++)
-        status = scan_row(&t, y, err);
+        status = labels->type == GI_U8 ? scan_row(&t, y, GI_U8, err) : scan_row(&t, y, GI_U32, err);
     free(t.marks);
     free(t.last);
     return status;

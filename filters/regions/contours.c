@@ -83,30 +83,31 @@ static enum gi_status find_foreground(struct gi_queue *queue, struct gi_image *m
     return status;
 }
 
-/* Copies a row. The function is inline, so that the type may be a constant. */
-static inline void copy_row(uint32_t *row, const struct gi_image *from, int y, enum gi_type type,
-                            bool by_label)
+/* Makes `labels` of `from`, an image in host memory, which it frees: labels of 32 bits, or a mask
+ * of bytes. Sets *largest to the largest label. */
+static enum gi_status make_labels(struct gi_image *labels, uint32_t *largest, struct gi_image *from,
+                                  bool by_label, struct gi_err *err)
 {
-    const void *samples = gi_row(from, y);
-    for (int x = 0; x < from->width; x++)
-        row[x] = by_label ? gi_label_at(from, x, y) : gi_sample(samples, (size_t)x, type) > 0;
-}
-
-/* Copies the labels of `from`, an image in host memory. A sample of a mask that is not 0 has the
- * label 1. Sets *largest to the largest label. */
-static enum gi_status copy_labels(struct gi_image *to, uint32_t *largest,
-                                  const struct gi_image *from, bool by_label, struct gi_err *err)
-{
+    *largest = 1;
+    if (!by_label && from->type == GI_U8) {
+        *labels = *from;
+        *from = (struct gi_image){0};
+        return GI_OK;
+    }
     enum gi_status status = by_label ? gi_labels_check(largest, from, err) : GI_OK;
     if (!status)
-        status = gi_image_alloc(to, from->width, from->height, 1, GI_U32, err);
+        status =
+            gi_image_alloc(labels, from->width, from->height, 1, by_label ? GI_U32 : GI_U8, err);
     for (int y = 0; y < from->height && !status; y++) {
-        if (from->type == GI_U8 && !by_label)
-            copy_row(gi_row(to, y), from, y, GI_U8, false);
-        else
-            copy_row(gi_row(to, y), from, y, from->type, by_label);
+        void *row = gi_row(labels, y);
+        const void *samples = gi_row(from, y);
+        for (int x = 0; x < from->width; x++)
+            if (by_label)
+                ((uint32_t *)row)[x] = gi_label_at(from, x, y);
+            else
+                ((uint8_t *)row)[x] = gi_sample(samples, (size_t)x, from->type) > 0 ? 255 : 0;
     }
-    *largest = by_label ? *largest : 1;
+    gi_image_free(from);
     return status;
 }
 
@@ -153,8 +154,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     if (mask.data)
         queue->k->release(queue, &mask);
     if (!status)
-        status = copy_labels(&labels, &largest, &host, p->by_label, err);
-    gi_image_free(&host);
+        status = make_labels(&labels, &largest, &host, p->by_label, err);
     if (!status)
         status = gi_contours_trace(result, &labels, largest, err);
     gi_image_free(&labels);

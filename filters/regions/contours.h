@@ -42,9 +42,10 @@ struct gi_contours {
 };
 
 /* Traces the borders of the regions of `labels`, a GI_U32 image in host memory whose labels are
- * at most `largest`. Adds to *contours, which is zeroed before, and freed by the caller also after
- * an error (filters/regions/contour_trace.c). Errors: GI_E_MEMORY, GI_E_UNSUPPORTED for more than
- * INT32_MAX contours. */
+ * at most `largest`, or a mask of GI_U8, whose samples are 255 or 0 and whose label is 1. Adds to
+ * *contours, which is zeroed before, and freed by the caller also after an error
+ * (filters/regions/contour_trace.c). Errors: GI_E_MEMORY, GI_E_UNSUPPORTED for more than INT32_MAX
+ * contours. */
 enum gi_status gi_contours_trace(struct gi_contours *contours, const struct gi_image *labels,
                                  uint32_t largest, struct gi_err *err);
 
