@@ -294,6 +294,8 @@ static enum gi_status first_of_stream(struct gi_file_rows *rows, struct gi_image
     head.passed.header_only = true;
     enum gi_status status =
         gi_cli_load_by(&stored, metadata, info, rows->path, &head, &loading, err);
+    if (!status && !rows->stream && gi_row_stream_open(&rows->stream, decode_rows, rows, NULL))
+        return GI_OK; /* without a thread the image is decoded at once */
     if (!status)
         status = gi_file_rows_read(rows, row, 0, 1, err);
     *parts = !status;

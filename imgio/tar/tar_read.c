@@ -95,12 +95,12 @@ static enum gi_status open_archive(struct gi_tar_reader *reader, struct gi_err *
     int fd;
     enum gi_status status = gi_reader_peek(reader->from, &bytes, &nbytes, MAGIC_NBYTES, err);
     bool packed = !status && gi_tar_stream_knows(bytes, nbytes);
-    if (!status && (packed || !gi_reader_file(reader->from, &fd, &next)))
-        status = gi_tar_stream_open(&reader->stream, reader->from, err);
-    if (!status && packed)
-        status = gi_tar_stream_decompress(&reader->stream, err);
     if (status)
         return status;
+    if (packed || !gi_reader_file(reader->from, &fd, &next))
+        gi_tar_stream_open(&reader->stream, reader->from);
+    if (packed)
+        gi_tar_stream_decompress(&reader->stream);
     struct archive *a = reader->archive = gi_small_check(gi_libarchive.archive_read_new());
     gi_libarchive.archive_read_support_format_tar(a);
     /* Tars may follow one another, as `cat` joins them; otherwise the members of those behind the

@@ -1,6 +1,6 @@
-/* Reads or decompresses a tar ahead of the thread that reads its members. The bytes are stored in
- * pieces, which are shared: a member's bytes stay in them until the thread that works on the member
- * has copied them.
+/* Reads or decompresses a tar ahead of the thread that reads its members; if no thread can be
+ * started, that thread does it itself. The bytes are stored in pieces, which are shared: a member's
+ * bytes stay in them until the thread that works on the member has copied them.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tar/tar_stream.h"
 
@@ -37,10 +37,11 @@ struct gi_tar_stream {
     struct gi_reader *from;
     struct gi_tar_stream *packed; /* the same bytes with compression, owned here; NULL: of `from` */
     pthread_t thread;
-    bool runs;
+    bool runs; /* otherwise the thread that needs bytes makes them, in wait_for() */
     atomic_bool stopped;
 
-    /* These belong to the thread. */
+    /* These belong to the thread that makes the bytes. */
+    bool opened; /* `archive` */
     struct archive *archive;
     size_t lent;             /* number of bytes that libarchive received last */
     struct gi_err own_fault; /* of the input */
@@ -124,7 +125,7 @@ static void count_streams(int more)
     }
 }
 
-/* ---- the thread ---- */
+/* ---- the thread that makes the bytes ---- */
 
 bool gi_tar_stream_knows(const unsigned char *bytes, size_t nbytes)
 {
@@ -159,21 +160,13 @@ static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
     return (la_ssize_t)nbytes;
 }
 
-/* Waits until more may be decompressed. Returns the piece that the next bytes belong to, or NULL if
- * the stream is closed or memory ran out. */
-static struct gi_tar_piece *wait_for_space(struct gi_tar_stream *stream)
+/* Returns the piece that the next bytes belong to, or NULL if memory ran out. */
+static struct gi_tar_piece *last_piece(struct gi_tar_stream *stream)
 {
-    pthread_mutex_lock(&stream->lock);
-    while (stream->produced - stream->at >= stream->ahead && !stream->stopped)
-        pthread_cond_wait(&stream->drained, &stream->lock);
     struct gi_tar_piece *last = stream->last;
-    uint64_t produced = stream->produced;
-    pthread_mutex_unlock(&stream->lock);
-    if (stream->stopped)
-        return NULL;
     if (last && last->nbytes < sizeof last->bytes && last->nmarks < MARKS)
         return last;
-    struct gi_tar_piece *piece = new_piece(produced);
+    struct gi_tar_piece *piece = new_piece(stream->produced);
     if (!piece) {
         gi_fail(&stream->own_fault, GI_E_MEMORY, "%s: out of memory: %zu bytes",
                 gi_reader_name(stream->from), sizeof *piece);
@@ -197,11 +190,11 @@ static void publish(struct gi_tar_stream *stream, struct gi_tar_piece *piece, si
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Stores a block. Returns false if no more is wanted. */
+/* Stores a block. Returns false if memory ran out. */
 static bool store(struct gi_tar_stream *stream, const unsigned char *bytes, size_t nbytes)
 {
     while (nbytes) {
-        struct gi_tar_piece *piece = wait_for_space(stream);
+        struct gi_tar_piece *piece = last_piece(stream);
         if (!piece)
             return false;
         size_t room = sizeof piece->bytes - piece->nbytes, n = nbytes < room ? nbytes : room;
@@ -217,22 +210,20 @@ static bool store(struct gi_tar_stream *stream, const unsigned char *bytes, size
     return true;
 }
 
-/* Copies the input to its end. */
-static void copy(struct gi_tar_stream *stream)
+/* Copies some of the input. Returns false at its end and after an error. */
+static bool copy(struct gi_tar_stream *stream)
 {
-    struct gi_tar_piece *piece;
-    size_t got = 1;
-    while (got && (piece = wait_for_space(stream))) {
-        size_t n = sizeof piece->bytes - piece->nbytes;
-        n = n < READ_NBYTES ? n : READ_NBYTES;
-        if (gi_reader_read_some(stream->from, piece->bytes + piece->nbytes, n, &got,
-                                &stream->own_fault))
-            break;
-        publish(stream, piece, got);
-    }
+    struct gi_tar_piece *piece = last_piece(stream);
+    size_t n = piece ? sizeof piece->bytes - piece->nbytes : 0, got = 0;
+    n = n < READ_NBYTES ? n : READ_NBYTES;
+    if (!piece || gi_reader_read_some(stream->from, piece->bytes + piece->nbytes, n, &got,
+                                      &stream->own_fault))
+        return false;
+    publish(stream, piece, got);
+    return got > 0;
 }
 
-/* Decompresses to the end. Returns false after an error of libarchive. */
+/* Decompresses a block. Returns false at the end and after an error. */
 static bool decompress(struct gi_tar_stream *stream)
 {
     struct archive *a = stream->archive;
@@ -240,61 +231,69 @@ static bool decompress(struct gi_tar_stream *stream)
     const void *bytes;
     size_t nbytes;
     la_int64_t at;
-    if (gi_libarchive.archive_read_open2(a, stream, NULL, give, NULL, NULL) != ARCHIVE_OK ||
-        gi_libarchive.archive_read_next_header(a, &entry) != ARCHIVE_OK)
-        return false;
-    int got;
-    do
+    int got = ARCHIVE_OK;
+    if (!stream->opened) {
+        got = gi_libarchive.archive_read_open2(a, stream, NULL, give, NULL, NULL);
+        if (got == ARCHIVE_OK)
+            got = gi_libarchive.archive_read_next_header(a, &entry);
+        stream->opened = true;
+    }
+    if (got == ARCHIVE_OK)
         got = gi_libarchive.archive_read_data_block(a, &bytes, &nbytes, &at);
-    while (got == ARCHIVE_OK && store(stream, bytes, nbytes));
-    return got == ARCHIVE_OK || got == ARCHIVE_EOF;
-}
-
-static void *run(void *arg)
-{
-    struct gi_tar_stream *stream = arg;
-    if (!stream->packed) {
-        copy(stream);
-    } else if (!decompress(stream) && !stream->own_fault.status) {
-        const char *why = gi_libarchive.archive_error_string(stream->archive);
+    if (got == ARCHIVE_OK)
+        return store(stream, bytes, nbytes);
+    if (got != ARCHIVE_EOF && !stream->own_fault.status) {
+        const char *why = gi_libarchive.archive_error_string(a);
         gi_fail(&stream->own_fault, GI_E_FORMAT, "%s: %s", gi_reader_name(stream->from),
                 why ? why : "is damaged");
     }
+    return false;
+}
+
+/* Makes the next bytes, or the end of the stream. */
+static void make_some(struct gi_tar_stream *stream)
+{
+    if (!stream->stopped && (stream->packed ? decompress(stream) : copy(stream)))
+        return;
     pthread_mutex_lock(&stream->lock);
     stream->fault = stream->own_fault;
     stream->ended = true;
     pthread_cond_signal(&stream->filled);
     pthread_mutex_unlock(&stream->lock);
+}
+
+static void *run(void *arg)
+{
+    struct gi_tar_stream *stream = arg;
+    while (!stream->ended) { /* which only this thread changes */
+        pthread_mutex_lock(&stream->lock);
+        while (stream->produced - stream->at >= stream->ahead && !stream->stopped)
+            pthread_cond_wait(&stream->drained, &stream->lock);
+        pthread_mutex_unlock(&stream->lock);
+        make_some(stream);
+    }
     return NULL;
 }
 
-/* Starts the thread. After an error there is no stream. */
-static enum gi_status start(struct gi_tar_stream **out, struct gi_err *err)
+static void start(struct gi_tar_stream *stream)
 {
-    struct gi_tar_stream *stream = *out;
     pthread_mutex_init(&stream->lock, NULL);
     pthread_cond_init(&stream->filled, NULL);
     pthread_cond_init(&stream->drained, NULL);
     count_streams(1);
     stream->ahead = AHEAD_NBYTES;
     stream->runs = pthread_create(&stream->thread, NULL, run, stream) == 0;
-    if (stream->runs)
-        return GI_OK;
-    gi_fail(err, GI_E_MEMORY, "%s: out of memory: a thread", gi_reader_name(stream->from));
-    gi_tar_stream_close(out);
-    return GI_E_MEMORY;
 }
 
-enum gi_status gi_tar_stream_open(struct gi_tar_stream **out, struct gi_reader *from,
-                                  struct gi_err *err)
+void gi_tar_stream_open(struct gi_tar_stream **out, struct gi_reader *from)
 {
     struct gi_tar_stream *stream = *out = gi_small_calloc(1, sizeof *stream);
     stream->from = from;
     gi_reader_cancel_by(from, &stream->stopped);
-    return start(out, err);
+    start(stream);
 }
 
-enum gi_status gi_tar_stream_decompress(struct gi_tar_stream **out, struct gi_err *err)
+void gi_tar_stream_decompress(struct gi_tar_stream **out)
 {
     struct gi_tar_stream *stream = gi_small_calloc(1, sizeof *stream);
     struct archive *a = stream->archive = gi_small_check(gi_libarchive.archive_read_new());
@@ -309,10 +308,10 @@ enum gi_status gi_tar_stream_decompress(struct gi_tar_stream **out, struct gi_er
     (*out)->ahead = PACKED_AHEAD_NBYTES;
     pthread_mutex_unlock(&(*out)->lock);
     *out = stream;
-    return start(out, err);
+    start(stream);
 }
 
-/* Ends the thread. */
+/* Makes the thread end soon. A thread that decompresses may wait for the other thread. */
 static void stop(struct gi_tar_stream *stream)
 {
     pthread_mutex_lock(&stream->lock);
@@ -320,10 +319,7 @@ static void stop(struct gi_tar_stream *stream)
     pthread_cond_signal(&stream->drained);
     pthread_mutex_unlock(&stream->lock);
     if (stream->packed)
-        stop(stream->packed); /* the thread may wait for it */
-    if (stream->runs)
-        pthread_join(stream->thread, NULL);
-    stream->runs = false;
+        stop(stream->packed);
 }
 
 void gi_tar_stream_close(struct gi_tar_stream **out)
@@ -333,6 +329,8 @@ void gi_tar_stream_close(struct gi_tar_stream **out)
     if (!stream)
         return;
     stop(stream);
+    if (stream->runs)
+        pthread_join(stream->thread, NULL);
     if (stream->archive)
         gi_libarchive.archive_read_free(stream->archive);
     gi_tar_stream_close(&stream->packed);
@@ -350,8 +348,15 @@ void gi_tar_stream_close(struct gi_tar_stream **out)
 static void wait_for(struct gi_tar_stream *stream, uint64_t end)
 {
     stream->wanted = end;
-    while (stream->produced < end && !stream->ended)
-        pthread_cond_wait(&stream->filled, &stream->lock);
+    while (stream->produced < end && !stream->ended) {
+        if (stream->runs) {
+            pthread_cond_wait(&stream->filled, &stream->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&stream->lock);
+        make_some(stream);
+        pthread_mutex_lock(&stream->lock);
+    }
 }
 
 /* Removes the pieces before stream->at from the stream, except the last. The lock must be held. */

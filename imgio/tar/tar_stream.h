@@ -1,5 +1,5 @@
-/* The bytes of a pipe or of a compressed tar in memory. Threads of their own read and decompress
- * them ahead of the thread that reads the tar.
+/* The bytes of a pipe or of a compressed tar in memory. Threads of their own, if they can be
+ * started, read and decompress them ahead of the thread that reads the tar.
  * SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,12 +13,10 @@ struct gi_tar_stream;
 bool gi_tar_stream_knows(const unsigned char *bytes, size_t nbytes);
 
 /* Makes the stream of the bytes of the input `from`, which must outlive it, and which the caller
- * must not read any more. Errors: GI_E_MEMORY. */
-enum gi_status gi_tar_stream_open(struct gi_tar_stream **stream, struct gi_reader *from,
-                                  struct gi_err *err);
-/* Replaces *stream by the stream of its bytes without compression. After an error there is nothing
- * to close. Errors: GI_E_MEMORY. */
-enum gi_status gi_tar_stream_decompress(struct gi_tar_stream **stream, struct gi_err *err);
+ * must not read any more. */
+void gi_tar_stream_open(struct gi_tar_stream **stream, struct gi_reader *from);
+/* Replaces *stream by the stream of its bytes without compression. */
+void gi_tar_stream_decompress(struct gi_tar_stream **stream);
 /* Does nothing if *stream is NULL already. */
 void gi_tar_stream_close(struct gi_tar_stream **stream);
 

@@ -5,6 +5,7 @@
 #include "imgio_folder.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "imgio/reader.h"
@@ -205,6 +206,30 @@ TEST(compressed_tars_that_are_closed_early)
     close(pipes[0]);
     close(pipes[1]);
     free(all.at);
+}
+
+static void *return_it(void *arg)
+{
+    return arg;
+}
+
+/* With stacks that are larger than the address space. */
+TEST(no_thread_can_be_started)
+{
+    pthread_attr_t before, huge;
+    pthread_t thread;
+    assert_int_equal(pthread_getattr_default_np(&before), 0);
+    assert_int_equal(pthread_attr_init(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 48), 0);
+    assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    assert_int_not_equal(pthread_create(&thread, NULL, return_it, NULL), 0);
+    check_compressed("-z");
+    check_compressed("-J");
+    many_compressed_members(NULL);
+    compressed_tars_that_are_closed_early(NULL);
+    assert_int_equal(pthread_setattr_default_np(&before), 0);
+    pthread_attr_destroy(&huge);
+    pthread_attr_destroy(&before);
 }
 
 TEST(ranges_that_would_be_kept)

@@ -1,0 +1,73 @@
+#!/bin/bash
+# If no thread can be started, commands do their work in the calling thread, with the same bytes and errors.
+# Usage: no_threads.sh GPUIMG
+# Sources: kernels/parallel.c imgio/tar/tar_stream* imgio/row_stream* cli/run/file_rows.c
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+# The stack of a thread is as large as the limit of the main thread's stack; this is more than the address space.
+without_threads() { (ulimit -S -s 200000000000 && exec "$@"); }
+if sanitized || [[ -n ${EMULATOR-} ]]; then
+    skip "commands without threads: a sanitizer or emulator looks at the limit of the stack"
+    finish
+    exit
+fi
+if without_threads python3 -c 'import threading; threading.Thread(target=print).start()' >/dev/null 2>&1; then
+    skip "commands without threads: this system starts threads with a stack of any size"
+    finish
+    exit
+fi
+
+# alike WHAT FILE ARGUMENT...: tests that gpuimg ends with the same status, lines and FILE with and without threads.
+alike() {
+    local what=$1 file=$2 want
+    shift 2
+    gpuimg "$@" <"${input:-/dev/null}" 2>want.err
+    want=$?
+    mkdir with
+    mv "$file" with 2>/dev/null
+    without_threads "$GPUIMG" "$@" <"${input:-/dev/null}" 2>err
+    check "$what: exit status" test $? = $want
+    check "$what: lines" diff <(sed 's/ in [0-9.]* s, [0-9.]* [a-z]*\/s//' want.err) <(sed 's/ in [0-9.]* s, [0-9.]* [a-z]*\/s//' err)
+    mkdir without
+    mv "$file" without 2>/dev/null
+    check "$what: bytes" diff -r with without
+    rm -r with without
+}
+
+for i in {0..7}; do pgm "in$i.pgm" $((300 + i)) 200; done
+alike "an image" out.pgm gaussian --sigma 3 in0.pgm out.pgm --threads 8
+alike "a PNG" out.png convert in0.pgm out.png --threads 8
+alike "a batch" out blur --out-dir out in?.pgm --threads 8
+gpuimg convert in0.pgm in.png
+gpuimg convert in0.pgm in.jpg
+gpuimg convert in0.pgm in.tif
+export GPUIMG_BAND_BYTES=9000
+for suffix in png jpg tif pgm; do
+    cp in0.pgm in.pgm
+    alike "bands of a $suffix" out.pgm blur in.$suffix out.pgm --threads 8
+    alike "two passes of a $suffix" out.pgm normalize in.$suffix out.pgm --threads 8
+done
+unset GPUIMG_BAND_BYTES
+
+tar cf in.tar in?.pgm
+head -c 1200000 /dev/urandom >video.bin
+for pack in gzip bzip2 xz zstd; do
+    if ! command -v $pack >/dev/null; then
+        skip "there is no $pack"
+        continue
+    fi
+    tar -I $pack -cf "in.tar.$pack" in?.pgm video.bin in0.pgm
+    alike "a tar by $pack" out.tar blur --tar "in.tar.$pack" out.tar --threads 8
+    head -c 700000 "in.tar.$pack" >cut.tar
+    alike "a cut tar by $pack" out.tar blur --tar cut.tar out.tar --threads 8
+    alike "a command's tar by $pack" out.tar blur --tar "pipe:cat in.tar.$pack" out.tar --threads 8
+done
+alike "a command's tar" out.tar blur --tar 'pipe:cat in.tar' out.tar
+input=in.tar.gzip
+alike "a tar of standard input" out.tar blur --tar - out.tar
+gpuimg blur --tar - want.tar <in.tar.gzip 2>/dev/null
+# shellcheck disable=SC2002 # a pipe
+cat in.tar.gzip | without_threads "$GPUIMG" blur --tar - out.tar 2>err
+same "a tar of a pipe" want.tar out.tar
+finish
