@@ -36,8 +36,9 @@ struct gi_tar_feed {
         size_t shard;
     } ahead[AHEAD]; /* the commands of later shards that have been started, in order */
     size_t nahead;
-    uint64_t largest;    /* bytes of the largest shard so far that a command wrote */
-    struct gi_err fault; /* why a copy found that the shard can't be read further */
+    struct gi_engine *engine; /* that takes the members, while `reader` is open */
+    uint64_t largest;         /* bytes of the largest shard so far that a command wrote */
+    struct gi_err fault;      /* why a copy found that the shard can't be read further */
 
     pthread_mutex_t lock;
     pthread_cond_t copied;
@@ -103,6 +104,8 @@ static struct gi_tar_tag *new_tag(struct gi_tar_feed *feed, struct gi_item *item
 
 static void close_shard(struct gi_tar_feed *feed)
 {
+    if (feed->reader)
+        gi_engine_count_kept(feed->engine, -(int64_t)gi_tar_reader_memory(feed->reader));
     gi_tar_reader_close(&feed->reader);
     gi_tar_fetch_close(&feed->fetch);
     feed->fault = (struct gi_err){0};
@@ -428,18 +431,22 @@ void gi_tar_feed_leave(struct gi_tar_feed *feed, size_t shard)
     close_shard(feed);
 }
 
-static enum gi_status open_shard(struct gi_tar_feed *feed, struct gi_err *fault)
+static enum gi_status open_shard(struct gi_tar_feed *feed, struct gi_engine *engine,
+                                 struct gi_err *fault)
 {
     const char *path = feed->options.inputs[feed->shard].path;
     enum gi_status status = gi_shell_command(path) ? start_fetch(feed, path, fault) : GI_OK;
     if (status)
         return status;
     fetch_ahead(feed);
-    if (feed->fetch)
-        return gi_tar_fetch_open(feed->fetch, &feed->reader, fault);
-    if (strcmp(path, "-") == 0 || stat(path, &feed->opened))
+    if (!feed->fetch && (strcmp(path, "-") == 0 || stat(path, &feed->opened)))
         feed->opened = (struct stat){0};
-    return gi_tar_reader_open(&feed->reader, path, fault);
+    status = feed->fetch ? gi_tar_fetch_open(feed->fetch, &feed->reader, fault)
+                         : gi_tar_reader_open(&feed->reader, path, fault);
+    feed->engine = engine;
+    if (!status)
+        gi_engine_count_kept(engine, (int64_t)gi_tar_reader_memory(feed->reader));
+    return status;
 }
 
 enum gi_status gi_tar_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
@@ -456,7 +463,7 @@ enum gi_status gi_tar_feed_next(void *self, struct gi_item *item, bool *more, st
     *more = feed->shard < o->ninputs;
     if (!*more)
         return GI_OK;
-    if (feed->reader || !open_shard(feed, &fault))
+    if (feed->reader || !open_shard(feed, item->turn.engine, &fault))
         return next_member(feed, item, err);
     end_shard(feed, item, &fault);
     return GI_OK;

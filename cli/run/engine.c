@@ -48,6 +48,7 @@ struct gi_engine {
     bool delivering; /* a thread calls the target; it delivers what others park, too */
     struct {
         uint64_t reserved;      /* bytes of images in progress */
+        uint64_t kept;          /* bytes of the source */
         struct waiter *waiters; /* in the order of their items */
     } memory;
     struct {
@@ -203,7 +204,7 @@ static bool reserve_locked(struct gi_engine *engine, struct gi_item *item, uint6
 {
     if ((engine->work.target->ordered || !item->turn.reserved) &&
         engine->memory.reserved > item->turn.reserved && item->turn.index != engine->delivered &&
-        engine->memory.reserved + nbytes > engine->options.memory)
+        engine->memory.reserved + engine->memory.kept + nbytes > engine->options.memory)
         return false;
     item->turn.reserved += nbytes;
     engine->memory.reserved += nbytes;
@@ -246,6 +247,14 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
     pthread_mutex_lock(&engine->lock);
     if (!reserve_locked(engine, item, nbytes))
         wait_for_memory(engine, item, nbytes);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+void gi_engine_count_kept(struct gi_engine *engine, int64_t more)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->memory.kept += (uint64_t)more;
+    grant_locked(engine);
     pthread_mutex_unlock(&engine->lock);
 }
 

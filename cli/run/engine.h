@@ -133,3 +133,7 @@ uint64_t gi_engine_memory(const struct gi_engine *engine);
  * these bytes for `item` until its delivery. A call for the item that is delivered next never
  * waits. Without ordered delivery only the first call for an item may wait. */
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);
+
+/* For sources. Counts `more` bytes that the source keeps beside its items, or ends the count if
+ * `more` is negative: images in progress may have so much less. Never waits. */
+void gi_engine_count_kept(struct gi_engine *engine, int64_t more);

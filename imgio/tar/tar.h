@@ -40,6 +40,9 @@ enum gi_status gi_tar_reader_open_growing(struct gi_tar_reader **reader, const c
                                           struct gi_err *err);
 void gi_tar_reader_close(struct gi_tar_reader **reader);
 
+/* Returns the maximum bytes of memory for what is read ahead: 0 for a file without compression. */
+uint64_t gi_tar_reader_memory(const struct gi_tar_reader *reader);
+
 /* Returns the next member, which the caller frees, or NULL after the last member. Skips unread
  * bytes of the member before. Errors: GI_E_IO, GI_E_FORMAT (damaged or truncated), GI_E_MEMORY. */
 enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **entry,

@@ -98,9 +98,7 @@ static enum gi_status open_archive(struct gi_tar_reader *reader, struct gi_err *
     if (status)
         return status;
     if (packed || !gi_reader_file(reader->from, &fd, &next))
-        gi_tar_stream_open(&reader->stream, reader->from);
-    if (packed)
-        gi_tar_stream_decompress(&reader->stream);
+        gi_tar_stream_open(&reader->stream, reader->from, packed);
     struct archive *a = reader->archive = gi_small_check(gi_libarchive.archive_read_new());
     gi_libarchive.archive_read_support_format_tar(a);
     /* Tars may follow one another, as `cat` joins them; otherwise the members of those behind the
@@ -237,6 +235,11 @@ struct gi_tar_range *gi_tar_member_range(struct gi_tar_reader *reader,
         reader->file = gi_tar_file_new(fd);
     uint64_t at = next - gi_reader_at(reader->from) + reader->data_at;
     return reader->file ? gi_tar_range_new(reader->file, at, nbytes) : NULL;
+}
+
+uint64_t gi_tar_reader_memory(const struct gi_tar_reader *reader)
+{
+    return reader->stream ? gi_tar_stream_memory(reader->stream) : 0;
 }
 
 uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader)

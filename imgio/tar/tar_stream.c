@@ -15,7 +15,7 @@
 enum {
     PIECE_NBYTES = 1 << 20,
     AHEAD_NBYTES = 8 << 20,        /* that may be ready and not passed */
-    SPARES = 16,                   /* maximum number of unused pieces that are kept */
+    SPARES = 4,                    /* maximum number of unused pieces that are kept */
     PACKED_AHEAD_NBYTES = 1 << 20, /* the same for compressed bytes: it stays in the cache */
     READ_NBYTES = GI_READER_AHEAD, /* maximum of a read */
     MARKS = 256,                   /* maximum number of blocks in a piece */
@@ -275,40 +275,44 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void start(struct gi_tar_stream *stream)
+static void start(struct gi_tar_stream *stream, struct gi_reader *from, uint64_t ahead)
 {
     pthread_mutex_init(&stream->lock, NULL);
     pthread_cond_init(&stream->filled, NULL);
     pthread_cond_init(&stream->drained, NULL);
     count_streams(1);
-    stream->ahead = AHEAD_NBYTES;
+    stream->from = from;
+    stream->ahead = ahead;
     stream->runs = pthread_create(&stream->thread, NULL, run, stream) == 0;
 }
 
-void gi_tar_stream_open(struct gi_tar_stream **out, struct gi_reader *from)
+void gi_tar_stream_open(struct gi_tar_stream **out, struct gi_reader *from, bool packed)
 {
+    struct gi_tar_stream *input = *out = gi_small_calloc(1, sizeof *input);
+    gi_reader_cancel_by(from, &input->stopped);
+    start(input, from, packed ? PACKED_AHEAD_NBYTES : AHEAD_NBYTES);
+    if (!packed)
+        return;
     struct gi_tar_stream *stream = *out = gi_small_calloc(1, sizeof *stream);
-    stream->from = from;
-    gi_reader_cancel_by(from, &stream->stopped);
-    start(stream);
-}
-
-void gi_tar_stream_decompress(struct gi_tar_stream **out)
-{
-    struct gi_tar_stream *stream = gi_small_calloc(1, sizeof *stream);
     struct archive *a = stream->archive = gi_small_check(gi_libarchive.archive_read_new());
     gi_libarchive.archive_read_support_format_raw(a);
     gi_libarchive.archive_read_support_filter_gzip(a);
     gi_libarchive.archive_read_support_filter_bzip2(a);
     gi_libarchive.archive_read_support_filter_xz(a);
     gi_libarchive.archive_read_support_filter_zstd(a);
-    stream->from = (*out)->from;
-    stream->packed = *out;
-    pthread_mutex_lock(&(*out)->lock);
-    (*out)->ahead = PACKED_AHEAD_NBYTES;
-    pthread_mutex_unlock(&(*out)->lock);
-    *out = stream;
-    start(stream);
+    stream->packed = input;
+    start(stream, from, AHEAD_NBYTES);
+}
+
+uint64_t gi_tar_stream_memory(const struct gi_tar_stream *stream)
+{
+    enum {
+        PARTLY = 2
+    }; /* the first piece, whose start was passed, and the last, which is filled */
+    uint64_t pieces = stream->ahead / PIECE_NBYTES + PARTLY;
+    return pieces * sizeof(struct gi_tar_piece) + (stream->packed
+                                                       ? gi_tar_stream_memory(stream->packed)
+                                                       : SPARES * sizeof(struct gi_tar_piece));
 }
 
 /* Makes the thread end soon. A thread that decompresses may wait for the other thread. */

@@ -9,14 +9,15 @@
 struct gi_tar_stream;
 
 /* Returns whether a file that begins with these bytes may be compressed in a way that
- * gi_tar_stream_decompress() knows. 6 bytes tell. */
+ * gi_tar_stream_open() knows. 6 bytes tell. */
 bool gi_tar_stream_knows(const unsigned char *bytes, size_t nbytes);
 
-/* Makes the stream of the bytes of the input `from`, which must outlive it, and which the caller
- * must not read any more. */
-void gi_tar_stream_open(struct gi_tar_stream **stream, struct gi_reader *from);
-/* Replaces *stream by the stream of its bytes without compression. */
-void gi_tar_stream_decompress(struct gi_tar_stream **stream);
+/* Makes the stream of the bytes of the input `from`, if `packed` without their compression. The
+ * input must outlive it, and the caller must not read it any more. */
+void gi_tar_stream_open(struct gi_tar_stream **stream, struct gi_reader *from, bool packed);
+/* Returns the maximum bytes of memory for what is read ahead. Bytes that are held
+ * (gi_tar_stream_hold()) do not count. */
+uint64_t gi_tar_stream_memory(const struct gi_tar_stream *stream);
 /* Does nothing if *stream is NULL already. */
 void gi_tar_stream_close(struct gi_tar_stream **stream);
 

@@ -26,6 +26,7 @@ enum {
 static struct batch {
     bool ordered;
     uint64_t nbytes;          /* that each item reserves */
+    uint64_t kept;            /* that the source keeps from its first item on */
     int slow;                 /* number of the item that is slow, or -1 */
     int fails;                /* number of the item that fails, or -1 */
     int ends_at;              /* number of items after which the source fails, or -1 */
@@ -48,6 +49,8 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
     pthread_mutex_lock(&batch.lock);
     bool fails = batch.taken == batch.ends_at;
     *more = batch.taken < ITEMS && !fails;
+    if (!batch.taken)
+        gi_engine_count_kept(item->turn.engine, (int64_t)batch.kept);
     item->source.place = (size_t)batch.taken;
     batch.taken += *more;
     batch.ended += !*more;
@@ -159,6 +162,15 @@ TEST(memory_is_not_exceeded)
         expect_all();
         /* with the item that is delivered next, which never waits */
         assert_in_range(batch.most_held, 1000, 4000);
+        many.kept = 2000;
+        assert_int_equal(run(many, 5500, false, NULL), GI_OK);
+        expect_all();
+        assert_in_range(batch.most_held, 1000, 4000);
+        many.kept = 20000; /* more than the limit: the items go one by one */
+        assert_int_equal(run(many, 5500, false, NULL), GI_OK);
+        expect_all();
+        assert_in_range(batch.most_held, 1000, 2000);
+        many.kept = 0;
         many.nbytes = 10000; /* each is larger than the limit */
         many.put_us = 100;
         assert_int_equal(run(many, 3500, false, NULL), GI_OK);

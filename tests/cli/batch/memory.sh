@@ -1,7 +1,7 @@
 #!/bin/bash
 # --memory bounds the memory of many images together, measured by the peak of resident memory beyond that of the program
 # itself, which is larger with CUDA. Usage: memory.sh GPUIMG
-# Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine* cli/run/imaging.c cli/commands/stack* cli/commands/tiles* imgio/tiff/levels_write*
+# Sources: cli/run/memory_budget* cli/run/plans* cli/run/engine* cli/run/imaging.c cli/commands/stack* cli/commands/tiles* imgio/tiff/levels_write* cli/inputs/tar_feed.c
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -45,6 +45,11 @@ check "the stream is complete" test "$(stat -c %s out.pgm)" = "$(stat -c %s stre
 holds "files" 0 flip --h --out-dir out m*.pgm --memory 1M --threads 12
 holds "a tar" 0 flip --h --tar m.tar out.tar --memory 1M --threads 12
 check "the tar has all members" test "$(tar tf out.tar | wc -l)" = 40
+most=68000 # what is read ahead of a compressed tar is part of --memory; it takes 17 MiB
+gzip -1 -k m.tar
+holds "a compressed tar" 0 gaussian --sigma 8 --tar m.tar.gz out.tar --memory 40M --threads 12
+most=72000
+rm m.tar.gz
 holds "a table" 0 stats --table out.csv m*.pgm --memory 1M --threads 12
 holds "pages" 0 pages m0*.pgm --out out.tif --compression 0 --memory 1M --threads 12
 for i in {1..6}; do { printf 'P5\n1000 750\n255\n'; tail -c 750000 m00.pgm; } >"noise$i.pgm"; done
