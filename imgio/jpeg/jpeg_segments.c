@@ -310,26 +310,11 @@ void gi_jpeg_write_index(j_compress_ptr jpeg)
 
 void gi_jpeg_write_parts(j_compress_ptr jpeg, const struct gi_metadata *metadata)
 {
-    const struct gi_part *photoshop = gi_parts_find(&metadata->parts, GI_PART_PHOTOSHOP, 0);
-    const struct gi_part *iptc = gi_parts_find(&metadata->parts, GI_PART_IPTC, 0);
-    size_t n = (photoshop ? photoshop->nbytes : 0) + (iptc ? iptc->nbytes + 1 : 0);
+    size_t n = gi_photoshop_put(NULL, metadata);
     /* libjpeg's memory, which is freed with `jpeg`; its errors leave this function by longjmp(). */
-    unsigned char *all =
-        n ? (*jpeg->mem->alloc_large)((j_common_ptr)jpeg, JPOOL_IMAGE, n + GI_IPTC_HEAD_NBYTES)
-          : NULL;
-    n = 0;
-    if (iptc) {
-        gi_photoshop_put_iptc_head(all, iptc->nbytes);
-        memcpy(all + GI_IPTC_HEAD_NBYTES, iptc->bytes, iptc->nbytes);
-        n = GI_IPTC_HEAD_NBYTES + iptc->nbytes;
-        if (n % 2)
-            all[n++] = 0;
-    }
-    if (photoshop) {
-        memcpy(all + n, photoshop->bytes, photoshop->nbytes);
-        gi_resolution_fit_photoshop(all + n, photoshop->nbytes, metadata);
-        n += photoshop->nbytes;
-    }
+    unsigned char *all = n ? (*jpeg->mem->alloc_large)((j_common_ptr)jpeg, JPOOL_IMAGE, n) : NULL;
+    if (all)
+        gi_photoshop_put(all, metadata);
     write_photoshop(jpeg, all, n);
     for (int i = 0; i < metadata->parts.n; i++) {
         const struct gi_part *part = &metadata->parts.list[i];

@@ -4,7 +4,9 @@
 #include "imgio/metadata/color_tags.h"
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/linear_light.h"
+#include "imgio/metadata/iptc.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/metadata/photoshop.h"
 #include "imgio/metadata/xmp.h"
 
 #include <stdlib.h>
@@ -181,18 +183,39 @@ static void keep_once(struct gi_metadata *metadata, void **block, size_t *nbytes
     gi_metadata_keep(metadata, block, nbytes, bytes, n);
 }
 
-/* Keeps EXIF and XMP that ImageMagick wrote as texts, before PNG had a chunk for EXIF. Returns
- * false if it is neither. */
-static bool adopt_raw_profile(struct gi_metadata *metadata, const char *kind, const char *text,
+/* Keeps IPTC and resources of Photoshop. Returns false if it is neither. */
+static bool adopt_resources(struct gi_decode *decode, const unsigned char *bytes, size_t n)
+{
+    bool resources = n >= 4 && memcmp(bytes, "8BIM", 4) == 0;
+    if (resources)
+        gi_decode_add_photoshop(decode, bytes, n);
+    else if (gi_iptc_length(bytes, n))
+        gi_decode_add_iptc(decode, bytes, n);
+    else
+        return false;
+    return true;
+}
+
+/* Keeps EXIF, XMP, IPTC and Photoshop's resources that ImageMagick or exiftool wrote as texts.
+ * Returns false if it is none of these. */
+static bool adopt_raw_profile(struct gi_decode *decode, const char *kind, const char *text,
                               size_t n)
 {
+    struct gi_metadata *metadata = decode->metadata;
     static const char exif[] = "Exif\0", xap[] = "http://ns.adobe.com/xap/1.0/";
-    if (strcmp(kind, "exif") != 0 && strcmp(kind, "APP1") != 0 && strcmp(kind, "xmp") != 0)
+    bool is_iptc = strcmp(kind, "iptc") == 0 || strcmp(kind, "8bim") == 0;
+    if (!is_iptc && strcmp(kind, "exif") != 0 && strcmp(kind, "APP1") != 0 &&
+        strcmp(kind, "xmp") != 0)
         return false;
     size_t nbytes;
     unsigned char *bytes = read_raw_profile(metadata, text, n, &nbytes);
     if (!bytes)
         return false;
+    if (is_iptc) {
+        bool adopted = adopt_resources(decode, bytes, nbytes);
+        free(bytes);
+        return adopted;
+    }
     bool is_xmp = *kind == 'x';
     bool is_exif = !is_xmp && nbytes > sizeof exif && memcmp(bytes, exif, sizeof exif) == 0;
     bool is_xap = !is_xmp && nbytes > sizeof xap && memcmp(bytes, xap, sizeof xap) == 0;
@@ -244,7 +267,7 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
         return !repeated;
     }
     if (strncmp(keyword, GI_RAW_PROFILE, prefix) == 0 &&
-        adopt_raw_profile(metadata, keyword + prefix, bytes, n))
+        adopt_raw_profile(decode, keyword + prefix, bytes, n))
         return true;
     language = language ? language : "";
     translated = translated ? translated : "";

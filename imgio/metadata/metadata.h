@@ -14,8 +14,8 @@ enum {
 #define GI_RAW_PROFILE "Raw profile type "
 
 /* Keeps `n` bytes of text under a keyword. If the text or the keyword is not UTF-8, its bytes are
- * read as Latin-1. `language` and `translated`, the translated keyword, must be UTF-8, or NULL. XMP
- * and EXIF that are stored as texts are kept as XMP and EXIF. A text beyond the limits becomes a
+ * read as Latin-1. `language` and `translated`, the translated keyword, must be UTF-8, or NULL.
+ * XMP, EXIF and IPTC that are stored as texts are kept as such. A text beyond the limits becomes a
  * lost part. Returns false if memory ran out, or for a second XMP. */
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
                         const char *translated, const void *bytes, size_t n);

@@ -8,6 +8,7 @@
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
 #include "imgio/metadata/iptc.h"
+#include "imgio/metadata/resolution.h"
 
 enum {
     RESOURCE_IPTC = 0x0404,
@@ -78,6 +79,17 @@ void gi_decode_add_iptc(struct gi_decode *decode, const void *bytes, size_t nbyt
     free(own);
 }
 
+static void add_resources(struct gi_decode *decode, void *bytes, size_t nbytes)
+{
+    const struct gi_part *other = gi_parts_find(&decode->metadata->parts, GI_PART_PHOTOSHOP, 0);
+    struct gi_part part = {.kind = GI_PART_PHOTOSHOP,
+                           .fate = other ? GI_PART_LOST : GI_PART_CARRIED,
+                           .nbytes = nbytes,
+                           .bytes = bytes};
+    if (!other || other->nbytes != nbytes || memcmp(other->bytes, bytes, nbytes) != 0)
+        gi_decode_add_part(decode, &part, "%sPhotoshop resources", other ? "further " : "");
+}
+
 void gi_decode_add_photoshop(struct gi_decode *decode, const void *bytes, size_t nbytes)
 {
     const unsigned char *at = bytes, *end = at + nbytes;
@@ -107,11 +119,7 @@ void gi_decode_add_photoshop(struct gi_decode *decode, const void *bytes, size_t
     if (n % 2) /* the last resource lacks its padding */
         kept[n++] = 0;
     if (n)
-        gi_decode_add_part(
-            decode,
-            &(struct gi_part){
-                .kind = GI_PART_PHOTOSHOP, .fate = GI_PART_CARRIED, .nbytes = n, .bytes = kept},
-            "Photoshop resources");
+        add_resources(decode, kept, n);
     size_t rest = trimmed(at, (size_t)(end - at));
     if (rest)
         gi_decode_add_part(
@@ -155,8 +163,21 @@ size_t gi_photoshop_turn(void *bytes, size_t nbytes, bool transposed)
     return nbytes;
 }
 
-void gi_photoshop_put_iptc_head(unsigned char *to, size_t nbytes)
+size_t gi_photoshop_put(unsigned char *to, const struct gi_metadata *metadata)
 {
-    memcpy(to, "8BIM\4\4\0\0", 8);
-    gi_put_big32(to + 8, (uint32_t)nbytes);
+    enum { IPTC_HEAD = 12 };
+    const struct gi_part *photoshop = gi_parts_find(&metadata->parts, GI_PART_PHOTOSHOP, 0);
+    const struct gi_part *iptc = gi_parts_find(&metadata->parts, GI_PART_IPTC, 0);
+    size_t n = iptc ? IPTC_HEAD + iptc->nbytes + iptc->nbytes % 2 : 0;
+    if (to && iptc) {
+        to[n - 1] = 0; /* the padding, or replaced */
+        memcpy(to, "8BIM\4\4\0\0", 8);
+        gi_put_big32(to + 8, (uint32_t)iptc->nbytes);
+        memcpy(to + IPTC_HEAD, iptc->bytes, iptc->nbytes);
+    }
+    if (to && photoshop) {
+        memcpy(to + n, photoshop->bytes, photoshop->nbytes);
+        gi_resolution_fit_photoshop(to + n, photoshop->nbytes, metadata);
+    }
+    return n + (photoshop ? photoshop->nbytes : 0);
 }

@@ -24,7 +24,6 @@ void *gi_photoshop_find(void *bytes, size_t nbytes, unsigned number, size_t leas
  * transposed. Returns the new length in bytes. */
 size_t gi_photoshop_turn(void *bytes, size_t nbytes, bool transposed);
 
-/* Writes the head of a resource with IPTC of `nbytes` bytes to `to`, GI_IPTC_HEAD_NBYTES bytes. The
- * IPTC follows, and a zero if its length is odd. */
-enum { GI_IPTC_HEAD_NBYTES = 12 };
-void gi_photoshop_put_iptc_head(unsigned char *to, size_t nbytes);
+/* Returns the number of bytes of the carried resources with IPTC among them, as a JPEG and a PNG
+ * hold them. Unless `to` is NULL, writes them there, with the new resolution if there is one. */
+size_t gi_photoshop_put(unsigned char *to, const struct gi_metadata *metadata);

@@ -218,7 +218,7 @@ void gi_png_parts(struct gi_decode *decode)
 enum gi_holding gi_png_holds(const struct gi_part *part, const struct gi_image *written)
 {
     if (part->kind == GI_PART_PHOTOSHOP || part->kind == GI_PART_IPTC)
-        return GI_NOT_WRITTEN; /* ImageMagick writes them as texts */
+        return GI_HOLDS; /* as a text (png_text.c) */
     if (part->kind != GI_PART_PNG_CHUNK)
         return GI_CANNOT_HOLD;
     if (part->code == SBIT)
@@ -277,8 +277,8 @@ enum gi_status gi_png_write_parts(struct gi_sink *sink, const struct gi_metadata
     for (int i = 0; i < metadata->parts.n && !status; i++) {
         const struct gi_part *part = &metadata->parts.list[i];
         unsigned char type[5] = {0};
-        if (part->fate != GI_PART_CARRIED || gi_png_holds(part, image) != GI_HOLDS ||
-            place != place_of(part))
+        if (part->kind != GI_PART_PNG_CHUNK || part->fate != GI_PART_CARRIED ||
+            gi_png_holds(part, image) != GI_HOLDS || place != place_of(part))
             continue;
         gi_put_big32(type, part->code);
         status = part->code == SBIT ? write_significant(sink, part, coding, err)

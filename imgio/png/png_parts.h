@@ -12,8 +12,8 @@ enum gi_png_place { GI_PNG_BEFORE_PALETTE, GI_PNG_BEFORE_PIXELS, GI_PNG_AFTER_PI
  * texts. */
 void gi_png_parts(struct gi_decode *decode);
 
-/* Returns whether a PNG holds the part (gi_format.holds): chunks that are safe to copy, sBIT and
- * bKGD. */
+/* Returns whether a PNG holds the part (gi_format.holds): chunks that are safe to copy, sBIT, bKGD,
+ * IPTC and Photoshop's resources. */
 enum gi_holding gi_png_holds(const struct gi_part *part, const struct gi_image *written);
 
 /* Writes the chunks that are at `place`. `image` is the image that the file holds, coded as

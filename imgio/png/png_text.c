@@ -4,9 +4,11 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/integer.h"
+#include "imgio/metadata/photoshop.h"
 #include "imgio/png/png_text.h"
 
 #include <libdeflate.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,6 +214,36 @@ enum gi_status gi_png_write_color(struct gi_sink *sink, const struct gi_metadata
     return status;
 }
 
+/* Writes IPTC and Photoshop's resources as ImageMagick and exiftool do: a text of hexadecimal
+ * digits, 36 bytes on a line, behind lines with the kind and the number of bytes. */
+static enum gi_status write_resources(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                      struct gi_err *err)
+{
+    enum { LINE = 36 };
+    static const char keyword[] = GI_RAW_PROFILE "iptc\0", digits[] = "0123456789abcdef";
+    size_t n = gi_photoshop_put(NULL, metadata), room = 2 * n + n / LINE + 64;
+    unsigned char *bytes = malloc(n);
+    char *text = malloc(room), *to = text;
+    enum gi_status status =
+        bytes && text ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory for IPTC");
+    if (!status) {
+        gi_photoshop_put(bytes, metadata);
+        to += snprintf(text, room, "\niptc\n%8zu", n);
+        for (size_t i = 0; i < n; i++) {
+            if (i % LINE == 0)
+                *to++ = '\n';
+            *to++ = digits[bytes[i] >> 4];
+            *to++ = digits[bytes[i] & 15];
+        }
+        *to++ = '\n';
+        status = gi_png_write_packed(sink, "zTXt", keyword, sizeof keyword, text,
+                                     (size_t)(to - text), true, err);
+    }
+    free(bytes);
+    free(text);
+    return status;
+}
+
 enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata *metadata,
                                   struct gi_err *err)
 {
@@ -224,6 +256,8 @@ enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata
     if (metadata->xmp)
         status = gi_png_write_packed(sink, "iTXt", head, sizeof head, metadata->xmp,
                                      metadata->xmp_nbytes, false, err);
+    if (!status && gi_photoshop_put(NULL, metadata))
+        status = write_resources(sink, metadata, err);
     for (int i = 0; i < metadata->ntexts && !status; i++)
         status = write_one(sink, &metadata->texts[i], err);
     return status;

@@ -18,7 +18,7 @@ enum gi_status gi_png_write_packed(struct gi_sink *sink, const char *type, const
                                    size_t n, const void *text, size_t length, bool packed,
                                    struct gi_err *err);
 
-/* Write the colour chunks, which must directly follow IHDR, and the chunks of texts and XMP.
+/* Write the colour chunks, which must directly follow IHDR, and the chunks of texts, XMP and IPTC.
  * Errors: the sink's, GI_E_MEMORY. */
 enum gi_status gi_png_write_color(struct gi_sink *sink, const struct gi_metadata *metadata,
                                   struct gi_err *err);

@@ -120,11 +120,26 @@ class Png:
             body = language + b"\0" + translated + b"\0" + b"Jos\xc3\xa9 %d" % rng.randrange(99)
             made.append(Part(("language", body), ("languages of texts", "texts"), chunk(b"iTXt", b"Author\0\0\0" + body), 0,
                              silent=not language + translated))
+        if rng.random() < 0.3:
+            made += self.raw_profile(rng)
         if rng.random() < 0.2:
             n = rng.randrange(2, 9)
             made.append(Part(None, plural(n - 1, "frame after the first"), chunk(b"acTL", struct.pack(">II", n, 0))
                              + chunk(b"fcTL", struct.pack(">IIIIIHHBB", 0, COLUMNS, ROWS, 0, 0, 1, 10, 0, 0)), 0))
         return made + ([tail(rng)] if rng.random() < 0.3 else [])
+
+    @staticmethod
+    def raw_profile(rng):
+        """IPTC and resources of Photoshop, as ImageMagick and exiftool write them."""
+        words, other, kind = iptc(rng), resource(rng.randrange(0x2000, 0x2fff), junk(rng)), rng.choice([b"iptc", b"8bim", b"IIM"])
+        whole = words if kind == b"IIM" else other + resource(0x404, words)
+        kind = kind.replace(b"IIM", b"iptc")
+        digits = whole.hex() if rng.randrange(2) else whole.hex().upper()
+        text = b"\n%s\n%8d\n" % (kind, len(whole)) + "\n".join(re.findall(".{1,72}", digits)).encode() + b"\n"
+        head = b"Raw profile type " + kind + b"\0"
+        data = chunk(b"tEXt", head + text) if rng.randrange(2) else chunk(b"zTXt", head + b"\0" + zlib.compress(text))
+        made = [Part(("iptc", words), "IPTC", data, rng.randrange(2), info="IPTC")]
+        return made + ([Part(("photoshop", other), "Photoshop resources", b"", 0)] if whole != words else [])
 
     @staticmethod
     def colours(rng):
@@ -169,6 +184,11 @@ class Png:
                 found.add(("language", body[9:]))
             if kind == b"iTXt" and body.startswith(b"XML:com.adobe.xmp\0\0\0\0\0"):
                 found.add(("xmp", body[22:]))
+            if kind == b"zTXt" and body.startswith(b"Raw profile type iptc\0\0"):
+                head, size, digits = zlib.decompress(body[23:]).decode().split("\n", 3)[1:]
+                assert head == "iptc" and max(map(len, digits.split("\n"))) <= 72 and digits.endswith("\n")
+                assert int(size) == len(bytes.fromhex(digits))
+                found |= photoshop_items(bytes.fromhex(digits))
             if kind == b"tEXt":
                 found.add(("text",) + tuple(body.decode("latin-1").split("\0", 1)))
             at += 12 + n
@@ -512,9 +532,6 @@ def resolution(x, y, unit):
     return ("density", round(x), round(y)) if unit < 2 else ("dpi", round(x), round(y))
 
 
-IPTC_HEAD = b"8BIM\x04\x04\0\0"
-
-
 def resource(number, data):
     return b"8BIM" + struct.pack(">HHI", number, 0, len(data)) + data + b"\0" * (len(data) % 2)
 
@@ -522,6 +539,17 @@ def resource(number, data):
 def iptc(rng):
     return b"".join(b"\x1c\x02" + bytes([rng.choice([5, 25, 80, 120])]) + struct.pack(">H", len(text)) + text
                     for text in (b"word%d" % rng.randrange(999) for _ in range(rng.randrange(1, 4))))
+
+
+def photoshop_items(data):
+    """The IPTC and the other resources in resources of Photoshop."""
+    found, at = set(), 0
+    while at < len(data):
+        number, name, n = struct.unpack(">HHI", data[at + 4:at + 12])
+        assert data[at:at + 4] == b"8BIM" and name == 0
+        found.add(("iptc", data[at + 12:at + 12 + n]) if number == 0x404 else ("photoshop", data[at:at + 12 + n + n % 2]))
+        at += 12 + n + n % 2
+    return found
 
 
 class Jpeg:
@@ -619,11 +647,7 @@ class Jpeg:
             elif 0xe0 <= marker <= 0xef:
                 found.add(("jpeg", marker, body))
             at += 2 + n
-        if resources.startswith(IPTC_HEAD):
-            n, = struct.unpack(">I", resources[8:12])
-            found.add(("iptc", resources[12:12 + n]))
-            resources = resources[12 + n + n % 2:]
-        return found | ({("photoshop", resources)} if resources else set())
+        return found | photoshop_items(resources)
 
 
 class Tiff:
