@@ -166,13 +166,15 @@ struct gi_format {
     /* Says whether `encode` writes the colour space that PNG's colour chunks of the metadata
      * declare. NULL: it writes none, unless `color` is set. */
     bool (*holds_color)(const struct gi_metadata *metadata);
+    /* Says whether `encode` writes the XMP, of a format without `metadata`, or NULL. */
+    bool (*holds_xmp)(const struct gi_metadata *metadata);
     bool by_rows;                /* `encode` takes options->rows */
     bool one_bit;                /* can write samples of one bit */
     bool gray, rgb;              /* can write gray or RGB, with alpha if `info` says so */
     bool metadata;               /* writes ICC profile, EXIF, XMP and resolution ... */
     bool no_exif, no_resolution; /* ... except these */
     bool texts, color;           /* writes texts, PNG's colour chunks */
-    bool has_texts, has_xmp;     /* the format has these, but gpuimg does not write them */
+    bool has_texts;              /* the format has these, but gpuimg does not write them */
     bool upright;                /* its readers do not turn images by EXIF's orientation */
     /* Numbers of bits with which 16-bit samples are written, in rising order; 0, 0 for 16. */
     int depths[2];

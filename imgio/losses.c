@@ -154,8 +154,9 @@ static void add_metadata(struct losses *losses, const struct gi_metadata *metada
         snprintf(name, sizeof name, "%u tag%s of EXIF", left_out, left_out == 1 ? "" : "s");
         add(losses, NOT_WRITTEN, name);
     }
-    if (metadata->xmp && (!format->metadata || metadata->xmp_nbytes > most))
-        add(losses, format->has_xmp ? NOT_WRITTEN : CANNOT_HOLD, "XMP");
+    bool xmp = format->holds_xmp ? metadata->xmp && format->holds_xmp(metadata) : format->metadata;
+    if (metadata->xmp && (!xmp || metadata->xmp_nbytes > most))
+        add(losses, CANNOT_HOLD, "XMP");
     if (lost_text || long_text)
         add(losses, format->has_texts && lost_text ? NOT_WRITTEN : CANNOT_HOLD,
             lost_text ? "texts" : "a text so long");
@@ -252,7 +253,7 @@ void gi_losses_list(char *words, size_t size, const struct gi_format *format,
     const struct gi_bands *bands = gi_bands_of(metadata);
     add_samples(&losses, image, written, wanted, bands, options);
     if (metadata) {
-        add_metadata(&losses, metadata, gi_bands_colors(image, bands));
+        add_metadata(&losses, metadata, gi_bands_colors(written, bands));
         if (options->joined)
             add_timing(&losses, &metadata->timing);
         add_parts(&losses, &metadata->parts, written, options->strict);

@@ -299,7 +299,7 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
     struct gi_metadata without = {0};
     enum gi_status status = GI_OK;
     const struct gi_image written = written_shape(format, image, metadata, options);
-    int colors = gi_bands_colors(image, gi_bands_of(metadata));
+    int colors = gi_bands_colors(&written, gi_bands_of(metadata));
     if (metadata && metadata->icc && !gi_icc_fits(metadata, colors)) {
         without = *metadata;
         without.icc = NULL;

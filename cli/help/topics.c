@@ -375,7 +375,8 @@ static const char *const common_paragraphs[] = {
     "taken as Adobe's programs store them, with 0 for full ink. Size, "
     "resolution, number of samples and colour space of the image, where EXIF, XMP and other "
     "metadata repeat them, are those of the result. Places of a subject in EXIF move with the "
-    "pixels.",
+    "pixels. A GIF has texts as comments, XMP and the ICC profile of an RGB image, and a PNG has "
+    "IPTC and Photoshop's resources as a text, as exiftool reads them.",
     "The gain map of an HDR photograph (Ultra HDR, ISO 21496-1, Apple) is carried from JPEG to "
     "JPEG, as it is, if the picture is only encoded again or resized as a whole. It is turned with "
     "the picture by flips and quarter turns. It is dropped by name if tones or colours change or "

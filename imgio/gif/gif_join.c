@@ -9,7 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCREEN = 13, DESCRIPTOR = 10, EXTENSION = 0x21, KEEP = 1 << 2, CLEAR = 2 << 2 };
+enum {
+    SCREEN = 13,
+    DESCRIPTOR = 10,
+    EXTENSION = 0x21,
+    CONTROL = 0xf9,
+    KEEP = 1 << 2,
+    CLEAR = 2 << 2
+};
 
 static void measure(int *width, int *height, const unsigned char *bytes, size_t nbytes)
 {
@@ -17,6 +24,22 @@ static void measure(int *width, int *height, const unsigned char *bytes, size_t 
     *height = (int)gi_little16(bytes + 8);
 }
 
+static size_t palette_end(const unsigned char *bytes)
+{
+    return SCREEN + ((size_t)3 << ((bytes[10] & 7) + 1));
+}
+
+/* Returns the end of the extensions with texts, XMP and the profile, which follow the palette. */
+static size_t metadata_end(const unsigned char *bytes)
+{
+    size_t at = palette_end(bytes);
+    while (bytes[at] == EXTENSION && bytes[at + 1] != CONTROL)
+        for (at += 2; bytes[at++]; at += bytes[at - 1])
+            ;
+    return at;
+}
+
+/* `bytes` are the file of the first frame, whose metadata are those of the animation. */
 static enum gi_status begin(struct gi_joined *joined, const unsigned char *bytes,
                             struct gi_err *err)
 {
@@ -28,9 +51,11 @@ static enum gi_status begin(struct gi_joined *joined, const unsigned char *bytes
     loop[16] = (unsigned char)repeats;
     loop[17] = (unsigned char)(repeats >> 8);
     enum gi_status status = gi_buffer_append(&joined->file, head, sizeof head, err);
-    return status || joined->plays == 1
-               ? status
-               : gi_buffer_append(&joined->file, loop, sizeof loop, err); /* with its last 0 */
+    if (!status && joined->plays != 1)
+        status = gi_buffer_append(&joined->file, loop, sizeof loop, err); /* with its last 0 */
+    size_t from = palette_end(bytes);
+    return status ? status
+                  : gi_buffer_append(&joined->file, bytes + from, metadata_end(bytes) - from, err);
 }
 
 /* Returns the delay in 1/100 s. Delays are rounded so that no frame begins more than 5 ms early or
@@ -48,7 +73,7 @@ static int delay_of(const struct gi_joined *joined, int delay_ms)
 struct state {
     struct gi_image canvas; /* RGBA: what the frame is drawn on */
     struct gi_image frame;  /* RGBA: the picture after it is drawn */
-    struct gi_buffer whole; /* the file of the whole frame */
+    struct gi_buffer whole; /* the file of the whole frame, without metadata */
     struct gi_rect changed;
     int delay; /* 1/100 s */
 };
@@ -56,8 +81,7 @@ struct state {
 /* Returns whether the file of a frame has a transparent colour. */
 static bool has_transparency(const struct gi_buffer *file)
 {
-    size_t at = SCREEN + ((size_t)3 << ((file->at[10] & 7) + 1));
-    return file->at[at] == EXTENSION;
+    return file->at[palette_end(file->at)] == EXTENSION;
 }
 
 /* Appends the file of a frame, which has its palette in the place of the global one. */
@@ -65,7 +89,7 @@ static enum gi_status put(struct gi_joined *joined, const struct gi_buffer *file
                           struct gi_rect rect, int disposal, int delay, struct gi_err *err)
 {
     const unsigned char *bytes = file->at;
-    size_t palette = (size_t)3 << ((bytes[10] & 7) + 1), at = SCREEN + palette;
+    size_t at = palette_end(bytes), palette = at - SCREEN;
     unsigned char control[] = {EXTENSION, 0xf9, 4, (unsigned char)disposal, 0, 0, 0, 0};
     unsigned char descriptor[DESCRIPTOR] = {0x2c};
     const int places[] = {rect.left, rect.top, rect.width, rect.height};
@@ -177,7 +201,9 @@ static enum gi_status add(struct gi_joined *joined, const unsigned char *bytes, 
     s->frame = next;
     s->delay = delay_of(joined, delay_ms);
     s->whole.nbytes = 0;
-    return gi_buffer_append(&s->whole, bytes, nbytes, err);
+    status = gi_buffer_append(&s->whole, bytes, palette_end(bytes), err);
+    size_t at = metadata_end(bytes);
+    return status ? status : gi_buffer_append(&s->whole, bytes + at, nbytes - at, err);
 }
 
 static enum gi_status end(struct gi_joined *joined, struct gi_err *err)

@@ -1,4 +1,5 @@
-/* Walks the blocks of a GIF (GIF 89a, appendix B) and accounts for each of them.
+/* Walks the blocks of a GIF (GIF 89a, appendix B) and accounts for each of them, and writes those
+ * of texts, XMP and the ICC profile.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/gif/gif_parts.h"
@@ -21,7 +22,11 @@ enum {
     COMMENT = 0xfe,
     APPLICATION_LABEL = 0xff,
     PLAIN_TEXT = 1,
+    TRAILER = 258, /* bytes behind XMP */
 };
+
+/* First blocks of application extensions. */
+static const char profile_name[] = "\x0bICCRGBG1012", xmp_name[] = "\x0bXMP DataXMP";
 
 /* The rest of the file. */
 struct walk {
@@ -75,7 +80,7 @@ static void read_comment(struct walk *walk, const unsigned char *blocks, size_t 
 {
     unsigned char *text = join(walk, blocks, nbytes);
     if (text && nbytes)
-        gi_decode_add_text(walk->decode, "Comment", NULL, NULL, text, nbytes);
+        gi_decode_add_comment(walk->decode, text, nbytes);
     free(text);
 }
 
@@ -84,11 +89,10 @@ static void read_comment(struct walk *walk, const unsigned char *blocks, size_t 
  * to the end ("XMP Specification", part 3, 1.1.2). */
 static bool read_application(struct walk *walk, const unsigned char *blocks, size_t nbytes)
 {
-    enum { TRAILER = 258 };
     struct gi_metadata *metadata = walk->decode->metadata;
     const unsigned char *name = blocks + 1, *data = blocks + APPLICATION;
-    bool profile = memcmp(name, "ICCRGBG1012", 11) == 0;
-    if (memcmp(name, "XMP DataXMP", 11) == 0 && !metadata->xmp && walk->at - data > TRAILER) {
+    bool profile = memcmp(name, profile_name + 1, 11) == 0;
+    if (memcmp(name, xmp_name + 1, 11) == 0 && !metadata->xmp && walk->at - data > TRAILER) {
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, data,
                          (size_t)(walk->at - data) - TRAILER);
         return true;
@@ -255,4 +259,84 @@ void gi_gif_parts(struct gi_decode *decode)
         gi_decode_add_frames(decode, walk.frames ? walk.frames - 1 : 0, GI_MORE_FRAMES);
     if (more)
         gi_decode_add_trailing(decode, (uint64_t)(walk.at - bytes));
+}
+
+/* ---- writing ---- */
+
+/* Writes the bytes as sub-blocks. */
+static enum gi_status write_blocks(struct gi_sink *sink, const void *bytes, size_t n,
+                                   struct gi_err *err)
+{
+    enum { BLOCK = 255 };
+    const unsigned char *at = bytes;
+    enum gi_status status = GI_OK;
+    for (size_t each; n && !status; at += each, n -= each) {
+        each = n < BLOCK ? n : BLOCK;
+        const unsigned char length = (unsigned char)each;
+        status = gi_sink_write(sink, &length, 1, err);
+        if (!status)
+            status = gi_sink_write(sink, at, each, err);
+    }
+    return status;
+}
+
+/* Writes an extension, whose first block may be the name of an application. */
+static enum gi_status write_extension(struct gi_sink *sink, unsigned label, const char *name,
+                                      const void *bytes, size_t n, struct gi_err *err)
+{
+    const unsigned char head[] = {EXTENSION, (unsigned char)label};
+    enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
+    if (!status && name)
+        status = gi_sink_write(sink, name, APPLICATION, err);
+    if (!status)
+        status = write_blocks(sink, bytes, n, err);
+    return status ? status : gi_sink_write(sink, "", 1, err);
+}
+
+static enum gi_status write_text(struct gi_sink *sink, const struct gi_text *text,
+                                 struct gi_err *err)
+{
+    bool plain = strcmp(text->keyword, "Comment") == 0;
+    size_t head = plain ? 0 : strlen(text->keyword) + 2, n = strlen(text->text);
+    char *whole = malloc(head + n + 1);
+    if (!whole)
+        return gi_fail(err, GI_E_MEMORY, "out of memory for a text");
+    if (head)
+        snprintf(whole, head + 1, "%s: ", text->keyword);
+    memcpy(whole + head, text->text, n);
+    enum gi_status status =
+        head + n ? write_extension(sink, COMMENT, NULL, whole, head + n, err) : GI_OK;
+    free(whole);
+    return status;
+}
+
+static enum gi_status write_xmp(struct gi_sink *sink, const void *xmp, size_t n, struct gi_err *err)
+{
+    unsigned char head[2 + APPLICATION] = {EXTENSION, APPLICATION_LABEL}, trailer[TRAILER] = {1};
+    memcpy(head + 2, xmp_name, APPLICATION);
+    for (int i = 0; i < 256; i++)
+        trailer[1 + i] = (unsigned char)(255 - i);
+    enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
+    if (!status)
+        status = gi_sink_write(sink, xmp, n, err);
+    return status ? status : gi_sink_write(sink, trailer, sizeof trailer, err);
+}
+
+bool gi_gif_holds_xmp(const struct gi_metadata *metadata)
+{
+    return !memchr(metadata->xmp, 0, metadata->xmp_nbytes);
+}
+
+enum gi_status gi_gif_write_metadata(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                     struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    if (metadata->icc)
+        status = write_extension(sink, APPLICATION_LABEL, profile_name, metadata->icc,
+                                 metadata->icc_nbytes, err);
+    if (!status && metadata->xmp && gi_gif_holds_xmp(metadata))
+        status = write_xmp(sink, metadata->xmp, metadata->xmp_nbytes, err);
+    for (int i = 0; i < metadata->ntexts && !status; i++)
+        status = write_text(sink, &metadata->texts[i], err);
+    return status;
 }

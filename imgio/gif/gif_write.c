@@ -3,6 +3,7 @@
  * which the palette has one entry. Bytes depend on giflib's version.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/gif/gif_parts.h"
 #include "imgio/median_cut.h"
 #include "imgio/png/png_palette.h"
 
@@ -134,14 +135,22 @@ static ColorMapObject *make_map(const struct gi_png_coding *coding)
     return gif.GifMakeMapObject(n, colors);
 }
 
+static bool put_metadata(struct writer *w, const struct gi_metadata *metadata)
+{
+    if (metadata && !w->status)
+        w->status = gi_gif_write_metadata(w->sink, metadata, w->err);
+    return !w->status;
+}
+
 static bool put_image(GifFileType *file, const struct gi_image *indices,
-                      const struct gi_png_coding *coding)
+                      const struct gi_png_coding *coding, const struct gi_metadata *metadata)
 {
     /* The transparent colour is the first one, as its alpha is the lowest. */
     const GifByteType control[] = {1, 0, 0, 0};
     int width = indices->width, height = indices->height;
     ColorMapObject *map = make_map(coding);
     bool ok = map && gif.EGifPutScreenDesc(file, width, height, 8, 0, map) == GIF_OK;
+    ok = ok && put_metadata(file->UserData, metadata);
     if (ok && coding->colors[0][3] == 0)
         ok = gif.EGifPutExtension(file, GRAPHICS_EXT_FUNC_CODE, sizeof control, control) == GIF_OK;
     ok = ok && gif.EGifPutImageDesc(file, 0, 0, width, height, false, NULL) == GIF_OK;
@@ -169,7 +178,7 @@ enum gi_status gi_gif_encode(struct gi_sink *sink, const struct gi_image *image,
     bool ok = file;
     if (file) {
         gif.EGifSetGifVersion(file, true);
-        ok = put_image(file, &indices, &coding);
+        ok = put_image(file, &indices, &coding, metadata);
         ok = gif.EGifCloseFile(file, &code) == GIF_OK && ok;
     }
     gi_image_free(&indices);

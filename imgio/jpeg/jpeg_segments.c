@@ -127,32 +127,11 @@ static void add_rest_of_used(struct walk *walk, int marker, const struct kind *k
         add_lost(walk, marker, "a part of an ICC profile", n);
 }
 
-/* Stores a comment as a text. If the comment is "Keyword: ...", as gi_jpeg_encode() writes it, and
- * the keyword is known, the text gets that keyword. */
-static void add_comment(struct walk *walk, const char *bytes, size_t n)
-{
-    struct gi_decode *decode = walk->decode;
-    bool kept = true;
-    size_t head = 0;
-    for (const char *const *word = gi_jpeg_keywords; *word && !head; word++) {
-        size_t length = strlen(*word);
-        if (n > length + 2 && memcmp(bytes, *word, length) == 0 &&
-            memcmp(bytes + length, ": ", 2) == 0) {
-            head = length + 2;
-            kept = gi_decode_add_text(decode, *word, NULL, NULL, bytes + head, n - head);
-        }
-    }
-    if (!head)
-        kept = gi_decode_add_text(decode, "Comment", NULL, NULL, bytes, n);
-    if (!kept)
-        add_lost(walk, GI_JPEG_COM, "comment (more text than is kept)", n);
-}
-
 static void account(struct walk *walk, int marker, const unsigned char *bytes, size_t n)
 {
     const struct kind *kind = kind_of(marker, bytes, n);
-    if (marker == GI_JPEG_COM)
-        add_comment(walk, (const char *)bytes, n);
+    if (marker == GI_JPEG_COM && !gi_decode_add_comment(walk->decode, bytes, n))
+        add_lost(walk, GI_JPEG_COM, "comment (more text than is kept)", n);
     if (marker < APP0 || marker > APP15)
         return;
     if (kind && kind->used)

@@ -30,11 +30,6 @@ enum {
     EOI_NBYTES = 2,
 };
 
-/* The keywords that PNG defines (third edition, 11.3.3.1). */
-const char *const gi_jpeg_keywords[] = {"Title",         "Author",     "Description", "Copyright",
-                                        "Software",      "Disclaimer", "Warning",     "Source",
-                                        "Creation Time", NULL};
-
 struct writer {
     struct gi_sink *sink;         /* NULL if only a frame is made */
     const struct gi_image *image; /* its shape */

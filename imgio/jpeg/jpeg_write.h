@@ -10,10 +10,6 @@
 /* Maximum bytes of EXIF, of XMP or of a text, so that each fits in one segment with its header. */
 enum { GI_JPEG_METADATA_MAX = 65500 };
 
-/* Keywords that gi_jpeg_encode() writes before a comment ("Author: "), and that the decoder
- * recognises there. */
-extern const char *const gi_jpeg_keywords[];
-
 /* gi_format.resolution_loss: JFIF stores integers per inch or cm. */
 const char *gi_jpeg_resolution_loss(const struct gi_metadata *metadata);
 

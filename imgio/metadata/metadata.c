@@ -296,6 +296,22 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     return true;
 }
 
+bool gi_decode_add_comment(struct gi_decode *decode, const void *comment, size_t n)
+{
+    /* The keywords that PNG defines (third edition, 11.3.3.1). */
+    static const char *const keywords[] = {"Title",     "Author",   "Description",
+                                           "Copyright", "Software", "Disclaimer",
+                                           "Warning",   "Source",   "Creation Time"};
+    const char *bytes = comment;
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+        size_t head = strlen(keywords[i]) + 2;
+        if (n > head && memcmp(bytes, keywords[i], head - 2) == 0 &&
+            memcmp(bytes + head - 2, ": ", 2) == 0)
+            return gi_decode_add_text(decode, keywords[i], NULL, NULL, bytes + head, n - head);
+    }
+    return gi_decode_add_text(decode, "Comment", NULL, NULL, bytes, n);
+}
+
 int gi_metadata_orientation(struct gi_metadata *metadata)
 {
     if (gi_exif_has_orientation(metadata->exif, metadata->exif_nbytes) || !metadata->xmp)

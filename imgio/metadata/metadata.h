@@ -20,6 +20,10 @@ enum {
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
                         const char *translated, const void *bytes, size_t n);
 
+/* The same for a comment of a format without keywords. If it is "Author: ...", as the writers of
+ * such formats begin a text, with one of PNG's keywords, the text gets that keyword. */
+bool gi_decode_add_comment(struct gi_decode *decode, const void *comment, size_t n);
+
 /* Returns `n` bytes, up to the first zero, as UTF-8 text, which the caller frees. Bytes that are
  * not UTF-8 are read as Latin-1. Returns NULL if memory ran out. */
 char *gi_text_utf8(const void *bytes, size_t n);

@@ -1,8 +1,10 @@
-"""GIFs that are written, as Pillow reads them: exact colours up to 256, median cut above, one transparent entry, limits.
+"""GIFs that are written, as Pillow reads them: exact colours up to 256, median cut above, one transparent entry, limits, texts,
+XMP and ICC profiles.
 
-Sources: imgio/gif/gif_write.c imgio/median_cut.* imgio/losses.c imgio/png/png_palette.*
+Sources: imgio/gif/gif_write.c imgio/gif/gif_parts.c imgio/median_cut.* imgio/losses.c imgio/png/png_palette.*
 """
 from _common import Checks, need, np, read, write
+from _tags import compose
 
 (Image,) = need("PIL.Image")
 c = Checks()
@@ -63,4 +65,42 @@ got = c.result("convert", c.path("wide.pgm"), c.path("wide.gif"))
 c.check("too wide", got.returncode == 1 and "GIF holds at most 65535 a side" in got.stderr, got.stderr)
 piped = c.run("flip", "--v", c.path("in.pam"), "gif:-", "--background", "white")
 c.check("a pipe", piped == open(made, "rb").read())
+
+
+def tiff(channels, more):
+    """A TIFF of 2 x 1 pixels with further tags."""
+    own = [(256, 3, [2]), (257, 3, [1]), (258, 3, [8] * channels), (259, 3, [1]), (262, 3, [1 if channels == 1 else 2]), (273, 4, [8]),
+           (277, 3, [channels]), (278, 3, [1]), (279, 4, [2 * channels])]
+    with open(c.path("in.tif"), "wb") as f:
+        f.write(compose(own + more, data=bytes(range(2 * channels))))
+    got = c.result("convert", c.path("in.tif"), c.path("made.gif"))
+    with Image.open(c.path("made.gif")) as made:
+        made.load()
+        return made.info, got.stderr
+
+
+def profile(model):
+    body = bytearray(300)
+    body[:4], body[8], body[12:24], body[36:40] = (300).to_bytes(4, "big"), 2, b"mntr" + model + b"XYZ ", b"acsp"
+    return bytes(body)
+
+
+for n in 1, 254, 255, 256, 510, 70000:
+    text = bytes(97 + i % 26 for i in range(n))
+    info, said = tiff(3, [(270, 2, text + b"\0"), (315, 2, b"Jos\xc3\xa9\0")])
+    c.check(f"a text of {n} bytes", b"Description: " + text in info["comment"] and b"Author: Jos\xc3\xa9" in info["comment"] and said == "", said)
+    c.run("convert", c.path("made.gif"), c.path("back.png"), "--strict")
+    with Image.open(c.path("back.png")) as back:
+        c.check(f"a text of {n} bytes, read by ourselves", back.text == {"Description": text.decode(), "Author": "José"})
+info, said = tiff(3, [(700, 1, b"<x:xmpmeta/>" + bytes(range(1, 256)))])
+c.check("XMP", said == "" and b"<x:xmpmeta/>" + bytes(range(1, 256)) in open(c.path("made.gif"), "rb").read(), said)
+info, said = tiff(3, [(700, 1, "\ufeff<x:xmpmeta/>".encode("utf-16-le"))])
+c.check("XMP in UTF-16 is named", "gif cannot hold XMP" in said, said)
+info, said = tiff(3, [(34675, 7, profile(b"RGB "))])
+blocks = b"\xff" + profile(b"RGB ")[:255] + b"\x2d" + profile(b"RGB ")[255:] + b"\0"
+c.check("a profile", b"!\xff\x0bICCRGBG1012" + blocks in open(c.path("made.gif"), "rb").read() and said == "", said)
+info, said = tiff(1, [(34675, 7, profile(b"GRAY"))])
+c.check("a gray profile is named", b"ICCRGBG1012" not in open(c.path("made.gif"), "rb").read() and "gif cannot hold an ICC profile of another colour model" in said, said)
+got = c.result("convert", c.path("in.tif"), c.path("gray.webp"))
+c.check("also in WebP", got.returncode != 0 or "webp cannot hold an ICC profile of another colour model" in got.stderr, got.stderr)
 c.end()

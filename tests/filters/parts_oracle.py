@@ -255,7 +255,7 @@ class Webp:
 
 
 class Gif:
-    suffix, writes = "gif", None
+    suffix = writes = "gif"
 
     @staticmethod
     def blocks(data):
@@ -282,6 +282,10 @@ class Gif:
                 name = rng.choice([b"NETSCAPE2.0", b"FRACTINT012", b"ABCDEFGHIJK"])
                 made.append(Part(None, f"application extension {name.decode()}",
                                  b"!\xff\x0b" + name + self.blocks(data), place))
+            elif roll == 3 and rng.randrange(2):
+                data = b"<x:xmpmeta/>" + b" " * rng.randrange(400)
+                if not any(p.name == "XMP" for p in made):
+                    made.append(Part(("xmp", data), "XMP", b"!\xff\x0bXMP DataXMP" + data + bytes([1, *range(255, -1, -1), 0]), place))
             elif roll == 3:
                 made.append(Part(None, "plain text extension", b"!\x01" + self.blocks(b"x" * 12 + data), place))
             else:
@@ -301,6 +305,34 @@ class Gif:
         at = [b"".join(p.bytes for p in parts if p.place == i) for i in range(3)]
         more = {p.place: p.bytes for p in parts}.get("more")
         return b"GIF89a" + struct.pack("<HHBBB", 2, 2, 0, 0, 0) + at[0] + self.image(more) + at[1] + b";" + at[2]
+
+    @staticmethod
+    def joined(data, at):
+        """The data of sub-blocks, and the place behind their end."""
+        made = b""
+        while data[at]:
+            made += data[at + 1:at + 1 + data[at]]
+            at += 1 + data[at]
+        return made, at + 1
+
+    def items(self, data):
+        at, found = 13 + (3 << (data[10] & 7) + 1 if data[10] & 128 else 0), set()
+        while data[at] != ord(";"):
+            start = at
+            if data[at] == ord("!"):
+                body, at = self.joined(data, at + 2)
+                if data[start + 1] == 0xfe:
+                    found |= {("text", "", body.decode()), ("language", b"\0\0" + body.removeprefix(b"Author: "))}
+                if body.startswith(b"ICCRGBG1012"):
+                    found.add(("icc", body[11:]))
+                if body.startswith(b"XMP DataXMP"):
+                    assert data[at - 258:at] == bytes([1, *range(255, -1, -1), 0])
+                    found.add(("xmp", data[start + 14:at - 258]))
+            else:
+                flags = data[at + 9]
+                _, at = self.joined(data, at + 11 + (3 << (flags & 7) + 1 if flags & 128 else 0))
+        assert at == len(data) - 1
+        return found
 
 
 def tail(rng):
@@ -795,7 +827,7 @@ def test(files, output):
         for part in parts:
             what = f"{name} to {output.writes}: {part.name or part.info}"
             named = names_part(said, part) or ("after the first" in part.name and name.endswith("gif") and
-                                               output.writes in ("png", "webp", "ppm", "pam", "tiff"))  # those hold all frames
+                                               output.writes in ("png", "webp", "gif", "ppm", "pam", "tiff"))  # those hold all frames
             c.check(f"{what} is held or named", part.silent or holds(held, part.item) or named or " more" in said,
                     f"{said!r} {part}")
             if "texts" not in part.name:  # which may be others
