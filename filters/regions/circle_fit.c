@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "filters/regions/circles.h"
+#include "kernels/kernels.h"
 
-enum { STEPS = 6, SECTORS_MAX = 4096 };
+enum { STEPS = 6, SECTORS_MAX = 4096, BAND = 64 /* rows */ };
 
 static const double elongated = 0.3; /* smallest difference of the axes' moments over their sum */
 static const double aligned = 0.9;   /* cosine of the largest angle between normal and radius */
@@ -39,25 +40,59 @@ static bool find_normal(struct gi_edge_normal *normal, const struct gi_edge_pixe
     return xx + yy > 0 && length >= elongated * (xx + yy);
 }
 
-enum gi_status gi_edge_normals_find(struct gi_edge_normals *normals,
+/* The work of threads on bands of rows. rows[y] of the normals is the index of the first edge pixel
+ * of row y, from which on the row's normals are stored. */
+struct finding {
+    const struct gi_edge_normals *normals;
+    int reach;
+    uint64_t *found; /* number of normals per row */
+};
+
+static void find_normals(void *arg, int index, void *scratch)
+{
+    const struct finding *finding = arg;
+    const struct gi_edge_normals *to = finding->normals;
+    const struct gi_edge_pixels *edges = to->edges;
+    const int top = index * BAND, bottom = edges->height - top < BAND ? edges->height : top + BAND;
+    for (int y = top; y < bottom; y++) {
+        uint64_t n = to->rows[y];
+        for (uint64_t i = n; i < to->rows[y + 1]; i++)
+            n += find_normal(&to->normals[n], edges, edges->pixels[i], finding->reach);
+        finding->found[y] = n - to->rows[y];
+    }
+}
+
+enum gi_status gi_edge_normals_find(struct gi_queue *queue, struct gi_edge_normals *normals,
                                     const struct gi_edge_pixels *edges, int reach,
                                     struct gi_err *err)
 {
-    *normals = (struct gi_edge_normals){
-        .edges = edges,
-        .normals = malloc(((size_t)edges->n + 1) * sizeof *normals->normals),
-        .rows = malloc(((size_t)edges->height + 1) * sizeof *normals->rows)};
-    if (!normals->normals || !normals->rows)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %llu edge pixels",
-                       (unsigned long long)edges->n);
-    uint64_t i = 0;
-    for (int y = 0; y <= edges->height; y++) {
-        normals->rows[y] = normals->n;
-        for (; i < edges->n && edges->pixels[i].y == y; i++)
-            normals->n +=
-                find_normal(&normals->normals[normals->n], edges, edges->pixels[i], reach);
+    const size_t height = (size_t)edges->height;
+    *normals =
+        (struct gi_edge_normals){.edges = edges,
+                                 .normals = malloc((edges->n + 1) * sizeof *normals->normals),
+                                 .rows = malloc((height + 1) * sizeof *normals->rows)};
+    const struct finding finding = {normals, reach, malloc((height + 1) * sizeof *finding.found)};
+    enum gi_status status = GI_OK;
+    if (!normals->normals || !normals->rows || !finding.found)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: %llu edge pixels",
+                         (unsigned long long)edges->n);
+    for (uint64_t y = 0, i = 0; y <= height && !status; y++) {
+        while (i < edges->n && (uint64_t)edges->pixels[i].y < y)
+            i++;
+        normals->rows[y] = i;
     }
-    return GI_OK;
+    if (!status)
+        status = queue->k->jobs(queue, (edges->height - 1) / BAND + 1, find_normals,
+                                (void *)(uintptr_t)&finding, 0, err);
+    for (size_t y = 0; y <= height && !status; y++) {
+        const uint64_t from = normals->rows[y], n = y < height ? finding.found[y] : 0;
+        memmove(&normals->normals[normals->n], &normals->normals[from],
+                n * sizeof *normals->normals);
+        normals->rows[y] = normals->n;
+        normals->n += n;
+    }
+    free(finding.found);
+    return status;
 }
 
 void gi_edge_normals_free(struct gi_edge_normals *normals)
@@ -104,8 +139,10 @@ static void begin_row(struct walk *walk)
     const double dy = walk->row - walk->y;
     if (walk->row >= walk->bottom)
         return;
-    walk->half = sqrt(fmax(0, walk->most * walk->most - dy * dy));
-    walk->inner = sqrt(fmax(0, walk->least * walk->least - dy * dy));
+    const double most = walk->most * walk->most - dy * dy;
+    const double least = walk->least * walk->least - dy * dy;
+    walk->half = most > 0 ? sqrt(most) : 0;
+    walk->inner = least > 0 ? sqrt(least) : 0;
     walk->i = first_from(walk->normals, walk->row, walk->x - walk->half);
 }
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filters/tone/luma.h"
 #include "kernels/kernels.h"
@@ -16,6 +17,8 @@ enum {
     CENTRES_PER_AREA = 4, /* the same, per square of the smallest radius */
     REACH_MIN = 3,        /* of the pixels that a direction is found from */
     REACH_MAX = 6,
+    RADII_PER_BAND = 4,
+    BANDS_MAX = 64,
 };
 
 /* A cell of the accumulator covers the error of a centre: the error of a direction, about 1/40,
@@ -92,31 +95,68 @@ static enum gi_status accumulator_make(struct accumulator *to, const struct gi_i
     to->side = fmax(1, p->max_radius / radius_per_cell);
     to->across = (int)((src->width - 0.5) / to->side) + 1;
     to->down = (int)((src->height - 0.5) / to->side) + 1;
-    to->votes = calloc(((size_t)to->across + 2) * ((size_t)to->down + 2), sizeof *to->votes);
+    to->votes = gi_samples_alloc(((size_t)to->across + 2) * ((size_t)to->down + 2) *
+                                 sizeof *to->votes); /* cleared by vote_band() */
     return to->votes ? GI_OK
                      : gi_fail(err, GI_E_MEMORY, "out of memory: an accumulator of %d x %d cells",
                                to->across, to->down);
 }
 
-/* Each edge pixel votes for the cells across its edge in both directions, once for each cell. */
-static void vote(const struct accumulator *to, const struct gi_edge_normals *normals,
-                 const struct gi_circles_params *p)
+/* The work of threads, which vote for a band of rows of the accumulator each. */
+struct voting {
+    const struct accumulator *to;
+    const struct gi_edge_normals *normals;
+    const struct gi_circles_params *p;
+    int nbands;
+};
+
+/* An edge pixel votes for the cells across its edge in both directions, once for each cell of the
+ * rows top to bottom - 1. */
+static void vote(const struct voting *voting, const struct gi_edge_normal *at, int top, int bottom)
 {
-    for (uint64_t i = 0; i < normals->n; i++) {
-        const struct gi_edge_normal *at = &normals->normals[i];
-        for (int sign = -1; sign <= 1; sign += 2) {
-            int32_t *before = NULL;
-            for (double r = p->min_radius; r <= p->max_radius + 0.5; r += to->side) {
-                const double x = (at->x + sign * r * at->across_x + 0.5) / to->side;
-                const double y = (at->y + sign * r * at->across_y + 0.5) / to->side;
-                if (!(x >= 0 && x < to->across && y >= 0 && y < to->down))
-                    break;
-                int32_t *now = cell(to, (int)x, (int)y);
+    const struct accumulator *to = voting->to;
+    const struct gi_circles_params *p = voting->p;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        int32_t *before = NULL;
+        for (double r = p->min_radius; r <= p->max_radius + 0.5; r += to->side) {
+            const double x = (at->x + sign * r * at->across_x + 0.5) / to->side;
+            const double y = (at->y + sign * r * at->across_y + 0.5) / to->side;
+            if (!(x >= 0 && x < to->across && y >= 0 && y < to->down))
+                break;
+            int32_t *now = cell(to, (int)x, (int)y);
+            if ((int)y >= top && (int)y < bottom)
                 *now += now != before;
-                before = now;
-            }
+            before = now;
         }
     }
+}
+
+/* Clears a band of the accumulator, and lets the edge pixels vote for it that are near enough. */
+static void vote_band(void *arg, int index, void *scratch)
+{
+    const struct voting *voting = arg;
+    const struct accumulator *to = voting->to;
+    const int top = (int)((int64_t)to->down * index / voting->nbands);
+    const int bottom = (int)((int64_t)to->down * (index + 1) / voting->nbands);
+    const int first = index ? top : -1, last = index + 1 < voting->nbands ? bottom : bottom + 1;
+    memset(cell(to, -1, first), 0,
+           (size_t)(last - first) * ((size_t)to->across + 2) * sizeof *to->votes);
+    const double height = voting->normals->edges->height, reach = voting->p->max_radius + 3;
+    const int y0 = (int)fmin(height, fmax(0, top * to->side - reach));
+    const int y1 = (int)fmin(height, bottom * to->side + reach);
+    const uint64_t end = voting->normals->rows[y1];
+    for (uint64_t i = voting->normals->rows[y0]; i < end; i++)
+        vote(voting, &voting->normals->normals[i], top, bottom);
+}
+
+static enum gi_status vote_all(struct gi_queue *queue, const struct accumulator *to,
+                               const struct gi_edge_normals *normals,
+                               const struct gi_circles_params *p, struct gi_err *err)
+{
+    /* Edge pixels between two bands vote in both, so that bands are as high as several radii. */
+    const double fit = to->down * to->side / (RADII_PER_BAND * p->max_radius);
+    struct voting voting = {to, normals, p, (int)fmin(BANDS_MAX, fmax(1, fit))};
+    return queue->k->jobs(queue, voting.nbands, vote_band, &voting, 0, err);
 }
 
 static int by_centre_votes(const void *first, const void *second)
@@ -180,38 +220,69 @@ static enum gi_status find_centres(struct centre **centres, size_t *n,
 
 /* ---- circles ---- */
 
+/* The work of threads, which test a centre each. */
+struct testing {
+    const struct centre *centres;
+    const struct gi_edge_normals *normals;
+    const struct gi_circles_params *p;
+    double away;
+    struct gi_circle *circles; /* their votes are 0 if there is no circle */
+};
+
+static void test_centre(void *arg, int index, void *scratch)
+{
+    const struct testing *testing = arg;
+    const struct centre *centre = &testing->centres[index];
+    struct gi_circle *circle = &testing->circles[index];
+    if (!gi_circle_fit(circle, scratch, testing->normals, centre->x, centre->y, testing->away,
+                       testing->p))
+        circle->votes = 0;
+}
+
+/* Adds the circles around `n` centres. */
+static enum gi_status test_all(struct gi_queue *queue, struct gi_circles *circles,
+                               const struct testing *testing, size_t n, struct gi_err *err)
+{
+    struct testing work = *testing;
+    const size_t nbytes = ((size_t)testing->p->max_radius + 4) * sizeof(int);
+    struct gi_circle *larger =
+        realloc(circles->circles, ((size_t)circles->n + n + 1) * sizeof *larger);
+    if (!larger)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu circles", n);
+    circles->circles = larger;
+    work.circles = &larger[circles->n];
+    enum gi_status status = GI_OK;
+    if (n)
+        status = queue->k->jobs(queue, (int)n, test_centre, &work, nbytes, err);
+    for (size_t i = 0; i < n && !status; i++)
+        if (work.circles[i].votes)
+            larger[circles->n++] = work.circles[i];
+    return status;
+}
+
 /* Adds the circles of one octave of radii. */
-static enum gi_status find_octave(struct gi_circles *circles, const struct gi_edge_pixels *edges,
-                                  const struct gi_image *src, const struct gi_circles_params *p,
-                                  struct gi_err *err)
+static enum gi_status find_octave(struct gi_queue *queue, struct gi_circles *circles,
+                                  const struct gi_edge_pixels *edges, const struct gi_image *src,
+                                  const struct gi_circles_params *p, struct gi_err *err)
 {
     const int reach = (int)fmin(REACH_MAX, fmax(REACH_MIN, p->min_radius / 2));
     struct gi_edge_normals normals;
     struct accumulator to = {0};
     struct centre *centres = NULL;
     size_t n = 0;
-    int *counts = malloc(((size_t)p->max_radius + 4) * sizeof *counts);
-    enum gi_status status = gi_edge_normals_find(&normals, edges, reach, err);
-    if (!status && !counts)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: radii up to %g", p->max_radius);
+    enum gi_status status = gi_edge_normals_find(queue, &normals, edges, reach, err);
     if (!status)
         status = accumulator_make(&to, src, p, err);
-    if (!status) {
-        vote(&to, &normals, p);
+    if (!status)
+        status = vote_all(queue, &to, &normals, p, err);
+    if (!status)
         status = find_centres(&centres, &n, &to, p, err);
-    }
-    struct gi_circle *larger =
-        status ? NULL : realloc(circles->circles, ((size_t)circles->n + n + 1) * sizeof *larger);
-    if (!status && !larger)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu circles", n);
-    circles->circles = larger ? larger : circles->circles;
-    for (size_t i = 0; i < n && !status; i++)
-        circles->n += gi_circle_fit(&circles->circles[circles->n], counts, &normals, centres[i].x,
-                                    centres[i].y, 1 + 1.5 * to.side, p);
+    const struct testing testing = {centres, &normals, p, 1 + 1.5 * to.side, NULL};
+    if (!status)
+        status = test_all(queue, circles, &testing, n, err);
     gi_edge_normals_free(&normals);
     free(to.votes);
     free(centres);
-    free(counts);
     return status;
 }
 
@@ -230,6 +301,7 @@ static int by_votes(const void *first, const void *second)
 /* Leaves out circles that are too near to a better one, or that are the same. */
 static void space(struct gi_circles *circles, double distance)
 {
+    const double reach = fmax(distance, 2) + 1; /* beyond it, rounding included, none is near */
     uint64_t n = 0;
     for (uint64_t i = 0; i < circles->n; i++) {
         const struct gi_circle circle = circles->circles[i];
@@ -237,6 +309,8 @@ static void space(struct gi_circles *circles, double distance)
         for (uint64_t j = 0; j < n && !near; j++) {
             const struct gi_circle *other = &circles->circles[j];
             const double dx = other->x - circle.x, dy = other->y - circle.y;
+            if (fabs(dx) > reach || fabs(dy) > reach)
+                continue;
             const double away = sqrt(dx * dx + dy * dy);
             near = away < distance || (away < 2 && fabs(other->radius - circle.radius) < 2);
         }
@@ -269,7 +343,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     for (double r = p.min_radius; r <= p.max_radius && !status && edges.n; r *= 2) {
         octave.min_radius = r;
         octave.max_radius = fmin(2 * r, p.max_radius);
-        status = find_octave(circles, &edges, srcs, &octave, err);
+        status = find_octave(queue, circles, &edges, srcs, &octave, err);
     }
     circles->nedges = edges.n;
     gi_edge_pixels_free(&edges);

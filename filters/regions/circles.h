@@ -42,7 +42,7 @@ struct gi_edge_normals {
 
 /* Finds the directions as the minor axis of the edge pixels at most `reach` columns and rows away.
  * Free with gi_edge_normals_free(), also after an error. Errors: GI_E_MEMORY. */
-enum gi_status gi_edge_normals_find(struct gi_edge_normals *normals,
+enum gi_status gi_edge_normals_find(struct gi_queue *queue, struct gi_edge_normals *normals,
                                     const struct gi_edge_pixels *edges, int reach,
                                     struct gi_err *err);
 void gi_edge_normals_free(struct gi_edge_normals *normals);
