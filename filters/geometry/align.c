@@ -239,13 +239,15 @@ static enum gi_status refine_ecc(struct gi_align *found, const struct gi_align_p
 }
 
 /* Finds rotation, scale and shift, and inverts them. */
-static enum gi_status align_similarity(struct gi_align *found, const struct gi_align_params *p,
+static enum gi_status align_similarity(struct gi_queue *queue, struct gi_align *found,
+                                       const struct gi_align_params *p,
                                        const struct gi_align_pyramid *image,
                                        const struct gi_align_pyramid *reference, struct gi_err *err)
 {
     struct gi_similarity seen;
-    enum gi_status status = gi_align_similarity(
-        &seen, &found->score, image->levels, reference->levels, image->n, p->rotate, p->scale, err);
+    enum gi_status status =
+        gi_align_similarity(queue, &seen, &found->score, image->levels, reference->levels, image->n,
+                            p->rotate, p->scale, err);
     if (status)
         return status;
     double complex turn = 1 / seen.turn, shift = -turn * seen.shift;
@@ -265,7 +267,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     if (!status)
         status = gi_align_pyramid_make(queue, &reference, &srcs[1], err);
     if (!status && (p->rotate || p->scale)) {
-        status = align_similarity(found, p, &image, &reference, err);
+        status = align_similarity(queue, found, p, &image, &reference, err);
     } else if (!status) {
         status = align(found, &image, &reference, err);
     }

@@ -102,14 +102,6 @@ double gi_align_score(const struct gi_align_equations *e)
     return norm > 0 && isfinite(score) ? score : 0;
 }
 
-void gi_align_cubic(double w[4], double t)
-{
-    w[0] = ((-0.5 * t + 1) * t - 0.5) * t;
-    w[1] = (1.5 * t - 2.5) * t * t + 1;
-    w[2] = ((-1.5 * t + 2) * t + 0.5) * t;
-    w[3] = (0.5 * t - 0.5) * t * t;
-}
-
 void gi_align_cubic_slope(double w[4], double t)
 {
     w[0] = (-1.5 * t + 2) * t - 0.5;

@@ -32,6 +32,13 @@ double gi_align_score(const struct gi_align_equations *e);
 
 /* Weights of cubic interpolation (Keys, a = -0.5) at the fraction t behind the second of four
  * samples. */
-void gi_align_cubic(double w[4], double t);
+static inline void gi_align_cubic(double w[4], double t)
+{
+    w[0] = ((-0.5 * t + 1) * t - 0.5) * t;
+    w[1] = (1.5 * t - 2.5) * t * t + 1;
+    w[2] = ((-1.5 * t + 2) * t + 0.5) * t;
+    w[3] = (0.5 * t - 0.5) * t * t;
+}
+
 /* The derivatives of these weights by t. */
 void gi_align_cubic_slope(double w[4], double t);

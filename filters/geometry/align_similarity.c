@@ -1,32 +1,60 @@
 /* Registration of rotation, scale and shift: candidates from features of a small level are refined
- * by Gauss-Newton steps, and the best one then on all larger levels.
+ * by Gauss-Newton steps, and the best one then on all larger levels. Threads see the rows of the
+ * image, and add a part of the matrix each; every sum has the order of the pixels.
  * SPDX-License-Identifier: MIT */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3") /* sums of a pixel by vectors */
+#endif
+
 #include "filters/geometry/align_similarity.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filters/geometry/align_equations.h"
 #include "filters/geometry/align_features.h"
 #include "kernels/fourier.h"
 #include "kernels/elementary.h"
+#include "kernels/kernels.h"
 
 enum {
     SEARCH_SIDE = 256, /* candidates are sought on the first level whose shorter side is below */
     REGION_MAX = 1024, /* pixels along a side that a step looks at */
     STEPS_MAX = 30,
     PART_MIN = 5, /* a fifth of the region has to be inside the image */
+    BAND = 16,    /* rows that a thread sees at a time */
 };
+
+/* Members of the equation of a pixel: slopes by shift, scale and angle, then the factors of the
+ * gain, the offset and the right side. A thread adds two rows of the matrix. */
+enum { SLOPE_X, SLOPE_Y, SLOPE_SCALE, SLOPE_ANGLE, GAIN, OFFSET, RIGHT, MEMBERS = 8, ROWS = 2 };
 
 #define ENOUGH 0.9 /* score after which the search ends */
 
-/* A level of both images, with the smaller ones behind it, the unknowns, and memory for three rows
- * of a region. */
+/* A level of both images, with the smaller ones behind it, the unknowns, and memory for a region
+ * and the pixels around it. */
 struct job {
+    struct gi_queue *queue;
     const struct gi_image *image, *reference;
     bool rotates, scales;
-    double *rows;
+    double *region;
 };
+
+/* The middle region of the reference, from (x0, y0) on, as the image shows it, and the sums of its
+ * equations. */
+struct region {
+    const struct job *job;
+    const struct gi_similarity *seen;
+    int x0, y0, w, h;
+    double a[GI_ALIGN_UNKNOWNS_MAX][MEMBERS];
+    double n, p, pp, v, vv, pv; /* as in struct gi_align_equations */
+};
+
+static double *row_of(const struct region *r, int y)
+{
+    return r->job->region + (ptrdiff_t)(y - r->y0 + 1) * (r->w + 2);
+}
 
 /* Returns the image at a place, by cubic interpolation, or NaN outside. */
 static double value_at(const struct gi_image *image, double complex at)
@@ -45,51 +73,94 @@ static double value_at(const struct gi_image *image, double complex at)
     return sum;
 }
 
-/* Fills a row of the image as the transform sees it, for pixels x0 - 1 to x1 of row y. */
-static void see_row(double *row, const struct gi_image *image, const struct gi_similarity *seen,
-                    int x0, int x1, int y)
+/* Fills rows with the image as the transform sees it, also beside the region. */
+static void see_rows(void *arg, int index, void *scratch)
 {
-    for (int x = x0 - 1; x <= x1; x++)
-        row[x - x0 + 1] = value_at(image, seen->turn * (x + I * y) + seen->shift);
+    const struct region *r = arg;
+    const int top = r->y0 - 1 + index * BAND, end = r->y0 + r->h + 1;
+    for (int y = top; y < end && y < top + BAND; y++)
+        for (int x = r->x0 - 1; x <= r->x0 + r->w; x++)
+            row_of(r, y)[x - r->x0 + 1] =
+                value_at(r->job->image, r->seen->turn * (x + I * y) + r->seen->shift);
 }
 
-/* Adds the equations of all pixels of the middle region whose neighbours are in the image. The
- * slopes are those of a further transform of the reference about its middle, whose unknowns are the
- * shift, the scale minus 1 and the angle. Returns whether enough pixels were found. */
+/* Adds the rows `first` and `first` + 1 of the matrix, of all pixels whose neighbours are in the
+ * image, and with the first ones the other sums. The slopes are those of a further transform of the
+ * reference about its middle, whose unknowns are the shift, the scale minus 1 and the angle. The
+ * function is inline, so that `first` is a constant. */
+static inline __attribute__((always_inline)) void add_rows(struct region *r, int first)
+{
+    const struct gi_image *reference = r->job->reference;
+    const double cx = (reference->width - 1) / 2.0, cy = (reference->height - 1) / 2.0;
+    double sums[ROWS][MEMBERS] = {{0}}, n = 0, ps = 0, pp = 0, vs = 0, vv = 0, pv = 0;
+    for (int y = r->y0; y < r->y0 + r->h; y++) {
+        const float *p = gi_row(reference, y);
+        const double *row = row_of(r, y), *above = row_of(r, y - 1), *below = row_of(r, y + 1);
+        for (int x = r->x0, i = 1; x < r->x0 + r->w; x++, i++) {
+            const double gx = (row[i + 1] - row[i - 1]) / 2, gy = (below[i] - above[i]) / 2;
+            const double v = row[i], q = (double)p[x];
+            if (!isfinite(gx + gy + v + q))
+                continue;
+            const double line[MEMBERS] = {
+                gx, gy, gx * (x - cx) + gy * (y - cy), gy * (x - cx) - gx * (y - cy), -q, -1,
+                -v, 0};
+            for (int j = 0; j < MEMBERS; j++) {
+                sums[0][j] += line[first] * line[j];
+                sums[1][j] += line[first + 1] * line[j];
+            }
+            if (first)
+                continue;
+            n++, ps += q, pp += q * q, vs += v, vv += v * v, pv += q * v;
+        }
+    }
+    memcpy(r->a[first], sums, sizeof sums);
+    if (first == 0)
+        r->n = n, r->p = ps, r->pp = pp, r->v = vs, r->vv = vv, r->pv = pv;
+}
+
+static void add_part(void *arg, int index, void *scratch)
+{
+    struct region *r = arg;
+    if (index == 0)
+        add_rows(r, SLOPE_X);
+    else if (index == 1)
+        add_rows(r, GAIN);
+    else
+        add_rows(r, SLOPE_SCALE);
+}
+
+/* Makes the equations of the middle region. Returns whether enough pixels were found. */
 static bool add_region(struct gi_align_equations *e, const struct job *job,
                        const struct gi_similarity *seen)
 {
     const struct gi_image *reference = job->reference;
     int width = reference->width - 2, height = reference->height - 2;
     int w = width < REGION_MAX ? width : REGION_MAX, h = height < REGION_MAX ? height : REGION_MAX;
-    int x0 = 1 + (width - w) / 2, y0 = 1 + (height - h) / 2;
-    double cx = (reference->width - 1) / 2.0, cy = (reference->height - 1) / 2.0;
-    *e = (struct gi_align_equations){.unknowns = 4 + job->rotates + job->scales};
+    struct region r = {.job = job,
+                       .seen = seen,
+                       .x0 = 1 + (width - w) / 2,
+                       .y0 = 1 + (height - h) / 2,
+                       .w = w,
+                       .h = h};
+    int members[MEMBERS] = {SLOPE_X, SLOPE_Y}, n = 2;
     if (w < 3 || h < 3)
         return false;
-    double *above = job->rows, *row = above + w + 2, *below = row + w + 2;
-    see_row(above, job->image, seen, x0, x0 + w, y0 - 1);
-    see_row(row, job->image, seen, x0, x0 + w, y0);
-    for (int y = y0; y < y0 + h; y++) {
-        const float *p = gi_row(reference, y);
-        double *last = above;
-        see_row(below, job->image, seen, x0, x0 + w, y + 1);
-        for (int x = x0, i = 1; x < x0 + w; x++, i++) {
-            double gx = (row[i + 1] - row[i - 1]) / 2, gy = (below[i] - above[i]) / 2;
-            double slope[4] = {gx, gy};
-            int n = 2;
-            if (!isfinite(gx + gy + row[i] + (double)p[x]))
-                continue;
-            if (job->scales)
-                slope[n++] = gx * (x - cx) + gy * (y - cy);
-            if (job->rotates)
-                slope[n++] = gy * (x - cx) - gx * (y - cy);
-            gi_align_add(e, (double)p[x], row[i], slope);
-        }
-        above = row;
-        row = below;
-        below = last;
-    }
+    const bool turns = job->scales || job->rotates;
+    if (job->queue->k->jobs(job->queue, (h + 1) / BAND + 1, see_rows, &r, 0, NULL) ||
+        job->queue->k->jobs(job->queue, 2 + turns, add_part, &r, 0, NULL))
+        return false;
+    if (job->scales)
+        members[n++] = SLOPE_SCALE;
+    if (job->rotates)
+        members[n++] = SLOPE_ANGLE;
+    members[n++] = GAIN;
+    members[n++] = OFFSET;
+    members[n] = RIGHT;
+    *e = (struct gi_align_equations){
+        .unknowns = n, .n = r.n, .p = r.p, .pp = r.pp, .v = r.v, .vv = r.vv, .pv = r.pv};
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= n; j++)
+            e->a[i][j] = r.a[members[i]][members[j]];
     return e->n * PART_MIN >= (double)w * h;
 }
 
@@ -183,25 +254,34 @@ static bool too_large(const struct gi_image *image)
     return (image->width < image->height ? image->width : image->height) >= SEARCH_SIDE;
 }
 
+/* Returns the memory of the largest region of an image, and of the pixels around it. */
+static size_t region_nbytes(const struct gi_image *image)
+{
+    const size_t w = (size_t)image->width, h = (size_t)image->height, most = REGION_MAX + 2;
+    return (w < most ? w : most) * (h < most ? h : most) * sizeof(double);
+}
+
 size_t gi_align_similarity_nbytes(const struct gi_image *image)
 {
     size_t npixels = (size_t)image->width * (size_t)image->height;
-    return gi_align_features_nbytes(too_large(image) ? npixels / 4 : npixels);
+    return gi_align_features_nbytes(too_large(image) ? npixels / 4 : npixels) +
+           region_nbytes(image);
 }
 
-enum gi_status gi_align_similarity(struct gi_similarity *found, double *score,
-                                   const struct gi_image *image, const struct gi_image *reference,
-                                   int n, bool rotates, bool scales, struct gi_err *err)
+enum gi_status gi_align_similarity(struct gi_queue *queue, struct gi_similarity *found,
+                                   double *score, const struct gi_image *image,
+                                   const struct gi_image *reference, int n, bool rotates,
+                                   bool scales, struct gi_err *err)
 {
-    struct job job = {.rotates = rotates, .scales = scales};
+    struct job job = {.queue = queue, .rotates = rotates, .scales = scales};
     int level = 0;
     while (level + 1 < n && too_large(&image[level]))
         level++;
     job.image = &image[level];
     job.reference = &reference[level];
-    job.rows = malloc(3 * (REGION_MAX + 2) * sizeof *job.rows);
-    if (!job.rows)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: rows of an image");
+    job.region = gi_samples_alloc(region_nbytes(reference));
+    if (!job.region)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a region of an image");
     enum gi_status status = search(found, score, &job, n - level, err);
     while (!status && level-- > 0 && *score > 0) {
         enlarge(found);
@@ -209,6 +289,6 @@ enum gi_status gi_align_similarity(struct gi_similarity *found, double *score,
         job.reference = &reference[level];
         *score = refine(found, &job);
     }
-    free(job.rows);
+    free(job.region);
     return status;
 }
