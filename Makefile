@@ -108,8 +108,8 @@ NVCCFLAGS = -std=c++17 -O1 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --
 optional = $(shell echo '$(hash)include <$1>' | $(CC) $(CPPFLAGS) -E -x c -o /dev/null - 2>/dev/null && echo $2)
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lyaml -lz -lm -ldl
 
-# The kernels of the CPU are compiled once per instruction level, and one level is chosen at run time. Under sanitizers two of
-# the files take minutes to compile with -O3, and minutes to run with -O1, which does not inline small functions.
+# The kernels of the CPU are compiled once per instruction level, and one level is chosen at run time. Under sanitizers with -O2:
+# with -O3 they take longer to compile, and with -O1, which does not inline small functions, minutes to run.
 MACHINE := $(or $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),$(shell uname -m))
 LEVELS  := scalar $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512) $(if $(filter aarch64 arm64,$(MACHINE)),neon)
 FLAGS_scalar :=

@@ -88,10 +88,9 @@ group(const struct arithmetic_samples_work *work, void *out, const void *src, co
         vec_store_samples(out, i + (size_t)k * GI_LANES, f[k], type);
 }
 
-static inline __attribute__((always_inline)) void row(const struct arithmetic_samples_work *work,
-                                                      void *out, const void *a, const void *b,
-                                                      const void *d, size_t n, enum gi_type type,
-                                                      enum gi_arithmetic_op op)
+GI_PER_KIND void row(const struct arithmetic_samples_work *work, void *out, const void *a,
+                     const void *b, const void *d, size_t n, enum gi_type type,
+                     enum gi_arithmetic_op op)
 {
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + GROUP <= n; i += GROUP)

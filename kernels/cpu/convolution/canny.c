@@ -274,7 +274,7 @@ static void suppress_row(const struct buffers *b, int y)
 
 enum { BAND = 64 /* rows of a job */ };
 
-INLINE void make_rows(const struct buffers *b, int y0, int y1, const int size)
+GI_PER_KIND void make_rows(const struct buffers *b, int y0, int y1, const int size)
 {
     int half = size / 2;
     for (int y = y0 - 1 - half; y <= y1 + half; y++) {

@@ -49,9 +49,8 @@ static inline __attribute__((always_inline)) void row_block(float *out, const fl
     }
 }
 
-static inline __attribute__((always_inline)) void row_blocks(float *out, const float *in, size_t n,
-                                                             const float *taps, int ntaps, int step,
-                                                             bool one_block)
+GI_PER_KIND void row_blocks(float *out, const float *in, size_t n, const float *taps, int ntaps,
+                            int step, bool one_block)
 {
     size_t x = 0;
     for (; x + BLOCK <= n; x += BLOCK)
@@ -165,10 +164,8 @@ static inline __attribute__((always_inline)) void column_rows(float *out, size_t
     }
 }
 
-static inline __attribute__((always_inline)) void column_blocks(float *out, size_t stride,
-                                                                const float *const *rows, size_t n,
-                                                                const float *taps, int ntaps,
-                                                                bool one_block)
+GI_PER_KIND void column_blocks(float *out, size_t stride, const float *const *rows, size_t n,
+                               const float *taps, int ntaps, bool one_block)
 {
     size_t x = 0;
     for (; x + COLUMNS * GI_LANES <= n; x += COLUMNS * GI_LANES)

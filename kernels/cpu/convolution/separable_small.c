@@ -57,9 +57,9 @@ static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS], 
             sum[r] = vec_fma(taps[j - r], v, sum[r]);
 }
 
-static inline __attribute__((always_inline)) void
-filter_rows(const struct gi_sliding_window *sliding_window, const struct gi_sliding_rows *rows,
-            size_t n, int k, int step, enum gi_type type, bool quick)
+GI_PER_KIND void filter_rows(const struct gi_sliding_window *sliding_window,
+                             const struct gi_sliding_rows *rows, size_t n, int k, int step,
+                             enum gi_type type, bool quick)
 {
     const struct small *small = sliding_window->spec;
     const struct gi_separable *spec = small->spec;

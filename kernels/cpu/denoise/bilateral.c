@@ -331,8 +331,8 @@ add_rows(const struct bilateral_worker *w, long long p, int j, const struct bila
 }
 
 /* Adds the row at position p and its neighbours above. */
-static inline __attribute__((always_inline)) void
-add_position(const struct bilateral_worker *w, long long p, const struct bilateral_kind kind)
+GI_PER_KIND void add_position(const struct bilateral_worker *w, long long p,
+                              const struct bilateral_kind kind)
 {
     for (int j = w->b->half; j >= 0; j--)
         if (p - j >= w->tile.y0 - w->b->half)

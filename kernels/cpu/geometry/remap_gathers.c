@@ -175,8 +175,7 @@ static inline bool any(const int32_t *flags)
 #if !GI_LEVEL_scalar
 
 /* Loads the taps of each pixel in one row, in order, and multiplies colours by alpha. */
-static inline __attribute__((always_inline)) void
-load(GI_VEC *v, const char *row, const int32_t *at, struct remap_gathers_kind kind)
+GI_PER_KIND void load(GI_VEC *v, const char *row, const int32_t *at, struct remap_gathers_kind kind)
 {
     int each = 4 / (int)gi_type_nbytes(kind.type), n = kind.channels, last = n - 1;
 #pragma GCC unroll 16
@@ -218,9 +217,8 @@ static inline __attribute__((always_inline)) void weights_of(GI_VEC *w,
 }
 
 /* Interpolates GI_LANES pixels, channel by channel. */
-static inline __attribute__((always_inline)) void values(GI_VEC *f, const struct remap_work *work,
-                                                         const int32_t *at, GI_VEC t, GI_VEC u,
-                                                         struct remap_gathers_kind kind)
+GI_PER_KIND void values(GI_VEC *f, const struct remap_work *work, const int32_t *at, GI_VEC t,
+                        GI_VEC u, struct remap_gathers_kind kind)
 {
     const char *row = work->src->data;
     GI_VEC v[4 * GI_MAX_CHANNELS + 4], wx[4], wy[4], r;
@@ -285,8 +283,7 @@ static inline __attribute__((always_inline)) void weave_bytes(uint8_t *out, cons
     }
 }
 
-static inline __attribute__((always_inline)) void store(void *out, const GI_VEC *f,
-                                                        struct remap_gathers_kind kind)
+GI_PER_KIND void store(void *out, const GI_VEC *f, struct remap_gathers_kind kind)
 {
     float planes[GI_MAX_CHANNELS * GI_LANES];
     if (kind.channels == 1) {

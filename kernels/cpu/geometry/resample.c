@@ -100,8 +100,7 @@ static inline __attribute__((always_inline)) void turn(float *to, size_t to_step
 }
 
 /* Filters the columns of the block that begins at sample i of the strip's source. */
-static inline __attribute__((always_inline)) void columns(const struct resample_group *g, size_t i,
-                                                          size_t n, enum gi_type type)
+GI_PER_KIND void columns(const struct resample_group *g, size_t i, size_t n, enum gi_type type)
 {
     const struct gi_resample_side *col = &g->work->spec->col;
     for (int y = g->sy0; y < g->sy1; y++)
@@ -167,8 +166,7 @@ static inline __attribute__((always_inline)) void row_sums(const struct resample
 }
 
 /* Computes all pixels of a strip, `pixels` pixels (at most 4 samples) at a time. */
-static inline __attribute__((always_inline)) void rows(const struct resample_group *g, int channels,
-                                                       int pixels)
+GI_PER_KIND void rows(const struct resample_group *g, int channels, int pixels)
 {
     int x = g->strip.x0;
     for (; x + pixels <= g->strip.x1 && !g->work->weigh; x += pixels)
