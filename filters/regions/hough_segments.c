@@ -3,6 +3,10 @@
  * Unlike there, a line is fitted to the pixels that were found on it and followed again, because
  * a long segment leaves the corridor of a line whose angle is rounded.
  * SPDX-License-Identifier: MIT */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
+#endif
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +15,9 @@
 
 enum { FITS = 8 /* per segment, at most */ };
 
-enum { VOTED = 1, TAKEN = 2 }; /* states of a pixel; TAKEN: it belongs to a segment */
+/* States of a pixel. TAKEN: it belongs to a segment. BESIDE, ABOVE: it or a neighbour in its row,
+ * or in its column, is an edge pixel. */
+enum { VOTED = 1, TAKEN = 2, BESIDE = 4, ABOVE = 8 };
 
 struct search {
     const struct gi_lines_params *p;
@@ -48,6 +54,10 @@ static bool find(int *found, const struct search *search, const struct track *tr
 {
     const double exact = track->v0 + track->slope * (u - track->u0);
     const int v = (int)lrint(exact), side = exact < v ? -1 : 1;
+    const int most = track->steep ? search->edges->width : search->edges->height;
+    if (v >= 0 && v < most &&
+        !(search->states[index_of(search, track, u, v)] & (track->steep ? BESIDE : ABOVE)))
+        return false;
     const int order[] = {v, v + side, v - side};
     for (int i = 0; i < 3; i++)
         if (has(search, track, u, order[i])) {
@@ -157,7 +167,7 @@ static void take(const struct search *search, const struct track *track)
             const struct gi_edge_pixel at = {track->steep ? side : u, track->steep ? u : side};
             if (*state & VOTED)
                 vote(search, at, -1);
-            *state = TAKEN;
+            *state = (uint8_t)((*state | TAKEN) & ~VOTED);
         }
     }
 }
@@ -203,6 +213,23 @@ static int by_length(const void *first, const void *second)
     return 0;
 }
 
+/* Sets BESIDE and ABOVE. */
+static void find_neighbours(const struct search *search)
+{
+    const struct gi_edge_pixels *edges = search->edges;
+    const size_t width = (size_t)edges->width;
+    for (int y = 0; y < edges->height; y++) {
+        const uint8_t *row = edges->mask + (size_t)y * width, *above = y ? row - width : row,
+                      *below = y + 1 < edges->height ? row + width : row;
+        uint8_t *states = search->states + (size_t)y * width;
+        for (size_t x = 0; x < width; x++)
+            states[x] = (uint8_t)((row[x] | above[x] | below[x]) * ABOVE);
+        for (size_t x = 0; x < width; x++)
+            states[x] |=
+                (uint8_t)((row[x] | row[x ? x - 1 : 0] | row[x + 1 < width ? x + 1 : x]) * BESIDE);
+    }
+}
+
 /* Puts the pixels in a random order (R. Durstenfeld, Algorithm 235, CACM 7(7), 1964). */
 static void shuffle(struct gi_edge_pixel *pixels, uint64_t n, int seed)
 {
@@ -219,11 +246,12 @@ enum gi_status gi_hough_segments_find(struct gi_hough_lines *lines, struct gi_ho
                                       struct gi_err *err)
 {
     struct search search = {p, space, edges,
-                            calloc((size_t)edges->width * (size_t)edges->height, 1)};
+                            gi_samples_alloc((size_t)edges->width * (size_t)edges->height)};
     enum gi_status status = GI_OK;
     if (!search.states)
         return gi_fail(err, GI_E_MEMORY, "out of memory: states of %llu edge pixels",
                        (unsigned long long)edges->n);
+    find_neighbours(&search);
     shuffle(edges->pixels, edges->n, p->seed);
     for (uint64_t i = 0; i < edges->n && !status; i++)
         status = try_pixel(lines, &search, edges->pixels[i], err);
