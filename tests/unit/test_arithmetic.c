@@ -361,6 +361,17 @@ static void draw_second_half(struct walk_case *c)
         draw_two_images(c, op);
 }
 
+/* Fills the images with all pairs of bytes, times `unit`. */
+static void fill_pairs(struct walk_case *c, int unit)
+{
+    for (int y = 0; y < 256; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int k = 0; k < c->channels; k++) {
+                exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256 * unit));
+                exact_put(&c->others[0].image, y, x, k, (float)(y * unit));
+            }
+}
+
 /* Makes every pair of bytes, and blends at the ends of their range and between these ends. */
 static void draw_pairs_of_bytes(struct walk_case *c)
 {
@@ -370,12 +381,7 @@ static void draw_pairs_of_bytes(struct walk_case *c)
     struct gi_arithmetic *spec = plain(c, two_images[c->turn % TWO_IMAGES]);
     spec->t = t[c->turn % 5];
     spec->alpha_too = true;
-    for (int y = 0; y < 256; y++)
-        for (int x = 0; x < c->width; x++)
-            for (int k = 0; k < c->channels; k++) {
-                exact_put(&c->srcs[0].image, y, x, k, (float)(x % 256));
-                exact_put(&c->others[0].image, y, x, k, (float)y);
-            }
+    fill_pairs(c, 1);
 }
 
 /* Makes every 16-bit sample, each paired with some samples around the values at which products and
@@ -393,6 +399,53 @@ static void draw_many_words(struct walk_case *c)
             exact_put(&c->srcs[0].image, y, x, 0, (float)(y % 16 * 4096 + x));
             exact_put(&c->others[0].image, y, x, 0, others[y / 16]);
         }
+}
+
+/* ---- factors and offsets of all pairs of bytes ---- */
+
+/* Half of a sum, results beyond 16 bits, and ratios whose divisor may be 0. */
+static const struct gi_arithmetic factors[] = {
+    {.op = GI_ARITHMETIC_ADD, .factor = {0.5f}},
+    {.op = GI_ARITHMETIC_ADD, .factor = {0.5f}, .offset = -20.5f},
+    {.op = GI_ARITHMETIC_MULTIPLY, .factor = {-200}, .offset = 3e5f},
+    {.op = GI_ARITHMETIC_DIVIDE, .factor = {-255}, .offset = 300},
+    {.op = GI_ARITHMETIC_BLEND, .factor = {1}, .t = 0.3f},
+    {.op = GI_ARITHMETIC_BLEND, .factor = {1e5f}, .t = -3},
+};
+
+static void draw_factors(struct walk_case *c)
+{
+    if (c->type == GI_F32)
+        return;
+    struct gi_arithmetic *spec = plain(c, GI_ARITHMETIC_ADD);
+    const struct gi_image *other = spec->other;
+    *spec = factors[(size_t)c->turn % (sizeof factors / sizeof *factors)];
+    spec->other = other;
+    for (int i = 1; i < GI_MAX_CHANNELS; i++)
+        spec->factor[i] = spec->factor[0];
+    fill_pairs(c, c->type == GI_U8 ? 1 : 257);
+}
+
+static void define_factors(struct walk_case *c)
+{
+    const struct gi_arithmetic *spec = c->spec;
+    const struct gi_image *src = &c->srcs[0].image;
+    struct gi_image *want = walk_result(c, src->width, src->height, src->channels, src->type);
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            for (int i = 0; i < src->channels; i++) {
+                float a = exact_sample(src, y, x, i), b = exact_sample(spec->other, y, x, i);
+                float f = spec->op == GI_ARITHMETIC_DIVIDE     ? a / b
+                          : spec->op == GI_ARITHMETIC_MULTIPLY ? a * b
+                          : spec->op == GI_ARITHMETIC_BLEND ? fmaf(spec->t, b, fmaf(-spec->t, a, a))
+                                                            : combined(spec, c->type, a, b);
+                f = fmaf(spec->factor[0], f, spec->offset);
+                if (c->type == GI_U8)
+                    f = (f + 3072.0f) - 3072.0f;
+                if (spec->op == GI_ARITHMETIC_ADD && spec->offset == 0)
+                    f = rintf((a + b) / 2);
+                exact_put(want, y, x, i, gi_has_alpha(src) && i == src->channels - 1 ? a : f);
+            }
 }
 
 /* ---- rows ---- */
@@ -432,6 +485,8 @@ static const struct walk_row rows[] = {
     WALK_ROW("arithmetic", "plain, the next operations", draw_second_half, define_plain,
              .sizes = usual, .in_place = 3),
     WALK_ROW("arithmetic", "pairs of bytes", draw_pairs_of_bytes, define_plain, .sizes = bytes),
+    WALK_ROW("arithmetic", "factors of pairs of bytes", draw_factors, define_factors,
+             .sizes = bytes),
     WALK_ROW("arithmetic", "many words", draw_many_words, define_plain, .sizes = words,
              .few = true),
 };

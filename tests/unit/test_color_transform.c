@@ -47,6 +47,19 @@ static struct gi_color_step random_step(struct walk_case *c, enum gi_color_step_
     return step;
 }
 
+/* Makes weights of one decimal, whose sums are often ties, or results beyond 16 bits. */
+static void vary_matrix(struct walk_case *c, struct gi_color_step *step)
+{
+    int decimals = walk_between(c, 0, 1), large = walk_between(c, 0, 1);
+    for (int i = 0; i < 3; i++) {
+        step->offset[i] = decimals ? rintf(step->offset[i]) : step->offset[i];
+        for (int j = 0; j < 3; j++) {
+            float m = decimals ? rintf(10 * step->matrix[i][j]) / 10 : step->matrix[i][j];
+            step->matrix[i][j] = large ? 100 * m : m;
+        }
+    }
+}
+
 /* Makes transforms of one step (kinds 0 to 10) or of four steps (the other kinds). */
 static void draw(struct walk_case *c)
 {
@@ -64,6 +77,8 @@ static void draw(struct walk_case *c)
     for (int i = 0; i < transform->nsteps; i++)
         transform->steps[i] =
             random_step(c, kinds[(kind + 3 * i) % KINDS], gi_type_full_scale(c->type));
+    if (kind == 0)
+        vary_matrix(c, &transform->steps[0]);
     walk_source_here(c);
 }
 

@@ -7,8 +7,9 @@
 #include "kernels/cpu/convolution/padded_rows.h"
 #include "kernels/arithmetic.h"
 
-/* A group consists of whole vectors and, for every number of channels, of whole pixels. */
-enum { VECTORS = 3, GROUP = VECTORS * GI_LANES, STRIP_MAX = 1 << 16 /* pixels */ };
+/* Four vectors are processed at a time. A group consists of whole fours and, for every number of
+ * channels, of whole pixels. */
+enum { FOUR = 4 * GI_LANES, GROUP = 3 * FOUR, STRIP_MAX = 1 << 16 /* pixels */ };
 
 enum { BLOCK = 768 /* integer samples: whole pixels for all numbers of channels */ };
 
@@ -25,6 +26,7 @@ struct arithmetic_samples_work {
     const struct gi_arithmetic *spec;
     struct gi_tiling tiling;
     bool keeps;                        /* alpha is copied from `src` */
+    bool bounded;                      /* GI_U8: results are between -2^21 and 2^21 */
     float factor[GROUP], value[GROUP]; /* per sample of a group, by its channel */
     float alpha[GROUP];                /* 1 for samples that are alpha to be copied, else 0 */
     uint16_t keep[BLOCK];              /* integers: ~0 where alpha[] is 1; GI_U8: array of bytes */
@@ -61,47 +63,69 @@ static inline __attribute__((always_inline)) GI_VEC value(enum gi_arithmetic_op 
     }
 }
 
-/* Processes GROUP samples from sample i on. If `b` is NULL, the constant is used. */
-static inline __attribute__((always_inline)) void
-group(const struct arithmetic_samples_work *work, void *out, const void *src, const void *other,
-      const void *dark, size_t i, enum gi_type type, enum gi_arithmetic_op op)
+/* Parameters that all samples share. They are passed by value, because the compiler must assume
+ * that storing bytes changes what is behind a pointer. */
+struct arithmetic_shared {
+    GI_VEC offset, t, minus_t;
+    const float *factor, *value, *alpha; /* factor: NULL if the results are plain */
+    const uint8_t *keep;
+    bool keeps, bounded;
+};
+
+/* Processes FOUR samples from sample i on, whose channels are those of the samples from `at` on in
+ * a group. If `other` is NULL, the constant is used. */
+static inline __attribute__((always_inline)) void four(const struct arithmetic_shared s, void *out,
+                                                       const void *src, const void *other,
+                                                       const void *dark, size_t i, size_t at,
+                                                       enum gi_type type, enum gi_arithmetic_op op)
 {
-    GI_VEC offset = vec_set(work->spec->offset), t = vec_set(work->spec->t);
-    GI_VEC minus_t = vec_set(-work->spec->t), f[VECTORS];
-    for (int k = 0; k < VECTORS; k++) {
-        size_t at = i + (size_t)k * GI_LANES;
-        GI_VEC a = vec_load_samples(src, at, type), kept = a;
-        GI_VEC b = other ? vec_load_samples(other, at, type) : vec_load(work->value + k * GI_LANES);
+    GI_VEC f[4];
+    for (size_t k = 0; k < 4; k++) {
+        size_t lane = at + k * GI_LANES, sample = i + k * GI_LANES;
+        GI_VEC a = vec_load_samples(src, sample, type), kept = a;
+        GI_VEC b = other ? vec_load_samples(other, sample, type) : vec_load(s.value + lane);
         if (op == GI_ARITHMETIC_DIVIDE && dark) {
-            GI_VEC d = vec_load_samples(dark, at, type);
+            GI_VEC d = vec_load_samples(dark, sample, type);
             a = vec_sub(a, d);
             b = vec_sub(b, d);
         }
-        f[k] = value(op, a, b, t, minus_t);
-        if (!work->spec->plain)
-            f[k] = vec_fma(vec_load(work->factor + k * GI_LANES), f[k], offset);
-        f[k] = vec_settle(f[k], type);
-        if (work->keeps)
-            f[k] = vec_if_greater(vec_load(work->alpha + k * GI_LANES), vec_set(0), kept, f[k]);
+        f[k] = value(op, a, b, s.t, s.minus_t);
+        if (s.factor)
+            f[k] = vec_fma(vec_load(s.factor + lane), f[k], s.offset);
+        if (type != GI_U8 && s.keeps)
+            f[k] = vec_if_greater(vec_load(s.alpha + lane), vec_set(0), kept, f[k]);
     }
-    for (int k = 0; k < VECTORS; k++)
-        vec_store_samples(out, i + (size_t)k * GI_LANES, f[k], type);
+    if (type == GI_U8)
+        vec_settle_u8((uint8_t *)out + i, f, s.bounded, (const uint8_t *)src + i, s.keep + at);
+    else
+        for (size_t k = 0; k < 4; k++)
+            vec_store_samples(out, i + k * GI_LANES, f[k], type);
 }
 
 GI_PER_KIND void row(const struct arithmetic_samples_work *work, void *out, const void *a,
                      const void *b, const void *d, size_t n, enum gi_type type,
                      enum gi_arithmetic_op op)
 {
-    size_t i = 0, nbytes = gi_type_nbytes(type);
-    for (; i + GROUP <= n; i += GROUP)
-        group(work, out, a, b, d, i, type, op);
+    const struct gi_arithmetic *spec = work->spec;
+    const struct arithmetic_shared s = {vec_set(spec->offset),
+                                        vec_set(spec->t),
+                                        vec_set(-spec->t),
+                                        spec->plain ? NULL : work->factor,
+                                        work->value,
+                                        work->alpha,
+                                        (const uint8_t *)work->keep,
+                                        work->keeps,
+                                        work->bounded};
+    size_t i = 0, at = 0, nbytes = gi_type_nbytes(type);
+    for (; i + FOUR <= n; i += FOUR, at = at + FOUR < GROUP ? at + FOUR : 0)
+        four(s, out, a, b, d, i, at, type, op);
     if (i < n) { /* copies the last samples, so that no byte past the rows is accessed */
-        float last[3][GROUP] = {{0}};
+        float last[3][FOUR] = {{0}};
         const void *rows[3] = {a, b, d};
         for (int j = 0; j < 3; j++)
             if (rows[j])
                 memcpy(last[j], (const char *)rows[j] + i * nbytes, (n - i) * nbytes);
-        group(work, last[0], last[0], b ? last[1] : NULL, d ? last[2] : NULL, 0, type, op);
+        four(s, last[0], last[0], b ? last[1] : NULL, d ? last[2] : NULL, 0, at, type, op);
         memcpy((char *)out + i * nbytes, last[0], (n - i) * nbytes);
     }
 }
@@ -129,17 +153,17 @@ ROWS(outlier, GI_ARITHMETIC_OUTLIER)
 /* ---- in integers ---- */
 
 /* Compilers make vectors of the loop of name_to(), because its result is in other memory than its
- * operands. Otherwise, or if alpha is kept, the samples are computed in a local block, which cannot
- * alias the rows. */
+ * operands. If the result replaces an operand, it is computed in a local block. */
 #define INTEGERS(name, sample, expression)                                                         \
-    static void name##_to(sample *restrict to, const sample *from, const sample *with, size_t n,   \
-                          sample t)                                                                \
+    static inline __attribute__((always_inline)) void name##_to(                                   \
+        sample *restrict to, const sample *from, const sample *with, const sample *keep, size_t n, \
+        sample t)                                                                                  \
     {                                                                                              \
         (void)t;                                                                                   \
         for (size_t i = 0; i < n; i++) {                                                           \
-            sample a = from[i], b = with[i], rest = (sample)~a;                                    \
+            sample a = from[i], b = with[i], rest = (sample)~a, made = (sample)(expression);       \
             (void)rest;                                                                            \
-            to[i] = (sample)(expression);                                                          \
+            to[i] = keep ? (sample)((made & ~keep[i]) | (a & keep[i])) : made;                     \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
@@ -148,18 +172,19 @@ ROWS(outlier, GI_ARITHMETIC_OUTLIER)
     {                                                                                              \
         const sample *keep = (const sample *)work->keep, t = (sample)work->t;                      \
         sample made[BLOCK];                                                                        \
+        bool replaces = out == src || out == other;                                                \
         (void)dark;                                                                                \
-        if (!work->keeps && out != src && out != other) {                                          \
-            name##_to(out, src, other, n, t);                                                      \
+        if (!work->keeps && !replaces) {                                                           \
+            name##_to(out, src, other, NULL, n, t);                                                \
             return;                                                                                \
         }                                                                                          \
         for (size_t x = 0; x < n; x += BLOCK) {                                                    \
             size_t m = n - x < BLOCK ? n - x : BLOCK;                                              \
-            const sample *from = (const sample *)src + x;                                          \
-            name##_to(made, from, (const sample *)other + x, m, t);                                \
-            for (size_t i = 0; work->keeps && i < m; i++)                                          \
-                made[i] = (sample)((made[i] & ~keep[i]) | (from[i] & keep[i]));                    \
-            memcpy((sample *)out + x, made, m * sizeof *made);                                     \
+            sample *to = (sample *)out + x;                                                        \
+            name##_to(replaces ? made : to, (const sample *)src + x, (const sample *)other + x,    \
+                      keep, m, t);                                                                 \
+            if (replaces)                                                                          \
+                memcpy(to, made, m * sizeof *made);                                                \
         }                                                                                          \
     }
 #define BOTH(name, expression)                                                                     \
@@ -205,6 +230,20 @@ static void tile(void *arg, int index, void *scratch)
                   dark ? (const char *)gi_row(dark, y) + at : NULL, n);
 }
 
+/* Returns whether results for bytes are numbers between -2^21 and 2^21. */
+static bool is_bounded(const struct gi_arithmetic *spec)
+{
+    bool bounded = spec->op != GI_ARITHMETIC_DIVIDE;
+    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+        float b = spec->other ? 255 : fabsf(spec->value[c]), f = 255 + b;
+        f = spec->op == GI_ARITHMETIC_MULTIPLY ? 255 * b : f;
+        f = spec->op == GI_ARITHMETIC_BLEND ? 255 + fabsf(spec->t) * f : f;
+        f = spec->plain ? f : fabsf(spec->factor[c]) * f + fabsf(spec->offset);
+        bounded = bounded && f < 1 << 21;
+    }
+    return bounded;
+}
+
 static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
                           const struct gi_arithmetic *spec, row_fn *each, struct gi_err *err)
 {
@@ -212,10 +251,12 @@ static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const st
     struct arithmetic_samples_work work = {.dst = dst, .src = src, .spec = spec, .row = each};
     size_t nbytes = gi_type_nbytes(src->type), channels = (size_t)src->channels;
     work.keeps = gi_has_alpha(src) && !spec->alpha_too;
+    work.bounded = is_bounded(spec);
     if (spec->op == GI_ARITHMETIC_OUTLIER)
         work.t = (unsigned)fminf(spec->t, gi_type_full_scale(src->type));
-    for (int i = 0; i < GROUP; i++) {
-        int c = arithmetic_channel(src, i % src->channels);
+    for (int i = 0, channel = 0; i < GROUP; i++, channel++) {
+        channel = channel < src->channels ? channel : 0;
+        int c = arithmetic_channel(src, channel);
         work.factor[i] = spec->factor[c];
         work.value[i] = spec->value[c];
         work.alpha[i] = work.keeps && c == ARITHMETIC_ALPHA;
@@ -256,23 +297,33 @@ static row_fn *const integer_rows[GI_ARITHMETIC_LAYER][2] = {
     [GI_ARITHMETIC_MIDDLE] = {middle_bytes, middle_words},
 };
 
+static bool alike(const struct gi_image *image, const struct gi_image *src)
+{
+    return !image || (image->type == src->type && image->channels == src->channels);
+}
+
+/* Returns whether the result is half of a sum, which is MIDDLE: floats hold both exactly. */
+static bool is_half_sum(const struct gi_arithmetic *spec, const struct gi_image *src)
+{
+    bool half = spec->op == GI_ARITHMETIC_ADD && !spec->plain && spec->offset == 0;
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        half = half && spec->factor[c] == 0.5f;
+    return half && spec->other && alike(spec->other, src);
+}
+
 enum gi_status GI_CPU(arithmetic_by_integers)(struct gi_queue *queue, struct gi_image *dst,
                                               const struct gi_image *src,
                                               const struct gi_arithmetic *spec, struct gi_err *err)
 {
-    return run(queue, dst, src, spec, integer_rows[spec->op][src->type], err);
+    enum gi_arithmetic_op op = is_half_sum(spec, src) ? GI_ARITHMETIC_MIDDLE : spec->op;
+    return run(queue, dst, src, spec, integer_rows[op][src->type], err);
 }
 
 bool GI_CPU(arithmetic_by_integers_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                           const struct gi_arithmetic *spec)
 {
-    return spec->op < GI_ARITHMETIC_LAYER && spec->plain && src->type < GI_F32 &&
-           integer_rows[spec->op][src->type];
-}
-
-static bool alike(const struct gi_image *image, const struct gi_image *src)
-{
-    return !image || (image->type == src->type && image->channels == src->channels);
+    return spec->op < GI_ARITHMETIC_LAYER && src->type < GI_F32 &&
+           ((spec->plain && integer_rows[spec->op][src->type]) || is_half_sum(spec, src));
 }
 
 /* Accepts no products of integers, which floats cannot hold. */

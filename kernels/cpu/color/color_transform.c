@@ -268,21 +268,29 @@ static inline GI_VEC matrix_row(const struct gi_color_step *step, int c, const G
     return vec_fma(vec_set(step->matrix[c][2]), v[2], f);
 }
 
+/* Transforms GI_LANES pixels; reads 64 bytes. */
+static inline void matrix_pixels(const struct gi_color_step *step, uint8_t *to, const uint8_t *from)
+{
+    GI_VEC v[3];
+    vec_load_u8_thirds(v, from);
+    const GI_VEC made[3] = {matrix_row(step, 0, v), matrix_row(step, 1, v), matrix_row(step, 2, v)};
+    vec_settle_thirds(to, made);
+}
+
 static void matrix_u8(const struct color_work *color_work, void *out, const void *in, size_t pixels)
 {
-    enum { AFTER = 64 / 3 /* pixels that a load may read in addition */ };
+    enum { READ = 64 / 3 + 1 /* pixels that a load touches */, MOST = READ + 2 * GI_LANES };
     const struct gi_color_step step = color_work->spec->steps[0];
     const uint8_t *from = in;
-    uint8_t *to = out;
+    uint8_t *to = out, last[3 * MOST] = {0};
     size_t x = 0;
-    for (; x + GI_LANES + AFTER <= pixels; x += GI_LANES) {
-        GI_VEC v[3], made[3];
-        vec_load_u8_thirds(v, from + 3 * x);
-        for (int c = 0; c < 3; c++)
-            made[c] = vec_settle(matrix_row(&step, c, v), GI_U8);
-        vec_store_u8_thirds(to + 3 * x, made);
-    }
-    row_by_steps(color_work, to + 3 * x, from + 3 * x, pixels - x);
+    for (; x + READ <= pixels; x += GI_LANES)
+        matrix_pixels(&step, to + 3 * x, from + 3 * x);
+    /* Copies the last pixels, so that no byte past the row is accessed. */
+    memcpy(last, from + 3 * x, 3 * (pixels - x));
+    for (size_t i = 0; x + i < pixels; i += GI_LANES)
+        matrix_pixels(&step, last + 3 * i, last + 3 * i);
+    memcpy(to + 3 * x, last, 3 * (pixels - x));
 }
 
 /* Processes CHUNK pixels: computes samples channel by channel, then interleaves the channels. */
@@ -335,10 +343,18 @@ static enum gi_status run(struct gi_queue *queue, struct color_work *color_work,
                        color_work, 0, err);
 }
 
-static bool is_matrix(const struct gi_queue *queue, const struct gi_image *src,
-                      const struct gi_color_transform *spec)
+/* Accepts no matrix whose results for bytes may exceed 16 bits. */
+static bool matrix_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_color_transform *spec)
 {
-    return src->channels == 3 && spec->nsteps == 1 && spec->steps[0].kind == GI_COLOR_MATRIX;
+    const struct gi_color_step *step = &spec->steps[0];
+    bool takes = src->channels == 3 && spec->nsteps == 1 && step->kind == GI_COLOR_MATRIX;
+    for (int i = 0; takes && src->type == GI_U8 && i < 3; i++) {
+        const float *m = step->matrix[i];
+        float sum = fabsf(m[0]) + fabsf(m[1]) + fabsf(m[2]);
+        takes = 255 * sum + fabsf(step->offset[i]) < INT16_MAX;
+    }
+    return takes;
 }
 
 static enum gi_status by_matrix_alone(struct gi_queue *queue, struct gi_image *dst,
@@ -360,6 +376,6 @@ static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
 }
 
 const struct gi_color_transform_way GI_CPU(color_transform_ways)[GI_WAYS_MAX] = {
-    {{"matrix", "one matrix, of RGB"}, is_matrix, by_matrix_alone},
+    {{"matrix", "one matrix, of RGB"}, matrix_takes, by_matrix_alone},
     {{"steps", "everything"}, NULL, by_steps},
 };

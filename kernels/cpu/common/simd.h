@@ -20,6 +20,9 @@
  *                       GI_LANES are coprime, so these are in different lanes: a permutation does
  *   vec_load_u8_thirds  the same for bytes; reads 64 bytes
  *   vec_store_u8_thirds the inverse; writes exactly the bytes of the pixels
+ *   vec_settle_u8       stores gi_settle() of 4 * GI_LANES values to p, but kept[i] to p[i] where
+ *                       keep[i] is 255 and not 0; `bounded`: values are between -2^21 and 2^21
+ *   vec_settle_thirds   vec_store_u8_thirds of gi_settle(), for values between -2^15 and 2^15 - 1
  *   vec_slide           lanes n, n + 1, ... of a followed by b; n is a constant, 0 to GI_LANES - 1
  *   vec_gather          lane l of v[0], v[1], ... becomes the samples in the 4 bytes at p + at[l]
  *   vec_gather_twice    the same for 8 bytes
@@ -51,6 +54,25 @@ static inline GI_VEC vec_settle(GI_VEC v, enum gi_type type)
     const GI_VEC shift = vec_set(3072);
     return type == GI_U8 ? vec_sub(vec_add(v, shift), shift) : v;
 }
+
+#ifndef GI_MM
+static inline void vec_settle_u8(uint8_t *p, const GI_VEC v[4], bool bounded, const uint8_t *kept,
+                                 const uint8_t *keep)
+{
+    uint8_t made[4 * GI_LANES];
+    for (int k = 0; k < 4; k++)
+        vec_store_u8(made + k * GI_LANES, vec_settle(v[k], GI_U8));
+    for (int i = 0; i < 4 * GI_LANES; i++)
+        p[i] = (uint8_t)((made[i] & ~keep[i]) | (kept[i] & keep[i]));
+}
+
+static inline void vec_settle_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    const GI_VEC settled[3] = {vec_settle(v[0], GI_U8), vec_settle(v[1], GI_U8),
+                               vec_settle(v[2], GI_U8)};
+    vec_store_u8_thirds(p, settled);
+}
+#endif
 
 static inline void vec_store_samples(void *p, size_t i, GI_VEC v, enum gi_type type)
 {

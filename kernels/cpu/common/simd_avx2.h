@@ -57,12 +57,18 @@ static inline void vec_store_u8(uint8_t *p, GI_VEC v)
     _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(i, i));
 }
 
+/* Each half of v has 4 bytes of each of four vectors; makes the bytes of a vector adjacent. */
+static inline __m256i vec_join_halves(__m256i v)
+{
+    return _mm256_permutevar8x32_epi32(v, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
+}
+
 static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
 {
-    __m256i low = _mm256_packs_epi32(_mm256_cvtps_epi32(v[0]), _mm256_cvtps_epi32(v[1]));
-    __m256i high = _mm256_packs_epi32(_mm256_cvtps_epi32(v[2]), _mm256_cvtps_epi32(v[3]));
-    const __m256i order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
-    __m256i all = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
+    __m256i i[4];
+    for (int k = 0; k < 4; k++)
+        i[k] = _mm256_cvtps_epi32(v[k]);
+    __m256i all = vec_join_halves(vec_pack(i));
     __m128i first = _mm256_castsi256_si128(all), last = _mm256_extracti128_si256(all, 1);
     _mm_storel_epi64((__m128i *)p[0], first);
     _mm_storel_epi64((__m128i *)p[1], _mm_unpackhi_epi64(first, first));
@@ -70,20 +76,47 @@ static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
     _mm_storel_epi64((__m128i *)p[3], _mm_unpackhi_epi64(last, last));
 }
 
-static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
+/* Takes 12 bytes of each half of v, in the given order. */
+static inline void vec_store_twelves(uint8_t *p, __m256i v, __m128i order)
 {
-    const __m256i threes = _mm256_broadcastsi128_si256(
-        _mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0));
-    __m256i i[3];
-    for (int c = 0; c < 3;
-         c++) /* NaN and large negative values become INT32_MIN, which packs to 0 */
-        i[c] = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(255), v[c]));
-    __m256i all =
-        _mm256_packus_epi16(_mm256_packs_epi32(i[0], i[1]), _mm256_packs_epi32(i[2], i[2]));
-    all = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(all, threes),
-                                      _mm256_set_epi32(7, 3, 6, 5, 4, 2, 1, 0));
+    __m256i all = _mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(order));
+    all = _mm256_permutevar8x32_epi32(all, _mm256_set_epi32(7, 3, 6, 5, 4, 2, 1, 0));
     _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(all));
     _mm_storel_epi64((__m128i *)(p + 16), _mm256_extracti128_si256(all, 1));
+}
+
+static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0);
+    __m256i i[4] = {{0}};
+    for (int c = 0; c < 3; c++) /* NaN and large negative values become INT32_MIN and then 0 */
+        i[c] = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(255), v[c]));
+    vec_store_twelves(p, vec_pack(i), threes);
+}
+
+/* Joins the low 16 bits of each lane of two vectors. */
+static inline __m256i vec_words(__m256i low, __m256i high)
+{
+    return _mm256_blend_epi16(low, _mm256_slli_epi32(high, 16), 0xaa);
+}
+
+static inline void vec_settle_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 14, 7, 6, 12, 5, 4, 10, 3, 2, 8, 1, 0);
+    __m256i words = vec_words(vec_settled_bits(v[0]), vec_settled_bits(v[1]));
+    vec_store_twelves(p, _mm256_packus_epi16(words, vec_settled_bits(v[2])), threes);
+}
+
+static inline void vec_settle_u8(uint8_t *p, const GI_VEC v[4], bool bounded, const uint8_t *kept,
+                                 const uint8_t *keep)
+{
+    __m256i i[4];
+    for (int k = 0; k < 4; k++)
+        i[k] = vec_settled_ints(v[k], bounded);
+    __m256i all =
+        _mm256_blendv_epi8(vec_join_halves(vec_pack(i)), _mm256_loadu_si256((const void *)kept),
+                           _mm256_loadu_si256((const void *)keep));
+    _mm256_storeu_si256((void *)p, all);
 }
 
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)

@@ -49,32 +49,66 @@ static inline void vec_store_u8(uint8_t *p, GI_VEC v)
     _mm_storeu_si128((__m128i *)p, _mm512_cvtusepi32_epi8(i));
 }
 
+/* Each quarter of v has 4 bytes of each of four vectors; makes the bytes of a vector adjacent. */
+static inline __m512i vec_join_quarters(__m512i v)
+{
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    return _mm512_permutexvar_epi32(order, v);
+}
+
 static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
 {
-    __m512i low = _mm512_packs_epi32(_mm512_cvtps_epi32(v[0]), _mm512_cvtps_epi32(v[1]));
-    __m512i high = _mm512_packs_epi32(_mm512_cvtps_epi32(v[2]), _mm512_cvtps_epi32(v[3]));
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    __m512i all = _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
+    __m512i i[4];
+    for (int k = 0; k < 4; k++)
+        i[k] = _mm512_cvtps_epi32(v[k]);
+    __m512i all = vec_join_quarters(vec_pack(i));
     _mm_storeu_si128((__m128i *)p[0], _mm512_castsi512_si128(all));
     _mm_storeu_si128((__m128i *)p[1], _mm512_extracti32x4_epi32(all, 1));
     _mm_storeu_si128((__m128i *)p[2], _mm512_extracti32x4_epi32(all, 2));
     _mm_storeu_si128((__m128i *)p[3], _mm512_extracti32x4_epi32(all, 3));
 }
 
-static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
+/* Takes 12 bytes of each quarter of v, in the given order. */
+static inline void vec_store_twelves(uint8_t *p, __m512i v, __m128i order)
 {
-    const __m512i threes =
-        _mm512_broadcast_i32x4(_mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0));
     const __m512i together = _mm512_set_epi32(15, 11, 7, 3, 14, 13, 12, 10, 9, 8, 6, 5, 4, 2, 1, 0);
-    __m512i i[3];
-    for (int c = 0; c < 3;
-         c++) /* NaN and large negative values become INT32_MIN, which packs to 0 */
-        i[c] = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(255), v[c]));
-    __m512i all =
-        _mm512_packus_epi16(_mm512_packs_epi32(i[0], i[1]), _mm512_packs_epi32(i[2], i[2]));
-    all = _mm512_permutexvar_epi32(together, _mm512_shuffle_epi8(all, threes));
+    __m512i all = _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(order));
+    all = _mm512_permutexvar_epi32(together, all);
     _mm256_storeu_si256((__m256i *)p, _mm512_castsi512_si256(all));
     _mm_storeu_si128((__m128i *)(p + 32), _mm512_extracti32x4_epi32(all, 2));
+}
+
+static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0);
+    __m512i i[4] = {{0}};
+    for (int c = 0; c < 3; c++) /* NaN and large negative values become INT32_MIN and then 0 */
+        i[c] = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(255), v[c]));
+    vec_store_twelves(p, vec_pack(i), threes);
+}
+
+/* Joins the low 16 bits of each lane of two vectors. */
+static inline __m512i vec_words(__m512i low, __m512i high)
+{
+    return _mm512_mask_blend_epi16(0xaaaaaaaa, low, _mm512_slli_epi32(high, 16));
+}
+
+static inline void vec_settle_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 14, 7, 6, 12, 5, 4, 10, 3, 2, 8, 1, 0);
+    __m512i words = vec_words(vec_settled_bits(v[0]), vec_settled_bits(v[1]));
+    vec_store_twelves(p, _mm512_packus_epi16(words, vec_settled_bits(v[2])), threes);
+}
+
+static inline void vec_settle_u8(uint8_t *p, const GI_VEC v[4], bool bounded, const uint8_t *kept,
+                                 const uint8_t *keep)
+{
+    __m512i i[4];
+    for (int k = 0; k < 4; k++)
+        i[k] = vec_settled_ints(v[k], bounded);
+    __m512i all = _mm512_ternarylogic_epi32(_mm512_loadu_si512(keep), _mm512_loadu_si512(kept),
+                                            vec_join_quarters(vec_pack(i)), 0xca);
+    _mm512_storeu_si512(p, all);
 }
 
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)

@@ -67,6 +67,31 @@ static inline GI_VEC vec_sqrt(GI_VEC a)
     return GI_MM(sqrt_ps)(a);
 }
 
+/* The low 16 bits of each lane become gi_settle() of v for GI_U8, rounded half to even, because the
+ * second sum is a float that has no fraction bits and whose lowest bit is that of the result. */
+static inline GI_INTS vec_settled_bits(GI_VEC v)
+{
+    const float whole = 12582912; /* 1.5 * 2^23 */
+    return GI_MM_SI(castps)(vec_add(vec_add(v, vec_set(3072)), vec_set(whole - 3072)));
+}
+
+/* Rounds gi_settle() of the values of a vector. Those that are not `bounded` become at most 255;
+ * NaN and large negative values become INT32_MIN in the conversion. */
+static inline GI_INTS vec_settled_ints(GI_VEC v, bool bounded)
+{
+    if (bounded)
+        return GI_MM(sub_epi32)(vec_settled_bits(v), GI_MM(set1_epi32)(0x4b400000));
+    v = vec_sub(vec_add(v, vec_set(3072)), vec_set(3072));
+    return GI_MM(cvtps_epi32)(GI_MM(min_ps)(vec_set(255), v));
+}
+
+/* Saturates 32-bit integers of four vectors to bytes, which are in the order of the packing
+ * instructions. */
+static inline GI_INTS vec_pack(const GI_INTS i[4])
+{
+    return GI_MM(packus_epi16)(GI_MM(packs_epi32)(i[0], i[1]), GI_MM(packs_epi32)(i[2], i[3]));
+}
+
 /* Extracts samples from 4 bytes per lane. */
 static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, GI_INTS all,
                                                            enum gi_type type)
