@@ -344,11 +344,15 @@ static void add(const struct bilateral_worker *w, long long p)
     bool rgb = gi_color_channels(w->b->src) == 3, alpha = gi_has_alpha(w->b->src);
     bool whole = !w->b->spec->slope, finite = w->b->src->type != GI_F32;
     const struct gi_image *guide = w->b->spec->guide;
-    if (guide)
+    int guides = guide ? gi_color_channels(guide) : 0;
+    if (guides == 1 && whole && finite && !rgb && !alpha)
+        add_position(w, p, (struct bilateral_kind){1, false, false, true, 1});
+    else if (guides == 3 && whole && finite && rgb && !alpha)
+        add_position(w, p, (struct bilateral_kind){3, false, false, true, 3});
+    else if (guide)
         add_position(w, p,
                      (struct bilateral_kind){rgb ? 3 : 1, alpha, !whole,
-                                             finite && guide->type != GI_F32,
-                                             gi_color_channels(guide)});
+                                             finite && guide->type != GI_F32, guides});
     else if (whole && !rgb && !alpha)
         add_position(w, p, (struct bilateral_kind){1, false, false, true, 0});
     else if (whole && rgb && !alpha)
