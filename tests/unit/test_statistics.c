@@ -114,6 +114,17 @@ static void draw_flat(struct walk_case *c)
                                                           : 7)));
 }
 
+/* Makes more than 65536 samples of each of two values in turn, whose counts do not fit in 16 bits.
+ */
+static void draw_many(struct walk_case *c)
+{
+    draw_histogram(c);
+    for (int y = 0; c->type != GI_F32 && y < c->height; y++)
+        for (int x = 0; x < c->width; x++)
+            for (int i = 0; i < c->channels; i++)
+                exact_put(&c->srcs[0].image, y, x, i, x % 2 ? 9 : 200);
+}
+
 /* Makes samples at every boundary of the bins, and at the floats next to it. Some bins are narrower
  * than the spacing of floats, so that boundaries coincide. */
 static void draw_edges(struct walk_case *c)
@@ -274,6 +285,7 @@ static void define_scan(struct walk_case *c)
 static const int usual[][2] = {{1, 1},     {1, 17},    {17, 1},     {31, 33}, {67, 5},
                                {257, 129}, {391, 203}, {1537, 517}, {0, 0}};
 static const int flat[][2] = {{20, 230}, {65, 230}, {110, 230}, {220, 230}, {0, 0}};
+static const int many[][2] = {{1, 70000}, {7, 80000}, {600001, 1}, {0, 0}};
 static const int bins[][2] = {{6, 1},   {105, 1}, {195, 1}, {204, 1},
                               {303, 1}, {501, 1}, {771, 1}, {0, 0}};
 static const int full[][2] = {{3300001, 1}, {0, 0}};
@@ -285,6 +297,8 @@ static const struct walk_row rows[] = {
     WALK_ROW("histogram", "any samples", draw_histogram, define_histogram, .sizes = usual,
              .few = true),
     WALK_ROW("histogram", "flat pieces", draw_flat, define_histogram, .sizes = flat, .few = true),
+    WALK_ROW("histogram", "many equal samples", draw_many, define_histogram, .sizes = many,
+             .few = true),
     WALK_ROW("histogram", "edges of bins", draw_edges, define_histogram, .sizes = bins),
     WALK_ROW("histogram", "full scale", draw_full, define_histogram, .sizes = full, .few = true),
     WALK_ROW("sums", "any samples", draw_sums, define_sums, .sizes = usual, .few = true),

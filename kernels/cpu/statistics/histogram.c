@@ -6,13 +6,23 @@
 
 /* Sample i of a row is counted in table i % tables, which always belongs to its channel. Gray has
  * two large tables, or for 16 bits one, to use less of the L2 cache. Bytes have 8 tables, or 6 for
- * 3 channels, because an increment waits for the previous store to the same counter. */
+ * 3 channels, because an increment waits for the previous store to the same counter. Their counters
+ * have 16 bits, and those of a bin are adjacent, because a processor that stores to one cache line
+ * per cycle joins stores to the same line. */
 enum {
     BLOCK = 480, /* samples: a multiple of all numbers of tables */
     GROUP = 16,  /* keys that are compared with a prefix at a time; BLOCK is a multiple */
     STEP = 96,   /* bytes: likewise, and a multiple of 8 */
     BYTES_TABLES_MAX = 8,
-    BYTES_SIZE = 257, /* table_size() of bytes */
+    BYTES_SIZE = 257,                 /* table_size() of bytes */
+    BYTES_PIECE = 65535 / STEP * STEP /* of a row, whose counts fit in 16 bits */
+};
+
+/* Counts of bytes: of those that are b, and whose place modulo the number of tables is t, in
+ * counter b * tables + t. */
+struct byte_counts {
+    uint16_t n[256 * BYTES_TABLES_MAX];
+    uint32_t most; /* no counter is larger */
 };
 
 struct histogram_job {
@@ -168,49 +178,81 @@ static inline void count_pairs(uint32_t *table, size_t uncounted, const uint32_t
         table[bins[i]]++;
 }
 
-/* Returns whether the STEP bytes after the first pixel repeat that pixel. */
-static inline bool is_repeated(const uint8_t *row, int channels)
+/* Returns the bits in which 8 bytes differ from those a pixel further. */
+static inline uint64_t changes(const uint8_t *row, int channels)
 {
     uint64_t here, there;
     memcpy(&here, row, sizeof here);
     memcpy(&there, row + channels, sizeof there);
-    return here == there && memcmp(row, row + channels, STEP) == 0;
+    return here ^ there;
 }
 
-/* Counts neighbouring bytes in different tables, and a stretch of equal pixels at once. */
-static inline __attribute__((always_inline)) void
-count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, const int tables)
+/* Returns whether the STEP bytes after the first pixel repeat that pixel. */
+static inline bool is_repeated(const uint8_t *row, int channels)
+{
+    uint64_t all = 0;
+    if (changes(row, channels))
+        return false;
+    for (int i = 0; i < STEP; i += 8)
+        all |= changes(row + i, channels);
+    return !all;
+}
+
+/* Counts neighbouring bytes in different tables, and a stretch of equal pixels at once in `sums`.
+ */
+static inline __attribute__((always_inline)) void count_bytes(uint32_t *sums, uint16_t *counts,
+                                                              const uint8_t *row, size_t n,
+                                                              const int channels, const int tables)
 {
     size_t at = 0;
     for (; at + STEP + GI_MAX_CHANNELS <= n; at += STEP) {
         if (is_repeated(row + at, channels))
             for (int c = 0; c < channels; c++)
-                table[c * BYTES_SIZE + row[at + (size_t)c]] += (uint32_t)(STEP / channels);
+                sums[c * BYTES_SIZE + row[at + (size_t)c]] += (uint32_t)(STEP / channels);
         else
             for (size_t k = at; k < at + STEP; k += (size_t)tables) {
                 uint32_t bins[BYTES_TABLES_MAX]; /* all are read before a counter is written */
                 for (int t = 0; t < tables; t++)
                     bins[t] = row[k + (size_t)t];
                 for (int t = 0; t < tables; t++)
-                    table[t * BYTES_SIZE + (int)bins[t]]++;
+                    counts[(int)bins[t] * tables + t]++;
             }
     }
     for (int t = 0; at < n; at++, t = t + 1 == tables ? 0 : t + 1)
-        table[t * BYTES_SIZE + row[at]]++;
+        counts[row[at] * tables + t]++;
 }
 
-static void count_row_bytes(uint32_t *table, const struct histogram_job *job, int y)
+/* Adds the counts of bytes to `sums`, and clears them. */
+static void add_byte_counts(uint32_t *sums, struct byte_counts *bytes, int channels)
 {
-    const uint8_t *row = gi_row(job->src, y);
+    int tables = bytes_tables(channels);
+    for (int b = 0; b < 256; b++)
+        for (int t = 0; t < tables; t++)
+            sums[t % channels * BYTES_SIZE + b] += bytes->n[b * tables + t];
+    memset(bytes, 0, sizeof *bytes);
+}
+
+static void count_row_bytes(uint32_t *sums, struct byte_counts *bytes,
+                            const struct histogram_job *job, int y)
+{
     size_t n = gi_row_samples(job->src);
-    if (job->src->channels == 1)
-        count_bytes(table, row, n, 1, bytes_tables(1));
-    else if (job->src->channels == 2)
-        count_bytes(table, row, n, 2, bytes_tables(2));
-    else if (job->src->channels == 3)
-        count_bytes(table, row, n, 3, bytes_tables(3));
-    else
-        count_bytes(table, row, n, 4, bytes_tables(4));
+    int channels = job->src->channels, tables = bytes_tables(channels);
+    for (size_t at = 0; at < n; at += BYTES_PIECE) {
+        const uint8_t *row = (const uint8_t *)gi_row(job->src, y) + at;
+        size_t m = n - at < BYTES_PIECE ? n - at : BYTES_PIECE;
+        uint32_t more = (uint32_t)(m / (size_t)tables + 1);
+        if (bytes->most + more > UINT16_MAX)
+            add_byte_counts(sums, bytes, channels);
+        bytes->most += more;
+        if (channels == 1)
+            count_bytes(sums, bytes->n, row, m, 1, bytes_tables(1));
+        else if (channels == 2)
+            count_bytes(sums, bytes->n, row, m, 2, bytes_tables(2));
+        else if (channels == 3)
+            count_bytes(sums, bytes->n, row, m, 3, bytes_tables(3));
+        else
+            count_bytes(sums, bytes->n, row, m, 4, bytes_tables(4));
+    }
 }
 
 /* Returns whether one of the next GROUP keys has one of the prefixes. */
@@ -294,19 +336,23 @@ static void add_tables(const struct histogram_job *job, uint32_t *table)
 static void histogram_band(void *arg, int index, void *scratch)
 {
     const struct histogram_job *job = arg;
+    size_t counters = (size_t)job->tables * table_size(job->spec);
     uint32_t *table = scratch;
-    size_t nbytes = (size_t)job->tables * table_size(job->spec) * sizeof *table;
+    struct byte_counts *bytes = job->bytes ? (void *)(table + counters) : NULL;
+    size_t nbytes = counters * sizeof *table + (bytes ? sizeof *bytes : 0);
     int y1 = band_start(job->src, index + 1, job->bands);
     for (int y = band_start(job->src, index, job->bands); y < y1;) {
         memset(table, 0, nbytes);
         int rows = (int)(INT32_MAX / job->src->width), end = rows < y1 - y ? y + rows : y1;
         for (; y < end; y++)
             if (job->bytes)
-                count_row_bytes(table, job, y);
+                count_row_bytes(table, bytes, job, y);
             else if (job->slots)
                 count_row_low(table, job, y);
             else
                 count_row(table, job, y);
+        if (bytes)
+            add_byte_counts(table, bytes, job->src->channels);
         add_tables(job, table);
     }
 }
@@ -319,7 +365,7 @@ static enum gi_status run(struct gi_queue *queue, uint64_t *counts, const struct
     uint8_t slots[65536];
     job.tables = src->channels == 1 && src->type != GI_U16 ? 2 : src->channels;
     if (bytes)
-        job.tables = bytes_tables(src->channels);
+        job.tables = src->channels;
     if (spec->key == GI_KEY_FLOAT_LOW) {
         job.tables = spec->nprefixes * src->channels;
         job.slots = slots;
@@ -329,7 +375,8 @@ static enum gi_status run(struct gi_queue *queue, uint64_t *counts, const struct
     }
     size_t counters = (size_t)job.tables * table_size(spec);
     job.bands = band_count(pool, src, counters > BAND_PIXELS ? counters : BAND_PIXELS);
-    return gi_pool_run(pool, job.bands, histogram_band, &job, counters * sizeof(uint32_t), err);
+    size_t nbytes = counters * sizeof(uint32_t) + (bytes ? sizeof(struct byte_counts) : 0);
+    return gi_pool_run(pool, job.bands, histogram_band, &job, nbytes, err);
 }
 
 static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src,
