@@ -344,3 +344,26 @@ enum gi_status gi_reader_read_some(struct gi_reader *reader, void *to, size_t nb
     gi_reader_skip(reader, *got);
     return GI_OK;
 }
+
+enum gi_status gi_reader_append(struct gi_reader *reader, struct gi_buffer *buffer, size_t nbytes,
+                                size_t *got, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    *got = 0;
+    if (!buffer->spill) {
+        status = gi_buffer_reserve(buffer, nbytes, err);
+        if (!status)
+            status = gi_reader_read(reader, buffer->at + buffer->nbytes, nbytes, got, err);
+        buffer->nbytes += status ? 0 : *got;
+        return status;
+    }
+    for (size_t n = 1; *got < nbytes && n && !status; *got += n) {
+        const unsigned char *bytes;
+        status = gi_reader_peek(reader, &bytes, &n, 1, err);
+        n = n < nbytes - *got ? n : nbytes - *got;
+        if (!status)
+            status = gi_buffer_append(buffer, bytes, n, err);
+        gi_reader_skip(reader, n);
+    }
+    return status;
+}

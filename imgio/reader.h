@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "imgio/status.h"
+#include "imgio/buffer.h"
 
 struct gi_reader;
 
@@ -72,6 +72,11 @@ enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t
  * input. Errors: GI_E_IO. */
 enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                               struct gi_err *err);
+
+/* Appends the next `nbytes` bytes to the buffer. *got is smaller than nbytes only at the end of the
+ * input. Errors: GI_E_IO, GI_E_MEMORY. */
+enum gi_status gi_reader_append(struct gi_reader *reader, struct gi_buffer *buffer, size_t nbytes,
+                                size_t *got, struct gi_err *err);
 
 /* Returns whether the input is a regular file. Then sets *fd to its descriptor, which the reader
  * closes, and *at to the position of the next byte in the file. */

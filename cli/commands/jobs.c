@@ -7,7 +7,7 @@
 #include "cli/log.h"
 #include "cli/process.h"
 #include "cli/run/session_device.h"
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 #include "cli/stop.h"
 #include "imgio/small.h"
 

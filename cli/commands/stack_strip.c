@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 #include "imgio/small.h"
 
 enum { PIECE_NBYTES = 4096 }; /* minimum bytes per image, so that a read is worth its cost */

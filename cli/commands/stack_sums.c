@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 #include "imgio/small.h"
 
 struct gi_stack_sums {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 #include "imgio/metadata/resolution.h"
 
 static enum gi_status read_tiles(void *self, void *to, size_t nbytes, uint64_t at,

@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 #include "cli/shell.h"
 #include "imgio/reader.h"
 #include "imgio/small.h"

@@ -1,5 +1,5 @@
 /* Tars that commands of the shell write and read (pipe:COMMAND). Both ways the tar is in an unnamed
- * file (cli/scratch_file.h): a command that downloads is never slowed down by the work on the
+ * file (imgio/scratch_file.h): a command that downloads is never slowed down by the work on the
  * images, so that its connection stays busy, and a command that uploads gets a whole tar, of known
  * size.
  * SPDX-License-Identifier: MIT */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 #include "imgio/small.h"
 
 enum { PARTITION_BITS = 10, PARTITIONS = 1 << PARTITION_BITS, BLOCK_KEYS = 1024 };

@@ -14,7 +14,7 @@
 #include "cli/hash.h"
 #include "cli/lines.h"
 #include "cli/paths/matcher.h"
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 #include "imgio/imgio.h"
 #include "imgio/reader.h"
 #include "imgio/small.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 #include "imgio/buffer.h"
 #include "imgio/small.h"
 

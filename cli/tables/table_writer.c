@@ -11,7 +11,7 @@
 
 #include "cli/json.h"
 #include "cli/log.h"
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 #include "cli/stop.h"
 #include "cli/tables/cells.h"
 #include "cli/tables/columns.h"

@@ -1,6 +1,6 @@
 /* When a transfer to or from the temporary file of stacked images is interrupted or short, it goes
  * on. When it fails, the result is an error that names the reason.
- * Sources: cli/commands/stack_strip* cli/scratch_file*
+ * Sources: cli/commands/stack_strip* imgio/scratch_file*
  * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "imgio_folder.h"

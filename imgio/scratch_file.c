@@ -1,6 +1,6 @@
 /* Unnamed temporary files.
  * SPDX-License-Identifier: MIT */
-#include "cli/scratch_file.h"
+#include "imgio/scratch_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
