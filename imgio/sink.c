@@ -241,6 +241,19 @@ enum gi_status gi_sink_write(struct gi_sink *sink, const void *bytes, size_t nby
     return GI_OK;
 }
 
+enum gi_status gi_sink_write_buffer(struct gi_sink *sink, const struct gi_buffer *buffer,
+                                    struct gi_err *err)
+{
+    enum { PIECE_NBYTES = 4 << 20 };
+    enum gi_status status = GI_OK;
+    for (size_t at = 0, n; at < buffer->nbytes && !status; at += n) {
+        n = buffer->nbytes - at < PIECE_NBYTES ? buffer->nbytes - at : PIECE_NBYTES;
+        status = gi_sink_write(sink, buffer->at + at, n, err);
+        gi_buffer_forget(buffer);
+    }
+    return status;
+}
+
 enum gi_status gi_sink_flush(struct gi_sink *sink, struct gi_err *err)
 {
     return sink->failed ? GI_E_IO : flush(sink, err);

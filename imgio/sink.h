@@ -41,6 +41,10 @@ enum gi_status gi_sink_status_of(int why);
 enum gi_status gi_sink_open_as(struct gi_sink **sink, const char *name, const char *path,
                                bool no_clobber, struct gi_err *err);
 
+/* Writes the bytes of a buffer, which may have spilled, piece by piece. */
+enum gi_status gi_sink_write_buffer(struct gi_sink *sink, const struct gi_buffer *buffer,
+                                    struct gi_err *err);
+
 /* Returns whether written bytes can be read and replaced. This is true for files that appear at the
  * end, and for sinks in memory. */
 bool gi_sink_can_patch(const struct gi_sink *sink);

@@ -8,6 +8,7 @@
 
 #include "cli/args/level_check.h"
 #include "cli/log.h"
+#include "cli/paths/output.h"
 #include "cli/run/file_rows.h"
 #include "cli/run/memory_budget.h"
 #include "cli/run/ready.h"
@@ -27,8 +28,7 @@ static bool may_take(const struct gi_imaging *imaging, const struct gi_item *ite
 {
     const struct gi_imaging_options *options = gi_imaging_options(imaging);
     const struct gi_chain *chain = gi_imaging_chain(imaging, item);
-    bool files = !item->source.bytes && !item->source.pages && item->line.output &&
-                 strcmp(item->line.input, "-") != 0 && strcmp(item->line.output, "-") != 0;
+    bool files = !item->source.bytes && !item->source.pages && item->line.output;
     bool timed = options->device->timing || (options->one && options->times);
     if (!files || !chain || !chain->n || timed || item->line.in_parts ||
         gi_imaging_variants(imaging) > 1 || getenv("GPUIMG_WAY") || !gi_imaging_on_cpu(imaging))
@@ -133,6 +133,22 @@ static enum gi_status read_result(void *self, struct gi_image *rows, int top, in
     return status || bottom < result->height ? status : gi_file_rows_end(result->input, err);
 }
 
+/* Returns whether bytes go to standard output, a pipe or a device, where they can't be taken back.
+ */
+static bool is_written_directly(const char *output)
+{
+    const char *file = gi_output_file(output);
+    struct stat st;
+    return strcmp(file, "-") == 0 || (stat(file, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+/* Makes the first row, so that nothing is written if that fails. */
+static enum gi_status read_first(const struct gi_row_source *rows, struct gi_err *err)
+{
+    struct gi_image row;
+    return rows->read(rows->self, &row, 0, 1, err);
+}
+
 /* Runs the chain. The pipeline's rows are made while gi_imaging_save() writes them. */
 static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging,
                           struct gi_item *item, bool *taken, const struct gi_pipeline *pipeline,
@@ -155,6 +171,8 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
     if (global && whole_nbytes(input, pipeline) > memory)
         gi_cli_tell("%s: takes more memory than the limit, because %s needs the whole image",
                     item->line.input, global->name);
+    if (gi_cli_check_way(item->line.input, item->line.output, &io, info, err))
+        return err->status;
     if (global || !gi_cli_saves_rows(&planned, NULL, item->line.output, &io) ||
         !choose_bands(&nbytes, input, pipeline, ready->chain->n, queue, memory))
         return GI_OK;
@@ -182,9 +200,9 @@ static enum gi_status run(struct gi_file_rows *input, struct gi_imaging *imaging
     if (!status && *taken) {
         struct gi_placement placement = gi_ready_placement(ready);
         status = gi_imaging_adapt(metadata, imaging, item, info, &result, &placement, err);
-        if (!status)
-            status = gi_cli_check_way(item->line.input, item->line.output, &io, info, err);
     }
+    if (!status && *taken && is_written_directly(item->line.output))
+        status = read_first(&made, err);
     struct gi_rows_ahead *ahead = gi_rows_ahead_open(&made, result.height);
     const struct gi_row_source next = gi_rows_ahead_result(ahead);
     io.passed.rows = &next;

@@ -3,8 +3,8 @@
  * Notes 2 and 3), is stored as it is, or holds bits compressed by CCITT Group 4 (fax.c). The file
  * is a BigTIFF if 32-bit offsets are too small. The directory precedes the strips and contains
  * their lengths. If these are known, or if the directory can be written again, strips are written
- * as they are made; on a pipe compressed strips are all in memory before the first is written. In
- * this file tiles are called strips, too.
+ * as they are made; on a pipe all compressed strips are made before the first is written, and kept
+ * in an unnamed file if they are large. In this file tiles are called strips, too.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/directory_write.h"
 
@@ -27,12 +27,11 @@ struct writer {
     int top, first;       /* `first`: number of the first strip of those rows */
     size_t row_nbytes;    /* of a strip */
     int across, level;
-    int tile;               /* pixels per side */
-    uint64_t *strip_nbytes; /* of each strip */
-    uint64_t used;          /* bytes of all strips */
-    struct gi_sink *sink;   /* to which strips are written as they are made; or NULL */
-    unsigned char *strips;  /* otherwise the compressed strips */
-    size_t capacity;
+    int tile;                /* pixels per side */
+    uint64_t *strip_nbytes;  /* of each strip */
+    uint64_t used;           /* bytes of all strips */
+    struct gi_sink *sink;    /* to which strips are written as they are made; or NULL */
+    struct gi_buffer strips; /* otherwise the compressed strips */
 };
 
 /* Applies the horizontal predictor to `n` samples of a row. The predictor subtracts the sample one
@@ -125,27 +124,13 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
     return gi_fail(err, GI_E_MEMORY, "out of memory for the TIFF compressor");
 }
 
-/* Appends a strip to those in memory. */
-static enum gi_status keep_strip(struct writer *w, const struct gi_piece *strip, struct gi_err *err)
-{
-    if (strip->nbytes > w->capacity - w->used) {
-        size_t capacity = 2 * w->capacity + strip->nbytes;
-        unsigned char *grown = realloc(w->strips, capacity);
-        if (!grown)
-            return gi_fail(err, GI_E_MEMORY, "out of memory");
-        w->strips = grown;
-        w->capacity = capacity;
-    }
-    memcpy(w->strips + w->used, strip->bytes, strip->nbytes);
-    return GI_OK;
-}
-
 static enum gi_status write_strip(void *self, const struct gi_piece *strip, int number,
                                   struct gi_err *err)
 {
     struct writer *w = self;
-    enum gi_status status = w->sink ? gi_sink_write(w->sink, strip->bytes, strip->nbytes, err)
-                                    : keep_strip(w, strip, err);
+    enum gi_status status = w->sink
+                                ? gi_sink_write(w->sink, strip->bytes, strip->nbytes, err)
+                                : gi_buffer_append(&w->strips, strip->bytes, strip->nbytes, err);
     w->strip_nbytes[w->first + number] = strip->nbytes;
     w->used += strip->nbytes;
     return status;
@@ -225,7 +210,7 @@ static enum gi_status write_all(struct gi_sink *sink, struct writer *w,
         status = write_strips(w, options, err);
     if (!status && !known)
         status = write_directory(sink, w, metadata, again, err);
-    return status || w->sink ? status : gi_sink_write(sink, w->strips, (size_t)w->used, err);
+    return status || w->sink ? status : gi_sink_write_buffer(sink, &w->strips, err);
 }
 
 /* Divides the image into strips, which are ranges of rows for the threads, or into tiles, of which
@@ -255,6 +240,7 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
                                 .stored = options->compression == 0,
                                 .tiles = tiles && !one_bit}, /* an eighth of the bytes */
                        .tile = options->tile ? options->tile : TILE,
+                       .strips = gi_buffer_spilling(GI_BUFFER_SPILLS_FROM_NBYTES),
                        .level = options->compression == GI_COMPRESSION_AUTO ? GI_AUTO_LEVEL
                                                                             : options->compression};
     enum gi_status status = one_bit ? gi_bits_pack(&packed, image, err) : GI_OK;
@@ -268,12 +254,13 @@ enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image 
             status = gi_fail(err, GI_E_MEMORY, "out of memory");
     }
     if (status) {
+        gi_buffer_free(&w.strips);
         gi_image_free(&packed);
         return status;
     }
     status = write_all(sink, &w, metadata, options, err);
     free(w.strip_nbytes);
-    free(w.strips);
+    gi_buffer_free(&w.strips);
     gi_image_free(&packed);
     return status;
 }
