@@ -10,7 +10,7 @@
 struct gi_buffer {
     unsigned char *at;
     size_t nbytes, capacity;
-    /* Of a buffer that may spill, otherwise NULL. Once it has more than a few bytes, all are in an
+    /* Not NULL in a buffer that may spill. Once it has more than a few bytes, all are in an
      * unnamed file (imgio/scratch_file.h), which is mapped at `at` and can only be read there. If
      * no such file can be made, or the disk is full, the bytes are in memory. */
     struct gi_spill *spill;

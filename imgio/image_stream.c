@@ -57,11 +57,7 @@ static enum gi_status take(struct taking *t, uint64_t nbytes, struct gi_err *err
                        gi_reader_name(t->reader), (unsigned long long)t->limits->max_bytes);
     for (size_t n; nbytes && !status && got; nbytes -= got) {
         n = nbytes < STEP_NBYTES ? (size_t)nbytes : STEP_NBYTES;
-        status = gi_buffer_reserve(buffer, n, err);
-        if (!status)
-            status = gi_reader_read(t->reader, buffer->at + buffer->nbytes, n, &got, err);
-        if (!status)
-            buffer->nbytes += got;
+        status = gi_reader_append(t->reader, buffer, n, &got, err);
     }
     t->short_of = t->short_of || nbytes;
     return status;

@@ -38,15 +38,7 @@ struct gi_shape_listener {
     void (*coded)(void *arg, size_t nbytes);
 };
 
-/* The part of an input that was read to recognise its format, and the reader for the rest.
- * gi_load() takes both from here. gi_ahead_free() frees what is left and sets the pointer to NULL.
- * If the pointer is NULL already, nothing happens. */
-struct gi_ahead {
-    struct gi_buffer bytes;
-    struct gi_reader *reader; /* imgio/reader.h */
-    bool rest_named;          /* a warning has named bytes behind the image */
-};
-void gi_ahead_free(struct gi_ahead **ahead);
+struct gi_ahead; /* imgio/ahead.h */
 
 struct gi_load_options {
     struct gi_limits limits;

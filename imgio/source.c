@@ -22,7 +22,7 @@
 enum {
     /* smaller files are read by read(), which is as fast and causes no SIGBUS */
     MAP_FROM_NBYTES = 1 << 20,
-    READ_NBYTES = 1 << 16, /* length of the first buffer for a pipe, which is doubled repeatedly */
+    READ_NBYTES = 256 << 10, /* of a pipe at a time */
     /* maximum number of mappings at one time; further files are read by read() */
     GUARDS = 64,
 };
@@ -120,47 +120,72 @@ static enum gi_status too_long(const struct gi_limits *limits, struct gi_err *er
                    (unsigned long long)limits->max_bytes);
 }
 
-/* Reads to the end of `fd`. `expected` is the size that the system reports, or 0 if it is unknown.
- * In that case `choose` may end the reading after the first bytes. */
-static enum gi_status read_all(struct gi_source *source, int fd, size_t expected,
-                               const struct gi_limits *limits, gi_source_chooser *choose,
-                               struct gi_err *err)
+/* Reads the `nbytes` bytes from position `at` of a file on. Its position stays, so that standard
+ * input can be read again. */
+static enum gi_status read_file(struct gi_source *source, int fd, off_t at, size_t nbytes,
+                                struct gi_err *err)
 {
-    /* A buffer of one byte more than expected shows the end without another allocation. */
-    size_t capacity = expected ? expected + 1 : READ_NBYTES, used = 0;
-    unsigned char *buffer = malloc(capacity);
-    while (buffer) {
-        bool stopped = !expected && !gi_input_wait(fd);
-        ssize_t n = stopped ? -1 : read(fd, buffer + used, capacity - used);
-        if (n < 0 && errno == EINTR && !stopped)
-            continue;
-        if (stopped)
-            errno = EINTR;
-        if (n < 0) {
+    /* One byte more than expected shows that the file grows. */
+    size_t used = 0, room = nbytes + 1;
+    unsigned char *buffer = malloc(room);
+    if (!buffer)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of input", room);
+    for (ssize_t n = 1; n && used < room;) {
+        n = pread(fd, buffer + used, room - used, at + (off_t)used);
+        if (n < 0 && errno != EINTR) {
             int why = errno;
             free(buffer);
             return gi_fail(err, gi_status_of_errno(why), "%s", strerror(why));
         }
-        bool start = !expected && choose && used < GI_SOURCE_HEAD;
         used += n > 0 ? (size_t)n : 0;
-        if (n == 0 ||
-            (start && used >= GI_SOURCE_HEAD && choose(buffer, used, false) == GI_SOURCE_STOP)) {
-            *source = (struct gi_source){.bytes = buffer, .nbytes = used, .guard = -1};
-            return GI_OK;
-        }
-        if (used > limits->max_bytes) {
-            free(buffer);
-            return too_long(limits, err);
-        }
-        if (used == capacity) {
-            unsigned char *grown = realloc(buffer, capacity * 2);
-            if (!grown)
-                free(buffer);
-            buffer = grown;
-            capacity *= 2;
-        }
     }
-    return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of input", capacity);
+    *source = (struct gi_source){.bytes = buffer, .nbytes = used, .guard = -1};
+    return GI_OK;
+}
+
+/* Makes a source of all bytes of an input, and frees the buffer. */
+static enum gi_status own_buffer(struct gi_source *source, struct gi_buffer *all,
+                                 struct gi_err *err)
+{
+    struct stat st;
+    int fd = gi_buffer_file(all);
+    if (fd >= 0 && !fstat(fd, &st) && map_file(source, fd, &st)) {
+        gi_buffer_free(all);
+        return GI_OK;
+    }
+    enum gi_status status = gi_buffer_take_back(all, err);
+    *source = (struct gi_source){.bytes = all->at, .nbytes = all->nbytes, .guard = -1};
+    return status;
+}
+
+/* Reads a pipe to its end. `choose` may end the reading after the first bytes. */
+static enum gi_status read_pipe(struct gi_source *source, int fd, const struct gi_limits *limits,
+                                gi_source_chooser *choose, struct gi_err *err)
+{
+    struct gi_buffer all = gi_buffer_spilling(GI_BUFFER_SPILLS_FROM_NBYTES);
+    unsigned char *piece = gi_small_alloc(READ_NBYTES);
+    enum gi_status status = GI_OK;
+    gi_pipe_widen(fd);
+    for (ssize_t n = 1; n && !status;) {
+        n = gi_input_wait(fd) ? read(fd, piece, READ_NBYTES) : -2;
+        if (n == -1 && errno == EINTR)
+            continue;
+        int why = n == -2 ? EINTR : errno;
+        bool start = choose && all.nbytes < GI_SOURCE_HEAD;
+        status = n < 0 ? gi_fail(err, gi_status_of_errno(why), "%s", strerror(why))
+                       : gi_buffer_append(&all, piece, (size_t)n, err);
+        if (!status && start && all.nbytes >= GI_SOURCE_HEAD &&
+            choose(all.at, all.nbytes, false) == GI_SOURCE_STOP)
+            break;
+        if (!status && all.nbytes > limits->max_bytes)
+            status = too_long(limits, err);
+    }
+    free(piece);
+    if (!status)
+        status = own_buffer(source, &all, err);
+    else
+        gi_buffer_free(&all);
+    return status;
 }
 
 /* Keeps the first bytes of a file that no decoder accepts. */
@@ -194,7 +219,7 @@ static enum gi_status open_sized(struct gi_source *source, int fd, off_t at, con
         return GI_OK;
     if ((uint64_t)st->st_size > options->limits.max_bytes)
         return too_long(&options->limits, err);
-    enum gi_status status = read_all(source, fd, (size_t)st->st_size, &options->limits, NULL, err);
+    enum gi_status status = read_file(source, fd, at, (size_t)st->st_size, err);
     if (!status && (status = check_unchanged(fd, (size_t)st->st_size, &st->st_mtim, err)))
         free((void *)source->bytes);
     return status;
@@ -212,7 +237,7 @@ static enum gi_status open_fd(struct gi_source *source, int fd,
     /* Standard input may be a file whose position is not its start. */
     off_t at = S_ISREG(st.st_mode) && st.st_size > 0 ? lseek(fd, 0, SEEK_CUR) : -1;
     enum gi_status status = at >= 0 ? open_sized(source, fd, at, &st, options, choose, err)
-                                    : read_all(source, fd, 0, &options->limits, choose, err);
+                                    : read_pipe(source, fd, &options->limits, choose, err);
     if (status || source->nbytes)
         return status;
     free((void *)source->bytes);
@@ -236,48 +261,88 @@ enum gi_status gi_source_open(struct gi_source *source, const char *path,
     return status;
 }
 
+struct gi_whole {
+    struct gi_source source;
+};
+
 void gi_ahead_free(struct gi_ahead **ahead)
 {
     if (!*ahead)
         return;
-    free((*ahead)->bytes.at);
+    gi_buffer_free(&(*ahead)->bytes);
     gi_reader_close(&(*ahead)->reader);
+    if ((*ahead)->whole)
+        gi_source_close(&(*ahead)->whole->source, NULL);
+    free((*ahead)->whole);
     free(*ahead);
     *ahead = NULL;
+}
+
+/* Reads the rest of an input. Frees the buffer after an error. */
+static enum gi_status read_rest(struct gi_source *source, struct gi_ahead *ahead,
+                                const struct gi_limits *limits, gi_source_chooser *choose,
+                                struct gi_err *err)
+{
+    struct gi_buffer *all = &ahead->bytes;
+    struct gi_err fault;
+    size_t got = 1;
+    enum gi_status status = GI_OK;
+    bool chosen = !choose;
+    if (!all->spill && !all->at)
+        *all = gi_buffer_spilling(GI_BUFFER_SPILLS_FROM_NBYTES);
+    while (!status && got) {
+        if (!chosen && all->nbytes >= GI_SOURCE_HEAD) {
+            chosen = true;
+            if (choose(all->at, all->nbytes, false) == GI_SOURCE_STOP)
+                break;
+        }
+        status = gi_reader_append(ahead->reader, all, all->nbytes / 2 + READ_NBYTES, &got, &fault);
+        if (status)
+            gi_fail(err, status, "%s", status == GI_E_MEMORY ? fault.text : "read error");
+        else if (all->nbytes > limits->max_bytes)
+            status = too_long(limits, err);
+    }
+    if (!status && !all->nbytes)
+        status = gi_fail(err, GI_E_FORMAT, "is empty, want an image");
+    if (!status)
+        return own_buffer(source, all, err);
+    gi_buffer_free(all);
+    return status;
+}
+
+enum gi_status gi_ahead_complete(struct gi_ahead *ahead, const void **bytes, size_t *nbytes,
+                                 const struct gi_limits *limits, gi_source_chooser *choose,
+                                 struct gi_err *err)
+{
+    if (!ahead->whole && !ahead->fault.status) {
+        ahead->whole = gi_small_calloc(1, sizeof *ahead->whole);
+        if (read_rest(&ahead->whole->source, ahead, limits, choose, &ahead->fault)) {
+            free(ahead->whole);
+            ahead->whole = NULL;
+        } else {
+            ahead->bytes = (struct gi_buffer){0};
+        }
+    }
+    if (ahead->fault.status && err)
+        *err = ahead->fault;
+    *bytes = ahead->whole ? ahead->whole->source.bytes : NULL;
+    *nbytes = ahead->whole ? ahead->whole->source.nbytes : 0;
+    return ahead->fault.status;
 }
 
 enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahead,
                                   const struct gi_load_options *options, gi_source_chooser *choose,
                                   struct gi_err *err)
 {
-    struct gi_buffer all = ahead->bytes;
-    struct gi_err fault;
-    size_t got = 1;
-    enum gi_status status = GI_OK;
-    ahead->bytes = (struct gi_buffer){0};
-    bool chosen = !choose;
-    while (!status && got) {
-        if (!chosen && all.nbytes >= GI_SOURCE_HEAD) {
-            chosen = true;
-            if (choose(all.at, all.nbytes, false) == GI_SOURCE_STOP)
-                break;
-        }
-        status = gi_buffer_reserve(&all, all.nbytes / 2 + READ_NBYTES, err);
-        if (!status && gi_reader_read(ahead->reader, all.at + all.nbytes, all.capacity - all.nbytes,
-                                      &got, &fault))
-            status = gi_fail(err, fault.status, "read error");
-        if (!status)
-            all.nbytes += got;
-        if (!status && all.nbytes > options->limits.max_bytes)
-            status = too_long(&options->limits, err);
-    }
+    const void *bytes;
+    size_t nbytes;
+    enum gi_status status =
+        gi_ahead_complete(ahead, &bytes, &nbytes, &options->limits, choose, err);
     gi_reader_close(&ahead->reader);
-    if (!status && !all.nbytes)
-        status = gi_fail(err, GI_E_FORMAT, "is empty, want an image");
-    if (status)
-        free(all.at);
-    else
-        *source = (struct gi_source){.bytes = all.at, .nbytes = all.nbytes, .guard = -1};
+    if (!status)
+        *source = ahead->whole->source;
+    free(ahead->whole);
+    ahead->whole = NULL;
     return status;
 }
 

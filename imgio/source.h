@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "imgio/ahead.h"
 #include "imgio/imgio.h"
 
 #include <time.h>
@@ -38,7 +39,12 @@ enum gi_status gi_source_open(struct gi_source *source, const char *path,
                               const struct gi_load_options *options, gi_source_chooser *choose,
                               struct gi_err *err);
 
-/* Reads the rest of an input. Takes ownership of both members of `ahead`, even after an error. */
+/* Reads the rest of an input into ahead->whole, and sets *bytes to it. If it was called before,
+ * only sets *bytes. Errors: as gi_source_open(); gi_source_continue() returns them again. */
+enum gi_status gi_ahead_complete(struct gi_ahead *ahead, const void **bytes, size_t *nbytes,
+                                 const struct gi_limits *limits, gi_source_chooser *choose,
+                                 struct gi_err *err);
+/* Reads the rest of an input. Takes ownership of the members of `ahead`, even after an error. */
 enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahead,
                                   const struct gi_load_options *options, gi_source_chooser *choose,
                                   struct gi_err *err);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "filters/color/gray.h"
+#include "imgio/ahead.h"
 #include "imgio/metadata/icc_convert.h"
 #include "imgio/metadata/resolution.h"
 #include "imgio/pages.h"

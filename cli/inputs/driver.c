@@ -12,6 +12,7 @@
 #include "cli/inputs/tars.h"
 #include "cli/paths/names.h"
 #include "cli/paths/output.h"
+#include "imgio/ahead.h"
 #include "imgio/small.h"
 
 /* The images of a batch of files, or one image. */

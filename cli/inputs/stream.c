@@ -25,7 +25,7 @@ void gi_stream_free(struct gi_stream **out)
         free(stream->video.chroma_params[i]);
     free(stream->video.chroma_params);
     gi_reader_close(&stream->reader);
-    free(stream->pipe.first.at);
+    gi_buffer_free(&stream->pipe.first);
     free(stream);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/log.h"
 #include "cli/paths/names.h"
 #include "cli/paths/output.h"
+#include "imgio/ahead.h"
 #include "imgio/small.h"
 
 /* The kind of stream that the output can hold, judged by its name. */
@@ -155,11 +156,7 @@ static enum gi_status take_all(struct gi_stream *stream, struct gi_err *err)
     size_t got = 1;
     enum gi_status status = GI_OK;
     while (!status && got) {
-        status = gi_buffer_reserve(all, all->nbytes / 2 + STEP_NBYTES, err);
-        if (!status)
-            status = gi_reader_read(stream->reader, all->at + all->nbytes,
-                                    all->capacity - all->nbytes, &got, err);
-        all->nbytes += status ? 0 : got;
+        status = gi_reader_append(stream->reader, all, all->nbytes / 2 + STEP_NBYTES, &got, err);
         if (!status && all->nbytes > stream->io.limits.max_bytes)
             status = gi_fail(
                 err, GI_E_LIMIT, "%s: more than %llu bytes of input; --max-bytes raises the limit",
@@ -294,7 +291,9 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
 static void hand_over(struct gi_stream *stream, struct gi_io_params *io)
 {
     struct gi_ahead *ahead = gi_small_alloc(sizeof *ahead);
-    *ahead = (struct gi_ahead){stream->pipe.first, stream->reader, stream->pipe.rest_named};
+    *ahead = (struct gi_ahead){.bytes = stream->pipe.first,
+                               .reader = stream->reader,
+                               .rest_named = stream->pipe.rest_named};
     stream->pipe.first = (struct gi_buffer){0};
     stream->reader = NULL;
     io->passed.ahead = ahead;
@@ -408,12 +407,15 @@ static enum gi_status find(struct gi_stream **out, const char *input, const char
         status = gi_reader_open(&stream->reader, path, err);
     if (!status) {
         stream->pipe.single = single;
+        stream->pipe.first = gi_buffer_spilling(GI_BUFFER_SPILLS_FROM_NBYTES);
         status = look(stream, input, output, target, file, &found, err);
     }
     if (!status && file && (!found || stream->is_paged))
         rewind_input(stream);
     else if (!status && !found)
         hand_over(stream, io);
+    if (!status && found && !stream->is_paged) /* the items own their bytes */
+        status = gi_buffer_take_back(&stream->pipe.first, err);
     if (!status && found && io->linear && !stream->is_paged)
         status = gi_fail(err, GI_E_UNSUPPORTED, "--linear: not on a stream of images");
     if (status || !found)

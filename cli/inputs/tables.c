@@ -15,6 +15,7 @@
 #include "cli/text.h"
 #include "cli/run/imaging.h"
 #include "cli/tables/table_writer.h"
+#include "imgio/ahead.h"
 #include "imgio/small.h"
 
 struct tables {

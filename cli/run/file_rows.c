@@ -3,10 +3,13 @@
 #include "cli/run/file_rows.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/environment.h"
 #include "cli/text.h"
+#include "imgio/format.h"
 #include "imgio/nodata.h"
+#include "imgio/source.h"
 
 static void ignore_shape(void *arg, const struct gi_image *shape)
 {
@@ -39,11 +42,42 @@ void gi_file_rows_close(struct gi_file_rows *rows)
     gi_image_free(&rows->band);
 }
 
+/* Loads from the bytes that are held, or from the file. */
+static enum gi_status load(const struct gi_file_rows *rows, struct gi_image *image,
+                           struct gi_metadata *metadata, struct gi_file_info *info,
+                           const struct gi_io_params *io, struct gi_loading loading,
+                           struct gi_err *err)
+{
+    loading.bytes = rows->loading.bytes;
+    loading.nbytes = rows->loading.nbytes;
+    enum gi_status status = gi_cli_load_by(image, metadata, info, rows->path, io, &loading, err);
+    if (loading.bytes)
+        gi_source_forget(loading.bytes, loading.nbytes);
+    return status;
+}
+
+static enum gi_status load_head(const struct gi_file_rows *rows, struct gi_image *stored,
+                                struct gi_metadata *metadata, struct gi_file_info *info,
+                                struct gi_err *err)
+{
+    struct gi_io_params head = *rows->io;
+    head.passed.header_only = true;
+    return load(rows, stored, metadata, info, &head, (struct gi_loading){.again = true}, err);
+}
+
 static enum gi_status decode(struct gi_file_rows *rows, struct gi_metadata *metadata,
                              struct gi_file_info *info, struct gi_err *err)
 {
     gi_image_free(&rows->band);
-    return gi_cli_load_by(&rows->band, metadata, info, rows->path, rows->io, &rows->loading, err);
+    return load(rows, &rows->band, metadata, info, rows->io, rows->loading, err);
+}
+
+/* Describes the regular file that is read, from its start. Returns false for other inputs. */
+static bool find_file(struct stat *st, const char *path)
+{
+    bool standard = strcmp(path, "-") == 0;
+    return (standard ? fstat(STDIN_FILENO, st) : stat(path, st)) == 0 && S_ISREG(st->st_mode) &&
+           (!standard || lseek(STDIN_FILENO, 0, SEEK_CUR) == 0);
 }
 
 /* Returns whether the path still names the file of the first rows, and that file is unchanged. */
@@ -51,7 +85,9 @@ static bool is_same_file(const struct gi_file_rows *rows)
 {
     const struct stat *was = &rows->file;
     struct stat is;
-    return stat(rows->path, &is) == 0 && is.st_dev == was->st_dev && is.st_ino == was->st_ino &&
+    if (rows->loading.bytes)
+        return true;
+    return find_file(&is, rows->path) && is.st_dev == was->st_dev && is.st_ino == was->st_ino &&
            is.st_size == was->st_size && is.st_mtim.tv_sec == was->st_mtim.tv_sec &&
            is.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
@@ -61,6 +97,12 @@ static bool has_shape(const struct gi_file_rows *rows, int height)
     const struct gi_image *shape = &rows->shape, *band = &rows->band;
     return band->width == shape->width && band->height == height &&
            band->channels == shape->channels && band->type == shape->type;
+}
+
+static enum gi_status fail_changed(const struct gi_file_rows *rows, struct gi_err *err)
+{
+    const char *name = strcmp(rows->path, "-") == 0 ? "standard input" : rows->path;
+    return gi_fail(err, GI_E_IO, "%s: the file changed while it was read", name);
 }
 
 /* Decodes rows as a part of the picture. */
@@ -74,7 +116,7 @@ static enum gi_status read_part(struct gi_file_rows *rows, struct gi_image *want
         return status;
     if (!is_same_file(rows) || band->shrunk.by != 1 || band->shrunk.width != shape->width ||
         band->shrunk.height != shape->height || !has_shape(rows, bottom - top))
-        return gi_fail(err, GI_E_IO, "%s: the file changed while it was read", rows->path);
+        return fail_changed(rows, err);
     *wanted = gi_image_rows(band, 0, band->height);
     return GI_OK;
 }
@@ -88,7 +130,7 @@ static enum gi_status decode_rows(void *arg, const struct gi_row_taker *taker, s
     struct gi_image image;
     const struct gi_loading loading = {
         .again = rows->loading.again, .listener = rows->shrinker, .taker = taker};
-    return gi_cli_load_by(&image, NULL, NULL, rows->path, rows->io, &loading, err);
+    return load(rows, &image, NULL, NULL, rows->io, loading, err);
 }
 
 /* Moves rows from row `top` on to the start of rows->kept, which gets room for `n` rows. */
@@ -147,7 +189,7 @@ static enum gi_status read_stream(struct gi_file_rows *rows, struct gi_image *wa
     const struct gi_image *shape = &rows->shape;
     enum gi_status status = take_rows(rows, top, bottom, err);
     if (!is_same_file(rows))
-        return gi_fail(err, GI_E_IO, "%s: the file changed while it was read", rows->path);
+        return fail_changed(rows, err);
     if (status)
         return status;
     *wanted = gi_image_rows(&rows->kept, 0, bottom - top);
@@ -233,14 +275,20 @@ static bool has_rows(const struct gi_file_rows *rows, const struct gi_file_info 
            can_stream(rows, info);
 }
 
-/* Returns whether the input is a regular file that may hold a large image, and notes it. A pipe is
- * not opened here, because its bytes can be read only once. */
-static bool is_large_file(struct gi_file_rows *rows, uint64_t from)
+/* Returns whether the input may hold a large image, and notes the file or the bytes. A pipe is only
+ * read if the caller has opened it, because its bytes can be read only once. */
+static bool may_be_large(struct gi_file_rows *rows, uint64_t from)
 {
     enum { MOST_COMPRESSED = 64 };
-    struct stat *st = &rows->file;
-    return stat(rows->path, st) == 0 && S_ISREG(st->st_mode) &&
-           (uint64_t)st->st_size >= from / MOST_COMPRESSED;
+    struct gi_ahead *ahead = gi_cli_ahead_of(rows->io, rows->path);
+    struct gi_selection selection;
+    if (!ahead)
+        return find_file(&rows->file, rows->path) &&
+               (uint64_t)rows->file.st_size >= from / MOST_COMPRESSED;
+    return gi_path_file(rows->path, &selection) == strlen(rows->path) &&
+           !gi_ahead_complete(ahead, &rows->loading.bytes, &rows->loading.nbytes, &rows->io->limits,
+                              gi_format_way, NULL) &&
+           rows->loading.nbytes >= from / MOST_COMPRESSED;
 }
 
 /* Returns whether the image is within the limits of gi_load(), which only knows the size of a band.
@@ -268,13 +316,10 @@ bool gi_file_rows_look(struct gi_file_rows *rows, uint64_t memory, struct gi_fil
 {
     const struct gi_io_params *io = rows->io;
     const struct gi_file_info raw = {.format = "ppm"};
-    struct gi_io_params head = *io;
-    const struct gi_loading loading = {.again = true};
     struct gi_image *stored = &rows->stored;
-    head.passed.header_only = true;
-    if (io->linear || io->allow_partial || io->passed.labels || strcmp(rows->path, "-") == 0 ||
-        !is_large_file(rows, least_nbytes(&raw, memory)) ||
-        gi_cli_load_by(stored, NULL, info, rows->path, &head, &loading, NULL))
+    if (io->linear || io->allow_partial || io->passed.labels ||
+        !may_be_large(rows, least_nbytes(&raw, memory)) ||
+        load_head(rows, stored, NULL, info, NULL))
         return false;
     bool fits = is_within(&io->limits, stored, info);
     if (rows->shrinker && is_one_of("jpeg", info))
@@ -288,12 +333,8 @@ static enum gi_status first_of_stream(struct gi_file_rows *rows, struct gi_image
                                       struct gi_metadata *metadata, struct gi_file_info *info,
                                       struct gi_err *err)
 {
-    struct gi_io_params head = *rows->io;
     struct gi_image stored;
-    const struct gi_loading loading = {.again = true};
-    head.passed.header_only = true;
-    enum gi_status status =
-        gi_cli_load_by(&stored, metadata, info, rows->path, &head, &loading, err);
+    enum gi_status status = load_head(rows, &stored, metadata, info, err);
     if (!status && !rows->stream && gi_row_stream_open(&rows->stream, decode_rows, rows, NULL))
         return GI_OK; /* without a thread the image is decoded at once */
     if (!status)

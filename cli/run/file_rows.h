@@ -1,5 +1,6 @@
 /* Rows of an image file that are decoded when they are needed, for images that are larger than
- * memory, if the file has one image that needs no turning. Any rows of PNM, PFM, .npy and TIFF can
+ * memory, if the file has one image that needs no turning. A pipe is first read to its end, into a
+ * file if it is large (struct gi_ahead). Any rows of PNM, PFM, .npy and TIFF can
  * be decoded without the others. Rows of PNG, JPEG and compressed TIFF come from top to bottom,
  * from a thread that decodes all of them; if a row above the last ones is read, it begins again.
  * SPDX-License-Identifier: MIT */
@@ -13,11 +14,11 @@
 struct gi_file_rows {
     const char *path;
     const struct gi_io_params *io;
-    struct stat file;        /* of the file before it was first read */
-    struct gi_window wanted; /* the rows that are being decoded */
-    struct gi_image shape;   /* of the image that the options make of the picture; no data */
-    struct gi_image band;    /* the rows that were decoded last */
-    struct gi_loading loading;
+    struct stat file;          /* of the file before it was first read */
+    struct gi_window wanted;   /* the rows that are being decoded */
+    struct gi_image shape;     /* of the image that the options make of the picture; no data */
+    struct gi_image band;      /* the rows that were decoded last */
+    struct gi_loading loading; /* with all bytes of an input that is no file */
     struct gi_shape_listener listener;
     /* Its function `shrink` is that of gi_load_options; set by the caller, or NULL. */
     const struct gi_shape_listener *shrinker;

@@ -75,11 +75,7 @@ static enum gi_status take_raw(struct gi_buffer *buffer, struct gi_reader *reade
         size_t n = end - buffer->nbytes;
         if (end > buffer->capacity && n > STEP_NBYTES + buffer->nbytes)
             n = STEP_NBYTES + buffer->nbytes; /* doubles */
-        status = gi_buffer_reserve(buffer, n, err);
-        if (!status)
-            status = gi_reader_read(reader, buffer->at + buffer->nbytes, n, &got, err);
-        if (!status)
-            buffer->nbytes += got;
+        status = gi_reader_append(reader, buffer, n, &got, err);
     }
     return status;
 }
