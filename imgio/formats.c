@@ -270,6 +270,9 @@ static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
     int orientation = stored_orientation(decode);
     decode->info->orientation = orientation;
     gi_metadata_settle(metadata);
+    const struct gi_shrunk *shrunk = &decode->image->shrunk;
+    metadata->width = shrunk->by ? shrunk->width : decode->image->width;
+    metadata->height = shrunk->by ? shrunk->height : decode->image->height;
     if (decode->options->keep_orientation)
         return orientation == 1
                    ? GI_OK

@@ -175,6 +175,8 @@ struct gi_metadata {
     struct gi_timing timing;
     struct gi_parts parts; /* all other parts of the file */
     bool starved;          /* memory ran out for a part of the metadata, so that gi_load() fails */
+    int width,
+        height; /* of the upright picture in the file; 0: unknown, or its pixels have moved */
 };
 
 void gi_metadata_free(struct gi_metadata *metadata);
@@ -190,9 +192,7 @@ void gi_metadata_free_copy(struct gi_metadata *copy);
 enum gi_strip { GI_STRIP_NOTHING, GI_STRIP_ALL, GI_STRIP_EXIF, GI_STRIP_GPS };
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what);
 /* Returns whether a description by tifffile names the shape of an array: the number of pages, their
- * size and channels, as in {"shape": [6, 120, 160]}. Versions before 2018 wrote shape=(6, 120,
- * 160).
- */
+ * size and channels, as in {"shape": [6, 120, 160]}, or before 2018 in shape=(6, 120, 160). */
 bool gi_text_is_shape_of_pages(const char *text);
 /* Drops descriptions by OME and tifffile, which name size and channels of the pages. Returns the
  * name of the writer if more than a shape was dropped, otherwise NULL. */

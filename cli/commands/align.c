@@ -86,7 +86,7 @@ static enum gi_status save_moved(const struct gi_image *moved, const struct gi_f
     enum gi_status status =
         gi_metadata_copy(&metadata, report->metadata ? report->metadata : &none, err);
     if (!status)
-        gi_geo_move(&metadata, gi_align_only_moves(found) ? map : NULL, false);
+        gi_geo_move(&metadata, gi_align_only_moves(found) ? map : NULL, false, moved);
     if (!status)
         status = gi_cli_save(moved, &metadata, path, io, report->threads, err);
     gi_metadata_free_copy(&metadata);

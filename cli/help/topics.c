@@ -377,8 +377,10 @@ static const char *const common_paragraphs[] = {
     "unless --keep-orientation is given, and always in a HEIC or AVIF. Inks of a CMYK JPEG are "
     "taken as Adobe's programs store them, with 0 for full ink. Size, "
     "resolution, number of samples and colour space of the image, where EXIF, XMP and other "
-    "metadata repeat them, are those of the result. Places of a subject in EXIF move with the "
-    "pixels. A GIF has texts as comments, XMP and the ICC profile of an RGB image, and a PNG has "
+    "metadata repeat them, are those of the result. Places of a subject in EXIF and of an image in "
+    "a panorama (GPano in XMP) move with the pixels; a panorama that is mirrored, turned or "
+    "distorted loses the latter by name. A GIF has texts as comments, XMP and the ICC profile of "
+    "an RGB image, and a PNG has "
     "IPTC and Photoshop's resources as a text, as exiftool reads them.",
     "The gain map of an HDR photograph (Ultra HDR, ISO 21496-1, Apple) is carried from JPEG to "
     "JPEG, as it is, if the picture is only encoded again or resized as a whole. It is turned with "

@@ -89,7 +89,7 @@ void gi_n_to_one_place(struct gi_metadata *metadata, const double map[6])
     const char *writer = gi_metadata_drop_sizes(metadata);
     if (writer)
         gi_metadata_add_part(metadata, &part, "description by %s", writer);
-    gi_geo_move(metadata, map, false);
+    gi_geo_move(metadata, map, false, NULL);
 }
 
 /* ---- the target: one image of all ---- */

@@ -170,7 +170,7 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
     if (chain)
         gi_other_colors_name(metadata, chain);
     if (chain && chain->n)
-        gi_geo_move(metadata, placement->known ? placement->m : NULL, placement->whole);
+        gi_geo_move(metadata, placement->known ? placement->m : NULL, placement->whole, made);
     if (io->passed.orientation > 1) /* of the image as it will be stored */
         gi_geo_orient(metadata, made, gi_orientation_inverse(io->passed.orientation));
     if (chain && recolors(chain))

@@ -11,6 +11,7 @@
 
 #include "imgio/codecs.h"
 #include "imgio/image_next.h"
+#include "imgio/integer.h"
 #include "imgio/jpeg/gain_map.h"
 #include "imgio/jpeg/jpeg_callbacks.h"
 #include "imgio/jpeg/jpeg_segments.h"
@@ -19,6 +20,7 @@
 #include "imgio/jpeg/lossless_blocks.h"
 #include "imgio/metadata/exif.h"
 #include "imgio/metadata/geo.h"
+#include "imgio/metadata/iptc.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/metadata/photoshop.h"
 #include "imgio/metadata/resolution.h"
@@ -161,7 +163,7 @@ static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
         gi_metadata_exchange_resolutions(metadata);
     double m[6];
     gi_layout_map(m, t->turn.layout, (int)t->in.image_width, (int)t->in.image_height);
-    gi_metadata_move_subject(metadata, is_whole(t) ? m : NULL, is_whole(t));
+    gi_metadata_move_subject(metadata, is_whole(t) ? m : NULL, is_whole(t), &made);
     gi_metadata_settle(metadata);
     struct gi_metadata was = {.exif = metadata->exif,
                               .exif_nbytes = metadata->exif_nbytes,
@@ -233,6 +235,10 @@ static bool put_changed(struct turner *t, const struct jpeg_marker_struct *m)
     if (!starts(m, APP_PHOTOSHOP, GI_JPEG_PHOTOSHOP_HEAD, sizeof GI_JPEG_PHOTOSHOP_HEAD))
         return false;
     enum { HEAD = sizeof GI_JPEG_PHOTOSHOP_HEAD };
+    void *iptc = gi_photoshop_find(data + HEAD, m->data_length - HEAD, GI_RESOURCE_IPTC, 0);
+    if (iptc)
+        gi_iptc_set_orientation(iptc, gi_big32((unsigned char *)iptc - 4), t->turn.width,
+                                t->turn.height);
     size_t n = gi_photoshop_turn(data + HEAD, m->data_length - HEAD, turned);
     if (n < m->data_length - HEAD)
         name_dropped(t, "thumbnail of Photoshop", GI_OLD_PICTURE, m->data_length - HEAD - n);

@@ -12,6 +12,8 @@
 
 #include "imgio/jpeg/gain_map.h"
 #include "imgio/metadata/exif.h"
+#include "imgio/metadata/gpano.h"
+#include "imgio/metadata/iptc.h"
 #include "imgio/metadata/resolution.h"
 #include "imgio/metadata/xmp.h"
 #include "imgio/tiff/tags.h"
@@ -172,12 +174,18 @@ static int layout_of(const double m[6])
            (m[swaps ? 3 : 4] < 0 ? GI_LAYOUT_MIRROR_Y : 0);
 }
 
-void gi_metadata_move_subject(struct gi_metadata *metadata, const double map[6], bool whole)
+void gi_metadata_move_subject(struct gi_metadata *metadata, const double map[6], bool whole,
+                              const struct gi_image *made)
 {
     static const char *const regions[] = {"mwg-rs:Regions", "MP:RegionInfo"};
     struct gi_part part = {.kind = GI_PART_METADATA, .fate = GI_PART_DROPPED, .why = moved};
     if (gi_exif_move_subject(metadata->exif, metadata->exif_nbytes, map))
         gi_metadata_add_part(metadata, &part, "place of the subject in EXIF");
+    if (!map || !is_identity(map) || !whole)
+        gi_gpano_move(metadata, map, made);
+    const struct gi_part *iptc = gi_parts_find(&metadata->parts, GI_PART_IPTC, 0);
+    if (iptc && made)
+        gi_iptc_set_orientation(iptc->bytes, iptc->nbytes, made->width, made->height);
     if (whole && map && map[0] > 0 && map[4] > 0)
         return; /* regions are shares of the sides */
     size_t before = metadata->xmp_nbytes;
@@ -188,9 +196,10 @@ void gi_metadata_move_subject(struct gi_metadata *metadata, const double map[6],
         gi_metadata_add_part(metadata, &part, "regions in XMP");
 }
 
-void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole)
+void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole,
+                 const struct gi_image *made)
 {
-    gi_metadata_move_subject(metadata, map, whole);
+    gi_metadata_move_subject(metadata, map, whole, made);
     if (!whole)
         gi_gain_map_drop(metadata, moved);
     else
@@ -234,8 +243,13 @@ void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole)
 void gi_geo_orient(struct gi_metadata *metadata, const struct gi_image *stored, int orientation)
 {
     double map[6];
+    struct gi_image made = *stored;
+    if (gi_orientation_layout(orientation) & GI_LAYOUT_TRANSPOSE) {
+        made.width = stored->height;
+        made.height = stored->width;
+    }
     gi_layout_map(map, gi_orientation_layout(orientation), stored->width, stored->height);
-    gi_geo_move(metadata, map, true);
+    gi_geo_move(metadata, map, true, &made);
 }
 
 /* GDAL writes <Item name="STATISTICS_MEAN" sample="0">12.5</Item> (its GTiff driver). */

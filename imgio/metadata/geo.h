@@ -10,12 +10,16 @@
  * NULL if there is no such map; then the tags that depend on it are dropped. So are positions on a
  * page, overlays of ImageJ and coordinates of the sky, which are not adapted. A gain map stays only
  * if `whole`: the new image shows all of the old one and nothing else, and may be scaled, mirrored
- * and turned by quarter turns. */
-void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole);
+ * and turned by quarter turns. `made` is the shape of the new image, or NULL if several images
+ * make it. */
+void gi_geo_move(struct gi_metadata *metadata, const double map[6], bool whole,
+                 const struct gi_image *made);
 
-/* The part of it for places of people and other subjects: those of EXIF move, and regions in XMP
- * (MWG, Microsoft) are dropped unless `whole` and neither turned nor mirrored. */
-void gi_metadata_move_subject(struct gi_metadata *metadata, const double map[6], bool whole);
+/* The part of it for places of people and other subjects, and in a panorama: those of EXIF move,
+ * and regions in XMP (MWG, Microsoft) are dropped unless `whole` and neither turned nor mirrored.
+ * The orientation that IPTC names is that of `made`. */
+void gi_metadata_move_subject(struct gi_metadata *metadata, const double map[6], bool whole,
+                              const struct gi_image *made);
 
 /* The same for an image, of which the shape as stored is given, that is turned upright by its
  * orientation, 1 to 8. */

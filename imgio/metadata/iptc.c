@@ -92,3 +92,15 @@ size_t gi_iptc_forget_place(void *iptc, size_t nbytes)
     }
     return nbytes - left;
 }
+
+void gi_iptc_set_orientation(void *iptc, size_t nbytes, int width, int height)
+{
+    enum { OF_IMAGE = 2, ORIENTATION = 131 };
+    unsigned char *at = iptc;
+    struct dataset d;
+    for (; at && next(&d, at, nbytes); at += d.whole) {
+        nbytes -= d.whole;
+        if (d.record == OF_IMAGE && d.number == ORIENTATION && d.nbytes == 1)
+            at[d.whole - 1] = width < height ? 'P' : width > height ? 'L' : 'S';
+    }
+}

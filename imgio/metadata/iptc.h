@@ -26,3 +26,7 @@ size_t gi_iptc_length(const void *iptc, size_t nbytes);
  * the place shown, and what follows the last dataset, which may be one that can't be read. Returns
  * the new length in bytes. */
 size_t gi_iptc_forget_place(void *iptc, size_t nbytes);
+
+/* Sets the orientation of the image (2:131: portrait, landscape or square) to that of an image of
+ * this size, if there is one. */
+void gi_iptc_set_orientation(void *iptc, size_t nbytes, int width, int height);

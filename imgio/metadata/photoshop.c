@@ -11,7 +11,6 @@
 #include "imgio/metadata/resolution.h"
 
 enum {
-    RESOURCE_IPTC = 0x0404,
     RESOURCE_OLD_THUMBNAIL = 0x0409,
     RESOURCE_THUMBNAIL = 0x040c,
     IPTC_MARK = 0x1c,
@@ -109,9 +108,9 @@ void gi_decode_add_photoshop(struct gi_decode *decode, const void *bytes, size_t
                                                  .nbytes = r.nbytes,
                                                  .why = GI_OLD_PICTURE},
                                "thumbnail of Photoshop");
-        if (r.number == RESOURCE_IPTC)
+        if (r.number == GI_RESOURCE_IPTC)
             gi_decode_add_iptc(decode, r.data, r.nbytes);
-        if (thumbnail || r.number == RESOURCE_IPTC)
+        if (thumbnail || r.number == GI_RESOURCE_IPTC)
             continue;
         memcpy(kept + n, at, r.whole);
         n += r.whole;

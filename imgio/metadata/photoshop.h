@@ -17,6 +17,7 @@ void gi_decode_add_iptc(struct gi_decode *decode, const void *bytes, size_t nbyt
 /* Resolution in 8 bytes along rows, of which the first 4 are pixels per inch times 65536, and the
  * same along columns. */
 enum { GI_RESOURCE_RESOLUTION = 0x03ed, GI_RESOURCE_RESOLUTION_NBYTES = 16 };
+enum { GI_RESOURCE_IPTC = 0x0404 };
 /* Returns the data of the first resource of that number, with at least `least` bytes, or NULL. */
 void *gi_photoshop_find(void *bytes, size_t nbytes, unsigned number, size_t least);
 

@@ -154,6 +154,51 @@ void gi_xmp_cut(void *xmp, size_t *nbytes, const char *name)
     }
 }
 
+/* Returns the end of the attribute or element whose name begins at `at`, or NULL if it is
+ * neither. */
+static const char *end_of_property(const char *at, const char *end)
+{
+    const char *name = at, *close;
+    bool element = at[-1] == '<';
+    while (at < end && !is_space(*at) && !strchr("=/>", *at))
+        at++;
+    size_t n = (size_t)(at - name);
+    at = skip_spaces(at, end);
+    if (!element) {
+        at = at < end && *at == '=' ? skip_spaces(at + 1, end) : end;
+        close = at < end && strchr("\"'", *at) ? memchr(at + 1, *at, (size_t)(end - at - 1)) : NULL;
+        return close ? close + 1 : NULL;
+    }
+    at = memchr(at, '>', (size_t)(end - at));
+    if (!at || at[-1] == '/')
+        return at ? at + 1 : NULL;
+    while (at && (at = memmem(at, (size_t)(end - at), "</", 2))) {
+        at += 2;
+        if ((size_t)(end - at) > n && memcmp(at, name, n) == 0 && at[n] == '>')
+            return at + n + 1;
+    }
+    return NULL;
+}
+
+void gi_xmp_cut_properties(void *xmp, size_t *nbytes, const char *prefix)
+{
+    size_t n = strlen(prefix), at = 1;
+    char *packet = xmp;
+    while (packet && at < *nbytes) {
+        const char *found = memmem(packet + at, *nbytes - at, prefix, n), *to = NULL;
+        if (!found)
+            return;
+        if (found[-1] == '<' || is_space(found[-1]))
+            to = end_of_property(found, packet + *nbytes);
+        at = (size_t)(found - packet) - (to != NULL);
+        size_t end = to ? (size_t)(to - packet) : at;
+        memmove(packet + at, packet + end, *nbytes - end);
+        *nbytes -= end - at;
+        at += to ? 0 : n;
+        at = at ? at : 1;
+    }
+}
+
 /* Replaces the characters at the start of the value that are in `of`, or all if that is NULL,
  * wherever the property occurs from offset `start` to `behind` bytes before the end. A value that
  * begins with another character stays. */

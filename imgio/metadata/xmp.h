@@ -16,6 +16,9 @@ char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name);
 /* Removes the elements with this name. */
 void gi_xmp_cut(void *xmp, size_t *nbytes, const char *name);
 
+/* Removes the attributes and elements whose names begin with these characters. */
+void gi_xmp_cut_properties(void *xmp, size_t *nbytes, const char *prefix);
+
 /* Replaces the integer that is the property's value, wherever the property occurs, in the
  * malloc()ed packet *xmp. Does nothing if there is no such property. Errors: GI_E_MEMORY. */
 enum gi_status gi_xmp_set_integer(void **xmp, size_t *nbytes, const char *name, unsigned value,

@@ -1,12 +1,13 @@
 """Properties of an image that EXIF, XMP, Photoshop's resources and JFIF repeat are those of the result: resolutions, also of
-pixels that are not square and of turned images, samples, colour space and size. Thumbnails and signatures of the old picture
-are dropped by name, also without decoding. Files are composed and parsed here.
+pixels that are not square and of turned images, samples, colour space, size and the place in a panorama. Thumbnails and
+signatures of the old picture are dropped by name, also without decoding. Files are composed and parsed here.
 
-Sources: imgio/metadata/exif_set.c imgio/metadata/color_tags* imgio/metadata/geo.c imgio/metadata/resolution* imgio/metadata/metadata_fit* imgio/metadata/photoshop* imgio/metadata/xmp* imgio/tiff/tags_put.h imgio/jpeg/lossless.c
+Sources: imgio/metadata/exif_set.c imgio/metadata/color_tags* imgio/metadata/geo.c imgio/metadata/resolution* imgio/metadata/metadata_fit* imgio/metadata/photoshop* imgio/metadata/xmp* imgio/metadata/gpano* imgio/metadata/iptc* imgio/tiff/tags_put.h imgio/jpeg/lossless.c
 """
 import os
 import re
 import struct
+import xml.etree.ElementTree
 import zlib
 
 import numpy as np
@@ -261,6 +262,72 @@ for width in (24, 16, 8):
     got, kept = subject(f"size-{width}.jpg")
     check(f"--sizes {width}: the subject", got[0] == [int((10.5 * width / 32 - 0.5) + 0.5), int((4.5 * width / 32 - 0.5) + 0.5),
                                                       int(6 * width / 32 + 0.5), int(2 * width / 32 + 0.5)] and kept, got)
+
+# The place in a panorama, in pixels, as attributes or elements, and the orientation that IPTC names.
+PANO = ("FullPanoWidthPixels", "FullPanoHeightPixels", "CroppedAreaImageWidthPixels", "CroppedAreaImageHeightPixels",
+        "CroppedAreaLeftPixels", "CroppedAreaTopPixels", "LargestValidInteriorRectWidth", "LargestValidInteriorRectHeight",
+        "LargestValidInteriorRectLeft", "LargestValidInteriorRectTop")
+INTERIOR = [16, 8, 4, 4]
+
+
+def with_pano(values, elements):
+    own = dict(zip(PANO, values), ProjectionType="equirectangular", UsePanoramaViewer="True")
+    attributes = "" if elements else "".join(f' GPano:{k}="{v}"' for k, v in own.items())
+    inside = "".join(f"<GPano:{k}>{v}</GPano:{k}>" for k, v in own.items()) + "<GPano:Empty/>" if elements else ""
+    xmp = (f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description'
+           f' xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"{attributes} xmp:Rating="3">'
+           f"{inside}<xmp:Label>about GPano:FullPanoWidthPixels</xmp:Label></rdf:Description></rdf:RDF></x:xmpmeta>")
+    open("in.jpg", "wb").write(b"\xff\xd8" + segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + xmp.encode())
+                               + segment(0xED, b"Photoshop 3.0\0" + resource(0x0404, b"\x1c\x02\x83\0\1L")) + SCAN)
+
+
+def pano(path):
+    """The numbers of the panorama, or None if no property of it is there, and the orientation of IPTC."""
+    found = dict(segments(open(path, "rb").read()))
+    xmp = found[0xE1][29:].decode()
+    tree = xml.etree.ElementTree.fromstring(xmp)
+    check(f"{path}: other properties stay", "{http://ns.adobe.com/xap/1.0/}Rating': '3" in str([e.attrib for e in tree.iter()])
+          and "<xmp:Label>about GPano:FullPanoWidthPixels<" in xmp, xmp)
+    values = [re.search(rf'GPano:{name}(?:="|>)(\d+)["<]', xmp) for name in PANO]
+    rest = len(re.findall(r"[ <]GPano:", xmp.replace("about GPano:", "")))
+    return ([v and int(v[1]) for v in values] if rest else None), found[0xED][-1:].decode()
+
+
+for elements in (False, True):
+    for values, words, want, way in (
+            ([64, 32, 32, 16, 10, 8], ["invert"], [64, 32, 32, 16, 10, 8, *INTERIOR], "L"),
+            ([64, 32, 32, 16, 10, 8], ["crop", "--size", "20x10+3+1"], [64, 32, 20, 10, 13, 9], "L"),
+            ([64, 32, 32, 16, 10, 8], ["crop", "--size", "8x10+0+0"], [64, 32, 8, 10, 10, 8], "P"),
+            ([32, 16, 32, 16, 0, 0], ["crop", "--size", "16x16+16+0"], [32, 16, 16, 16, 16, 0], "S"),
+            ([64, 32, 32, 16, 10, 8], ["resize", "--size", "16x8"], [32, 16, 16, 8, 5, 4, 8, 4, 2, 2], "L"),
+            ([64, 32, 32, 16, 10, 8], ["resize", "--size", "64x32"], [128, 64, 64, 32, 20, 16, 32, 16, 8, 8], "L"),
+            ([32, 16, 32, 16, 0, 0], ["resize", "--size", "10x5"], [10, 5, 10, 5, 0, 0, 5, 3, 1, 1], "L"),
+            ([32, 16, 32, 16, 0, 0], ["resize", "--size", "8x16", "--stretch"], [8, 16, 8, 16, 0, 0, 4, 8, 1, 4], "P"),
+            # reduced before by a program that kept the numbers
+            ([128, 64, 64, 32, 20, 16], ["crop", "--size", "20x10+3+1"], [64, 32, 20, 10, 13, 9], "L"),
+            ([128, 64, 64, 32, 20, 16], ["invert"], [128, 64, 64, 32, 20, 16, *INTERIOR], "L"),
+            ([64, 32, 32, 16, 10, 8], ["pad", "--size", "40x20"], [64, 32, 40, 20, 6, 6], "L"),
+            ([32, 16, 32, 16, 0, 0], ["pad", "--size", "40x20"], None, "L"),
+            ([64, 32, 32, 16, 10, 8], ["flip", "--h"], None, "L"),
+            ([64, 32, 32, 16, 10, 8], ["rotate", "--angle", "90"], None, "P"),
+            ([64, 32, 32, 16, 10, 8], ["orient", "--lossless", "--orientation", "6"], None, "P"),
+            ([64, 32, 32, 16, 10, 8], ["crop", "--lossless", "--size", "16x16+0+0"], None, "S"),
+            ([64, 32, 32, 16, 10, 8], ["rotate", "--angle", "9"], None, "L"),
+            ([64, 32, 0, 16, 10, 8], ["crop", "--size", "20x10+3+1"], None, "L")):
+        with_pano(values + INTERIOR, elements)
+        result = c.result(words[0], "in.jpg", "pano.jpg", *words[1:])
+        got, orientation = pano("pano.jpg")
+        wanted = want and want + [None] * (len(PANO) - len(want))
+        check(f"{words} {values} {elements}: the place in a panorama", got == wanted, (got, wanted, result.stderr))
+        check(f"{words} {values}: it is dropped by name", ("place in a panorama in XMP" in result.stderr) == (want is None), result.stderr)
+        check(f"{words}: orientation in IPTC", orientation == way, orientation)
+        for name in ("png", "tif"):
+            if words[0] != "orient" and "--lossless" not in words:
+                c.run(words[0], "in.jpg", f"pano.{name}", *words[1:])
+                data = open(f"pano.{name}", "rb").read()
+                data = bytes.fromhex(zlib.decompress(data[data.index(b"Raw profile type iptc") + 23:]).split(b"\n", 3)[3].decode()
+                                     .replace("\n", "")) if name == "png" else data
+                check(f"{words}: orientation in IPTC of {name}", b"\x1c\x02\x83\0\1" + way.encode() in data)
 
 # A TIFF: Photoshop's resources follow the tags.
 open("in.tif", "wb").write(compose([(256, 3, [4]), (257, 3, [2]), (258, 3, [8]), (259, 3, [1]), (262, 3, [1]), (273, 4, [8]),
