@@ -236,6 +236,10 @@ PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev 
             $(call wanted,test-cluster,$(CLUSTER_PACKAGES)) $(call wanted,test-arm,$(ARM_PACKAGES)) \
             $(call wanted,wheel test-wheel,$(WHEEL_PACKAGES)) $(call wanted,packages,$(PACKAGE_PACKAGES))
 
+# A registry may stop for minutes or fail once: apt-get and pip try again.
+APT_RETRIES := -o Acquire::Retries=5
+PIP_INSTALL := pip install -q --disable-pip-version-check --retries 3 --timeout 60
+
 .PHONY: deps ## install what building and running need; beside a goal that tests, what that needs too
 deps:
 	@missing=$$(for p in $(PACKAGES); do \
@@ -249,8 +253,8 @@ deps:
 	else \
 	    echo "deps: installing$$missing"; \
 	    [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	    $$sudo apt-get update -q && \
-	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	    $$sudo apt-get update $(APT_RETRIES) -q && \
+	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install $(APT_RETRIES) -y -q --no-install-recommends $$missing; \
 	fi
 
 .PHONY: demo ## run it on the pictures of testdata/, into demo/

