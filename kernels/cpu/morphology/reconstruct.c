@@ -242,7 +242,8 @@ INLINE void enter_row(const struct job *job, struct band *band, struct queue *q,
         }
 }
 
-INLINE void process_band(const struct job *job, struct band *band, void *scratch, enum gi_type type)
+GI_PER_KIND void process_band(const struct job *job, struct band *band, void *scratch,
+                              enum gi_type type)
 {
     struct queue q = {.room = job->room, .queued = scratch};
     size_t nwords = (job->room + 63) / 64;
