@@ -6,6 +6,7 @@
 #include "imgio/sink.h"
 #include "imgio/small.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@ struct gi_joiner {
     const struct gi_joined_kind *kind; /* of an animation, or NULL */
     struct gi_joined_timing timing;
     struct gi_joined joined;
+    struct gi_metadata first; /* of the first frame of an animation */
+    char lost[64];            /* names of what later frames have beside it */
 };
 
 static const struct gi_joined_kind *find(const char *format)
@@ -46,6 +49,52 @@ enum gi_status gi_joiner_new(struct gi_joiner **out, struct gi_sink *sink, const
     return joiner->kind ? GI_OK : gi_page_writer_new(&joiner->pages, sink, 0, err);
 }
 
+static void name_lost(struct gi_joiner *joiner, bool lost, const char *name)
+{
+    size_t used = strlen(joiner->lost);
+    if (lost && !strstr(joiner->lost, name))
+        snprintf(joiner->lost + used, sizeof joiner->lost - used, "%s%s", used ? ", " : "", name);
+}
+
+static bool differs(const void *a, size_t na, const void *b, size_t nb)
+{
+    return na && (na != nb || memcmp(a, b, na) != 0);
+}
+
+/* Returns whether a text is not among those of the first frame. */
+static bool has_other_text(const struct gi_metadata *metadata, const struct gi_metadata *first)
+{
+    bool other = false;
+    for (int i = 0; i < metadata->ntexts && !other; i++) {
+        other = true;
+        for (int k = 0; k < first->ntexts && other; k++)
+            other = strcmp(metadata->texts[i].keyword, first->texts[k].keyword) != 0 ||
+                    strcmp(metadata->texts[i].text, first->texts[k].text) != 0;
+    }
+    return other;
+}
+
+/* Compares the metadata of a frame with those of the first. */
+static void compare_metadata(struct gi_joiner *joiner, const unsigned char *bytes, size_t nbytes)
+{
+    const struct gi_load_options options = {
+        .limits = {UINT64_MAX, UINT64_MAX}, .keep_orientation = true, .header_only = true};
+    struct gi_metadata m = {0}, *first = &joiner->first;
+    struct gi_image image = {0};
+    if (gi_load_memory(&image, &m, NULL, bytes, nbytes, "a frame", &options, NULL, NULL))
+        return;
+    if (joiner->joined.n) {
+        name_lost(joiner, differs(m.icc, m.icc_nbytes, first->icc, first->icc_nbytes),
+                  "the ICC profile");
+        name_lost(joiner, differs(m.exif, m.exif_nbytes, first->exif, first->exif_nbytes), "EXIF");
+        name_lost(joiner, differs(m.xmp, m.xmp_nbytes, first->xmp, first->xmp_nbytes), "XMP");
+        name_lost(joiner, has_other_text(&m, first), "texts");
+        gi_metadata_free(&m);
+    } else {
+        *first = m;
+    }
+}
+
 static enum gi_status add_frame(struct gi_joiner *joiner, const unsigned char *bytes, size_t nbytes,
                                 const struct gi_timing *timing, struct gi_err *err)
 {
@@ -68,6 +117,8 @@ static enum gi_status add_frame(struct gi_joiner *joiner, const unsigned char *b
                        joiner->sink->name, joined->n, width, height, joined->width, joined->height,
                        joined->width, joined->height);
     }
+    if (!joiner->kind->any_size)
+        compare_metadata(joiner, bytes, nbytes);
     enum gi_status status = joiner->kind->add(joined, bytes, nbytes, delay_ms, err);
     if (status)
         return gi_err_prefix(err, "%s: frame %d", joiner->sink->name, joined->n);
@@ -99,6 +150,11 @@ enum gi_status gi_joiner_end(struct gi_joiner *joiner, struct gi_err *err)
     return gi_sink_write(joiner->sink, joined->file.at, joined->file.nbytes, err);
 }
 
+const char *gi_joiner_lost(const struct gi_joiner *joiner)
+{
+    return joiner->lost;
+}
+
 void gi_joiner_free(struct gi_joiner **out)
 {
     struct gi_joiner *joiner = *out;
@@ -106,6 +162,7 @@ void gi_joiner_free(struct gi_joiner **out)
     if (!joiner)
         return;
     gi_page_writer_free(&joiner->pages);
+    gi_metadata_free(&joiner->first);
     if (joiner->joined.state)
         joiner->kind->release(joiner->joined.state);
     free(joiner->joined.file.at);

@@ -37,4 +37,7 @@ enum gi_status gi_joiner_add(struct gi_joiner *joiner, void *bytes, size_t nbyte
                              const struct gi_timing *timing, struct gi_err *err);
 /* Writes what is not written yet. The caller must commit the sink. Errors: the sink's. */
 enum gi_status gi_joiner_end(struct gi_joiner *joiner, struct gi_err *err);
+/* Returns what later frames of an animation have and its file has not, as "EXIF, texts", or "". The
+ * file has the metadata of the first frame alone. Valid until gi_joiner_free(). */
+const char *gi_joiner_lost(const struct gi_joiner *joiner);
 void gi_joiner_free(struct gi_joiner **joiner);

@@ -187,5 +187,10 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
  * or of an animation (imgio/joined.h), and it has no brace, because fields such as {stem} make it a
  * template for a file per input. */
 bool gi_cli_writes_pages(const char *path);
+/* As gi_joiner_end(), for the file `path`. Warns of metadata of frames that are lost, which is an
+ * error with --strict, GI_E_UNSUPPORTED. */
+struct gi_joiner;
+enum gi_status gi_cli_end_joined(struct gi_joiner *joiner, const char *path,
+                                 const struct gi_io_params *io, struct gi_err *err);
 /* Returns the options of gi_joiner_new(). */
 struct gi_joined_timing gi_cli_timing(const struct gi_io_params *io);

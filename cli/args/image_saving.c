@@ -5,10 +5,12 @@
 
 #include <math.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/log.h"
 #include "cli/paths/output.h"
 #include "imgio/quality_search.h"
 #include "imgio/small.h"
@@ -82,6 +84,19 @@ bool gi_cli_writes_pages(const char *path)
 {
     const char *name = gi_save_format(path, NULL);
     return !strchr(path, '{') && gi_joins(name, GI_JOIN_PAGES);
+}
+
+enum gi_status gi_cli_end_joined(struct gi_joiner *joiner, const char *path,
+                                 const struct gi_io_params *io, struct gi_err *err)
+{
+    const char *lost = gi_joiner_lost(joiner);
+    char words[160];
+    snprintf(words, sizeof words, "an animation cannot hold metadata of later frames: %s", lost);
+    if (*lost && io->strict)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s", path, words);
+    if (*lost && !io->quiet)
+        gi_cli_warn_of(path, words);
+    return gi_joiner_end(joiner, err);
 }
 
 struct gi_joined_timing gi_cli_timing(const struct gi_io_params *io)

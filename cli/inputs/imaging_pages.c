@@ -123,7 +123,11 @@ static enum gi_status end_output(struct outputs *outputs, bool into_memory, stru
     struct gi_item *item = outputs->item;
     if (outputs->bundle)
         return gi_bundle_commit(&outputs->bundle, err);
-    enum gi_status status = outputs->joiner ? gi_joiner_end(outputs->joiner, err) : GI_OK;
+    const char *path = item->line.output ? item->line.output : item->line.input;
+    enum gi_status status = GI_OK;
+    if (outputs->joiner)
+        status =
+            gi_cli_end_joined(outputs->joiner, path, gi_imaging_options(outputs->imaging)->io, err);
     if (!status && into_memory)
         status = gi_sink_take(&outputs->sink, &item->made.bytes, &item->made.nbytes, err);
     else if (!status)

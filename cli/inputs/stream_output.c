@@ -80,7 +80,7 @@ static enum gi_status end_pages(void *self, enum gi_status status, struct gi_err
 {
     struct gi_stream *stream = self;
     if (!status && !gi_stop_signal())
-        status = gi_joiner_end(stream->out.joiner, err);
+        status = gi_cli_end_joined(stream->out.joiner, stream->out.path, &stream->io, err);
     return gi_stream_end_sink(stream, status, err);
 }
 

@@ -376,4 +376,18 @@ if "gif" in formats:
     comment = b"!\xfe\xff" + (b"hello" * 99)[:255] + b"\xf0" + (b"hello" * 99)[255:] + b"\0"
     c.check("a comment of an animation is written once", got.returncode == 0 and data.count(comment) == 1, got.stderr)
     c.check("and changes nothing else", data.replace(comment, b"") == plain)
+    for kind in ("gif", "png", "webp"):
+        for i, words in enumerate((b"first", b"second", b"first")):
+            data = open(c.path("one.png"), "rb").read()
+            data = data[:33] + chunk(b"tEXt", b"Comment\0" + words) + chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0<x>" + words) + data[33:]
+            open(c.path(f"text{i}.png"), "wb").write(data)
+        names = [c.path(f"text{i}.png") for i in range(3)]
+        made = c.path(f"texts.{kind}")
+        got = c.result("pages", *names, "--out", made)
+        lost = "of later frames: XMP" + (", texts" if kind != "webp" else "")
+        c.check(f"{kind}: metadata of later frames are named", got.returncode == 0 and lost in got.stderr and os.path.exists(made), got.stderr)
+        got = c.result("pages", *names, "--out", c.path(f"strict.{kind}"), "--strict")
+        c.check(f"{kind}: with --strict an error", got.returncode == 1 and not os.path.exists(c.path(f"strict.{kind}")), got.stderr)
+        got = c.result("pages", names[0], names[2], "--out", c.path(f"same.{kind}"))
+        c.check(f"{kind}: equal metadata are kept", "later frames" not in got.stderr, got.stderr)
 c.end()
