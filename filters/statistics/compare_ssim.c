@@ -111,18 +111,29 @@ static size_t scratch_samples(const struct gi_compare_work *work)
     return (work->npieces + 1) * PIECE;
 }
 
-/* Sets skip[x] to 1 if the window whose first pixel is (x, y0) contains an ignored pixel. */
-static void find_skipped(uint8_t *skip, const struct scale *scale, int y0)
+/* Sets skip[x] to 1 if the window whose first pixel is (x, y0) contains an ignored pixel, else to
+ * 0. Returns whether there is one in these rows; if not, `skip` is not set. */
+static bool find_skipped(uint8_t *skip, const struct scale *scale, int y0)
 {
+    const size_t width = (size_t)scale->work.a->width;
+    bool any = false;
+    for (int j = 0; j < scale->ny; j++) {
+        const uint8_t *row = gi_compare_ignored_row(&scale->work, y0 + j);
+        const uint8_t *first = memchr(row, 1, width);
+        if (first && !any)
+            memset(skip, 0, width);
+        any = any || first;
+        for (size_t x = first ? (size_t)(first - row) : width; x < width; x++)
+            skip[x] |= row[x];
+    }
     int last = -1; /* last column with an ignored pixel in the rows of the window */
-    for (int x = 0; x < scale->work.a->width; x++) {
-        for (int j = 0; j < scale->ny; j++)
-            if (gi_compare_ignored_row(&scale->work, y0 + j)[x])
-                last = x;
+    for (int x = 0; x < scale->work.a->width && any; x++) {
         int first = x - scale->nx + 1;
+        last = skip[x] ? x : last;
         if (first >= 0)
             skip[first] = last >= first;
     }
+    return any;
 }
 
 /* Returns whether the images differ in a piece of the rows of the windows whose first row is y0. */
@@ -171,8 +182,8 @@ static void similarity_row(const struct scale *scale, int y0, double *scratch)
         sums[k] = scratch + k * scratch_samples(work);
     struct sums *rows = &scale->rows[(size_t)y0 * channels];
     uint8_t *skip = work->ignored ? (uint8_t *)(scratch + 4 * scratch_samples(work)) : NULL;
-    if (skip)
-        find_skipped(skip, scale, y0);
+    if (skip && !find_skipped(skip, scale, y0))
+        skip = NULL;
     bool here = piece_differs(scale, y0, 0), weighed = false;
     for (size_t p = 0, at = 0; at < windows; p++, at += PIECE) {
         bool after = piece_differs(scale, y0, p + 1), needed = here || after;
