@@ -4,7 +4,7 @@
 # With what the program needs these are 1.1 GB, and the oracles another 0.9 GB.
 TEST_PACKAGES := libcmocka-dev python3-numpy python3-scipy python3-pil netpbm pngcheck libjpeg-turbo-progs libpng-tools webp libheif-examples libavif-bin \
                  mandoc jq zsh fish parallel python3-yaml python3-venv
-ORACLE_PACKAGES  := python3-skimage python3-opencv ffmpeg python3-matplotlib python3-astropy libjxl-tools
+ORACLE_PACKAGES  := python3-skimage python3-opencv ffmpeg python3-matplotlib python3-astropy libjxl-tools libimage-exiftool-perl
 ARM_PACKAGES     := gcc-aarch64-linux-gnu qemu-user mmdebstrap
 CLUSTER_PACKAGES := munge slurmctld slurmd slurm-client python3-venv python3-numpy jq iproute2
 

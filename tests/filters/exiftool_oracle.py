@@ -15,7 +15,7 @@ from _common import Checks, write
 
 c = Checks()
 if not shutil.which("exiftool"):
-    c.skip("there is no exiftool")
+    c.skip("there is no exiftool (libimage-exiftool-perl)")
     c.end()
 
 GIVEN = {
