@@ -19,8 +19,24 @@ def pages(file):
 def same(a, b):
     return len(a) == len(b) and all(x.dtype == y.dtype and x.shape == y.shape and (x == y).all() for x, y in zip(a, b))
 END
-py() { "$python" -c "from helpers import *
-$1"; }
+# One Python runs all scripts, each with names of its own, because to import takes longer than most scripts.
+cat >scripts.py <<'END'
+import sys
+for _ in sys.stdin:
+    try:
+        exec(open("helpers.py").read() + open("script.py").read(), {})
+        print("passed", flush=True)
+    except BaseException as e:
+        print(repr(e), flush=True)
+END
+coproc PYTHON { exec "$python" scripts.py; }
+py() { # py SCRIPT: runs it, and prints its exception if it fails
+    local answer=
+    echo "$1" >script.py
+    echo >&"${PYTHON[1]}"
+    IFS= read -r answer <&"${PYTHON[0]}"
+    [[ $answer == passed ]] || { echo "$answer" && false; }
+}
 # holds NAME EXPRESSION: passes if the Python expression is true.
 holds() { check "$1" py "assert $2"; }
 
@@ -326,8 +342,7 @@ for channels, mode in ((1, "L"), (3, "RGB")):
     p[0].save(f"shape{channels}.tif", save_all=True, append_images=p[1:], description="{\"shape\": [6, 12, 16" + tail + "}")
     p[0].save(f"keys{channels}.tif", save_all=True, append_images=p[1:], description="{\"shape\": [6, 12, 16" + tail + ", \"axes\": \"ZYX\"}")
 '
-description() { "$python" -c "from PIL import Image; print(Image.open('$1').tag_v2.get(270, 'none'))"; }
-described() { check "$1" test "$(description out.tif)" = "$2"; }
+described() { holds "$1" "Image.open('out.tif').tag_v2.get(270, 'none') == '$2'"; }
 gray='{"shape": [6, 12, 16]}'
 expect 0 gpuimg invert shape1.tif out.tif
 described "the same pages keep tifffile's description" "$gray"
