@@ -154,6 +154,8 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     gi_watch_start(&one.watch, p && p->progress); /* to look for a stream may take long */
     if (!status && output && !job->work && job->nchains < 2)
         status = gi_stream_find(&stream, input, output, io, p, err);
+    if (!status && !output && !job->work)
+        status = gi_stream_take_pipe(input, io, err);
     if (!status && !stream && output && !job->work &&
         (gi_naming_is_many(output) || gi_naming_is_per_size(output)))
         status = name_first(&first, input, output, err);

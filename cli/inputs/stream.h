@@ -19,6 +19,10 @@ struct gi_stream;
 enum gi_status gi_stream_find(struct gi_stream **stream, const char *input, const char *output,
                               struct gi_io_params *io, const struct gi_batch_params *params,
                               struct gi_err *err);
+/* Opens a pipe with one image for a command without an output, and sets io->passed.ahead, so that
+ * its bytes can be read several times. Does nothing for other inputs. Errors: GI_E_IO, GI_E_AGAIN.
+ */
+enum gi_status gi_stream_take_pipe(const char *input, struct gi_io_params *io, struct gi_err *err);
 
 /* Makes a stream of the images in all files of the list, which the stream then owns. In a TIFF of
  * several pages each page is an image. `rate` is the number of frames per second of a video, 25 if

@@ -320,6 +320,22 @@ static enum gi_status find_file(char **path, struct stat *st, bool *absent, cons
     return GI_OK;
 }
 
+enum gi_status gi_stream_take_pipe(const char *input, struct gi_io_params *io, struct gi_err *err)
+{
+    struct gi_reader *reader;
+    struct stat st;
+    bool absent;
+    char *path;
+    enum gi_status status = find_file(&path, &st, &absent, input, err);
+    if (!status && !absent && strcmp(path, input) == 0 && S_ISFIFO(st.st_mode) &&
+        !(status = gi_reader_open(&reader, path, err))) {
+        io->passed.ahead = gi_small_calloc(1, sizeof *io->passed.ahead);
+        io->passed.ahead->reader = reader;
+    }
+    free(path);
+    return status;
+}
+
 /* Returns whether the regular file begins like one that may have several images. `input` is its
  * path, with brackets perhaps, which a video needs here: only a stream reads its frames. */
 static bool may_have_several(const char *path, const char *input)

@@ -51,8 +51,13 @@ static enum gi_status analyse(const struct tables *tables, struct gi_imaging *im
     table.json = table.into_memory ? tables->table.table.format == GI_TABLE_WRITER_JSONL
                                    : is_json(item->line.output);
     gi_batch_row(source, item, &tar, &table.file);
-    enum gi_status status = source->kind->take
-                                ? source->kind->take(source->self, item, &image, err)
+    bool taken = false;
+    enum gi_status status =
+        source->kind->take ? GI_OK : gi_imaging_rows(imaging, item, &table, &taken, err);
+    *joined = false;
+    if (status || taken)
+        return status;
+    status = source->kind->take ? source->kind->take(source->self, item, &image, err)
                                 : gi_imaging_load(imaging, item, &image, NULL, &info, true, err);
     *joined =
         source->kind == &gi_source_file_pages && gi_imaging_found_joined(item, &info, status, err);

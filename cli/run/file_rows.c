@@ -317,15 +317,27 @@ bool gi_file_rows_look(struct gi_file_rows *rows, uint64_t memory, struct gi_fil
     const struct gi_io_params *io = rows->io;
     const struct gi_file_info raw = {.format = "ppm"};
     struct gi_image *stored = &rows->stored;
-    if (io->linear || io->allow_partial || io->passed.labels ||
-        !may_be_large(rows, least_nbytes(&raw, memory)) ||
+    if (io->passed.labels || !may_be_large(rows, least_nbytes(&raw, memory)) ||
         load_head(rows, stored, NULL, info, NULL))
         return false;
     bool fits = is_within(&io->limits, stored, info);
     if (rows->shrinker && is_one_of("jpeg", info))
         gi_image_shrink(stored, rows->shrinker->shrink(rows->shrinker->arg, stored));
     rows->shape = gi_cli_shape(io, stored);
-    return fits && gi_image_nbytes(stored) >= least_nbytes(info, memory) && has_rows(rows, info);
+    return fits && gi_image_nbytes(stored) >= least_nbytes(info, memory) &&
+           !gi_file_rows_why(rows, info);
+}
+
+const char *gi_file_rows_why(const struct gi_file_rows *rows, const struct gi_file_info *info)
+{
+    if (!rows->shape.width)
+        return NULL;
+    return rows->io->linear          ? "--linear decodes it at once"
+           : rows->io->allow_partial ? "--allow-partial decodes it at once"
+           : has_rows(rows, info)    ? NULL
+           : info->images > 1        ? "its file has several images"
+           : info->orientation > 1   ? "it is turned"
+                                     : "its file can't be decoded row by row";
 }
 
 /* Reads the metadata and the first row of a stream. */

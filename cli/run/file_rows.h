@@ -45,6 +45,10 @@ enum { GI_FILE_ROWS_FROM_NBYTES = 16 << 20 };
  * read so. GPUIMG_BAND_BYTES takes images of any size, for tests. */
 bool gi_file_rows_look(struct gi_file_rows *rows, uint64_t memory, struct gi_file_info *info);
 
+/* Returns why the rows of a large image, of which gi_file_rows_look() has read the header, can't be
+ * read alone, or NULL. */
+const char *gi_file_rows_why(const struct gi_file_rows *rows, const struct gi_file_info *info);
+
 /* How rows will be read after the first one. */
 enum gi_rows_order {
     GI_ROWS_IN_ANY_ORDER,

@@ -122,12 +122,15 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
                                 const struct gi_item *item, const struct gi_file_info *info,
                                 const struct gi_image *made, const struct gi_placement *placement,
                                 struct gi_err *err);
-/* Processes a large image from file to file in bands of rows, if the image is the only one, or
- * needs more memory than its batch has, the chain runs on the CPU and no step needs the whole
- * image, and both formats allow it. It is then alone in the batch. Otherwise *taken is false, and
- * nothing was done (cli/run/imaging_rows.c). Errors: as gi_imaging_process().
+struct gi_imaging_table;
+/* Converts a large image, or takes it through its chain and its analyses, in bands of rows, if the
+ * image is the only one, or needs more memory than its batch has, the chain runs on the CPU and no
+ * step needs the whole image, and the formats allow it. It is then alone in the batch. Otherwise
+ * *taken is false, and nothing was done (cli/run/imaging_rows.c). `table` is as in
+ * gi_imaging_analyse(), or NULL. Errors: as gi_imaging_process().
  */
-enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item, bool *taken,
+enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item,
+                               const struct gi_imaging_table *table, bool *taken,
                                struct gi_err *err);
 
 /* Replaces the loaded image of several bands (imgio/bands.h) by the chain's result, which has the
@@ -173,6 +176,11 @@ struct gi_imaging_table {
     bool into_memory;
     bool json; /* JSON instead of CSV */
 };
+/* Writes the table of the last step, an analysis, that `ready` has the results of. `maxval` is
+ * gi_cli_maxval() of the image. */
+enum gi_status gi_imaging_report(const struct gi_ready *ready, struct gi_item *item,
+                                 unsigned maxval, const struct gi_imaging_table *table,
+                                 struct gi_err *err);
 /* The image is freed. */
 enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *item,
                                   struct gi_image *image, const struct gi_file_info *info,

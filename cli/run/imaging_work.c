@@ -18,8 +18,9 @@
 #include "kernels/ways.h"
 
 /* Makes the table or array of one image. */
-static enum gi_status report(const struct gi_ready *ready, struct gi_item *item, unsigned maxval,
-                             const struct gi_imaging_table *table, struct gi_err *err)
+enum gi_status gi_imaging_report(const struct gi_ready *ready, struct gi_item *item,
+                                 unsigned maxval, const struct gi_imaging_table *table,
+                                 struct gi_err *err)
 {
     int last = ready->chain->n - 1;
     const struct gi_chain_step *step = &ready->chain->steps[last];
@@ -59,7 +60,7 @@ enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *it
         info->bands.n
             ? gi_imaging_bands(imaging, item, image, &none, info, false, &ready, err)
             : gi_imaging_filter_ready(imaging, item, image, NULL, info, false, NULL, &ready, err);
-    if (!status && (status = report(&ready, item, maxval, table, err)))
+    if (!status && (status = gi_imaging_report(&ready, item, maxval, table, err)))
         gi_err_prefix(err, "%s", item->line.input);
     gi_ready_free(&ready);
     return status;
@@ -319,7 +320,7 @@ enum gi_status gi_imaging_process(struct gi_imaging *imaging, struct gi_item *it
     if (!status && !options->one)
         status = gi_imaging_pages(imaging, item, into_memory, false, &taken, err);
     if (!status && !taken && !into_memory)
-        status = gi_imaging_rows(imaging, item, &taken, err);
+        status = gi_imaging_rows(imaging, item, NULL, &taken, err);
     if (status || taken)
         return status;
     if (gi_imaging_variants(imaging) > 1)

@@ -1,0 +1,166 @@
+#!/bin/bash
+# Large images are converted and analysed in bands of rows: with the bytes and the messages of whole images, and with bounded memory.
+# --verbose says why an image needs more memory. Usage: rows_commands.sh GPUIMG
+# Sources: cli/run/imaging_rows* cli/run/file_rows* cli/inputs/tables*
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/../lib.sh"
+export GPUIMG_DEVICE=cpu
+
+noise() { head -c "$1" /dev/urandom; }
+{ printf 'P6 301 211 255\n'; noise $((301 * 211 * 3)); } >a.ppm
+{ printf 'P5 301 211 65535\n'; noise $((301 * 211 * 2)); } >b.pgm
+{ printf 'P7\nWIDTH 301\nHEIGHT 211\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'; noise $((301 * 211 * 4)); } >c.pam
+gpuimg convert a.ppm a.png --dpi 200
+gpuimg convert b.pgm b.png
+gpuimg convert c.pam c.png
+gpuimg convert a.ppm a.jpg --quality 70
+gpuimg convert a.ppm p.jpg --progressive
+gpuimg convert a.ppm a.tif
+gpuimg convert a.ppm plain.tif --compression 0
+gpuimg convert a.ppm float.tif --depth float
+gpuimg convert b.pgm b.npy
+gpuimg threshold a.ppm bits.tif --gray --depth 1 2>/dev/null || gpuimg threshold b.pgm bits.tif --depth 1
+gpuimg quantize a.ppm palette.png --colors 9
+/usr/bin/python3 - <<'END'
+import struct, zlib
+png = open("a.png", "rb").read()
+text = b"tEXtComment\0behind the pixels"
+text = struct.pack(">I", len(text) - 4) + text + struct.pack(">I", zlib.crc32(text))
+open("text.png", "wb").write(png[:-12] + text + png[-12:])
+END
+
+# same COMMAND INPUT OUTPUT [OPTION...]: bands make the file, the messages and the exit status of the whole image. Sets `bands`.
+same() {
+    local command=$1 input=$2 output=$3
+    shift 3
+    rm -f "whole.$output" "res.$output"
+    # shellcheck disable=SC2086
+    gpuimg $command $input "whole.$output" "$@" >/dev/null 2>whole.err
+    local status=$?
+    # shellcheck disable=SC2086
+    expect $status env GPUIMG_BAND_BYTES=40000 "$GPUIMG" $command $input "res.$output" "$@"
+    check "$command $input $output $*: the messages" cmp <(sed "s/whole\.$output/res.$output/" whole.err) err
+    ((status)) || check "$command $input $output $*: the bytes" cmp "whole.$output" "res.$output"
+    ((status == 0)) || check "$command $input $output $*: no output" test ! -e "res.$output"
+    rm -f "res.$output"
+    # shellcheck disable=SC2086
+    GPUIMG_BAND_BYTES=40000 gpuimg -v $command $input "res.$output" "$@" 2>err
+    bands=$(grep -c 'in bands of' err)
+}
+
+# in_bands COMMAND INPUT OUTPUT [OPTION...]: as `same`, and bands are used.
+in_bands() { same "$@"; check "$*: in bands" test "$bands" = 1; }
+
+for input in a.ppm a.png a.jpg p.jpg a.tif plain.tif text.png; do
+    for output in png jpg tif ppm; do
+        in_bands 'convert --force' $input $output
+    done
+    in_bands 'convert --force' $input npy --depth 16
+    in_bands 'convert --force' $input pgm --gray
+    in_bands 'convert --force' $input png --strip --compression 3
+    in_bands 'convert --force' $input jpg --quality keep
+done
+for input in b.png b.npy c.png; do
+    in_bands 'convert --force' $input tif
+    in_bands 'convert --force' $input png
+done
+in_bands 'convert --force' float.tif npy
+# Other conversions need the whole image.
+for options in '--linear --gray' '--profile srgb' '--max-file-size 20000' '--depth 8' '--background white'; do
+    # shellcheck disable=SC2086
+    same 'convert --force' c.png jpg $options
+    # shellcheck disable=SC2086
+    same 'convert --force' float.tif tif $options
+done
+for input in bits.tif palette.png; do
+    for output in png tif; do same 'convert --force' $input $output; done
+done
+# An analysis reads the rows, as often as it has passes, and is a step of a chain.
+for input in a.ppm b.pgm c.pam a.png a.jpg a.tif plain.tif float.tif b.npy; do
+    in_bands stats $input csv
+    in_bands stats $input json --percentiles 1,50,99
+    GPUIMG_BAND_BYTES=40000 gpuimg histogram $input --bins 64 --plot res.svg -v >out 2>err
+    check "histogram of $input: in bands" grep -q 'in bands of' err
+    gpuimg histogram $input --bins 64 --plot whole.svg | cmp - out && cmp whole.svg res.svg && pass || fail "histogram of $input"
+    in_bands 'run gaussian|stats' $input csv
+done
+in_bands 'stats --opaque' c.pam csv
+for chain in 'stats --to t.csv | invert' 'gaussian | histogram --to t.csv | resize --size 50%'; do
+    gpuimg run "$chain" a.png whole.png && mv t.csv whole.csv
+    expect 0 env GPUIMG_BAND_BYTES=40000 "$GPUIMG" run "$chain" a.png res.png -v
+    check "$chain: in bands" grep -q 'in bands of' err
+    check "$chain: the image" cmp res.png whole.png
+    check "$chain: the table" cmp t.csv whole.csv
+done
+same 'stats --nodata 7' b.pgm csv
+same 'stats --group-by row' b.pgm csv
+same 'run fill-holes|stats' a.ppm csv
+# Standard input and output.
+for input in a.ppm a.png; do
+    gpuimg stats $input >whole.txt
+    # shellcheck disable=SC2002
+    cat $input | GPUIMG_BAND_BYTES=40000 gpuimg stats - -v >res.txt 2>err
+    check "stats of $input from a pipe: in bands" grep -q 'in bands of' err
+    check "stats of $input from a pipe" cmp <(sed "s/^$input/-/" whole.txt) res.txt
+    gpuimg convert $input whole.jpg
+    # shellcheck disable=SC2002
+    cat $input | GPUIMG_BAND_BYTES=40000 gpuimg convert - - --format jpg | cmp - whole.jpg && pass || fail "convert of $input in a pipe"
+done
+# Damage in the last rows: no output.
+for file in a.png a.jpg a.tif; do
+    head -c $(($(stat -c %s $file) * 9 / 10)) $file >cut.${file#*.}
+    same convert cut.${file#*.} ppm
+    same stats cut.${file#*.} csv
+done
+
+# Batches: images that need more than --memory.
+mkdir in
+pgm in/small.pgm 40 30
+gpuimg resize --stretch --size 1500x1250 in/small.pgm in/large.pgm
+gpuimg convert in/large.pgm in/coded.png
+cp in/large.pgm in/cut.pgm
+truncate -s -100 in/cut.pgm
+for memory in 4G 1M; do
+    expect 1 gpuimg stats in/* --table $memory.csv --total --memory $memory -v
+    check "stats, --memory $memory" test "$(grep -c 'in bands of' err)" = "$([[ $memory = 4G ]] && echo 0 || echo 2)"
+    grep '^gpuimg: stats: in/' err >$memory.err
+    expect 1 gpuimg convert in/* --out-dir $memory --suffix .tif --memory $memory -v
+    check "convert, --memory $memory" test "$(grep -c 'in bands of' err)" = "$([[ $memory = 4G ]] && echo 0 || echo 2)"
+done
+check "the tables are the same" cmp 4G.csv 1M.csv
+check "the files are the same" diff -r 4G 1M
+
+# Why an image takes more memory.
+why() { # why REASON ARGUMENT...
+    local reason=$1
+    shift
+    gpuimg "$@" -v --memory 100K >/dev/null 2>err
+    check "why $* needs the whole image: $(grep 'the limit' err)" grep -qF "takes more memory than the limit, because $reason" err
+}
+gpuimg flip --h a.jpg turned.jpg --keep-orientation
+why 'fill-holes needs the whole image' fill-holes b.pgm o.pgm
+why 'its result can'\''t be written row by row' gaussian a.ppm o.tif --depth 16 --work-depth 8
+why '--linear decodes it at once' gaussian a.ppm o.png --linear
+why 'add has a further image' add a.ppm o.ppm --with a.ppm
+why 'the times of its stages are measured' gaussian a.ppm o.ppm --timing
+
+if sanitized; then
+    skip 'memory of large images: a sanitizer needs memory of its own'
+else
+    cat >peak.py <<'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+END
+    printf 'P6 9000 9000 255\n' >large.ppm
+    truncate -s $((17 + 9000 * 9000 * 3)) large.ppm
+    for command in 'convert large.ppm o.png' 'convert large.ppm o.jpg' 'stats large.ppm' 'histogram large.ppm'; do
+        # shellcheck disable=SC2086
+        expect 0 python3 peak.py "$GPUIMG" $command --memory 60M
+        check "$command of 243 MB takes $(<out) KiB" test "$(<out)" -lt 60000
+    done
+    # shellcheck disable=SC2002
+    cat large.ppm | TMPDIR=. python3 peak.py "$GPUIMG" stats - --memory 60M >out
+    check "stats of 243 MB from a pipe takes $(<out) KiB" test "$(<out)" -lt 75000
+fi
+finish
