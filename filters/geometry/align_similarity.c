@@ -27,8 +27,8 @@ enum {
 };
 
 /* Members of the equation of a pixel: slopes by shift, scale and angle, then the factors of the
- * gain, the offset and the right side. A thread adds two rows of the matrix. */
-enum { SLOPE_X, SLOPE_Y, SLOPE_SCALE, SLOPE_ANGLE, GAIN, OFFSET, RIGHT, MEMBERS = 8, ROWS = 2 };
+ * gain, the offset and the right side. A thread adds half the rows of the matrix. */
+enum { SLOPE_X, SLOPE_Y, SLOPE_SCALE, SLOPE_ANGLE, GAIN, OFFSET, RIGHT, MEMBERS = 8, ROWS = 3 };
 
 #define ENOUGH 0.9 /* score after which the search ends */
 
@@ -84,7 +84,7 @@ static void see_rows(void *arg, int index, void *scratch)
                 value_at(r->job->image, r->seen->turn * (x + I * y) + r->seen->shift);
 }
 
-/* Adds the rows `first` and `first` + 1 of the matrix, of all pixels whose neighbours are in the
+/* Adds the rows from `first` on of the matrix, of all pixels whose neighbours are in the
  * image, and with the first ones the other sums. The slopes are those of a further transform of the
  * reference about its middle, whose unknowns are the shift, the scale minus 1 and the angle. The
  * function is inline, so that `first` is a constant. */
@@ -107,6 +107,7 @@ static inline __attribute__((always_inline)) void add_rows(struct region *r, int
             for (int j = 0; j < MEMBERS; j++) {
                 sums[0][j] += line[first] * line[j];
                 sums[1][j] += line[first + 1] * line[j];
+                sums[2][j] += line[first + 2] * line[j];
             }
             if (first)
                 continue;
@@ -123,10 +124,8 @@ static void add_part(void *arg, int index, void *scratch)
     struct region *r = arg;
     if (index == 0)
         add_rows(r, SLOPE_X);
-    else if (index == 1)
-        add_rows(r, GAIN);
     else
-        add_rows(r, SLOPE_SCALE);
+        add_rows(r, SLOPE_X + ROWS);
 }
 
 /* Makes the equations of the middle region. Returns whether enough pixels were found. */
@@ -145,9 +144,8 @@ static bool add_region(struct gi_align_equations *e, const struct job *job,
     int members[MEMBERS] = {SLOPE_X, SLOPE_Y}, n = 2;
     if (w < 3 || h < 3)
         return false;
-    const bool turns = job->scales || job->rotates;
     if (job->queue->k->jobs(job->queue, (h + 1) / BAND + 1, see_rows, &r, 0, NULL) ||
-        job->queue->k->jobs(job->queue, 2 + turns, add_part, &r, 0, NULL))
+        job->queue->k->jobs(job->queue, 2, add_part, &r, 0, NULL))
         return false;
     if (job->scales)
         members[n++] = SLOPE_SCALE;
