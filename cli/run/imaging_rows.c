@@ -19,7 +19,9 @@
 #include "kernels/kernels.h"
 
 enum {
-    BAND_NBYTES = 8 << 20, /* bands of this size are as fast as larger ones, if halos are small */
+    /* Per thread: two pieces of 1 MiB of the result that threads encode, some more, and as many
+     * bytes of the source. */
+    BAND_NBYTES = 9 << 19,
     TIMES_READ_MOST = 16,
 };
 
@@ -157,7 +159,9 @@ static bool choose_bands(size_t *nbytes, struct work *w)
     const uint64_t whole = whole_nbytes(w), memory = memory_of(w->item), share = memory / 2;
     bool fits = whole <= memory;
     const size_t most = fits ? whole / 4 : share < SIZE_MAX ? (size_t)share : SIZE_MAX;
-    const size_t least = most < BAND_NBYTES ? most : BAND_NBYTES;
+    const int threads = gi_imaging_threads(w->imaging);
+    const size_t enough = (size_t)BAND_NBYTES * (size_t)(threads < 2 ? 2 : threads);
+    const size_t least = most < enough ? most : enough;
     *nbytes = gi_file_rows_forced_nbytes() ? gi_file_rows_forced_nbytes() : least;
     if (gi_file_rows_forced_nbytes() || !w->pipeline)
         return true;
