@@ -117,7 +117,7 @@ check "a test of tests/unit draws cases of every primitive" \
     "$(sed -nE 's/^ +P\(([a-z_0-9]+),.*/\1/p' kernels/primitives.h | while read -r name; do
         grep -q "\"$name\"" tests/unit/test_*.c || echo "$name"; done)"
 
-check "scripts of tests/cli are in folders by topic" "$(find tests/cli -maxdepth 1 -type f | grep -vx tests/cli/lib.sh)"
+check "scripts of tests/cli are in folders by topic" "$(find tests/cli -maxdepth 1 -type f | grep -vxE "tests/cli/(lib|python).sh")"
 # A module is a file.c with its file.h. Prints every circle of more than four modules of cli/: strongly connected components of
 # "includes", then of "defines a symbol that the other uses", by the object files.
 circles() { # circles OBJECTS

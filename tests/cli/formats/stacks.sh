@@ -19,26 +19,7 @@ def pages(file):
 def same(a, b):
     return len(a) == len(b) and all(x.dtype == y.dtype and x.shape == y.shape and (x == y).all() for x, y in zip(a, b))
 END
-# One Python runs all scripts, each with names of its own, because to import takes longer than most scripts.
-cat >scripts.py <<'END'
-import sys
-for _ in sys.stdin:
-    try:
-        exec(open("helpers.py").read() + open("script.py").read(), {})
-        print("passed", flush=True)
-    except BaseException as e:
-        print(repr(e), flush=True)
-END
-coproc PYTHON { exec "$python" scripts.py; }
-py() { # py SCRIPT: runs it, and prints its exception if it fails
-    local answer=
-    echo "$1" >script.py
-    echo >&"${PYTHON[1]}"
-    IFS= read -r answer <&"${PYTHON[0]}"
-    [[ $answer == passed ]] || { echo "$answer" && false; }
-}
-# holds NAME EXPRESSION: passes if the Python expression is true.
-holds() { check "$1" py "assert $2"; }
+. "$tests/python.sh"
 
 py '
 r = np.random.default_rng(1)

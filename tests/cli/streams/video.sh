@@ -51,9 +51,7 @@ def random_frames(h, w, n, top=256, sub=2):
     c = (-(-h // sub), -(-w // sub))
     return [[r.integers(0, top, (h, w)).astype(t), r.integers(0, top, c).astype(t), r.integers(0, top, c).astype(t)] for _ in range(n)]
 END
-py() { "$python" -c "from helpers import *
-$1"; }
-holds() { check "$1" py "assert $2"; }
+. "$tests/python.sh"
 
 # Frames as images: size and header choose the matrix.
 py 'write("in.y4m", random_frames(35, 41, 3)); write("hd.y4m", random_frames(720, 16, 1)); write("deep.y4m", random_frames(8, 10, 2, 1024), "420p10")
