@@ -4,10 +4,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* sixteen_pick is a byte shuffle: byte i becomes byte from[i] of v, or 0 if from[i] is 128 or more.
- * sixteen_zip_low interleaves elements of `size` bytes (1 or 2) from the lower halves of a and b,
- * sixteen_zip_high from the upper halves. */
+ * sixteen_words loads 4 bytes at each of 4 offsets. sixteen_zip_low interleaves elements of `size`
+ * bytes (1 or 2) from the lower halves of a and b, sixteen_zip_high from the upper halves. */
 
 #if GI_LEVEL_neon
 
@@ -18,6 +19,14 @@
 static inline GI_SIXTEEN sixteen_load(const void *p)
 {
     return vld1q_u8(p);
+}
+
+static inline GI_SIXTEEN sixteen_words(const void *p, const int32_t *at)
+{
+    uint32_t words[4];
+    for (int i = 0; i < 4; i++)
+        memcpy(&words[i], (const char *)p + at[i], sizeof *words);
+    return vreinterpretq_u8_u32(vld1q_u32(words));
 }
 
 static inline void sixteen_store(void *p, GI_SIXTEEN v)
@@ -53,6 +62,14 @@ static inline GI_SIXTEEN sixteen_zip_high(GI_SIXTEEN a, GI_SIXTEEN b, size_t siz
 static inline GI_SIXTEEN sixteen_load(const void *p)
 {
     return _mm_loadu_si128(p);
+}
+
+static inline GI_SIXTEEN sixteen_words(const void *p, const int32_t *at)
+{
+    int32_t words[4];
+    for (int i = 0; i < 4; i++)
+        memcpy(&words[i], (const char *)p + at[i], sizeof *words);
+    return _mm_set_epi32(words[3], words[2], words[1], words[0]);
 }
 
 static inline void sixteen_store(void *p, GI_SIXTEEN v)

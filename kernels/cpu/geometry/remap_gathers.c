@@ -44,7 +44,7 @@ static struct remap_gathers_range columns_of(const struct remap_work *work,
                                              struct remap_gathers_kind kind)
 {
     int before = kind.taps == 4, width = work->src->width, pixel = (int)pixel_nbytes(kind);
-    int nbytes = kind.taps > 1 ? 4 * words_of(kind) : pixel;
+    int nbytes = kind.taps > 1 || pixel == 3 ? 4 * words_of(kind) : pixel;
     int last = width * pixel < nbytes ? -1 : (width * pixel - nbytes) / pixel;
     last = last < width - kind.taps ? last : width - kind.taps;
     return (struct remap_gathers_range){before, last + before};
@@ -255,24 +255,47 @@ GI_PER_KIND void values(GI_VEC *f, const struct remap_work *work, const int32_t 
         for (int c = 0; c < kind.channels; c++)                                                    \
     ((sample *)out)[l * kind.channels + c] = ((const sample *)planes)[c * GI_LANES + l]
 
-/* The same for pixels of 3 or 4 bytes. */
-static inline __attribute__((always_inline)) void weave_bytes(uint8_t *out, const uint8_t *planes,
-                                                              int channels)
+/* The same for pixels of 4 bytes. */
+static inline void weave_bytes(uint8_t *out, const uint8_t *planes)
 {
-    static const uint8_t threes[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 128, 128, 128, 128};
     uint32_t words[GI_LANES];
-    for (int l = 0; l < GI_LANES; l++) {
+    for (int l = 0; l < GI_LANES; l++)
         words[l] = (uint32_t)planes[l] | (uint32_t)planes[GI_LANES + l] << 8 |
-                   (uint32_t)planes[2 * GI_LANES + l] << 16;
-        if (channels == 4)
-            words[l] |= (uint32_t)planes[3 * GI_LANES + l] << 24;
-    }
-    if (channels == 4) {
-        memcpy(out, words, sizeof words);
+                   (uint32_t)planes[2 * GI_LANES + l] << 16 |
+                   (uint32_t)planes[3 * GI_LANES + l] << 24;
+    memcpy(out, words, sizeof words);
+}
+
+GI_PER_KIND void store(void *out, const GI_VEC *f, struct remap_gathers_kind kind)
+{
+    float planes[GI_MAX_CHANNELS * GI_LANES];
+    if (kind.channels == 1) {
+        vec_store_samples(out, 0, f[0], kind.type);
         return;
     }
+    if (kind.type == GI_U8 && kind.channels == 3) {
+        vec_store_u8_thirds(out, f);
+        return;
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < kind.channels; c++)
+        vec_store_samples(planes, (size_t)(c * GI_LANES), f[c], kind.type);
+    if (kind.type == GI_U8 && kind.channels == 4)
+        weave_bytes(out, (const void *)planes);
+    else if (kind.type == GI_U8)
+        WEAVE(uint8_t);
+    else if (kind.type == GI_U16)
+        WEAVE(uint16_t);
+    else
+        WEAVE(float);
+}
+
+/* Copies GI_LANES pixels of 3 bytes; reads 4. */
+static inline void copy_threes(uint8_t *out, const char *from, const int32_t *at)
+{
+    static const uint8_t threes[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 128, 128, 128, 128};
     for (int l = 0; l < GI_LANES; l += 4, out += 12) {
-        GI_SIXTEEN v = sixteen_pick(sixteen_load(words + l), sixteen_load(threes));
+        GI_SIXTEEN v = sixteen_pick(sixteen_words(from, at + l), sixteen_load(threes));
         uint8_t last[16];
         if (l < GI_LANES - 4) { /* excess bytes are overwritten by the next pixels */
             sixteen_store(out, v);
@@ -283,26 +306,6 @@ static inline __attribute__((always_inline)) void weave_bytes(uint8_t *out, cons
     }
 }
 
-GI_PER_KIND void store(void *out, const GI_VEC *f, struct remap_gathers_kind kind)
-{
-    float planes[GI_MAX_CHANNELS * GI_LANES];
-    if (kind.channels == 1) {
-        vec_store_samples(out, 0, f[0], kind.type);
-        return;
-    }
-#pragma GCC unroll 4
-    for (int c = 0; c < kind.channels; c++)
-        vec_store_samples(planes, (size_t)(c * GI_LANES), f[c], kind.type);
-    if (kind.type == GI_U8 && kind.channels > 2)
-        weave_bytes(out, (const void *)planes, kind.channels);
-    else if (kind.type == GI_U8)
-        WEAVE(uint8_t);
-    else if (kind.type == GI_U16)
-        WEAVE(uint16_t);
-    else
-        WEAVE(float);
-}
-
 #endif
 
 /* Copies GI_LANES pixels unchanged, except that NaNs become canonical. */
@@ -311,6 +314,12 @@ copy(char *out, const struct remap_work *work, const int32_t *at, enum gi_type t
 {
     const char *from = work->src->data;
     size_t nbytes = (size_t)channels * gi_type_nbytes(type);
+#if !GI_LEVEL_scalar
+    if (nbytes == 3) {
+        copy_threes((uint8_t *)out, from, at);
+        return;
+    }
+#endif
     for (int l = 0; l < GI_LANES; l++)
         memcpy(out + (size_t)l * nbytes, from + at[l], nbytes);
     for (int i = 0; type == GI_F32 && i < channels; i++, out += GI_LANES * sizeof(float))
