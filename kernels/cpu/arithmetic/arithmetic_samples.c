@@ -152,12 +152,12 @@ ROWS(outlier, GI_ARITHMETIC_OUTLIER)
 
 /* ---- in integers ---- */
 
-/* Compilers make vectors of the loop of name_to(), because its result is in other memory than its
- * operands. If the result replaces an operand, it is computed in a local block. */
+/* Compilers make vectors of the loop of name_to(), with `keep` and without, because its result is
+ * in other memory than its operands. If the result replaces an operand, it is computed in a local
+ * block. */
 #define INTEGERS(name, sample, expression)                                                         \
-    static inline __attribute__((always_inline)) void name##_to(                                   \
-        sample *restrict to, const sample *from, const sample *with, const sample *keep, size_t n, \
-        sample t)                                                                                  \
+    static void name##_to(sample *restrict to, const sample *from, const sample *with,             \
+                          const sample *keep, size_t n, sample t)                                  \
     {                                                                                              \
         (void)t;                                                                                   \
         for (size_t i = 0; i < n; i++) {                                                           \
@@ -170,16 +170,13 @@ ROWS(outlier, GI_ARITHMETIC_OUTLIER)
     static void name(const struct arithmetic_samples_work *work, void *out, const void *src,       \
                      const void *other, const void *dark, size_t n)                                \
     {                                                                                              \
-        const sample *keep = (const sample *)work->keep, t = (sample)work->t;                      \
-        sample made[BLOCK];                                                                        \
+        const sample *keep = work->keeps ? (const sample *)work->keep : NULL;                      \
+        sample made[BLOCK], t = (sample)work->t;                                                   \
         bool replaces = out == src || out == other;                                                \
+        size_t block = keep || replaces ? BLOCK : n;                                               \
         (void)dark;                                                                                \
-        if (!work->keeps && !replaces) {                                                           \
-            name##_to(out, src, other, NULL, n, t);                                                \
-            return;                                                                                \
-        }                                                                                          \
-        for (size_t x = 0; x < n; x += BLOCK) {                                                    \
-            size_t m = n - x < BLOCK ? n - x : BLOCK;                                              \
+        for (size_t x = 0; x < n; x += block) {                                                    \
+            size_t m = n - x < block ? n - x : block;                                              \
             sample *to = (sample *)out + x;                                                        \
             name##_to(replaces ? made : to, (const sample *)src + x, (const sample *)other + x,    \
                       keep, m, t);                                                                 \
