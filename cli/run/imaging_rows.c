@@ -22,6 +22,9 @@ enum {
     /* Per thread: two pieces of 1 MiB of the result that threads encode, some more, and as many
      * bytes of the source. */
     BAND_NBYTES = 9 << 19,
+    /* Smaller images are converted and analysed faster at once: no step is made while a band is
+     * written. */
+    PLAIN_FROM_NBYTES = 256 << 20,
     TIMES_READ_MOST = 16,
 };
 
@@ -162,8 +165,14 @@ static bool choose_bands(size_t *nbytes, struct work *w)
     const int threads = gi_imaging_threads(w->imaging);
     const size_t enough = (size_t)BAND_NBYTES * (size_t)(threads < 2 ? 2 : threads);
     const size_t least = most < enough ? most : enough;
+    const uint64_t shape = gi_image_nbytes(&w->input.shape);
     *nbytes = gi_file_rows_forced_nbytes() ? gi_file_rows_forced_nbytes() : least;
-    if (gi_file_rows_forced_nbytes() || !w->pipeline)
+    if (gi_file_rows_forced_nbytes())
+        return true;
+    if ((!w->pipeline || !writes_image(w)) && shape < PLAIN_FROM_NBYTES &&
+        shape <= gi_engine_memory(w->item->turn.engine) / 8)
+        return false;
+    if (!w->pipeline)
         return true;
     double times = gi_pipeline_rows_size(nbytes, w->pipeline, w->queue, least, most);
     double reads = count_passes(w->pipeline, chain_of(w)->n) + (writes_image(w) ? times : 0);
