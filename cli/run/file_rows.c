@@ -40,6 +40,7 @@ void gi_file_rows_close(struct gi_file_rows *rows)
     gi_row_stream_close(&rows->stream);
     gi_image_free(&rows->kept);
     gi_image_free(&rows->band);
+    gi_metadata_free(&rows->head.metadata);
 }
 
 /* Loads from the bytes that are held, or from the file. */
@@ -136,7 +137,7 @@ static enum gi_status decode_rows(void *arg, const struct gi_row_taker *taker, s
 /* Moves rows from row `top` on to the start of rows->kept, which gets room for `n` rows. */
 static enum gi_status keep_from(struct gi_file_rows *rows, int top, int n, struct gi_err *err)
 {
-    const struct gi_image *stored = &rows->stored;
+    const struct gi_image *stored = &rows->head.stored;
     struct gi_image *kept = &rows->kept, old = *kept;
     int first = top - rows->kept_top, have = rows->next > top ? rows->next - top : 0;
     enum gi_status status = GI_OK;
@@ -166,7 +167,7 @@ static enum gi_status take_rows(struct gi_file_rows *rows, int top, int bottom, 
         rows->kept_top = rows->next = 0;
         status = gi_row_stream_open(&rows->stream, decode_rows, rows, err);
     }
-    struct gi_image passed = rows->stored;
+    struct gi_image passed = rows->head.stored;
     passed.height = top - rows->next;
     if (!status && passed.height > 0) {
         status = gi_row_stream_read(rows->stream, &passed, err);
@@ -193,7 +194,7 @@ static enum gi_status read_stream(struct gi_file_rows *rows, struct gi_image *wa
     if (status)
         return status;
     *wanted = gi_image_rows(&rows->kept, 0, bottom - top);
-    if (shape->channels == rows->stored.channels && shape->type == rows->stored.type)
+    if (shape->channels == rows->head.stored.channels && shape->type == rows->head.stored.type)
         return GI_OK;
     gi_image_free(&rows->band);
     status = gi_image_convert(&rows->band, wanted, wanted->type, err);
@@ -217,8 +218,8 @@ enum gi_status gi_file_rows_read(void *self, struct gi_image *wanted, int top, i
 
 enum gi_status gi_file_rows_end(struct gi_file_rows *rows, struct gi_err *err)
 {
-    struct gi_image rest = rows->stored;
-    rest.height = rows->stored.height - rows->next;
+    struct gi_image rest = rows->head.stored;
+    rest.height = rows->head.stored.height - rows->next;
     if (!rows->streams)
         return GI_OK;
     enum gi_status status = GI_OK;
@@ -226,7 +227,7 @@ enum gi_status gi_file_rows_end(struct gi_file_rows *rows, struct gi_err *err)
         status = gi_row_stream_open(&rows->stream, decode_rows, rows, err);
     if (!status && rest.height > 0)
         status = gi_row_stream_read(rows->stream, &rest, err);
-    rows->next = rows->stored.height;
+    rows->next = rows->head.stored.height;
     if (!status)
         status = gi_row_stream_end(rows->stream, err);
     rows->loading.again = !status;
@@ -316,9 +317,9 @@ bool gi_file_rows_look(struct gi_file_rows *rows, uint64_t memory, struct gi_fil
 {
     const struct gi_io_params *io = rows->io;
     const struct gi_file_info raw = {.format = "ppm"};
-    struct gi_image *stored = &rows->stored;
+    struct gi_image *stored = &rows->head.stored;
     if (io->passed.labels || !may_be_large(rows, least_nbytes(&raw, memory)) ||
-        load_head(rows, stored, NULL, info, NULL))
+        load_head(rows, stored, &rows->head.metadata, info, NULL))
         return false;
     bool fits = is_within(&io->limits, stored, info);
     if (rows->shrinker && is_one_of("jpeg", info))
@@ -345,12 +346,11 @@ static enum gi_status first_of_stream(struct gi_file_rows *rows, struct gi_image
                                       struct gi_metadata *metadata, struct gi_file_info *info,
                                       struct gi_err *err)
 {
-    struct gi_image stored;
-    enum gi_status status = load_head(rows, &stored, metadata, info, err);
-    if (!status && !rows->stream && gi_row_stream_open(&rows->stream, decode_rows, rows, NULL))
+    *metadata = rows->head.metadata;
+    rows->head.metadata = (struct gi_metadata){0};
+    if (!rows->stream && gi_row_stream_open(&rows->stream, decode_rows, rows, NULL))
         return GI_OK; /* without a thread the image is decoded at once */
-    if (!status)
-        status = gi_file_rows_read(rows, row, 0, 1, err);
+    enum gi_status status = gi_file_rows_read(rows, row, 0, 1, err);
     *parts = !status;
     if (status == GI_E_UNSUPPORTED && err)
         *err = (struct gi_err){0};

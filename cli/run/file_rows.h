@@ -11,12 +11,19 @@
 #include "cli/args/image_files.h"
 #include "imgio/row_stream.h"
 
+/* What the header of a file holds. */
+struct gi_file_head {
+    struct gi_image stored;      /* shape of the image as it is stored */
+    struct gi_metadata metadata; /* until gi_file_rows_first() */
+};
+
 struct gi_file_rows {
     const char *path;
     const struct gi_io_params *io;
-    struct stat file;          /* of the file before it was first read */
-    struct gi_window wanted;   /* the rows that are being decoded */
-    struct gi_image shape;     /* of the image that the options make of the picture; no data */
+    struct stat file;        /* of the file before it was first read */
+    struct gi_window wanted; /* the rows that are being decoded */
+    struct gi_image shape;   /* of the image that the options make of the picture; no data */
+    struct gi_file_head head;
     struct gi_image band;      /* the rows that were decoded last */
     struct gi_loading loading; /* with all bytes of an input that is no file */
     struct gi_shape_listener listener;
@@ -24,9 +31,9 @@ struct gi_file_rows {
     const struct gi_shape_listener *shrinker;
     bool streams; /* rows come from `stream` */
     /* Rows kept_top to next - 1 of the image as it is stored, of which the last ones came from the
-     * stream, and its shape. */
+     * stream. */
     struct gi_row_stream *stream;
-    struct gi_image kept, stored;
+    struct gi_image kept;
     int kept_top, next;
     struct gi_err fault; /* the first error */
 };
