@@ -72,7 +72,7 @@ done
 head -c 12 a.ppm >cut
 expect 1 gpuimg gaussian --sigma 2 cut ppm:-
 check 'no rows, no output' test ! -s out
-# A profile that is longer than the buffers of an output precedes the rows.
+# A profile that is longer than the buffers of an output precedes the rows, of which the first needs some below it.
 /usr/bin/python3 -c '
 import struct
 icc = bytearray(3 << 20); icc[36:40] = b"acsp"; icc[0:4] = struct.pack(">I", len(icc)); icc[16:20] = b"RGB "
@@ -80,7 +80,7 @@ tags = [(256, 4, 1, 301), (257, 4, 1, 211), (258, 3, 3, 200), (259, 3, 1, 1), (2
         (277, 3, 1, 3), (278, 4, 1, 211), (279, 4, 1, 301 * 211 * 3), (34675, 7, len(icc), 1000)]
 with open("profile.tif", "wb") as f:
     f.write(b"II*\0" + struct.pack("<IH", 8, len(tags)) + b"".join(struct.pack("<HHII", *t) for t in tags) + bytes(4))
-    f.write(bytes(200 - f.tell()) + struct.pack("<3H", 8, 8, 8) + bytes(794) + icc + bytes(range(256)) * 2)'
+    f.write(bytes(200 - f.tell()) + struct.pack("<3H", 8, 8, 8) + bytes(794) + icc + bytes(903 * 4))'
 expect 1 gpuimg gaussian --sigma 2 profile.tif - --compression 0
 check "no rows, no profile" test ! -s out
 
