@@ -149,7 +149,8 @@ def luma(request, src):
 
 
 def histogram(request, src):
-    return lambda: cv2.calcHist([src], [0], None, [256], [0, 256])
+    channels = range(request.get("channels", 1))
+    return lambda: [cv2.calcHist([src], [c], None, [256], [0, 256]) for c in channels]
 
 
 def sums(request, src):

@@ -19,7 +19,7 @@ enum {
 };
 
 /* Counts of bytes: of those that are b, and whose place modulo the number of tables is t, in
- * counter b * tables + t. */
+ * counter b * BYTES_TABLES_MAX + t. */
 struct byte_counts {
     uint16_t n[256 * BYTES_TABLES_MAX];
     uint32_t most; /* no counter is larger */
@@ -215,11 +215,11 @@ static inline __attribute__((always_inline)) void count_bytes(uint32_t *sums, ui
                 for (int t = 0; t < tables; t++)
                     bins[t] = row[k + (size_t)t];
                 for (int t = 0; t < tables; t++)
-                    counts[(int)bins[t] * tables + t]++;
+                    counts[(int)bins[t] * BYTES_TABLES_MAX + t]++;
             }
     }
     for (int t = 0; at < n; at++, t = t + 1 == tables ? 0 : t + 1)
-        counts[row[at] * tables + t]++;
+        counts[row[at] * BYTES_TABLES_MAX + t]++;
 }
 
 /* Adds the counts of bytes to `sums`, and clears them. */
@@ -228,7 +228,7 @@ static void add_byte_counts(uint32_t *sums, struct byte_counts *bytes, int chann
     int tables = bytes_tables(channels);
     for (int b = 0; b < 256; b++)
         for (int t = 0; t < tables; t++)
-            sums[t % channels * BYTES_SIZE + b] += bytes->n[b * tables + t];
+            sums[t % channels * BYTES_SIZE + b] += bytes->n[b * BYTES_TABLES_MAX + t];
     memset(bytes, 0, sizeof *bytes);
 }
 
