@@ -1,5 +1,6 @@
 """Directories of tags of TIFF, BigTIFF and EXIF, composed and parsed byte by byte (TIFF 6.0, section 2)."""
 import struct
+import zlib
 
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
 LETTERS = {1: "B", 3: "H", 4: "I", 6: "b", 8: "h", 9: "i", 11: "f", 12: "d", 13: "I", 16: "Q", 17: "q", 18: "Q"}
@@ -89,4 +90,16 @@ def parse(data, at=None):
             found[tag] = kind, struct.unpack(f"{order}{2 * values}{'I' if kind == 5 else 'i'}", raw)
         else:
             found[tag] = kind, struct.unpack(f"{order}{values}{LETTERS[kind]}", raw)
+    return found
+
+
+def png_resources(data):
+    """Returns IPTC and Photoshop's resources of a PNG, in the block of Photoshop that ImageMagick writes; or no bytes."""
+    at, found = 8, b""
+    while at < len(data):
+        n, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + n]
+        if kind == b"zTXt" and body.startswith(b"Raw profile type iptc\0\0"):
+            found += bytes.fromhex(zlib.decompress(body[23:]).decode().split("\n", 3)[3])
+        at += 12 + n
     return found

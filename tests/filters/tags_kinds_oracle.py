@@ -10,7 +10,7 @@ import re
 import struct
 
 from _common import Checks, SEED
-from _tags import EXIF, GPS, compose, parse, plain
+from _tags import EXIF, GPS, compose, parse, plain, png_resources
 
 c = Checks()
 os.chdir(c.folder.name)
@@ -81,6 +81,7 @@ def holds(data, output, tag, kind, given):
     """Returns whether the output has the tag: a TIFF the same values, other formats those of texts, EXIF and blocks."""
     if output != "tif":
         inner = given[0][2] if tag in (EXIF, GPS) else given
+        data += png_resources(data) if output == "png" else b""
         return tag in (*TEXTS, EXIF, GPS, 700, 33723, 34377) and inner.rstrip(b"\0") in data
     got, want = parse(data).get(tag), plain({16: 4, 17: 9}.get(kind, kind), given)
     if tag in (EXIF, GPS):

@@ -7,7 +7,7 @@ import struct
 import subprocess
 
 from _common import Checks, optional
-from _tags import EXIF, GPS, INTEROPERABILITY, compose, parse, plain
+from _tags import EXIF, GPS, INTEROPERABILITY, compose, parse, plain, png_resources
 
 Image, IptcImagePlugin = optional("PIL.Image"), optional("PIL.IptcImagePlugin")
 c = Checks()
@@ -128,11 +128,12 @@ def there_and_back():
     convert("out.jpg")
     for path in ("back.tif", "back.png", "back.webp"):
         result = c.result("convert", "out.jpg", path)
-        lossless = path.endswith("tif")
+        lossless = not path.endswith("webp")
         check(f"{path}: {result.stderr}", result.returncode == 0 and ("IPTC" in result.stderr) != lossless)
     got = parse(read("back.tif"))
     check_exif("and back", got, exif, inner, gps)
     check("IPTC and back", got[33723][1] == IPTC_BYTES)
+    check("IPTC of PNG", IPTC_BYTES in png_resources(read("back.png")))
     facts = c.result("info", "back.tif").stdout
     check(f"facts: {facts}", "title: Title" in facts and "caption: caption" in facts and "place" not in facts)
 
