@@ -52,6 +52,8 @@ bool gi_imaging_on_cpu(const struct gi_imaging *imaging);
 /* Returns whether a device may search for the quality of a file (--target-ssimulacra2). */
 bool gi_imaging_searches(const struct gi_imaging *imaging);
 struct gi_session *gi_imaging_session(const struct gi_imaging *imaging);
+/* Returns whether a step of the chain, which may be NULL, makes an image of few colours. */
+bool gi_imaging_reduces_colors(const struct gi_chain *chain);
 /* Returns the threads for the work within an image. */
 const struct gi_parallel *gi_imaging_parallel(const struct gi_imaging *imaging);
 /* Returns the number of threads for the engine. */

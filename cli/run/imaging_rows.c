@@ -226,10 +226,11 @@ static enum gi_rows_order order_of(const struct work *w)
 static bool allows_bands(size_t *nbytes, struct work *w)
 {
     const struct gi_image planned = planned_result(w);
+    const struct gi_metadata known = {.few_colors = gi_imaging_reduces_colors(chain_of(w))};
     const struct gi_filter *global = w->pipeline ? find_global(w->pipeline, chain_of(w)->n) : NULL;
     if (global)
         return refuse(w, "%s needs the whole image", global->name);
-    if (writes_image(w) && !gi_cli_saves_rows(&planned, NULL, w->item->line.output, &w->io))
+    if (writes_image(w) && !gi_cli_saves_rows(&planned, &known, w->item->line.output, &w->io))
         return refuse(w, "its result can't be written row by row");
     return choose_bands(nbytes, w);
 }

@@ -118,8 +118,7 @@ static void warn_of_bits(const struct gi_item *item, const struct gi_io_params *
     gi_image_free(&packed);
 }
 
-/* Returns whether a step makes an image of few colours. */
-static bool reduces_colors(const struct gi_chain *chain)
+bool gi_imaging_reduces_colors(const struct gi_chain *chain)
 {
     for (int i = 0; chain && i < chain->n; i++)
         if (chain->steps[i].filter->samples.few_colors)
@@ -155,7 +154,7 @@ static enum gi_status make_results(struct gi_imaging *imaging, struct gi_item *i
     enum gi_status status = gi_imaging_load(imaging, item, image, keeps ? &results->metadata : NULL,
                                             &results->info, true, err);
     bool bands = !status && results->info.bands.n;
-    if (reduces_colors(chain)) { /* before a device may encode the result */
+    if (gi_imaging_reduces_colors(chain)) { /* before a device may encode the result */
         results->metadata.few_colors = true;
         free(results->metadata.palette); /* there will be another one */
         results->metadata.palette = NULL;

@@ -75,6 +75,13 @@ done
 for input in bits.tif palette.png; do
     for output in png tif; do same 'convert --force' $input $output; done
 done
+# A palette too, which a PNG of few colours gets.
+for command in 'quantize --colors 9' 'run gaussian|quantize'; do
+    same "$command" a.ppm png
+    check "$command: a palette, without bands" test "$bands" = 0
+    in_bands "$command" a.ppm png --palette never
+    in_bands "$command" a.ppm tif
+done
 # An analysis reads the rows, as often as it has passes, and is a step of a chain.
 for input in a.ppm b.pgm c.pam a.png a.jpg a.tif plain.tif float.tif b.npy; do
     in_bands stats $input csv
