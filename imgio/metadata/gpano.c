@@ -10,6 +10,7 @@
 #define PREFIX "GPano:"
 
 enum { X, Y, AXES };
+enum { MOST = 1 << 30 }; /* greatest number that is read or written */
 
 /* Properties per axis. */
 static const char *const full[] = {PREFIX "FullPanoWidthPixels", PREFIX "FullPanoHeightPixels"};
@@ -25,7 +26,6 @@ static const char *const inner_start[] = {PREFIX "LargestValidInteriorRectLeft",
 /* Returns the integer that is the property's value, or -1. */
 static double value_of(const struct gi_metadata *metadata, const char *name)
 {
-    enum { MOST = 1 << 30 };
     char *text = gi_xmp_text(metadata->xmp, metadata->xmp_nbytes, name), *end = text;
     double v = text ? strtod(text, &end) : -1;
     bool valid = text && end > text && !*end && v >= 0 && v <= MOST && v == floor(v);
@@ -61,7 +61,7 @@ static bool place(double *all, double *first, const struct gi_metadata *metadata
     double over = *first + axis->made - *all;
     if (over > 0 && over <= 1 && *first > 0) /* by rounding */
         *first -= over;
-    return *first >= 0 && *first + axis->made <= *all;
+    return *first >= 0 && *first + axis->made <= *all && *all <= MOST;
 }
 
 /* Scales the inner rectangle with a whole image, and otherwise drops it. */
@@ -71,8 +71,9 @@ static void place_inner(struct gi_metadata *metadata, const struct axis axes[AXE
         const char *const names[] = {inner_size[i], inner_start[i]};
         for (int k = 0; k < 2; k++) {
             double old = value_of(metadata, names[k]), scale = axes[i].made;
-            if (old >= 0 && whole && value_of(metadata, size[i]) > 0)
-                set(metadata, names[k], floor(old * scale / value_of(metadata, size[i]) + 0.5));
+            double v = floor(old * scale / value_of(metadata, size[i]) + 0.5);
+            if (old >= 0 && whole && v <= MOST)
+                set(metadata, names[k], v);
             else
                 gi_xmp_cut_properties(metadata->xmp, &metadata->xmp_nbytes, names[k]);
         }

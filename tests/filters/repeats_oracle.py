@@ -313,8 +313,12 @@ for elements in (False, True):
             ([64, 32, 32, 16, 10, 8], ["orient", "--lossless", "--orientation", "6"], None, "P"),
             ([64, 32, 32, 16, 10, 8], ["crop", "--lossless", "--size", "16x16+0+0"], None, "S"),
             ([64, 32, 32, 16, 10, 8], ["rotate", "--angle", "9"], None, "L"),
-            ([64, 32, 0, 16, 10, 8], ["crop", "--size", "20x10+3+1"], None, "L")):
-        with_pano(values + INTERIOR, elements)
+            ([64, 32, 0, 16, 10, 8], ["crop", "--size", "20x10+3+1"], None, "L"),
+            # numbers that would become larger than 2^30
+            ([1 << 30, 1 << 29, 32, 16, 0, 0], ["resize", "--size", "256x128"], None, "L"),
+            ([64, 32, 32, 16, 10, 8, 1 << 30, 8, 4, 4], ["resize", "--size", "64x32"],
+             [128, 64, 64, 32, 20, 16, None, 16, 8, 8], "L")):
+        with_pano((values + INTERIOR)[:len(PANO)], elements)
         result = c.result(words[0], "in.jpg", "pano.jpg", *words[1:])
         got, orientation = pano("pano.jpg")
         wanted = want and want + [None] * (len(PANO) - len(want))
