@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "imgio/buffer.h"
+
 static const char digits[] = "0123456789";
 
 static bool is_space(char c)
@@ -28,6 +30,7 @@ static bool find(const char **from, const char **to, const char **at, const char
 {
     size_t n = strlen(name);
     const char *found;
+    bool closed = true; /* every element; else their ends are not searched for again */
     while ((found = memmem(*at, (size_t)(end - *at), name, n))) {
         const char *p = skip_spaces(found + n, end), *close;
         bool element = found > start && found[-1] == '<';
@@ -40,12 +43,17 @@ static bool find(const char **from, const char **to, const char **at, const char
                 !(close = memchr(p + 1, *p, (size_t)(end - p - 1))))
                 continue;
             *from = p + 1;
-        } else if (element && (p > found + n || *p == '>')) {
+        } else if (element && closed && (p > found + n || *p == '>')) {
             const char *open = memchr(p, '>', (size_t)(end - p));
             char tag[80];
             int length = snprintf(tag, sizeof tag, "</%s", name);
-            if (!open || open[-1] == '/' ||
-                !(close = memmem(open, (size_t)(end - open), tag, (size_t)length)))
+            if (open && open[-1] == '/') {
+                *at = open;
+                continue;
+            }
+            close = open ? memmem(open, (size_t)(end - open), tag, (size_t)length) : NULL;
+            closed = close;
+            if (!close)
                 continue;
             *from = open + 1;
         } else {
@@ -169,7 +177,7 @@ static const char *end_of_property(const char *at, const char *end)
         close = at < end && strchr("\"'", *at) ? memchr(at + 1, *at, (size_t)(end - at - 1)) : NULL;
         return close ? close + 1 : NULL;
     }
-    at = memchr(at, '>', (size_t)(end - at));
+    at = at < end ? memchr(at, '>', (size_t)(end - at)) : NULL;
     if (!at || at[-1] == '/')
         return at ? at + 1 : NULL;
     while (at && (at = memmem(at, (size_t)(end - at), "</", 2))) {
@@ -182,21 +190,27 @@ static const char *end_of_property(const char *at, const char *end)
 
 void gi_xmp_cut_properties(void *xmp, size_t *nbytes, const char *prefix)
 {
-    size_t n = strlen(prefix), at = 1;
-    char *packet = xmp;
-    while (packet && at < *nbytes) {
-        const char *found = memmem(packet + at, *nbytes - at, prefix, n), *to = NULL;
-        if (!found)
-            return;
-        if (found[-1] == '<' || is_space(found[-1]))
-            to = end_of_property(found, packet + *nbytes);
-        at = (size_t)(found - packet) - (to != NULL);
-        size_t end = to ? (size_t)(to - packet) : at;
-        memmove(packet + at, packet + end, *nbytes - end);
-        *nbytes -= end - at;
-        at += to ? 0 : n;
-        at = at ? at : 1;
+    size_t n = strlen(prefix);
+    char *to = xmp;
+    const char *start = xmp, *from = start, *at = start;
+    bool closed = true; /* of a damaged packet, the end of one element is searched for in vain */
+    if (!xmp)
+        return;
+    const char *end = start + *nbytes;
+    while ((at = memmem(at, (size_t)(end - at), prefix, n))) {
+        bool element = at > start && at[-1] == '<', named = at > start && is_space(at[-1]);
+        const char *behind = named || (element && closed) ? end_of_property(at, end) : NULL;
+        closed = closed && (behind || !element);
+        if (behind) {
+            size_t kept = (size_t)(at - 1 - from);
+            memmove(to, from, kept);
+            to += kept;
+            from = behind;
+        }
+        at = behind ? behind : at + n;
     }
+    memmove(to, from, (size_t)(end - from));
+    *nbytes -= (size_t)(from - to);
 }
 
 /* Replaces the characters at the start of the value that are in `of`, or all if that is NULL,
@@ -206,32 +220,33 @@ static enum gi_status set_within(void **xmp, size_t *nbytes, size_t start, size_
                                  const char *name, const char *of, const char *text,
                                  struct gi_err *err)
 {
-    size_t n = strlen(text);
-    const char *from, *to;
-    while (*xmp) {
-        char *packet = *xmp;
-        const char *at = packet + start, *end = packet + *nbytes - behind;
-        if (!find(&from, &to, &at, packet, end, name))
-            break;
+    const char *packet = *xmp, *kept = packet, *from, *to;
+    struct gi_buffer made = {0};
+    enum gi_status status = GI_OK;
+    if (!packet)
+        return GI_OK;
+    const char *at = packet + start, *end = packet + *nbytes - behind;
+    while (!status && find(&from, &to, &at, packet, end, name)) {
+        size_t old = 0;
         from = skip_spaces(from, to);
-        size_t head = (size_t)(from - packet), old = 0;
         while (from + old < to && (of ? from[old] && strchr(of, from[old]) : from[old] != '<'))
             old++;
-        start = head + n;
-        if (!old) {
-            start = (size_t)(at - packet);
+        if (!old)
             continue;
-        }
-        char *made = malloc(*nbytes - old + n);
-        if (!made)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: XMP");
-        memcpy(made, packet, head);
-        memcpy(made + head, text, n);
-        memcpy(made + head + n, packet + head + old, *nbytes - head - old);
-        *nbytes += n - old;
-        free(packet);
-        *xmp = made;
+        status = gi_buffer_append(&made, kept, (size_t)(from - kept), err);
+        if (!status)
+            status = gi_buffer_append(&made, text, strlen(text), err);
+        at = kept = from + old;
     }
+    if (!status && kept > packet)
+        status = gi_buffer_append(&made, kept, (size_t)(packet + *nbytes - kept), err);
+    if (status || kept == packet) {
+        free(made.at);
+        return status;
+    }
+    free(*xmp);
+    *xmp = made.at;
+    *nbytes = made.nbytes;
     return GI_OK;
 }
 

@@ -4,9 +4,12 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
+#include <time.h>
 #include <zlib.h>
 
+#include "imgio/codecs.h"
 #include "imgio/metadata/metadata.h"
+#include "imgio/metadata/xmp.h"
 
 /* An image with sRGB's gamma and primaries counts as sRGB, even if only the chunks for gamma and
  * primaries declare this (PNG specification, third edition, 11.3.2). */
@@ -81,6 +84,64 @@ TEST(settled)
         assert_int_equal(metadata.xmp_nbytes, strlen(cases[i][1]));
         assert_memory_equal(metadata.xmp, cases[i][1], metadata.xmp_nbytes);
         gi_metadata_free(&metadata);
+    }
+}
+
+/* Removes attributes and elements by the start of their names, and nothing else. */
+TEST(cut_properties)
+{
+    static const char *const cases[][2] = {
+        {"<a P:b='1' c='2' P:d = \"3\"/>", "<a c='2'/>"},
+        {"<a><P:b>1</P:b>c<P:d/><P:e f='g'>h</P:e></a>", "<a>c</a>"},
+        {"<P:b><P:c>1</P:c><P:bb/></P:b>d", "d"},
+        {"P:b='1' <a>see P:b</a>", "P:b='1' <a>see P:b</a>"},
+        {"<a P:b='1/>", "<a P:b='1/>"},
+        {"<P:b>1<P:b <P:c/> P:d='2'", "<P:b>1<P:b <P:c/>"},
+        {"<P:b", "<P:b"},
+        {" P:", " P:"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t n = strlen(cases[i][0]);
+        char *xmp = malloc(n);
+        assert_non_null(xmp);
+        memcpy(xmp, cases[i][0], n); /* without a terminating zero */
+        gi_xmp_cut_properties(xmp, &n, "P:");
+        assert_int_equal(n, strlen(cases[i][1]));
+        assert_memory_equal(xmp, cases[i][1], n);
+        free(xmp);
+    }
+}
+
+/* The time grows with the length of a packet, not with its square, which would take minutes. */
+TEST(long_packets)
+{
+    enum { MOST_SECONDS = 10 };
+#ifdef __SANITIZE_ADDRESS__ /* which looks at all bytes that memmem() may read */
+    enum { TIMES = 1 << 14 };
+#else
+    enum { TIMES = 1 << 18 };
+#endif
+    static const struct {
+        const char *part;
+        bool stays;
+    } cases[] = {{" P:a='1'", false}, {"<P:a>1</P:a>", false}, {"<P:a>", true}, {"<P:a ", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t each = strlen(cases[i].part), n = each * TIMES;
+        char *xmp = malloc(n);
+        assert_non_null(xmp);
+        for (size_t k = 0; k < n; k++)
+            xmp[k] = cases[i].part[k % each];
+        size_t length = n;
+        void *set = gi_memory_copy(xmp, n);
+        clock_t start = clock();
+        assert_int_equal(gi_xmp_set_integer(&set, &length, "P:a", 23, NULL), GI_OK);
+        assert_int_equal(length, cases[i].stays ? n : n + TIMES);
+        free(set);
+        assert_null(gi_xmp_text(xmp, cases[i].stays ? n : 0, "P:a"));
+        gi_xmp_cut_properties(xmp, &n, "P:");
+        assert_true(clock() - start < (clock_t)MOST_SECONDS * CLOCKS_PER_SEC);
+        assert_int_equal(n, cases[i].stays ? each * TIMES : 0);
+        free(xmp);
     }
 }
 
