@@ -154,15 +154,15 @@ enum gi_status gi_drive(const struct gi_batch_job *job, char **operands, int nop
     gi_watch_start(&one.watch, p && p->progress); /* to look for a stream may take long */
     if (!status && output && !job->work && job->nchains < 2)
         status = gi_stream_find(&stream, input, output, io, p, err);
+    if (!status && !output && !job->work && !gi_chain_ends_in_analysis(job->chain))
+        status = gi_fail(err, GI_E_USAGE, "want OUTPUT for the image that %s makes",
+                         job->chain->steps[job->chain->n - 1].filter->name);
     if (!status && !output && !job->work)
         status = gi_stream_take_pipe(input, io, err);
     if (!status && !stream && output && !job->work &&
         (gi_naming_is_many(output) || gi_naming_is_per_size(output)))
         status = name_first(&first, input, output, err);
     one.output = first ? first : output;
-    if (!status && !output && !job->work && !gi_chain_ends_in_analysis(job->chain))
-        status = gi_fail(err, GI_E_USAGE, "want OUTPUT for the image that %s makes",
-                         job->chain->steps[job->chain->n - 1].filter->name);
     if (!status && !stream)
         status = run_one(&one, err);
     status = gi_cli_missing_first(status, operands, 1, err);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Large images go in bands from standard input and pipes, and to standard output: with the bytes, the messages and the exit status
 # of files, and with bounded memory. Usage: rows_pipes.sh GPUIMG
-# Sources: cli/run/imaging_rows* cli/run/file_rows* cli/inputs/stream_find* imgio/source* imgio/ahead* imgio/buffer* imgio/save.c imgio/tiff/tiff_write*
+# Sources: cli/run/imaging_rows* cli/run/file_rows* cli/inputs/stream_find* imgio/source* imgio/ahead* imgio/buffer* imgio/save.c imgio/tiff/tiff_write* cli/inputs/driver.c
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 export GPUIMG_DEVICE=cpu
@@ -15,6 +15,8 @@ gpuimg convert a.ppm a.tif
 gpuimg convert a.ppm plain.tif --compression 0
 gpuimg convert b.pgm b.npy
 mkfifo pipe
+expect 2 timeout 20 "$GPUIMG" run invert pipe # which has no writer
+check 'an output is wanted before a pipe is opened' grep -q 'want OUTPUT' err
 
 # in_bands WHAT: the last command has taken the image in bands.
 in_bands() { check "$1: in bands" grep -q 'read, processed and written in bands' err; }
