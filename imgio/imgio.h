@@ -125,6 +125,9 @@ struct gi_file_info {
     /* Rows can be decoded without those above them: a TIFF has strips that are not compressed
      * (struct gi_shape_listener.window), or a JPEG has restart markers. */
     bool rows_apart;
+    /* Decoding divides the colours of a TIFF by alpha. Whether colours above alpha are cut off is
+     * known once all pixels are decoded. */
+    bool premultiplied;
     uint64_t nbytes;                    /* of the file */
     struct gi_animation_info animation; /* unless one of several images was asked for */
     struct gi_nodata nodata;            /* if gi_load_options.hide_nodata or find_nodata is set */

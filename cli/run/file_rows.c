@@ -127,11 +127,13 @@ static enum gi_status read_part(struct gi_file_rows *rows, struct gi_image *want
 /* The work of the thread. */
 static enum gi_status decode_rows(void *arg, const struct gi_row_taker *taker, struct gi_err *err)
 {
-    const struct gi_file_rows *rows = arg;
+    struct gi_file_rows *rows = arg;
     struct gi_image image;
     const struct gi_loading loading = {
         .again = rows->loading.again, .listener = rows->shrinker, .taker = taker};
-    return load(rows, &image, NULL, NULL, rows->io, loading, err);
+    enum gi_status status = load(rows, &image, NULL, NULL, rows->io, loading, err);
+    rows->loading.again = rows->loading.again || !status; /* the next pass prints no warnings */
+    return status;
 }
 
 /* Moves rows from row `top` on to the start of rows->kept, which gets room for `n` rows. */
@@ -230,7 +232,6 @@ enum gi_status gi_file_rows_end(struct gi_file_rows *rows, struct gi_err *err)
     rows->next = rows->head.stored.height;
     if (!status)
         status = gi_row_stream_end(rows->stream, err);
-    rows->loading.again = !status;
     if (status && err && !rows->fault.status)
         rows->fault = *err;
     return status;
@@ -333,6 +334,13 @@ const char *gi_file_rows_why(const struct gi_file_rows *rows, const struct gi_fi
 {
     if (!rows->shape.width)
         return NULL;
+    const struct gi_image *stored = &rows->head.stored;
+    if (stored->type == GI_F32 && gi_cli_shape(rows->io, stored).type != GI_F32)
+        return "--work-depth tells how many of its samples are cut off";
+    if (info->premultiplied)
+        return "colours above their premultiplied alpha are looked for";
+    if (rows->io->strict && is_one_of("png", info))
+        return "--strict looks for surplus data";
     return rows->io->linear          ? "--linear decodes it at once"
            : rows->io->allow_partial ? "--allow-partial decodes it at once"
            : has_rows(rows, info)    ? NULL

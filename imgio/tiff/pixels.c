@@ -324,7 +324,8 @@ static enum gi_status read_part(struct gi_tiff_reader *r, unsigned char *piece, 
     enum gi_status status = read_pieces(r, piece, nbytes, err);
     if (!status && r->stored.data)
         put_stored(r);
-    if (!status && r->premultiplied && gi_tiff_unmultiply(r->decode->image, r->colors, r->alpha))
+    if (!status && r->decode->info->premultiplied &&
+        gi_tiff_unmultiply(r->decode->image, r->colors, r->alpha))
         gi_decode_add_cut_colors(r->decode);
     return status;
 }

@@ -110,7 +110,7 @@ static void read_samples(struct gi_tiff_reader *r, int colors)
     for (int i = 0; i < further && i < n && r->alpha < 0; i++)
         if (kinds[i] != EXTRASAMPLE_UNSPECIFIED) {
             r->alpha = r->colors + i;
-            r->premultiplied = kinds[i] == EXTRASAMPLE_ASSOCALPHA;
+            r->decode->info->premultiplied = kinds[i] == EXTRASAMPLE_ASSOCALPHA;
         }
     if (further > (r->alpha >= 0))
         r->decode->info->bands = (struct gi_bands){r->channels, r->colors, r->alpha};

@@ -71,7 +71,7 @@ struct gi_tiff_reader {
     struct gi_window part; /* of the picture that is read */
     uint16_t bits, samples, photometric, planar, format;
     uint16_t *palette[3];
-    bool premultiplied, cmyk, indexed;
+    bool cmyk, indexed;
     int colors; /* channels of the image that are colours */
     int alpha;  /* channel that is alpha; -1: none */
     struct gi_tiff_ycbcr ycbcr;

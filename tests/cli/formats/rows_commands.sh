@@ -27,6 +27,31 @@ png = open("a.png", "rb").read()
 text = b"tEXtComment\0behind the pixels"
 text = struct.pack(">I", len(text) - 4) + text + struct.pack(">I", zlib.crc32(text))
 open("text.png", "wb").write(png[:-12] + text + png[-12:])
+
+# Losses that only pixels show: samples outside 0 to 1, colours above their alpha, image data behind the pixels. And a bad tag.
+width, height = 301, 211
+with open("wide.pfm", "wb") as f:
+    f.write(b"Pf\n%d %d\n-1.0\n" % (width, height) + struct.pack(f"<{width * height}f", *[i / 40000 for i in range(width * height)]))
+def tiff(name, samples, extra, pixels):
+    step = 20 * width * samples
+    strips = [zlib.compress(pixels[i:i + step]) for i in range(0, len(pixels), step)]
+    n, at = len(strips), 1000
+    offsets = [at + sum(map(len, strips[:i])) for i in range(n)]
+    tags = sorted([(256, 4, 1, width), (257, 4, 1, height), (258, 3, samples, 400 if samples > 2 else 8), (259, 3, 1, 8), (273, 4, n, 500),
+                   (262, 3, 1, 2 if samples > 2 else 1), (277, 3, 1, samples), (278, 4, 1, 20), (279, 4, n, 600)] + extra)
+    with open(name, "wb") as f:
+        f.write(b"II*\0" + struct.pack("<IH", 8, len(tags)) + b"".join(struct.pack("<HHII", *t) for t in tags) + bytes(4))
+        f.write(bytes(400 - f.tell()) + struct.pack("<4H", 8, 8, 8, 8) + bytes(92) + struct.pack(f"<{n}I", *offsets))
+        f.write(bytes(600 - f.tell()) + struct.pack(f"<{n}I", *map(len, strips)))
+        f.write(bytes(at - f.tell()) + b"".join(strips))
+colours = bytes(i % 251 for i in range(width * height * 4))
+tiff("above.tif", 4, [(338, 3, 1, 1)], colours)
+tiff("tag.tif", 1, [(296, 3, 2, 0x00020002)], colours[:width * height])
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+with open("surplus.png", "wb") as f:
+    f.write(png[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)))
+    f.write(chunk(b"IDAT", zlib.compress(bytes((width + 1) * (height + 1)))) + chunk(b"IEND", b""))
 END
 
 # same COMMAND INPUT OUTPUT [OPTION...]: bands make the file, the messages and the exit status of the whole image. Sets `bands`.
@@ -82,6 +107,24 @@ for command in 'quantize --colors 9' 'run gaussian|quantize'; do
     in_bands "$command" a.ppm png --palette never
     in_bands "$command" a.ppm tif
 done
+# Losses are named once, with the same words, and are errors of --strict.
+for input in wide.pfm above.tif tag.tif surplus.png; do
+    for command in convert 'flip --v' 'threshold --threshold otsu' stats; do
+        for options in '' --strict '--work-depth 8'; do
+            output=tif
+            [[ $input != surplus.png ]] || output=png # a TIFF leaves room for the names of losses
+            [[ $command != stats ]] || output=csv
+            # shellcheck disable=SC2086
+            same "$command" $input $output $options
+        done
+    done
+done
+same 'stats --work-depth 8' wide.pfm csv
+check 'cut samples are counted in the whole image' grep -qx 'gpuimg: warning: stats: wide.pfm: .* cut off: 37 %' whole.err
+same convert above.tif tif
+check 'colours above their alpha are named' grep -q 'not read: colours above their alpha' whole.err
+in_bands 'threshold --threshold otsu' tag.tif tif
+check 'a bad tag is named once' test "$(grep -c 'has a bad tag' whole.err)" = 1
 # An analysis reads the rows, as often as it has passes, and is a step of a chain.
 for input in a.ppm b.pgm c.pam a.png a.jpg a.tif plain.tif float.tif b.npy; do
     in_bands stats $input csv
