@@ -124,6 +124,13 @@ enum gi_status gi_imaging_adapt(struct gi_metadata *metadata, const struct gi_im
                                 const struct gi_item *item, const struct gi_file_info *info,
                                 const struct gi_image *made, const struct gi_placement *placement,
                                 struct gi_err *err);
+/* Returns whether an input of one bit per pixel is written with 8 to a format that can hold one. A
+ * warning says so if the result is black and white. */
+bool gi_imaging_may_keep_bits(const struct gi_item *item, const struct gi_io_params *io,
+                              const struct gi_file_info *info);
+bool gi_imaging_is_black_and_white(const struct gi_image *image);
+void gi_imaging_warn_of_bits(const struct gi_item *item);
+
 struct gi_imaging_table;
 /* Converts a large image, or takes it through its chain and its analyses, in bands of rows, if the
  * image is the only one, or needs more memory than its batch has, the chain runs on the CPU and no

@@ -186,13 +186,15 @@ struct result {
     struct gi_row_source rows;
     struct gi_file_rows *input;
     int height;
+    bool keeps_bits; /* all rows so far are black and white, and a warning is to say so */
 };
 
 static enum gi_status read_result(void *self, struct gi_image *rows, int top, int bottom,
                                   struct gi_err *err)
 {
-    const struct result *result = self;
+    struct result *result = self;
     enum gi_status status = result->rows.read(result->rows.self, rows, top, bottom, err);
+    result->keeps_bits = !status && result->keeps_bits && gi_imaging_is_black_and_white(rows);
     return status || bottom < result->height ? status : gi_file_rows_end(result->input, err);
 }
 
@@ -277,7 +279,8 @@ static enum gi_status finish(struct work *w, struct gi_row_source rows,
                              const struct gi_image *result, struct gi_err *err)
 {
     const struct gi_chain *chain = chain_of(w);
-    struct result last = {rows, &w->input, result->height};
+    const bool keeps = writes_image(w) && gi_imaging_may_keep_bits(w->item, &w->io, &w->info);
+    struct result last = {rows, &w->input, result->height, keeps};
     const struct gi_row_source made = {&last, rows.most, read_result};
     bool tables = false;
     gi_cli_tell("%s: read, processed and written in bands of %d rows", w->item->line.input,
@@ -297,6 +300,8 @@ static enum gi_status finish(struct work *w, struct gi_row_source rows,
         status = report(w, w->io.passed.bundle, err);
     if (!status && writes_image(w))
         status = save(w, &made, result, err);
+    if (!status && last.keeps_bits)
+        gi_imaging_warn_of_bits(w->item);
     if (!status && w->io.passed.bundle)
         status = gi_bundle_commit(&w->io.passed.bundle, err);
     gi_bundle_abandon(&w->io.passed.bundle);

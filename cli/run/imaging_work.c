@@ -99,23 +99,28 @@ static void results_free(struct results *results)
     gi_encoded_free(&results->ending.encoded);
 }
 
-/* Warns if an input of one bit per pixel is written with 8 to a format that can hold one, although
- * the result is black and white. An image that a device has encoded has no samples to look at. */
-static void warn_of_bits(const struct gi_item *item, const struct gi_io_params *io,
-                         const struct results *results)
+bool gi_imaging_may_keep_bits(const struct gi_item *item, const struct gi_io_params *io,
+                              const struct gi_file_info *info)
 {
     const char *output = item->line.output,
                *format = output ? gi_save_format(output, io->format) : NULL;
     bool never = io->encoding.palette == GI_PALETTE_NEVER; /* PNG has 1 bit otherwise */
     bool holds = format && ((!strcmp(format, "png") && never) || !strcmp(format, "tiff"));
+    return holds && info->bits == 1 && !io->depth && io->encoding.compression != GI_COMPRESSION_G4;
+}
+
+bool gi_imaging_is_black_and_white(const struct gi_image *image)
+{
     struct gi_image packed;
-    if (!holds || results->info.bits != 1 || io->depth ||
-        io->encoding.compression == GI_COMPRESSION_G4 || !results->image.data)
-        return;
-    if (gi_bits_pack(&packed, &results->image, NULL) == GI_OK)
-        gi_cli_warn_of(item->line.input, "1 bit per pixel becomes 8, although the result is black "
-                                         "and white (--depth 1 keeps 1 bit)");
+    bool is = gi_bits_pack(&packed, image, NULL) == GI_OK;
     gi_image_free(&packed);
+    return is;
+}
+
+void gi_imaging_warn_of_bits(const struct gi_item *item)
+{
+    gi_cli_warn_of(item->line.input, "1 bit per pixel becomes 8, although the result is black and "
+                                     "white (--depth 1 keeps 1 bit)");
 }
 
 bool gi_imaging_reduces_colors(const struct gi_chain *chain)
@@ -174,8 +179,11 @@ static enum gi_status make_results(struct gi_imaging *imaging, struct gi_item *i
         status = gi_imaging_filter_ready(
             imaging, item, image, &results->metadata, &results->info, wanted,
             results->ending.coding_of ? &results->ending : NULL, &results->ready, err);
-    if (!status && wanted)
-        warn_of_bits(item, options->io, results);
+    /* An image that a device has encoded has no samples to look at. */
+    if (!status && wanted && image->data &&
+        gi_imaging_may_keep_bits(item, options->io, &results->info) &&
+        gi_imaging_is_black_and_white(image))
+        gi_imaging_warn_of_bits(item);
     if (!status && keeps && chain && chain->n)
         placement = gi_ready_placement(&results->ready);
     if (!status && keeps)

@@ -125,6 +125,10 @@ same convert above.tif tif
 check 'colours above their alpha are named' grep -q 'not read: colours above their alpha' whole.err
 in_bands 'threshold --threshold otsu' tag.tif tif
 check 'a bad tag is named once' test "$(grep -c 'has a bad tag' whole.err)" = 1
+in_bands 'flip --v' bits.tif tif
+check 'one bit per pixel becomes 8' grep -q '1 bit per pixel becomes 8' whole.err
+in_bands 'gaussian --sigma 2' bits.tif tif
+check 'grays need 8 bits' test ! -s whole.err
 # An analysis reads the rows, as often as it has passes, and is a step of a chain.
 for input in a.ppm b.pgm c.pam a.png a.jpg a.tif plain.tif float.tif b.npy; do
     in_bands stats $input csv
