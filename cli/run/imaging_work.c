@@ -104,6 +104,8 @@ bool gi_imaging_may_keep_bits(const struct gi_item *item, const struct gi_io_par
 {
     const char *output = item->line.output,
                *format = output ? gi_save_format(output, io->format) : NULL;
+    if (output && !format) /* standard output has the format of the input */
+        format = info->format;
     bool never = io->encoding.palette == GI_PALETTE_NEVER; /* PNG has 1 bit otherwise */
     bool holds = format && ((!strcmp(format, "png") && never) || !strcmp(format, "tiff"));
     return holds && info->bits == 1 && !io->depth && io->encoding.compression != GI_COMPRESSION_G4;

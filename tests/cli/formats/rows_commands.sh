@@ -127,6 +127,9 @@ in_bands 'threshold --threshold otsu' tag.tif tif
 check 'a bad tag is named once' test "$(grep -c 'has a bad tag' whole.err)" = 1
 in_bands 'flip --v' bits.tif tif
 check 'one bit per pixel becomes 8' grep -q '1 bit per pixel becomes 8' whole.err
+gpuimg flip --v bits.tif - >res.tif 2>err
+check 'on standard output, too' grep -q '1 bit per pixel becomes 8' err
+GPUIMG_BAND_BYTES=40000 gpuimg flip --v bits.tif - 2>&1 >whole.tif | cmp - err && cmp res.tif whole.tif && pass || fail 'in bands to standard output'
 in_bands 'gaussian --sigma 2' bits.tif tif
 check 'grays need 8 bits' test ! -s whole.err
 # An analysis reads the rows, as often as it has passes, and is a step of a chain.
