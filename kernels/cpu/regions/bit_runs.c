@@ -28,13 +28,14 @@ static uint32_t find_root(uint32_t *parent, uint32_t i)
     return i;
 }
 
+/* Nothing is stored if the roots are equal, because other bands may read RUNS_FRAME meanwhile. */
 static void unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
     a = find_root(parent, a);
     b = find_root(parent, b);
     if (a < b)
         parent[b] = a;
-    else
+    else if (b < a)
         parent[a] = b;
 }
 
