@@ -14,7 +14,7 @@ struct gi_rows_ahead {
     bool started;         /* the thread */
     pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t moved; /* `busy` or `stopped` changed */
-    bool busy;            /* the thread reads rows top to bottom - 1; nobody else uses the source */
+    bool busy;            /* the thread reads rows top to bottom - 1 and alone uses the source */
     bool stopped;         /* the thread is to end */
     int top, bottom;      /* of the rows that the thread reads or has read; else both are 0 */
     struct gi_image rows; /* as the source returned them, with `status` and `fault` */

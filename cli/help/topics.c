@@ -227,8 +227,8 @@ static const char *const limits_paragraphs[] = {
     "all its scans visit is limited, depending on the size of the image. --allow-partial accepts "
     "a damaged image of more than 16 MiB only if at least a sixteenth of its rows can be read.",
     "MEMORY. --memory limits the memory of the images that a batch processes at the same time, "
-    "with their results, tables and arrays, and of what is read ahead of a tar that is compressed "
-    "or a pipe (11 to 17 MiB). Lists whose length depends on the samples, such as "
+    "with their results, tables and arrays, and the parts of compressed tars and pipes that are "
+    "read ahead (11 to 17 MiB). Lists whose length depends on the samples, such as "
     "lists of regions, are not included. By default the limit is half of the free memory, within "
     "the limit of the cgroup. --max-device-bytes limits the memory on the GPU. An image that "
     "does not fit there is processed in bands of rows, with the same result.\n\n"

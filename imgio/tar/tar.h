@@ -40,7 +40,8 @@ enum gi_status gi_tar_reader_open_growing(struct gi_tar_reader **reader, const c
                                           struct gi_err *err);
 void gi_tar_reader_close(struct gi_tar_reader **reader);
 
-/* Returns the maximum bytes of memory for what is read ahead: 0 for a file without compression. */
+/* Returns the maximum bytes of memory that reading ahead takes, 0 in a file without
+ * compression. */
 uint64_t gi_tar_reader_memory(const struct gi_tar_reader *reader);
 
 /* Returns the next member, which the caller frees, or NULL after the last member. Skips unread

@@ -15,7 +15,7 @@ bool gi_tar_stream_knows(const unsigned char *bytes, size_t nbytes);
 /* Makes the stream of the bytes of the input `from`, if `packed` without their compression. The
  * input must outlive it, and the caller must not read it any more. */
 void gi_tar_stream_open(struct gi_tar_stream **stream, struct gi_reader *from, bool packed);
-/* Returns the maximum bytes of memory for what is read ahead. Bytes that are held
+/* Returns the maximum bytes of memory that reading ahead takes. Bytes that are held
  * (gi_tar_stream_hold()) do not count. */
 uint64_t gi_tar_stream_memory(const struct gi_tar_stream *stream);
 /* Does nothing if *stream is NULL already. */

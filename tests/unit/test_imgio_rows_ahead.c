@@ -111,7 +111,7 @@ TEST(an_error_is_that_of_its_rows)
     const struct gi_row_source rows = gi_rows_ahead_result(ahead);
     assert_rows(&rows, 0, 10);
     assert_rows(&rows, 10, 20); /* the thread fails at the next rows */
-    assert_rows(&rows, 30, 40); /* which nobody asks for */
+    assert_rows(&rows, 30, 40); /* which no read wants */
     assert_rows(&rows, 10, 20);
     assert_int_equal(rows.read(rows.self, &view, 20, 30, &err), GI_E_IO);
     assert_string_equal(err.text, "row 25 is bad");

@@ -9,7 +9,7 @@
 
 enum {
     TABLE_BITS = 24,
-    FEW = 1 << 19, /* so many pixels are sorted in less time than tables of 2^24 colours are read */
+    FEW = 1 << 19,   /* pixels, sorted in less time than tables of 2^24 colours are read */
     CHUNK = 1 << 24, /* pixels at a time, of which 2 bytes each are kept */
     BUCKETS = 256,
     SLICES = 32,
@@ -38,7 +38,7 @@ struct buckets {
     const struct gi_image *src; /* the rows of the chunk */
     unsigned low;               /* bits of a colour that are not the bucket's, up to 16 */
     int nslices, slice_rows;    /* rows that a thread sorts at a time */
-    /* Of each slice: its pixels per bucket, then the place of the next one in `lows`. */
+    /* at[s] has the pixels of slice s per bucket, then the place of the next one in `lows`. */
     uint32_t (*at)[BUCKETS];
     uint16_t *lows; /* low bits of all pixels, bucket by bucket */
     struct gi_colors lists[BUCKETS];

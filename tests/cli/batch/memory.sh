@@ -45,7 +45,7 @@ check "the stream is complete" test "$(stat -c %s out.pgm)" = "$(stat -c %s stre
 holds "files" 0 flip --h --out-dir out m*.pgm --memory 1M --threads 12
 holds "a tar" 0 flip --h --tar m.tar out.tar --memory 1M --threads 12
 check "the tar has all members" test "$(tar tf out.tar | wc -l)" = 40
-most=68000 # what is read ahead of a compressed tar is part of --memory; it takes 17 MiB
+most=68000 # reading ahead in a compressed tar is part of --memory and takes 17 MiB
 gzip -1 -k m.tar
 holds "a compressed tar" 0 gaussian --sigma 8 --tar m.tar.gz out.tar --memory 40M --threads 12
 most=72000
