@@ -223,7 +223,7 @@ static enum gi_status run_slowly(const struct gi_plan *plan, struct gi_queue *qu
                                  const struct gi_work *work, struct gi_err *err)
 {
     int n = __atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST);
-    for (int most = most_inside; n > most;)
+    for (int most = __atomic_load_n(&most_inside, __ATOMIC_SEQ_CST); n > most;)
         if (__atomic_compare_exchange_n(&most_inside, &most, n, false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST))
             break;
