@@ -76,7 +76,6 @@ static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
     _mm_storel_epi64((__m128i *)p[3], _mm_unpackhi_epi64(last, last));
 }
 
-/* Takes 12 bytes of each half of v, in the given order. */
 static inline void vec_store_twelves(uint8_t *p, __m256i v, __m128i order)
 {
     __m256i all = _mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(order));
@@ -85,26 +84,9 @@ static inline void vec_store_twelves(uint8_t *p, __m256i v, __m128i order)
     _mm_storel_epi64((__m128i *)(p + 16), _mm256_extracti128_si256(all, 1));
 }
 
-static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
-{
-    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0);
-    __m256i i[4] = {{0}};
-    for (int c = 0; c < 3; c++) /* NaN and large negative values become INT32_MIN and then 0 */
-        i[c] = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(255), v[c]));
-    vec_store_twelves(p, vec_pack(i), threes);
-}
-
-/* Joins the low 16 bits of each lane of two vectors. */
 static inline __m256i vec_words(__m256i low, __m256i high)
 {
     return _mm256_blend_epi16(low, _mm256_slli_epi32(high, 16), 0xaa);
-}
-
-static inline void vec_settle_thirds(uint8_t *p, const GI_VEC v[3])
-{
-    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 14, 7, 6, 12, 5, 4, 10, 3, 2, 8, 1, 0);
-    __m256i words = vec_words(vec_settled_bits(v[0]), vec_settled_bits(v[1]));
-    vec_store_twelves(p, _mm256_packus_epi16(words, vec_settled_bits(v[2])), threes);
 }
 
 static inline void vec_settle_u8(uint8_t *p, const GI_VEC v[4], bool bounded, const uint8_t *kept,

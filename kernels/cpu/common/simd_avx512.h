@@ -68,7 +68,6 @@ static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
     _mm_storeu_si128((__m128i *)p[3], _mm512_extracti32x4_epi32(all, 3));
 }
 
-/* Takes 12 bytes of each quarter of v, in the given order. */
 static inline void vec_store_twelves(uint8_t *p, __m512i v, __m128i order)
 {
     const __m512i together = _mm512_set_epi32(15, 11, 7, 3, 14, 13, 12, 10, 9, 8, 6, 5, 4, 2, 1, 0);
@@ -78,26 +77,9 @@ static inline void vec_store_twelves(uint8_t *p, __m512i v, __m128i order)
     _mm_storeu_si128((__m128i *)(p + 32), _mm512_extracti32x4_epi32(all, 2));
 }
 
-static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
-{
-    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0);
-    __m512i i[4] = {{0}};
-    for (int c = 0; c < 3; c++) /* NaN and large negative values become INT32_MIN and then 0 */
-        i[c] = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(255), v[c]));
-    vec_store_twelves(p, vec_pack(i), threes);
-}
-
-/* Joins the low 16 bits of each lane of two vectors. */
 static inline __m512i vec_words(__m512i low, __m512i high)
 {
     return _mm512_mask_blend_epi16(0xaaaaaaaa, low, _mm512_slli_epi32(high, 16));
-}
-
-static inline void vec_settle_thirds(uint8_t *p, const GI_VEC v[3])
-{
-    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 14, 7, 6, 12, 5, 4, 10, 3, 2, 8, 1, 0);
-    __m512i words = vec_words(vec_settled_bits(v[0]), vec_settled_bits(v[1]));
-    vec_store_twelves(p, _mm512_packus_epi16(words, vec_settled_bits(v[2])), threes);
 }
 
 static inline void vec_settle_u8(uint8_t *p, const GI_VEC v[4], bool bounded, const uint8_t *kept,

@@ -92,6 +92,28 @@ static inline GI_INTS vec_pack(const GI_INTS i[4])
     return GI_MM(packus_epi16)(GI_MM(packs_epi32)(i[0], i[1]), GI_MM(packs_epi32)(i[2], i[3]));
 }
 
+/* Stores the first 12 bytes of each 16 of v, in the given order, one after another. */
+static inline void vec_store_twelves(uint8_t *p, GI_INTS v, __m128i order);
+
+/* Joins the low 16 bits of each lane of two vectors. */
+static inline GI_INTS vec_words(GI_INTS low, GI_INTS high);
+
+static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0);
+    GI_INTS i[4] = {{0}};
+    for (int c = 0; c < 3; c++) /* NaN and large negative values become INT32_MIN and then 0 */
+        i[c] = GI_MM(cvtps_epi32)(GI_MM(min_ps)(GI_MM(set1_ps)(255), v[c]));
+    vec_store_twelves(p, vec_pack(i), threes);
+}
+
+static inline void vec_settle_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    const __m128i threes = _mm_set_epi8(-1, -1, -1, -1, 14, 7, 6, 12, 5, 4, 10, 3, 2, 8, 1, 0);
+    GI_INTS words = vec_words(vec_settled_bits(v[0]), vec_settled_bits(v[1]));
+    vec_store_twelves(p, GI_MM(packus_epi16)(words, vec_settled_bits(v[2])), threes);
+}
+
 /* Extracts samples from 4 bytes per lane. */
 static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, GI_INTS all,
                                                            enum gi_type type)
