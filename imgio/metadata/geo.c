@@ -190,7 +190,7 @@ void gi_metadata_move_subject(struct gi_metadata *metadata, const double map[6],
         return; /* regions are shares of the sides */
     size_t before = metadata->xmp_nbytes;
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
-        gi_xmp_cut(metadata->xmp, &metadata->xmp_nbytes, regions[i]);
+        gi_xmp_cut_properties(metadata->xmp, &metadata->xmp_nbytes, regions[i]);
     part.nbytes = before - metadata->xmp_nbytes;
     if (part.nbytes)
         gi_metadata_add_part(metadata, &part, "regions in XMP");
@@ -257,21 +257,19 @@ void gi_geo_forget_statistics(struct gi_metadata *metadata)
 {
     static const char start[] = "<Item name=\"STATISTICS_", end[] = "</Item>";
     struct gi_part *part = find(metadata, TAG_GDAL);
-    size_t removed = 0;
-    char *from = part ? part->bytes : NULL, *to;
-    while (from) {
-        size_t left = part->nbytes - (size_t)(from - (char *)part->bytes);
-        from = memmem(from, left, start, sizeof start - 1);
-        left = from ? part->nbytes - (size_t)(from - (char *)part->bytes) : 0;
-        to = from ? memmem(from, left, end, sizeof end - 1) : NULL;
-        if (!to)
-            break;
-        to += sizeof end - 1;
-        size_t n = (size_t)(to - from);
-        memmove(from, to, left - n);
-        part->nbytes -= n;
-        removed += n;
+    if (!part || !part->bytes)
+        return;
+    char *to = part->bytes;
+    const char *from = to, *behind = from + part->nbytes, *item, *close;
+    while ((item = memmem(from, (size_t)(behind - from), start, sizeof start - 1)) &&
+           (close = memmem(item, (size_t)(behind - item), end, sizeof end - 1))) {
+        memmove(to, from, (size_t)(item - from));
+        to += item - from;
+        from = close + sizeof end - 1;
     }
+    memmove(to, from, (size_t)(behind - from));
+    const size_t removed = (size_t)(from - to);
+    part->nbytes -= removed;
     if (removed)
         gi_metadata_add_part(metadata,
                              &(struct gi_part){.kind = GI_PART_METADATA,

@@ -353,8 +353,8 @@ void gi_metadata_settle(struct gi_metadata *metadata)
     gi_exif_reset(metadata->exif, metadata->exif_nbytes);
     size_t xmp = metadata->xmp_nbytes, exif;
     metadata->exif_nbytes = gi_exif_forget_thumbnail(metadata->exif, metadata->exif_nbytes, &exif);
-    gi_xmp_cut(metadata->xmp, &metadata->xmp_nbytes, "xmp:Thumbnails");
-    gi_xmp_cut(metadata->xmp, &metadata->xmp_nbytes, "xap:Thumbnails");
+    gi_xmp_cut_properties(metadata->xmp, &metadata->xmp_nbytes, "xmp:Thumbnails");
+    gi_xmp_cut_properties(metadata->xmp, &metadata->xmp_nbytes, "xap:Thumbnails");
     note_thumbnail(metadata, "thumbnail in EXIF", exif);
     note_thumbnail(metadata, "thumbnail in XMP", xmp - metadata->xmp_nbytes);
     if (metadata->xmp)

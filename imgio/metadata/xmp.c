@@ -146,22 +146,6 @@ char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name)
     return text;
 }
 
-void gi_xmp_cut(void *xmp, size_t *nbytes, const char *name)
-{
-    char start[40], end[40], *from, *to;
-    int head = snprintf(start, sizeof start, "<%s", name);
-    int tail = snprintf(end, sizeof end, "</%s>", name);
-    while (xmp && (from = memmem(xmp, *nbytes, start, (size_t)head))) {
-        size_t left = *nbytes - (size_t)(from - (char *)xmp);
-        to = memmem(from, left, end, (size_t)tail);
-        if (!to)
-            return;
-        to += tail;
-        memmove(from, to, left - (size_t)(to - from));
-        *nbytes -= (size_t)(to - from);
-    }
-}
-
 /* Returns the end of the attribute or element whose name begins at `at`, or NULL if it is
  * neither. */
 static const char *end_of_property(const char *at, const char *end)

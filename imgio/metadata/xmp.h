@@ -13,9 +13,6 @@
  * such property, or if memory ran out. */
 char *gi_xmp_text(const void *xmp, size_t nbytes, const char *name);
 
-/* Removes the elements with this name. */
-void gi_xmp_cut(void *xmp, size_t *nbytes, const char *name);
-
 /* Removes the attributes and elements whose names begin with these characters. */
 void gi_xmp_cut_properties(void *xmp, size_t *nbytes, const char *prefix);
 

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "imgio/codecs.h"
+#include "imgio/metadata/geo.h"
 #include "imgio/metadata/metadata.h"
 #include "imgio/metadata/xmp.h"
 
@@ -73,6 +74,7 @@ TEST(settled)
         {"a<xmp:Thumbnails>b</xmp:Thumbnails>c<xmp:Thumbnails></xmp:Thumbnails>d", "acd"},
         {"a<xap:Thumbnails>b</xap:Thumbnails>", "a"},
         {"a<xmp:Thumbnails>b", "a<xmp:Thumbnails>b"},
+        {"a<xmp:Thumbnails/>b<xmp:Thumbnails>c</xmp:Thumbnails>", "ab"},
         {"a", "a"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -112,25 +114,33 @@ TEST(cut_properties)
     }
 }
 
+enum { MOST_SECONDS = 10 };
+#ifdef __SANITIZE_ADDRESS__ /* which looks at all bytes that memmem() may read */
+enum { TIMES = 1 << 14 };
+#else
+enum { TIMES = 1 << 18 };
+#endif
+
+static char *repeat(const char *text)
+{
+    size_t each = strlen(text), n = each * TIMES;
+    char *all = malloc(n);
+    assert_non_null(all);
+    for (size_t k = 0; k < n; k++)
+        all[k] = text[k % each];
+    return all;
+}
+
 /* The time grows with the length of a packet, not with its square, which would take minutes. */
 TEST(long_packets)
 {
-    enum { MOST_SECONDS = 10 };
-#ifdef __SANITIZE_ADDRESS__ /* which looks at all bytes that memmem() may read */
-    enum { TIMES = 1 << 14 };
-#else
-    enum { TIMES = 1 << 18 };
-#endif
     static const struct {
         const char *part;
         bool stays;
     } cases[] = {{" P:a='1'", false}, {"<P:a>1</P:a>", false}, {"<P:a>", true}, {"<P:a ", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t each = strlen(cases[i].part), n = each * TIMES;
-        char *xmp = malloc(n);
-        assert_non_null(xmp);
-        for (size_t k = 0; k < n; k++)
-            xmp[k] = cases[i].part[k % each];
+        char *xmp = repeat(cases[i].part);
         size_t length = n;
         void *set = gi_memory_copy(xmp, n);
         clock_t start = clock();
@@ -143,6 +153,26 @@ TEST(long_packets)
         assert_int_equal(n, cases[i].stays ? each * TIMES : 0);
         free(xmp);
     }
+}
+
+/* So does the time to remove many thumbnails from XMP, and many statistics from GDAL's metadata. */
+TEST(long_removals)
+{
+    static const char thumbnail[] = "<xmp:Thumbnails></xmp:Thumbnails>";
+    static const char mean[] = "<Item name=\"STATISTICS_\"></Item>";
+    struct gi_metadata metadata = {.xmp = repeat(thumbnail),
+                                   .xmp_nbytes = (sizeof thumbnail - 1) * TIMES};
+    struct gi_part gdal = {.kind = GI_PART_GEO, .code = 42112, .bytes = repeat(mean)};
+    gdal.nbytes = (sizeof mean - 1) * TIMES;
+    gi_metadata_add_part(&metadata, &gdal, "GDAL_METADATA");
+    free(gdal.bytes);
+    clock_t start = clock();
+    gi_metadata_settle(&metadata);
+    assert_int_equal(metadata.xmp_nbytes, 0);
+    gi_geo_forget_statistics(&metadata);
+    assert_int_equal(metadata.parts.list[0].nbytes, 0);
+    assert_true(clock() - start < (clock_t)MOST_SECONDS * CLOCKS_PER_SEC);
+    gi_metadata_free(&metadata);
 }
 
 /* A zero byte within a packet does not end the packet. */
