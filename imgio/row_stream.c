@@ -19,8 +19,10 @@ struct piece {
 struct gi_row_stream {
     gi_row_decoder *decode;
     void *arg;
+    bool apart; /* `thread` decodes; otherwise all rows were decoded before the first is read */
     pthread_t thread;
     struct piece *filling; /* by the decoder alone; NULL before the first piece */
+    bool starved;          /* by the decoder alone: memory ran out */
     pthread_mutex_t lock;  /* protects all members below */
     pthread_cond_t moved;  /* any of them changed */
     struct piece *first, *last;
@@ -91,7 +93,7 @@ static bool lend(void *self, struct gi_image *rows, int top, int bottom)
     rows->height = bottom - top;
     pthread_mutex_lock(&s->lock);
     publish(s);
-    while (s->nbytes >= AHEAD_NBYTES && !s->stopped)
+    while (s->apart && s->nbytes >= AHEAD_NBYTES && !s->stopped)
         pthread_cond_wait(&s->moved, &s->lock);
     bool stopped = s->stopped;
     struct piece *spare = stopped ? NULL : s->spares;
@@ -101,6 +103,7 @@ static bool lend(void *self, struct gi_image *rows, int top, int bottom)
     if (stopped)
         return false;
     s->filling = new_piece(spare, rows);
+    s->starved = !s->filling;
     if (s->filling)
         *rows = gi_image_rows(&s->filling->rows, 0, rows->height);
     return s->filling;
@@ -112,6 +115,8 @@ static void *decode_all(void *arg)
     struct gi_err fault = {0};
     const struct gi_row_taker taker = {.self = s, .lend = lend};
     enum gi_status status = s->decode(s->arg, &taker, &fault);
+    if (s->starved)
+        status = gi_fail(&fault, GI_E_MEMORY, "out of memory");
     pthread_mutex_lock(&s->lock);
     if (!status)
         publish(s);
@@ -123,21 +128,19 @@ static void *decode_all(void *arg)
     return NULL;
 }
 
-enum gi_status gi_row_stream_open(struct gi_row_stream **out, gi_row_decoder *decode, void *arg,
-                                  struct gi_err *err)
+struct gi_row_stream *gi_row_stream_open(gi_row_decoder *decode, void *arg)
 {
-    struct gi_row_stream *s = *out = gi_small_calloc(1, sizeof *s);
+    struct gi_row_stream *s = gi_small_calloc(1, sizeof *s);
     s->decode = decode;
     s->arg = arg;
+    s->apart = true;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->moved, NULL);
-    if (!pthread_create(&s->thread, NULL, decode_all, s))
-        return GI_OK;
-    pthread_cond_destroy(&s->moved);
-    pthread_mutex_destroy(&s->lock);
-    free(s);
-    *out = NULL;
-    return gi_fail(err, GI_E_MEMORY, "out of memory: a thread");
+    if (pthread_create(&s->thread, NULL, decode_all, s)) {
+        s->apart = false;
+        decode_all(s);
+    }
+    return s;
 }
 
 /* Waits for the first piece, and returns it, or NULL if the decoder has ended without it. */
@@ -158,10 +161,15 @@ static void drop_piece(struct gi_row_stream *s)
     struct piece *piece = s->first;
     s->first = piece->next;
     s->nbytes -= gi_image_nbytes(&piece->rows);
-    piece->next = s->spares;
-    s->spares = piece;
+    bool wanted = !s->ended;
+    if (wanted) {
+        piece->next = s->spares;
+        s->spares = piece;
+    }
     pthread_cond_broadcast(&s->moved);
     pthread_mutex_unlock(&s->lock);
+    if (!wanted)
+        free_piece(piece);
 }
 
 enum gi_status gi_row_stream_read(struct gi_row_stream *s, const struct gi_image *rows,
@@ -212,7 +220,8 @@ void gi_row_stream_close(struct gi_row_stream **out)
     s->stopped = true;
     pthread_cond_broadcast(&s->moved);
     pthread_mutex_unlock(&s->lock);
-    pthread_join(s->thread, NULL);
+    if (s->apart)
+        pthread_join(s->thread, NULL);
     free_piece(s->filling);
     free_pieces(s->spares);
     free_pieces(s->first);

@@ -14,9 +14,9 @@ struct gi_row_stream;
 typedef enum gi_status gi_row_decoder(void *arg, const struct gi_row_taker *taker,
                                       struct gi_err *err);
 
-/* Starts the thread, which decodes a few MiB ahead. Errors: GI_E_MEMORY. */
-enum gi_status gi_row_stream_open(struct gi_row_stream **stream, gi_row_decoder *decode, void *arg,
-                                  struct gi_err *err);
+/* Starts the thread, which decodes a few MiB ahead. If there can be no thread, all rows are decoded
+ * here, into memory. */
+struct gi_row_stream *gi_row_stream_open(gi_row_decoder *decode, void *arg);
 /* Copies the next rows->height rows. `rows` has the width, channels and type of the image. If its
  * data is NULL, the rows are passed over. Errors: those of the decoder, GI_E_FORMAT if it makes
  * fewer rows or rows of another shape. */

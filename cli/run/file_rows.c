@@ -167,7 +167,7 @@ static enum gi_status take_rows(struct gi_file_rows *rows, int top, int bottom, 
     if (!rows->stream || top < rows->kept_top) {
         gi_row_stream_close(&rows->stream);
         rows->kept_top = rows->next = 0;
-        status = gi_row_stream_open(&rows->stream, decode_rows, rows, err);
+        rows->stream = gi_row_stream_open(decode_rows, rows);
     }
     struct gi_image passed = rows->head.stored;
     passed.height = top - rows->next;
@@ -226,8 +226,8 @@ enum gi_status gi_file_rows_end(struct gi_file_rows *rows, struct gi_err *err)
         return GI_OK;
     enum gi_status status = GI_OK;
     if (!rows->stream)
-        status = gi_row_stream_open(&rows->stream, decode_rows, rows, err);
-    if (!status && rest.height > 0)
+        rows->stream = gi_row_stream_open(decode_rows, rows);
+    if (rest.height > 0)
         status = gi_row_stream_read(rows->stream, &rest, err);
     rows->next = rows->head.stored.height;
     if (!status)
@@ -356,8 +356,6 @@ static enum gi_status first_of_stream(struct gi_file_rows *rows, struct gi_image
 {
     *metadata = rows->head.metadata;
     rows->head.metadata = (struct gi_metadata){0};
-    if (!rows->stream && gi_row_stream_open(&rows->stream, decode_rows, rows, NULL))
-        return GI_OK; /* without a thread the image is decoded at once */
     enum gi_status status = gi_file_rows_read(rows, row, 0, 1, err);
     *parts = !status;
     if (status == GI_E_UNSUPPORTED && err)
