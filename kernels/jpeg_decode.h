@@ -102,13 +102,22 @@ static inline bool gi_jpeg_fits(const struct gi_image *result, const struct gi_j
            result->channels == spec->frame->ncomponents;
 }
 
-/* Returns the number of the block at (bx, by) of a plane in the order of the scan. */
-GI_HOST_DEVICE static inline uint32_t
-gi_jpeg_unit_at(const struct gi_jpeg_grid *grid, const struct gi_jpeg_plane *plane, int bx, int by)
+/* Returns x / factor for a sampling factor, 1 to 4. GPUs have no instruction for division. */
+GI_HOST_DEVICE static inline uint32_t gi_jpeg_divide(uint32_t x, int factor)
 {
-    uint32_t mcu = (uint32_t)(by / plane->v) * (uint32_t)grid->across + (uint32_t)(bx / plane->h);
-    return mcu * (uint32_t)grid->nunits +
-           (uint32_t)(plane->first_unit + by % plane->v * plane->h + bx % plane->h);
+    return factor == 1 ? x : factor == 3 ? x / 3 : x >> factor / 2;
+}
+
+/* Returns the number of the block at (bx, by) of a plane in the order of the scan, whose rows have
+ * `across` MCUs of `nunits` blocks. */
+GI_HOST_DEVICE static inline uint32_t gi_jpeg_unit_at(const struct gi_jpeg_plane *plane,
+                                                      uint32_t bx, uint32_t by, uint32_t across,
+                                                      uint32_t nunits)
+{
+    uint32_t h = (uint32_t)plane->h, v = (uint32_t)plane->v;
+    uint32_t column = gi_jpeg_divide(bx, plane->h), row = gi_jpeg_divide(by, plane->v);
+    return (row * across + column) * nunits + (uint32_t)plane->first_unit + (by - row * v) * h +
+           (bx - column * h);
 }
 
 /* ---- Huffman codes ---- */

@@ -138,7 +138,13 @@ static struct jpeg_launch launch_of(const struct upload *uploads, unsigned n)
         const struct jpeg_task *task = &uploads[i].task;
         launch.tiles = task->ntiles > launch.tiles ? task->ntiles : launch.tiles;
         launch.subs = task->nsubs_most > launch.subs ? task->nsubs_most : launch.subs;
-        launch.blocks = task->grid.ncoded > launch.blocks ? task->grid.ncoded : launch.blocks;
+        unsigned down = 0;
+        for (int c = 0; c < task->result.channels; c++) {
+            const unsigned across = (unsigned)task->grid.planes[c].across;
+            launch.across = across > launch.across ? across : launch.across;
+            down += (unsigned)task->grid.planes[c].down;
+        }
+        launch.down = down > launch.down ? down : launch.down;
         launch.width = task->result.width > launch.width ? task->result.width : launch.width;
         launch.height = task->result.height > launch.height ? task->result.height : launch.height;
     }

@@ -70,7 +70,8 @@ struct jpeg_task {
 /* The largest numbers of a launch, which has `n` tasks. */
 struct jpeg_launch {
     const struct jpeg_task *tasks; /* device memory */
-    unsigned n, tiles, subs, blocks;
+    unsigned n, tiles, subs;
+    unsigned across, down; /* blocks of a row of a plane, and rows of blocks of all planes */
     int width, height;
 };
 

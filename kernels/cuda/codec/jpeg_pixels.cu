@@ -8,25 +8,13 @@
 
 enum {
     LANES = 8,   /* threads of a block of coefficients */
-    BLOCKS = 32, /* of coefficients, per block of threads */
+    BLOCKS = 32, /* of coefficients, that a block of threads transforms at the same time */
+    TIMES = 4,   /* how often it does so */
     PITCH = 9,   /* of a column in shared memory, free of bank conflicts */
     BLOCK_SHARED = LANES * PITCH,
     PIXELS = 4, /* of a thread */
     COLOR_THREADS = 128,
 };
-
-/* Finds block number `i` of all planes. Returns its plane. */
-static __device__ inline int plane_of(const struct jpeg_task &task, uint32_t *i)
-{
-    int c = 0;
-    for (; c < task.result.channels - 1; c++) {
-        uint32_t n = (uint32_t)(task.grid.planes[c].across * task.grid.planes[c].down);
-        if (*i < n)
-            break;
-        *i -= n;
-    }
-    return c;
-}
 
 /* A lane's part of a block of SIZE x SIZE samples: column `lane` of the coefficients, then row
  * `lane` of the samples, which are stored at `out`. `exchange` is shared memory of the block. All
@@ -36,7 +24,7 @@ template <int SIZE>
 static __device__ inline bool transform_lane(int *exchange, const uint4 &coefficients,
                                              const uint4 &steps, bool there, uint8_t *out)
 {
-    const int lane = (int)threadIdx.x % LANES;
+    const int lane = (int)(threadIdx.x % LANES);
     uint32_t leaves = 0;
     int v[8];
     if (there && gi_jpeg_uses(lane, SIZE)) {
@@ -70,34 +58,39 @@ static __device__ inline bool transform_lane(int *exchange, const uint4 &coeffic
     return leaves != 0;
 }
 
+/* A block of threads transforms blocks of coefficients that are neighbours in a row of a plane,
+ * BLOCKS at a time. The rows of all planes are numbered one plane after another. */
 static __global__ void __launch_bounds__(BLOCKS *LANES) transform(const struct jpeg_task *tasks)
 {
     __shared__ int exchange[BLOCKS][BLOCK_SHARED];
-    const struct jpeg_task &task = tasks[blockIdx.y];
-    if (blockIdx.x * BLOCKS >= task.grid.ncoded || jpeg_gave_up(task))
+    const struct jpeg_task &task = tasks[blockIdx.z];
+    int c = 0, by = (int)blockIdx.y;
+    while (c < task.result.channels - 1 && by >= task.grid.planes[c].down)
+        by -= task.grid.planes[c++].down;
+    const struct gi_jpeg_plane plane = task.grid.planes[c]; /* stores can't change a copy */
+    const int first = (int)blockIdx.x * TIMES * BLOCKS;
+    if (by >= plane.down || first >= plane.across || jpeg_gave_up(task))
         return;
     const unsigned lane = threadIdx.x % LANES, slot = threadIdx.x / LANES;
-    uint32_t i = blockIdx.x * BLOCKS + slot;
-    const bool there = i < task.grid.ncoded;
-    i = min(i, task.grid.ncoded - 1);
-    const int c = plane_of(task, &i);
-    const struct gi_jpeg_plane &plane = task.grid.planes[c];
-    const int bx = (int)(i % (uint32_t)plane.across), by = (int)(i / (uint32_t)plane.across);
-    const uint32_t unit = gi_jpeg_unit_at(&task.grid, &plane, bx, by);
-    const uint4 wide = ((const uint4 *)task.coefficients)[(size_t)unit * LANES + lane];
     const uint4 steps = ((const uint4 *)task.quantization[c])[lane];
     const size_t size = (size_t)plane.size, row = (size_t)by * size + lane;
-    uint8_t *out = task.planes[c] + (row * (size_t)plane.across + (size_t)bx) * size;
+    const uint4 *coefficients = (const uint4 *)task.coefficients;
+    const uint32_t across = (uint32_t)task.grid.across, nunits = (uint32_t)task.grid.nunits;
+    uint8_t *out = task.planes[c] + row * (size_t)plane.across * size;
     bool leaves = false;
-    /* Blocks of several planes, and so of several sizes, may share a warp. */
-    for (int s = 8; s >= 1; s /= 2) {
-        const bool mine = there && plane.size == s;
-        if (!__any_sync(~0u, mine))
-            continue;
-        leaves |= s == 8   ? transform_lane<8>(exchange[slot], wide, steps, mine, out)
-                  : s == 4 ? transform_lane<4>(exchange[slot], wide, steps, mine, out)
-                  : s == 2 ? transform_lane<2>(exchange[slot], wide, steps, mine, out)
-                           : transform_lane<1>(exchange[slot], wide, steps, mine, out);
+#pragma unroll 1
+    for (int left = first; left < min(first + TIMES * BLOCKS, plane.across); left += BLOCKS) {
+        const int bx = left + (int)slot;
+        const bool there = bx < plane.across;
+        const uint32_t unit =
+            gi_jpeg_unit_at(&plane, (uint32_t)(there ? bx : left), (uint32_t)by, across, nunits);
+        const uint4 wide = coefficients[(size_t)unit * LANES + lane];
+        uint8_t *at = out + (size_t)bx * size;
+        leaves |= size == 8   ? transform_lane<8>(exchange[slot], wide, steps, there, at)
+                  : size == 4 ? transform_lane<4>(exchange[slot], wide, steps, there, at)
+                  : size == 2 ? transform_lane<2>(exchange[slot], wide, steps, there, at)
+                              : transform_lane<1>(exchange[slot], wide, steps, there, at);
+        __syncwarp();
     }
     if (leaves)
         atomicOr(task.status, JPEG_LEAVES_16_BITS);
@@ -171,8 +164,8 @@ static __global__ void __launch_bounds__(COLOR_THREADS) make_pixels(const struct
 enum gi_status gi_cuda_jpeg_pixels(struct gi_cuda_queue *cu, const struct jpeg_launch *launch,
                                    struct gi_err *err)
 {
-    const unsigned blocks = (launch->blocks + BLOCKS - 1) / BLOCKS;
-    transform<<<dim3(blocks, launch->n), BLOCKS * LANES, 0, cu->stream>>>(launch->tasks);
+    const dim3 blocks((launch->across - 1) / (TIMES * BLOCKS) + 1, launch->down, launch->n);
+    transform<<<blocks, BLOCKS * LANES, 0, cu->stream>>>(launch->tasks);
     GI_CUDA_LAUNCHED();
     const unsigned across = ((unsigned)launch->width - 1) / (COLOR_THREADS * PIXELS) + 1;
     make_pixels<<<dim3(across, (unsigned)launch->height, launch->n), COLOR_THREADS, 0,
