@@ -484,9 +484,9 @@ enum gi_status gi_cuda_sliding_shared(struct gi_queue *queue, struct gi_image *d
                                   : launch_size<uint16_t, 3, 15, 23, 31>(cu, dst, src, spec, err);
     switch (src->channels) {
     case 1:
-        return launch_size<uint8_t, 1, 19, 23, 31, 39, 47, 61>(cu, dst, src, spec, err);
+        return launch_size<uint8_t, 1, 19, 23, 25, 31, 39, 47, 61>(cu, dst, src, spec, err);
     case 3:
-        return launch_size<uint8_t, 3, 15, 23, 31, 61>(cu, dst, src, spec, err);
+        return launch_size<uint8_t, 3, 15, 23, 25, 31, 41, 61>(cu, dst, src, spec, err);
     default:
         return launch_size<uint8_t, 4, 15, 31, 61>(cu, dst, src, spec, err);
     }
