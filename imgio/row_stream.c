@@ -34,10 +34,11 @@ struct gi_row_stream {
     struct gi_err fault;
 };
 
-void gi_rows_copy(const struct gi_image *to, const struct gi_image *from)
+void gi_rows_copy(const struct gi_image *to, int x, const struct gi_image *from)
 {
+    size_t nbytes = gi_row_nbytes(from), left = nbytes / (size_t)from->width * (size_t)x;
     for (int y = 0; y < to->height; y++)
-        memmove(gi_row(to, y), gi_row(from, y), gi_row_nbytes(to));
+        memmove((char *)gi_row(to, y) + left, gi_row(from, y), nbytes);
 }
 
 static void free_piece(struct piece *piece)
@@ -190,7 +191,7 @@ enum gi_status gi_row_stream_read(struct gi_row_stream *s, const struct gi_image
         if (rows->data) {
             const struct gi_image to = gi_image_rows(rows, y, y + n);
             const struct gi_image read = gi_image_rows(from, piece->used, piece->used + n);
-            gi_rows_copy(&to, &read);
+            gi_rows_copy(&to, 0, &read);
         }
         piece->used += n;
         if (piece->used == from->height)

@@ -4,9 +4,9 @@
 
 #include "imgio/rows.h"
 
-/* Copies the rows of `from`, which has the shape of `to`, from top to bottom. `to` may be in the
- * same memory further up. */
-void gi_rows_copy(const struct gi_image *to, const struct gi_image *from);
+/* Copies the rows of `from`, from top to bottom, to the columns of `to` from column x on. `to` has
+ * as many rows, which may be in the same memory further up. */
+void gi_rows_copy(const struct gi_image *to, int x, const struct gi_image *from);
 
 struct gi_row_stream;
 

@@ -141,7 +141,7 @@ static enum gi_status open_source(struct source *source, const struct work *work
     gi_file_rows_open(&source->rows, item->line.input, work->io, gi_imaging_parallel(imaging));
     if (!item->source.pages &&
         gi_file_rows_look(&source->rows, gi_engine_memory(item->turn.engine), &source->info))
-        status = gi_file_rows_first(&source->rows, GI_ROWS_FROM_TOP, &source->in_bands,
+        status = gi_file_rows_first(&source->rows, GI_ROWS_FROM_TOP, NULL, &source->in_bands,
                                     &source->metadata, &source->info, err);
     if (status || source->in_bands) {
         gi_item_note_input(item);

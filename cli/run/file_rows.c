@@ -66,13 +66,6 @@ static enum gi_status load_head(const struct gi_file_rows *rows, struct gi_image
     return load(rows, stored, metadata, info, &head, (struct gi_loading){.again = true}, err);
 }
 
-static enum gi_status decode(struct gi_file_rows *rows, struct gi_metadata *metadata,
-                             struct gi_file_info *info, struct gi_err *err)
-{
-    gi_image_free(&rows->band);
-    return load(rows, &rows->band, metadata, info, rows->io, rows->loading, err);
-}
-
 /* Describes the regular file that is read, from its start. Returns false for other inputs. */
 static bool find_file(struct stat *st, const char *path)
 {
@@ -93,11 +86,24 @@ static bool is_same_file(const struct gi_file_rows *rows)
            is.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-static bool has_shape(const struct gi_file_rows *rows, int height)
+/* Decodes the wanted columns of rows. */
+static enum gi_status decode(struct gi_file_rows *rows, int top, int bottom,
+                             struct gi_metadata *metadata, struct gi_file_info *info,
+                             struct gi_err *err)
+{
+    gi_image_free(&rows->band);
+    rows->wanted.y = top;
+    rows->wanted.height = bottom - top;
+    return load(rows, &rows->band, metadata, info, rows->io, rows->loading, err);
+}
+
+/* Returns whether the band is the part that was wanted. */
+static bool has_shape(const struct gi_file_rows *rows)
 {
     const struct gi_image *shape = &rows->shape, *band = &rows->band;
-    return band->width == shape->width && band->height == height &&
-           band->channels == shape->channels && band->type == shape->type;
+    return band->width == rows->wanted.width && band->height == rows->wanted.height &&
+           band->channels == shape->channels && band->type == shape->type && band->shrunk.by == 1 &&
+           band->shrunk.width == shape->width && band->shrunk.height == shape->height;
 }
 
 static enum gi_status fail_changed(const struct gi_file_rows *rows, struct gi_err *err)
@@ -106,20 +112,35 @@ static enum gi_status fail_changed(const struct gi_file_rows *rows, struct gi_er
     return gi_fail(err, GI_E_IO, "%s: the file changed while it was read", name);
 }
 
+/* Copies the band to its columns of rows that are as wide as the image. */
+static enum gi_status widen(struct gi_file_rows *rows, struct gi_image *wanted, struct gi_err *err)
+{
+    const struct gi_image *shape = &rows->shape, *band = &rows->band;
+    struct gi_image *kept = &rows->kept;
+    enum gi_status status = GI_OK;
+    if (!kept->data || kept->height < band->height) {
+        gi_image_free(kept);
+        status =
+            gi_image_alloc(kept, shape->width, band->height, shape->channels, shape->type, err);
+    }
+    if (status)
+        return status;
+    *wanted = gi_image_rows(kept, 0, band->height);
+    gi_rows_copy(wanted, rows->wanted.x, band);
+    return GI_OK;
+}
+
 /* Decodes rows as a part of the picture. */
 static enum gi_status read_part(struct gi_file_rows *rows, struct gi_image *wanted, int top,
                                 int bottom, struct gi_err *err)
 {
-    const struct gi_image *shape = &rows->shape, *band = &rows->band;
-    rows->wanted = (struct gi_window){0, top, shape->width, bottom - top};
-    enum gi_status status = decode(rows, NULL, NULL, err);
+    enum gi_status status = decode(rows, top, bottom, NULL, NULL, err);
     if (status)
         return status;
-    if (!is_same_file(rows) || band->shrunk.by != 1 || band->shrunk.width != shape->width ||
-        band->shrunk.height != shape->height || !has_shape(rows, bottom - top))
+    if (!is_same_file(rows) || !has_shape(rows))
         return fail_changed(rows, err);
-    *wanted = gi_image_rows(band, 0, band->height);
-    return GI_OK;
+    *wanted = gi_image_rows(&rows->band, 0, rows->band.height);
+    return rows->wanted.width < rows->shape.width ? widen(rows, wanted, err) : GI_OK;
 }
 
 /* ---- streams ---- */
@@ -152,7 +173,7 @@ static enum gi_status keep_from(struct gi_file_rows *rows, int top, int n, struc
     if (have) {
         const struct gi_image to = gi_image_rows(kept, 0, have);
         const struct gi_image from = gi_image_rows(&old, first, first + have);
-        gi_rows_copy(&to, &from);
+        gi_rows_copy(&to, 0, &from);
     }
     if (kept->data != old.data)
         gi_image_free(&old);
@@ -363,30 +384,34 @@ static enum gi_status first_of_stream(struct gi_file_rows *rows, struct gi_image
     return status == GI_E_UNSUPPORTED ? GI_OK : status;
 }
 
-/* Decodes the first row as a part of the picture, with the metadata. */
+/* Decodes the first wanted row as a part of the picture, with the metadata. */
 static enum gi_status first_part(struct gi_file_rows *rows, struct gi_image *row, bool *parts,
                                  struct gi_metadata *metadata, struct gi_file_info *info,
                                  struct gi_err *err)
 {
-    rows->wanted = (struct gi_window){0, 0, rows->shape.width, 1};
-    enum gi_status status = decode(rows, metadata, info, err);
+    int y = rows->wanted.y;
+    enum gi_status status = decode(rows, y, y + 1, metadata, info, err);
     rows->loading.again = true;
-    *parts = !status && rows->band.shrunk.by == 1 && has_shape(rows, 1);
+    *parts = !status && has_shape(rows);
     if (!status)
         *row = gi_image_rows(&rows->band, 0, rows->band.height);
     return status;
 }
 
-enum gi_status gi_file_rows_first(struct gi_file_rows *rows, enum gi_rows_order order, bool *parts,
+enum gi_status gi_file_rows_first(struct gi_file_rows *rows, enum gi_rows_order order,
+                                  const struct gi_window *part, bool *parts,
                                   struct gi_metadata *metadata, struct gi_file_info *info,
                                   struct gi_err *err)
 {
+    const struct gi_image *shape = &rows->shape;
     struct gi_nodata nodata = {0};
     struct gi_image row = {0};
     enum gi_status status = GI_OK;
     *parts = false;
-    rows->streams = order != GI_ROWS_IN_ANY_ORDER && can_stream(rows, info) &&
-                    !(is_one_of("tiff", info) && (order == GI_ROWS_OF_A_PART || info->rows_apart));
+    rows->wanted = part ? *part : (struct gi_window){0, 0, shape->width, shape->height};
+    bool all = rows->wanted.width == shape->width && rows->wanted.height == shape->height;
+    rows->streams = order == GI_ROWS_FROM_TOP && can_stream(rows, info) &&
+                    !(is_one_of("tiff", info) && (!all || info->rows_apart));
     if (rows->streams)
         status = first_of_stream(rows, &row, parts, metadata, info, err);
     else if (!is_one_of("png jpeg", info))

@@ -21,7 +21,7 @@ struct gi_file_rows {
     const char *path;
     const struct gi_io_params *io;
     struct stat file;        /* of the file before it was first read */
-    struct gi_window wanted; /* the rows that are being decoded */
+    struct gi_window wanted; /* the part of the image that is being decoded */
     struct gi_image shape;   /* of the image that the options make of the picture; no data */
     struct gi_file_head head;
     struct gi_image band;      /* the rows that were decoded last */
@@ -59,15 +59,14 @@ const char *gi_file_rows_why(const struct gi_file_rows *rows, const struct gi_fi
 /* How rows will be read after the first one. */
 enum gi_rows_order {
     GI_ROWS_IN_ANY_ORDER,
-    GI_ROWS_FROM_TOP,  /* from top to bottom, perhaps several times */
-    GI_ROWS_OF_A_PART, /* as well, but of a part of the image: damage elsewhere in a TIFF is ignored
-                        */
+    GI_ROWS_FROM_TOP, /* from top to bottom, perhaps several times */
 };
 
 /* Decodes the first row, with all metadata, and warnings if rows have no stream. Sets *parts if
- * rows can be read. Errors: as gi_cli_load().
- */
-enum gi_status gi_file_rows_first(struct gi_file_rows *rows, enum gi_rows_order order, bool *parts,
+ * rows can be read. Only `part` will be needed, or all of the image if it is NULL: damage elsewhere
+ * in a TIFF is ignored, and other columns may have any samples. Errors: as gi_cli_load(). */
+enum gi_status gi_file_rows_first(struct gi_file_rows *rows, enum gi_rows_order order,
+                                  const struct gi_window *part, bool *parts,
                                   struct gi_metadata *metadata, struct gi_file_info *info,
                                   struct gi_err *err);
 

@@ -91,15 +91,23 @@ static bool may_take(struct work *w)
     return true;
 }
 
-/* Returns whether the first step needs only a small part of the image, which is then decoded alone.
- */
-static bool takes_little(const struct gi_chain *chain, const struct gi_image *shape)
+/* Sets *part to the only part of the image that is needed, if the first step needs only that.
+ * Otherwise returns false. */
+static bool find_part(struct gi_window *part, const struct work *w)
 {
-    const struct gi_filter *first = chain->steps[0].filter;
-    struct gi_image part = *shape;
+    const struct gi_chain *chain = chain_of(w);
+    const struct gi_chain_step *first = chain->n ? &chain->steps[0] : NULL;
+    return first && first->filter->sources.window &&
+           first->filter->sources.window(first->args.params[GI_SET_STEP_FILTER], &w->input.shape,
+                                         part);
+}
+
+/* Returns whether only a small part of the image is needed, which is then decoded alone. */
+static bool takes_little(const struct work *w)
+{
+    struct gi_image part = w->input.shape;
     struct gi_window window;
-    if (!first->sources.window || gi_file_rows_forced_nbytes() ||
-        !first->sources.window(chain->steps[0].args.params[GI_SET_STEP_FILTER], shape, &window))
+    if (gi_file_rows_forced_nbytes() || !find_part(&window, w))
         return false;
     part.width = window.width;
     part.height = window.height;
@@ -217,11 +225,8 @@ static enum gi_status read_first(const struct gi_row_source *rows, struct gi_err
 /* Returns how the rows of the input are read. */
 static enum gi_rows_order order_of(const struct work *w)
 {
-    if (!w->pipeline)
-        return GI_ROWS_FROM_TOP;
-    return !gi_pipeline_rows_in_order(w->pipeline)        ? GI_ROWS_IN_ANY_ORDER
-           : chain_of(w)->steps[0].filter->sources.window ? GI_ROWS_OF_A_PART
-                                                          : GI_ROWS_FROM_TOP;
+    return w->pipeline && !gi_pipeline_rows_in_order(w->pipeline) ? GI_ROWS_IN_ANY_ORDER
+                                                                  : GI_ROWS_FROM_TOP;
 }
 
 /* Returns whether all steps and the output allow bands, of *nbytes bytes. */
@@ -313,6 +318,7 @@ static enum gi_status run(struct work *w, struct gi_err *err)
 {
     bool parts;
     size_t nbytes;
+    struct gi_window part;
     const struct gi_row_source source = {.self = &w->input, .most = 1, .read = gi_file_rows_read};
     struct gi_row_source made = source;
     struct gi_pipeline_rows *rows = NULL;
@@ -326,7 +332,8 @@ static enum gi_status run(struct work *w, struct gi_err *err)
         gi_engine_reserve(w->item, memory_of(w->item)); /* so that the image is alone */
     if (w->queue)
         w->input.loading.allocator = w->queue->k->host_allocator(w->queue->device);
-    status = gi_file_rows_first(&w->input, order_of(w), &parts, &w->metadata, &w->info, err);
+    status = gi_file_rows_first(&w->input, order_of(w), find_part(&part, w) ? &part : NULL, &parts,
+                                &w->metadata, &w->info, err);
     w->taken = status != GI_OK;
     if (status || !parts) {
         refuse(w, "its rows can't be read one after the other");
@@ -409,7 +416,7 @@ enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item,
     bool large = gi_file_rows_look(&w.input, gi_engine_memory(item->turn.engine), &w.info);
     if (gi_file_rows_why(&w.input, &w.info))
         refuse(&w, "%s", gi_file_rows_why(&w.input, &w.info));
-    if (large && may_take(&w) && !(chain_of(&w)->n && takes_little(chain_of(&w), &w.input.shape))) {
+    if (large && may_take(&w) && !takes_little(&w)) {
         gi_item_note_input(item);
         item->line.shape = w.input.shape;
         status = prepare(&w, err);

@@ -92,6 +92,26 @@ for file in h.png i.png l.jpg m.jpg o.tif p.tif q.tif; do
         done
     done
 done
+# Damage outside the rectangle that is needed, in a row or a column of tiles or in a plane, does not matter.
+damage() { # damage FROM TO PIECE: makes the Deflate data of a strip or tile of a TIFF of tiff() bad.
+    cp "$1" "$2"
+    local at
+    at=$(od -An -tu4 -j $((1000 + 4 * $3)) -N4 "$1")
+    printf '\377\377' | dd of="$2" bs=1 seek=$((at)) conv=notrunc status=none
+}
+damage p.tif row.tif 2
+damage p.tif column.tif 14
+damage q.tif plane.tif 11
+for chain in 'crop --size 240x100+5+60 | gaussian' 'crop --size 250x101+3+100 | flip --v'; do
+    for input in row.tif column.tif plane.tif; do
+        bands $input tif "$chain"
+        cp whole.tif damaged.tif
+        whole=p.tif
+        [[ $input != plane.tif ]] || whole=q.tif
+        gpuimg run "$chain" $whole whole.tif
+        check "$chain of $input: the bytes without damage" cmp damaged.tif whole.tif
+    done
+done
 bands a.ppm png 'invert'
 bands b.pgm png 'gaussian --sigma 2' --compression 3
 bands c.pam png 'flip --v'
