@@ -90,6 +90,7 @@ struct gi_cuda_queue {
     size_t scratch_nbytes;
     void *staging[2]; /* pinned host memory, allocated by the first large copy */
     cudaEvent_t staged[2];
+    void *tiny; /* pinned host memory for results of few bytes, allocated by the first one */
     struct gi_cuda_texture textures[GI_CUDA_TEXTURES]; /* used in rotation */
     unsigned ntextures;
     struct gi_cuda_array gathered;       /* of gi_cuda_array_texture() */

@@ -13,6 +13,7 @@ enum {
     SMALL_NBYTES = 32 << 20,
     STAGING_NBYTES = 4 << 20, /* 73 us at 55 GB/s, far longer than a launch; quick to pin */
     SLICE_NBYTES = 256 << 10, /* bytes that make waking a worker thread worthwhile */
+    TINY_NBYTES = 64 << 10,   /* maximum bytes of a result that goes through gi_cuda_queue.tiny */
 };
 
 /* Rows in host memory, which worker threads copy in slices. */
@@ -192,10 +193,26 @@ static enum gi_status copy_to_device(struct gi_cuda_queue *cu, void *device, siz
     return status || !ticket ? status : gi_cuda_ticket(cu, ticket, err);
 }
 
+/* Copies a few bytes through pinned memory. The driver holds a lock while it waits for a copy to
+ * other memory, and then threads of other queues can't launch kernels. */
+static enum gi_status tiny_to_host(struct gi_cuda_queue *cu, void *host, const void *device,
+                                   size_t nbytes, struct gi_err *err)
+{
+    const struct gi_allocator *pinned = &cu->device->host_allocator;
+    if (!cu->tiny && !(cu->tiny = pinned->alloc(pinned->self, TINY_NBYTES)))
+        return gi_fail(err, GI_E_MEMORY, "out of memory: pinned memory");
+    GI_CUDA_TRY(cudaMemcpyAsync(cu->tiny, device, nbytes, cudaMemcpyDeviceToHost, cu->stream));
+    GI_CUDA_TRY(cudaStreamSynchronize(cu->stream));
+    memcpy(host, cu->tiny, nbytes);
+    return GI_OK;
+}
+
 enum gi_status gi_cuda_copy_to_host(struct gi_cuda_queue *cu, void *host, size_t host_stride,
                                     const void *device, size_t device_stride, size_t row_nbytes,
                                     size_t nrows, struct gi_err *err)
 {
+    if (nrows == 1 && row_nbytes <= TINY_NBYTES)
+        return tiny_to_host(cu, host, device, row_nbytes, err);
     return copy_to_host(cu, host, host_stride, device, device_stride, row_nbytes, nrows, NULL, err);
 }
 

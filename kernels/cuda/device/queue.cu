@@ -67,6 +67,8 @@ void gi_cuda_queue_close(struct gi_queue **queue)
             cudaEventDestroy(cu->staged[i]);
         cudaFreeHost(cu->staging[i]);
     }
+    if (cu->tiny)
+        cu->device->host_allocator.free(cu->device->host_allocator.self, cu->tiny);
     for (int i = 0; i < GI_CUDA_TICKETS; i++)
         if (cu->copied[i])
             cudaEventDestroy(cu->copied[i]);
