@@ -151,6 +151,7 @@ static enum gi_status open_source(struct source *source, const struct work *work
     gi_metadata_free(&source->metadata);
     source->metadata = (struct gi_metadata){0};
     item->source.hides_nodata = true;
+    item->source.warned = source->rows.loading.again;
     return gi_imaging_load(imaging, item, &source->image, &source->metadata, &source->info, false,
                            err);
 }

@@ -420,5 +420,7 @@ enum gi_status gi_file_rows_first(struct gi_file_rows *rows, enum gi_rows_order 
     if (!status && *parts)
         status = gi_nodata_find(&nodata, rows->io->nodata, metadata, info, &row, err);
     *parts = *parts && !nodata.given;
+    if (!*parts)
+        gi_row_stream_close(&rows->stream);
     return status;
 }

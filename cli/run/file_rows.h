@@ -24,8 +24,10 @@ struct gi_file_rows {
     struct gi_window wanted; /* the part of the image that is being decoded */
     struct gi_image shape;   /* of the image that the options make of the picture; no data */
     struct gi_file_head head;
-    struct gi_image band;      /* the rows that were decoded last */
-    struct gi_loading loading; /* with all bytes of an input that is no file */
+    struct gi_image band; /* the rows that were decoded last */
+    /* With all bytes of an input that is no file. `again` is set once warnings were printed; while
+     * there is a stream, its thread sets it. */
+    struct gi_loading loading;
     struct gi_shape_listener listener;
     /* Its function `shrink` is that of gi_load_options; set by the caller, or NULL. */
     const struct gi_shape_listener *shrinker;

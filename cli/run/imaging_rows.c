@@ -353,7 +353,10 @@ static enum gi_status run(struct work *w, struct gi_err *err)
     w->taken = !writes_image(w) ||
                gi_cli_saves_rows(&result, &w->metadata, w->item->line.output, &w->io) ||
                refuse(w, "its result can't be written row by row");
-    if (w->taken)
+    if (w->taken && w->pipeline) /* only now, because it warns */
+        status = gi_cli_check_levels(w->ready.steps, chain_of(w)->n, &w->input.shape, &w->info,
+                                     &w->io, err);
+    if (w->taken && !status)
         status = finish(w, made, &result, err);
     if (status && w->input.fault.status) /* without the name of the output */
         *err = w->input.fault;
@@ -389,9 +392,6 @@ static enum gi_status prepare(struct work *w, struct gi_err *err)
         return GI_OK;
     enum gi_status status = gi_ready_make(&w->ready, chain, &of, err);
     if (!status)
-        status = gi_cli_check_levels(w->ready.steps, chain->n, &w->input.shape, &w->info,
-                                     options->io, err);
-    if (!status)
         status = gi_pipeline_new_within(&w->pipeline, &options->io->limits, w->ready.steps,
                                         chain->n, &w->input.shape, &failed, err);
     if (!status && !is_held(w))
@@ -426,6 +426,7 @@ enum gi_status gi_imaging_rows(struct gi_imaging *imaging, struct gi_item *item,
     if (!w.taken && *w.why && whole_nbytes(&w) > memory_of(item))
         gi_cli_tell("%s: takes more memory than the limit, because %s", item->line.input, w.why);
     gi_file_rows_close(&w.input);
+    item->source.warned = w.input.loading.again;
     gi_queue_close_alone(&w.queue);
     gi_pipeline_free(&w.pipeline);
     if (w.ready.chain)

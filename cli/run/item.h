@@ -42,6 +42,7 @@ struct gi_item {
         /* Pixels without data count like others, so that gi_imaging_load() warns of them. */
         bool counts_nodata;
         bool hides_nodata; /* gi_imaging_load() hides them (imgio/nodata.h) */
+        bool warned;       /* bands were tried: gi_imaging_load() prints no warnings again */
         bool together;     /* the pages become those of another file */
         /* The item is neither an image nor a member, but a message to the target. It does not count
          * as done. */

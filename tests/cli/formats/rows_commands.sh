@@ -110,7 +110,7 @@ done
 # Losses are named once, with the same words, and are errors of --strict.
 for input in wide.pfm above.tif tag.tif surplus.png; do
     for command in convert 'flip --v' 'threshold --threshold otsu' stats; do
-        for options in '' --strict '--work-depth 8'; do
+        for options in '' --strict '--work-depth 8' '--nodata 7'; do
             output=tif
             [[ $input != surplus.png ]] || output=png # a TIFF leaves room for the names of losses
             [[ $command != stats ]] || output=csv
@@ -125,6 +125,22 @@ same convert above.tif tif
 check 'colours above their alpha are named' grep -q 'not read: colours above their alpha' whole.err
 in_bands 'threshold --threshold otsu' tag.tif tif
 check 'a bad tag is named once' test "$(grep -c 'has a bad tag' whole.err)" = 1
+for command in 'flip --v' gaussian stats; do
+    output=tif
+    [[ $command != stats ]] || output=csv
+    same "$command" tag.tif $output --nodata 7
+    check "$command --nodata of a bad tag: the whole image, which is named once" test "$bands $(grep -c 'has a bad tag' whole.err)" = '0 1'
+done
+# So is a level on the scale of the file.
+{ printf 'P5 301 211 4095\n'; head -c $((301 * 211 * 2)) /dev/zero; } >twelve.pgm
+for level in 200 70000; do
+    same "threshold --threshold $level" twelve.pgm tif
+    same "threshold --threshold $level" twelve.pgm tif --nodata 7
+done
+same 'threshold --threshold 200' twelve.pgm tif
+check 'a level on another scale is named once, in bands' test "$bands $(grep -c 'are read as' whole.err)" = '1 1'
+expect 0 env GPUIMG_BAND_BYTES=40000 "$GPUIMG" tiles tag.tif tiles.dzi --nodata 7
+check 'tiles --nodata: a bad tag is named once' test "$(grep -c 'has a bad tag' err)" = 1
 in_bands 'flip --v' bits.tif tif
 check 'one bit per pixel becomes 8' grep -q '1 bit per pixel becomes 8' whole.err
 gpuimg flip --v bits.tif - >res.tif 2>err
