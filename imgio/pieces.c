@@ -30,6 +30,12 @@ struct work {
     struct gi_err fault;
 };
 
+static void piece_free(struct gi_piece *piece)
+{
+    if (!piece->lent)
+        free(piece->bytes);
+}
+
 static void note(struct work *w, enum gi_status status, const struct gi_err *fault)
 {
     if (status && !w->status) {
@@ -50,7 +56,7 @@ static void write_made(struct work *w)
         int number = w->written;
         pthread_mutex_unlock(&w->lock);
         enum gi_status status = w->pieces->write(w->pieces->self, &piece, number, &fault);
-        free(piece.bytes);
+        piece_free(&piece);
         pthread_mutex_lock(&w->lock);
         w->writing = false;
         w->written++;
@@ -113,7 +119,7 @@ enum gi_status gi_pieces_run(const struct gi_pieces *pieces, const struct gi_par
     if (!status && (status = w.status) && err)
         *err = w.fault;
     for (int i = 0; i < w.room; i++)
-        free(w.ring[i].bytes);
+        piece_free(&w.ring[i]);
     free(w.ring);
     pthread_cond_destroy(&w.moved);
     pthread_mutex_destroy(&w.lock);

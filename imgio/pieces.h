@@ -6,8 +6,9 @@
 
 /* A piece that has been made but not written yet. */
 struct gi_piece {
-    void *bytes; /* allocated by malloc(), and freed after the piece is written */
+    void *bytes; /* allocated by malloc(), and freed after the piece is written, unless `lent` */
     size_t nbytes;
+    bool lent;         /* the bytes belong to the caller of gi_pieces_run() */
     uint32_t checksum; /* set by make() for write() */
 };
 

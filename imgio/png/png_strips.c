@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "imgio/format.h"
+#include "imgio/integer.h"
 #include "imgio/pieces.h"
 #include "imgio/png/deflate_join.h"
 #include "imgio/png/png_filter.h"
@@ -16,9 +17,8 @@
 
 enum {
     CHUNK_NBYTES = 1 << 30, /* a chunk's length has 31 bits */
-    ZLIB_HEAD_NBYTES = 2,
-    ZLIB_TAIL_NBYTES = 4, /* checksum (Adler-32) */
-    PACKED_LEVEL = 6,     /* of packed pixels, whose bytes are few */
+    PACKED_LEVEL = 6,       /* of packed pixels, whose bytes are few */
+    PARTS = 3, /* of the stream that a strip makes: head of zlib, deflated bytes, checksum */
 };
 
 /* State shared by the strips of one image. */
@@ -107,20 +107,19 @@ static size_t raw_nbytes(const struct writer *w, int number)
     return (size_t)(strip_end(w, number) - number * w->strip_rows) * (1 + w->row_nbytes);
 }
 
-/* Deflates `raw` into memory that it allocates, `head` bytes after its beginning and with room for
- * the tail after it. Sets *nbytes to the number of deflated bytes. Returns NULL if memory ran
- * out. */
-static uint8_t *deflate_by_search(const struct writer *w, size_t *nbytes, size_t head,
-                                  const uint8_t *raw, size_t nraw, bool last)
+/* Deflates `raw` into memory that it allocates. Sets *nbytes to the number of deflated bytes.
+ * Returns NULL if memory ran out. */
+static uint8_t *deflate_by_search(const struct writer *w, size_t *nbytes, const uint8_t *raw,
+                                  size_t nraw, bool last)
 {
     size_t n = 0;
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(w->level);
     size_t room = c ? libdeflate_deflate_compress_bound(c, nraw) : 0;
-    uint8_t *bytes = c ? malloc(head + room + GI_DEFLATE_JOIN_NBYTES + ZLIB_TAIL_NBYTES) : NULL;
+    uint8_t *bytes = c ? malloc(room + GI_DEFLATE_JOIN_NBYTES) : NULL;
     if (bytes) {
-        n = libdeflate_deflate_compress(c, raw, nraw, bytes + head, room);
+        n = libdeflate_deflate_compress(c, raw, nraw, bytes, room);
         if (n && !last)
-            n = gi_deflate_open(bytes + head, n);
+            n = gi_deflate_open(bytes, n);
     }
     libdeflate_free_compressor(c);
     if (!n) {
@@ -132,27 +131,17 @@ static uint8_t *deflate_by_search(const struct writer *w, size_t *nbytes, size_t
 }
 
 /* The same by runs. */
-static uint8_t *deflate_by_runs(struct gi_runs *runs, size_t *nbytes, size_t head,
-                                const uint8_t *raw, size_t nraw, bool last)
+static uint8_t *deflate_by_runs(struct gi_runs *runs, size_t *nbytes, const uint8_t *raw,
+                                size_t nraw, bool last)
 {
-    uint8_t *bytes = malloc(head + gi_runs_bound(nraw) + ZLIB_TAIL_NBYTES);
+    uint8_t *bytes = malloc(gi_runs_bound(nraw));
     if (bytes)
-        *nbytes = gi_runs_code(runs, bytes + head, raw, nraw, last);
+        *nbytes = gi_runs_code(runs, bytes, raw, nraw, last);
     return bytes;
 }
 
-/* Returns a copy of deflated bytes, as the functions above make them. */
-static uint8_t *copy_deflated(size_t *nbytes, size_t head, const uint8_t *deflated, size_t n)
-{
-    uint8_t *bytes = malloc(head + n + ZLIB_TAIL_NBYTES);
-    if (bytes)
-        memcpy(bytes + head, deflated, n);
-    *nbytes = n;
-    return bytes;
-}
-
-static uint8_t *encode_strip(const struct writer *w, struct gi_piece *strip, int number,
-                             void *scratch, size_t *nbytes, size_t head)
+/* Sets strip->bytes to NULL if memory ran out, as take_strip() does. */
+static void encode_strip(const struct writer *w, struct gi_piece *strip, int number, void *scratch)
 {
     struct buffers b = divide_scratch(w, scratch);
     bool last = number == w->nstrips - 1;
@@ -161,21 +150,20 @@ static uint8_t *encode_strip(const struct writer *w, struct gi_piece *strip, int
     strip->checksum = libdeflate_adler32(1, b.raw, nraw);
     if (b.runs)
         b.runs->avx2 = w->avx2;
-    return b.runs && gi_runs_suit(b.runs, b.raw, nraw)
-               ? deflate_by_runs(b.runs, nbytes, head, b.raw, nraw, last)
-               : deflate_by_search(w, nbytes, head, b.raw, nraw, last);
+    strip->bytes = b.runs && gi_runs_suit(b.runs, b.raw, nraw)
+                       ? deflate_by_runs(b.runs, &strip->nbytes, b.raw, nraw, last)
+                       : deflate_by_search(w, &strip->nbytes, b.raw, nraw, last);
 }
 
 /* Takes a strip that a device has made, and deflates it if the device has only filtered it. */
-static uint8_t *take_strip(const struct writer *w, struct gi_piece *strip, int number,
-                           size_t *nbytes, size_t head)
+static void take_strip(const struct writer *w, struct gi_piece *strip, int number)
 {
     const struct gi_png_strip *made = &w->made->strips[number];
-    const uint8_t *bytes = w->made->bytes + made->at;
-    strip->checksum = made->adler;
-    return made->deflated
-               ? copy_deflated(nbytes, head, bytes, made->nbytes)
-               : deflate_by_search(w, nbytes, head, bytes, made->nbytes, number == w->nstrips - 1);
+    uint8_t *bytes = w->made->bytes + made->at;
+    *strip = (struct gi_piece){bytes, made->nbytes, made->deflated, made->adler};
+    if (!made->deflated)
+        strip->bytes =
+            deflate_by_search(w, &strip->nbytes, bytes, made->nbytes, number == w->nstrips - 1);
 }
 
 static enum gi_status make_strip(void *self, struct gi_piece *strip, int in_rows, void *scratch,
@@ -183,16 +171,33 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int in_rows
 {
     const struct writer *w = self;
     int number = w->first + in_rows;
-    size_t head = number ? 0 : ZLIB_HEAD_NBYTES, n = 0;
-    uint8_t *bytes = w->made ? take_strip(w, strip, number, &n, head)
-                             : encode_strip(w, strip, number, scratch, &n, head);
-    if (!bytes)
-        return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG compressor");
-    if (head) /* RFC 1950: a window of 32 KiB, and a level that is only a hint */
-        memcpy(bytes, "\x78\x01", ZLIB_HEAD_NBYTES);
-    strip->bytes = bytes;
-    strip->nbytes = head + n;
-    return GI_OK;
+    if (w->made)
+        take_strip(w, strip, number);
+    else
+        encode_strip(w, strip, number, scratch);
+    return strip->bytes ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory for the PNG compressor");
+}
+
+/* Writes the parts, one behind the other, as chunks. */
+static enum gi_status write_chunks(struct gi_sink *sink, const struct iovec parts[PARTS],
+                                   struct gi_err *err)
+{
+    size_t nbytes = parts[0].iov_len + parts[1].iov_len + parts[2].iov_len;
+    enum gi_status status = GI_OK;
+    for (size_t at = 0, end; at < nbytes && !status; at = end) {
+        struct iovec data[PARTS];
+        size_t here = 0, next; /* offsets of a part and of the next one */
+        end = nbytes - at < CHUNK_NBYTES ? nbytes : at + CHUNK_NBYTES;
+        for (int i = 0; i < PARTS; i++, here = next) {
+            next = here + parts[i].iov_len;
+            size_t from = at < here ? here : at < next ? at : next;
+            size_t to = end < here ? here : end < next ? end : next;
+            data[i].iov_base = (uint8_t *)parts[i].iov_base + (from - here);
+            data[i].iov_len = to - from;
+        }
+        status = gi_png_write_chunk_of(sink, "IDAT", data, PARTS, err);
+    }
+    return status;
 }
 
 static enum gi_status write_strip(void *self, const struct gi_piece *strip, int in_rows,
@@ -200,18 +205,14 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
 {
     struct writer *w = self;
     int number = w->first + in_rows;
-    uint8_t *bytes = strip->bytes;
-    size_t nbytes = strip->nbytes;
-    enum gi_status status = GI_OK;
+    /* RFC 1950: a window of 32 KiB, and a level that is only a hint; Adler-32 at the end */
+    uint8_t head[] = {0x78, 0x01}, tail[4];
     w->adler = (uint32_t)adler32_combine(w->adler, strip->checksum, (z_off_t)raw_nbytes(w, number));
-    if (number == w->nstrips - 1)
-        for (int i = 0; i < ZLIB_TAIL_NBYTES; i++)
-            bytes[nbytes++] = (uint8_t)(w->adler >> (24 - 8 * i));
-    for (size_t at = 0, n; at < nbytes && !status; at += n) {
-        n = nbytes - at < CHUNK_NBYTES ? nbytes - at : CHUNK_NBYTES;
-        status = gi_png_write_chunk(w->sink, "IDAT", bytes + at, n, err);
-    }
-    return status;
+    gi_put_big32(tail, w->adler);
+    const struct iovec parts[PARTS] = {{head, number ? 0 : sizeof head},
+                                       {strip->bytes, strip->nbytes},
+                                       {tail, number == w->nstrips - 1 ? sizeof tail : 0}};
+    return write_chunks(w->sink, parts, err);
 }
 
 int gi_png_strip_rows(const struct gi_image *image)

@@ -2,12 +2,18 @@
  * SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <sys/uio.h>
+
 #include "imgio/imgio.h"
 
 /* Writes one chunk, which consists of length, `type`, data and checksum. `bytes` may be NULL if
  * nbytes is 0. */
 enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const void *bytes,
                                   size_t nbytes, struct gi_err *err);
+
+/* Writes a chunk whose data are n parts, one behind the other. */
+enum gi_status gi_png_write_chunk_of(struct gi_sink *sink, const char *type,
+                                     const struct iovec *parts, int n, struct gi_err *err);
 
 /* Returns the number of rows per strip of the PNG of an image of this shape. Each strip is
  * compressed on its own. */

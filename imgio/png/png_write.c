@@ -13,20 +13,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum gi_status gi_png_write_chunk_of(struct gi_sink *sink, const char *type,
+                                     const struct iovec *parts, int n, struct gi_err *err)
+{
+    uint8_t head[8], tail[4];
+    size_t nbytes = 0;
+    memcpy(head + 4, type, 4);
+    uint32_t crc = libdeflate_crc32(0, head + 4, 4);
+    for (int i = 0; i < n; i++) {
+        nbytes += parts[i].iov_len;
+        if (parts[i].iov_len)
+            crc = libdeflate_crc32(crc, parts[i].iov_base, parts[i].iov_len);
+    }
+    gi_put_big32(head, (uint32_t)nbytes);
+    gi_put_big32(tail, crc);
+    enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
+    for (int i = 0; i < n && !status; i++)
+        if (parts[i].iov_len)
+            status = gi_sink_write(sink, parts[i].iov_base, parts[i].iov_len, err);
+    return status ? status : gi_sink_write(sink, tail, sizeof tail, err);
+}
+
 enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const void *bytes,
                                   size_t nbytes, struct gi_err *err)
 {
-    uint8_t head[8], tail[4];
-    gi_put_big32(head, (uint32_t)nbytes);
-    memcpy(head + 4, type, 4);
-    uint32_t crc = libdeflate_crc32(0, head + 4, 4);
-    if (nbytes)
-        crc = libdeflate_crc32(crc, bytes, nbytes);
-    gi_put_big32(tail, crc);
-    enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
-    if (!status && nbytes)
-        status = gi_sink_write(sink, bytes, nbytes, err);
-    return status ? status : gi_sink_write(sink, tail, sizeof tail, err);
+    const struct iovec data = {(void *)(uintptr_t)bytes, nbytes};
+    return gi_png_write_chunk_of(sink, type, &data, 1, err);
 }
 
 static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *image,
