@@ -50,9 +50,9 @@ struct gi_lossless {
 
 /* Makes the result from `n` bytes of a JPEG, or if `bytes` is NULL from the file `path`. All
  * segments are kept, except an index of further images. A gain map is kept if it can be turned
- * too. If the picture changes, the orientation in EXIF and XMP becomes 1 and
- * thumbnails in them are removed; if its size changes, they name the new size. Messages begin with
- * `path`. Errors: as gi_load(), GI_E_UNSUPPORTED (not a JPEG; blocks that can't be turned), and
- * those of `place`. */
+ * too. If the picture changes, the orientation in EXIF and XMP becomes 1, places in them move with
+ * the pixels, and thumbnails are removed; if its size changes, they name the new size. Messages
+ * begin with `path`. Errors: as gi_load(), GI_E_UNSUPPORTED (not a JPEG; blocks that can't be
+ * turned), and those of `place`. */
 enum gi_status gi_lossless_make(struct gi_lossless *lossless, const char *path, const void *bytes,
                                 size_t n, struct gi_err *err);

@@ -128,23 +128,22 @@ static enum gi_status plan(struct turner *t, struct gi_err *err)
     return GI_OK;
 }
 
-/* Turns the gain map as the picture is turned, or drops it if only a part of the picture is kept.
- */
-static enum gi_status turn_gain_map(struct turner *t, struct gi_err *err)
-{
-    struct gi_metadata *metadata = t->decode->metadata;
-    const struct gi_blocks_axis *x = &t->turn.x, *y = &t->turn.y;
-    if (x->to - x->from != x->whole || y->to - y->from != y->whole)
-        gi_gain_map_drop(metadata, "the pixels have moved");
-    gi_gain_map_turn(metadata, t->turn.layout);
-    return gi_gain_map_settle(metadata, &t->decode->options->limits, true, err);
-}
-
 /* Returns whether nothing is cut off. */
 static bool is_whole(const struct turner *t)
 {
     return (uint64_t)t->turn.width * (uint64_t)t->turn.height ==
            (uint64_t)t->in.image_width * t->in.image_height;
+}
+
+/* Turns the gain map as the picture is turned, or drops it if only a part of the picture is kept.
+ */
+static enum gi_status turn_gain_map(struct turner *t, struct gi_err *err)
+{
+    struct gi_metadata *metadata = t->decode->metadata;
+    if (!is_whole(t))
+        gi_gain_map_drop(metadata, "the pixels have moved");
+    gi_gain_map_turn(metadata, t->turn.layout);
+    return gi_gain_map_settle(metadata, &t->decode->options->limits, true, err);
 }
 
 /* Makes EXIF and XMP for the new picture. An unchanged picture keeps them as they are; one whose
@@ -154,16 +153,16 @@ static enum gi_status fit_metadata(struct turner *t, struct gi_err *err)
     struct gi_metadata *metadata = t->decode->metadata;
     const struct gi_image made = {.width = t->turn.width, .height = t->turn.height};
     bool resized = made.width != (int)t->in.image_width || made.height != (int)t->in.image_height;
-    if (metadata->starved)
-        return gi_fail(err, GI_E_MEMORY, "out of memory for its metadata");
     if (!resized && !t->turn.layout && t->orientation == 1)
         return GI_OK;
     t->changed = true;
     if (t->turn.layout & GI_LAYOUT_TRANSPOSE)
         gi_metadata_exchange_resolutions(metadata);
-    double m[6];
-    gi_layout_map(m, t->turn.layout, (int)t->in.image_width, (int)t->in.image_height);
-    gi_metadata_move_subject(metadata, is_whole(t) ? m : NULL, is_whole(t), &made);
+    double map_of_pixels[6];
+    gi_blocks_map(map_of_pixels, &t->turn);
+    metadata->width = (int)t->in.image_width;
+    metadata->height = (int)t->in.image_height;
+    gi_metadata_move_subject(metadata, map_of_pixels, is_whole(t), &made);
     gi_metadata_settle(metadata);
     struct gi_metadata was = {.exif = metadata->exif,
                               .exif_nbytes = metadata->exif_nbytes,
@@ -373,6 +372,8 @@ static enum gi_status turn_jpeg(struct turner *t, struct gi_err *err)
         status = turn_gain_map(t, err);
     if (!status)
         status = fit_metadata(t, err);
+    if (!status && decode->metadata->starved)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory for its metadata");
     if (status)
         return status;
     gi_blocks_move(&t->turn, &t->in, made, read);

@@ -118,6 +118,14 @@ enum gi_status gi_blocks_plan(struct gi_blocks_turn *turn, const struct jpeg_dec
     return status;
 }
 
+void gi_blocks_map(double map[6], const struct gi_blocks_turn *turn)
+{
+    const struct gi_blocks_axis *x = &turn->x, *y = &turn->y;
+    gi_layout_map(map, turn->layout, x->to - x->from, y->to - y->from);
+    map[2] += x->from;
+    map[5] += y->from;
+}
+
 void gi_blocks_report(const struct gi_blocks_turn *turn, struct gi_lossless *lossless)
 {
     bool swaps = turn->layout & GI_LAYOUT_TRANSPOSE;

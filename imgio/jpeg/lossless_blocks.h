@@ -36,6 +36,10 @@ enum gi_status gi_blocks_plan(struct gi_blocks_turn *turn, const struct jpeg_dec
                               const struct gi_lossless_place *place, int orientation,
                               const struct gi_lossless *lossless, struct gi_err *err);
 
+/* Sets the map from coordinates in the result to coordinates in the picture as it is stored, as in
+ * struct gi_lossless_place. */
+void gi_blocks_map(double map[6], const struct gi_blocks_turn *turn);
+
 /* Copies to *lossless the size of MCUs, and what was moved and cut, as seen in the result. */
 void gi_blocks_report(const struct gi_blocks_turn *turn, struct gi_lossless *lossless);
 

@@ -220,8 +220,8 @@ check("lossless, unchanged: all parts stay", all(part in data for part in extras
 REGIONS = b'<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:AppliedToDimensions stDim:w="32"/></mwg-rs:Regions>'
 
 
-def with_subject(order, area):
-    exif = compose([(271, 2, b"Make\0"), (EXIF, 4, [(0x9214, 3, area), (0xA001, 3, [1]), (0xA214, 3, area[:2])])], order)
+def with_subject(order, area, orientation=1):
+    exif = compose([(271, 2, b"Make\0"), (274, 3, [orientation]), (EXIF, 4, [(0x9214, 3, area), (0xA001, 3, [1]), (0xA214, 3, area[:2])])], order)
     xmp = b'<x:xmpmeta xmlns:x="adobe:ns:meta/">' + REGIONS + b"</x:xmpmeta>"
     open("in.jpg", "wb").write(b"\xff\xd8" + segment(0xE1, b"Exif\0\0" + exif)
                                + segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + xmp) + SCAN)
@@ -245,6 +245,7 @@ for order in "<>":
             ([10, 4, 6, 2], ["crop", "--size", "20x10+0+0"], [10, 4, 6, 2], False),
             ([10, 4, 6, 2], ["crop", "--size", "20x10+12+1"], None, False),
             ([10, 4, 6, 2], ["crop", "--lossless", "--size", "16x16+16+0"], None, False),
+            ([20, 4, 6, 2], ["crop", "--lossless", "--size", "16x16+16+0"], [4, 4, 6, 2], False),
             ([10, 4, 6, 2], ["resize", "--size", "64x32"], [21, 9, 12, 4], True),
             ([10, 4, 6, 2], ["invert"], [10, 4, 6, 2], True),
             ([10, 4, 6, 2], ["warp-polar"], None, False)):
@@ -254,6 +255,14 @@ for order in "<>":
         check(f"{order} {words}: the subject", got == (want, want and want[:2]), (got, want))
         check(f"{order} {words}: it is removed by name", ("place of the subject in EXIF" in result.stderr) == (want is None), result.stderr)
         check(f"{order} {words}: regions", kept == regions == ("regions in XMP" not in result.stderr), result.stderr)
+
+# A rectangle of the upright picture, whose stored pixels are turned, too.
+for orientation, place, want in ((1, "16x16+16+0", [4, 4, 6, 2]), (2, "16x16+0+0", [11, 4, 6, 2]), (3, "16x16+0+0", [11, 11, 6, 2]),
+                                 (6, "16x16+0+16", [11, 4, 2, 6]), (8, "16x16+0+0", [4, 11, 2, 6])):
+    for words in (["--lossless"], []):
+        with_subject("<", [20, 4, 6, 2], orientation)
+        c.run("crop", "in.jpg", "place.jpg", "--size", place, *words)
+        check(f"crop of orientation {orientation} {words}: the subject", subject("place.jpg")[0] == (want, want[:2]), subject("place.jpg"))
 
 # Every size of --sizes begins with the place, the regions and the resolutions of the input.
 with_subject("<", [10, 4, 6, 2])
@@ -311,7 +320,12 @@ for elements in (False, True):
             ([64, 32, 32, 16, 10, 8], ["flip", "--h"], None, "L"),
             ([64, 32, 32, 16, 10, 8], ["rotate", "--angle", "90"], None, "P"),
             ([64, 32, 32, 16, 10, 8], ["orient", "--lossless", "--orientation", "6"], None, "P"),
-            ([64, 32, 32, 16, 10, 8], ["crop", "--lossless", "--size", "16x16+0+0"], None, "S"),
+            ([64, 32, 32, 16, 10, 8], ["crop", "--lossless", "--size", "16x16+0+0"], [64, 32, 16, 16, 10, 8], "S"),
+            ([64, 32, 32, 16, 10, 8], ["crop", "--lossless", "--size", "13x11+16+0"], [64, 32, 13, 11, 26, 8], "L"),
+            # The rectangle begins at the blocks to the left of it.
+            ([64, 32, 32, 16, 10, 8], ["crop", "--lossless", "--size", "13x11+17+0"], [64, 32, 14, 11, 26, 8], "L"),
+            ([128, 64, 64, 32, 20, 16], ["crop", "--lossless", "--size", "16x16+16+0"], [64, 32, 16, 16, 26, 8], "S"),
+            ([64, 32, 0, 16, 10, 8], ["crop", "--lossless", "--size", "16x16+16+0"], None, "S"),
             ([64, 32, 32, 16, 10, 8], ["rotate", "--angle", "9"], None, "L"),
             ([64, 32, 0, 16, 10, 8], ["crop", "--size", "20x10+3+1"], None, "L"),
             # numbers that would become larger than 2^30
