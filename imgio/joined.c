@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/joined_kinds.h"
 
+#include "imgio/metadata/metadata.h"
 #include "imgio/pages.h"
 #include "imgio/sink.h"
 #include "imgio/small.h"
@@ -19,7 +20,7 @@ struct gi_joiner {
     struct gi_joined_timing timing;
     struct gi_joined joined;
     struct gi_metadata first; /* of the first frame of an animation */
-    char lost[64];            /* names of what later frames have beside it */
+    char lost[96];            /* names of what later frames have beside it */
 };
 
 static const struct gi_joined_kind *find(const char *format)
@@ -86,6 +87,10 @@ static void compare_metadata(struct gi_joiner *joiner, const unsigned char *byte
     if (joiner->joined.n) {
         name_lost(joiner, differs(m.icc, m.icc_nbytes, first->icc, first->icc_nbytes),
                   "the ICC profile");
+        name_lost(joiner,
+                  !gi_metadata_is_srgb(&m) &&
+                      differs(m.color, m.color_nbytes, first->color, first->color_nbytes),
+                  "the colour (gAMA, cHRM, cICP)");
         name_lost(joiner, differs(m.exif, m.exif_nbytes, first->exif, first->exif_nbytes), "EXIF");
         name_lost(joiner, differs(m.xmp, m.xmp_nbytes, first->xmp, first->xmp_nbytes), "XMP");
         name_lost(joiner, has_other_text(&m, first), "texts");

@@ -390,4 +390,15 @@ if "gif" in formats:
         c.check(f"{kind}: with --strict an error", got.returncode == 1 and not os.path.exists(c.path(f"strict.{kind}")), got.stderr)
         got = c.result("pages", names[0], names[2], "--out", c.path(f"same.{kind}"))
         c.check(f"{kind}: equal metadata are kept", "later frames" not in got.stderr, got.stderr)
+    # An animated PNG has the colour chunks of its first frame alone.
+    data = open(c.path("one.png"), "rb").read()
+    colors = {"none": b"", "srgb": chunk(b"sRGB", b"\0"), "linear": chunk(b"gAMA", struct.pack(">I", 100000)),
+              "bt2020": chunk(b"cICP", bytes((9, 13, 0, 1)))}
+    for name, chunks in colors.items():
+        open(c.path(f"color-{name}.png"), "wb").write(data[:33] + chunks + data[33:])
+    for first, later, lost in (("none", "srgb", False), ("none", "linear", True), ("linear", "linear", False), ("linear", "none", False),
+                               ("linear", "bt2020", True), ("bt2020", "bt2020", False)):
+        got = c.result("pages", c.path(f"color-{first}.png"), c.path(f"color-{later}.png"), "--out", c.path("colors.apng"))
+        c.check(f"the colour {later} after {first} is named if it is lost",
+                ("of later frames: the colour (gAMA, cHRM, cICP)" in got.stderr) == lost and got.returncode == 0, got.stderr)
 c.end()
