@@ -188,7 +188,8 @@ sanitize:
 tsan:
 	$(MAKE) CUDA=0 SANITIZE=thread tsan-here
 .PHONY: tsan-here
-tsan-here: all $(B)/tests/unit/test_copies $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues_mixed $(B)/tests/unit/test_session
+tsan-here: all $(B)/tests/unit/test_copies $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues_mixed $(B)/tests/unit/test_session \
+           $(B)/tests/unit/test_session_opening
 	set -e; for t in $(filter-out all,$^); do $$t; done
 	tests/tsan $(B)
 

@@ -57,7 +57,8 @@ static const char *const batch_paragraphs[] = {
     "files of the same name, or it compares the pairs of a list (--pairs). gpuimg stack makes "
     "one image of many.",
     "SPEED. While one image is decoded, others are computed and encoded, on all CPUs and on the "
-    "GPUs that --device names, such as cuda:all or cuda:0,2. GPUs also decode sequential JPEGs of "
+    "GPUs that --device names, such as cuda:all or cuda:0,2. The first GPU that is open gets "
+    "images while the others are opened. GPUs also decode sequential JPEGs of "
     "8 bits and encode JPEGs, with the bytes of libjpeg-turbo. They decode PNGs of 8 and 16 bits "
     "that are not interlaced, and encode PNGs with the default --compression. Each output has the "
     "same bytes as if its image had a command of its own. "
@@ -70,7 +71,10 @@ static const char *const batch_paragraphs[] = {
     "standard error, the others are processed, and the exit status is 1. With --fail-fast the "
     "command stops at the first bad file. To retry, repeat a command that had --report FILE with "
     "--resume: it skips what is done and tries failed files again. If the machine failed, not a "
-    "file (exit status 75), no --table is written, and an older table stays.",
+    "file (exit status 75), no --table is written, and an older table stays. If one of several "
+    "GPUs "
+    "can't be opened, the command fails. If images have started on another GPU by then, a warning "
+    "is printed instead, and the batch goes on.",
     "EXIT STATUS. 0: everything is done. 1: a file failed. 2: the command line is wrong, and "
     "nothing was done. 75: the machine failed and not a file, for example because of a full "
     "disk, an I/O error, lack of memory, a lost device, or because the folder of an output, "

@@ -23,7 +23,7 @@ enum { WAITING_A_GPU = 4 };
 
 enum {
     MANY = 1000,            /* the assumed number of images if their number is unknown */
-    OPENING_MS_MAX = 800,   /* maximum time that images wait until a GPU is open */
+    OPENING_MS_MAX = 800,   /* maximum time that images of `auto` wait until a GPU is open */
     LARGE_NBYTES = 10000000 /* a core decodes such a JPEG in the 0.3 s in which CUDA opens */
 };
 
@@ -40,7 +40,9 @@ struct gi_session {
     int ngpus;
     struct gi_backoff coded[GI_BACKOFF_KINDS]; /* of JPEGs and of PNGs that GPUs decode */
     int waiting;                               /* number of threads that wait for a queue */
-    double opening_until_ms; /* `auto` lets images wait until a GPU is open, up to this time */
+    /* `auto` lets images wait until a GPU is open, up to this time; 0: it does not, and --device
+     * cuda has no limit. */
+    double opening_until_ms;
     int waiting_most; /* of them per GPU, before `auto` gives images to the CPU; 0: not known */
 };
 
@@ -48,21 +50,7 @@ struct gi_session {
 static void start_gpus(struct gi_session *devices)
 {
     for (int i = 0; i < devices->ngpus; i++)
-        gi_session_device_start(&devices->gpus[i]);
-}
-
-/* Waits until the GPUs given by --device are open. Fails if one of them can't be opened. */
-static enum gi_status need_gpus(struct gi_session *devices, struct gi_err *err)
-{
-    enum gi_status status = GI_OK;
-    for (int i = 0; i < devices->ngpus; i++) {
-        struct gi_session_device *gpu = &devices->gpus[i];
-        if (!gi_session_device_wait(gpu) && !status) {
-            *err = gpu->err;
-            status = gi_err_prefix(err, "--device %s", gpu->name);
-        }
-    }
-    return status;
+        gi_session_device_start(&devices->gpus[i], &devices->lock, &devices->changed);
 }
 
 static enum gi_status fill(struct gi_session *devices, const struct gi_device_params *device,
@@ -86,10 +74,11 @@ static enum gi_status fill(struct gi_session *devices, const struct gi_device_pa
         return status;
     status =
         gi_session_devices_list(&devices->gpus, &devices->ngpus, list, devices->one, &options, err);
-    if (!status && devices->choice == GI_CHOOSE_CUDA)
+    if (!status && devices->choice == GI_CHOOSE_CUDA && devices->one)
         start_gpus(devices);
-    if (!status && devices->choice == GI_CHOOSE_CUDA && !devices->one)
-        status = need_gpus(devices, err);
+    else if (!status && devices->choice == GI_CHOOSE_CUDA)
+        status = gi_session_devices_open(devices->gpus, devices->ngpus, &devices->lock,
+                                         &devices->changed, err);
     return status;
 }
 
@@ -191,7 +180,11 @@ static void note_open(struct gi_session *devices)
 {
     for (int i = 0; i < devices->ngpus; i++) {
         struct gi_session_device *gpu = &devices->gpus[i];
-        if (gi_session_device_opened(gpu) && !gpu->ready && devices->verbose)
+        if (!gi_session_device_opened(gpu) || gpu->ready)
+            continue;
+        if (devices->choice == GI_CHOOSE_CUDA)
+            gi_cli_warn("--device %s: %s; it gets no images", gpu->name, gpu->err.text);
+        else if (devices->verbose)
             gi_cli_log("device auto: %s: %s", gpu->name, gpu->err.text);
     }
 }
@@ -205,13 +198,15 @@ static int count_live(const struct gi_session *devices)
     return n;
 }
 
-/* Returns whether images wait until the first GPU is open. Called with the lock held. */
+/* Returns whether images wait until a GPU is open, because there is none that works. Called with
+ * the lock held. */
 static bool waits_for_opening(const struct gi_session *devices)
 {
     bool opening = false;
     for (int i = 0; i < devices->ngpus; i++)
-        opening = opening || devices->gpus[i].opening;
-    return opening && count_live(devices) == 0 && gi_now_ms() < devices->opening_until_ms;
+        opening = opening || devices->gpus[i].opening.pending;
+    return opening && count_live(devices) == 0 &&
+           (devices->choice == GI_CHOOSE_CUDA || gi_now_ms() < devices->opening_until_ms);
 }
 
 /* For `auto`: estimates how many images may wait for an open GPU. Called with the lock held. */
@@ -256,9 +251,10 @@ static struct gi_session_device *pick(struct gi_session *devices, int live)
     struct gi_session_device *best = NULL;
     for (int i = 0; i < devices->ngpus; i++) {
         struct gi_session_device *gpu = &devices->gpus[i];
+        if (!gpu->ready || gpu->lost)
+            continue;
         int busy = gpu->nqueues - gpu->nidle;
-        if (gpu->ready && !gpu->lost && busy < gpu->most &&
-            (!best || busy < best->nqueues - best->nidle))
+        if (busy < gpu->most && (!best || busy < best->nqueues - best->nidle))
             best = gpu;
     }
     int most = devices->waiting_most ? devices->waiting_most : WAITING_A_GPU;
@@ -286,7 +282,8 @@ static struct gi_queue *take(struct gi_session *devices, const struct gi_session
         }
         double start = gi_now_ms();
         devices->waiting++;
-        gi_session_device_wait_for(&devices->changed, &devices->lock, opening);
+        gi_session_device_wait_for(&devices->changed, &devices->lock,
+                                   opening ? devices->opening_until_ms : 0);
         devices->waiting--;
         gi_timing_add_wait(GI_WAIT_DEVICE, gi_now_ms() - start);
     }
@@ -301,6 +298,7 @@ static void give_back(struct gi_session *devices, struct gi_session_device *memb
     pthread_mutex_lock(&devices->lock);
     if (coded && member != &devices->cpu && (!status || status == GI_E_UNSUPPORTED))
         gi_backoff_note(&devices->coded[coded->is_png], status != GI_OK);
+    note_open(devices);
     gi_session_device_give(member, queue);
     pthread_cond_signal(&devices->changed);
     pthread_mutex_unlock(&devices->lock);
@@ -366,7 +364,7 @@ bool gi_session_has_gpus(const struct gi_session *devices)
 
 bool gi_session_may_open(const struct gi_session *devices)
 {
-    return devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->gpus[0].started;
+    return devices->choice == GI_CHOOSE_AUTO && devices->ngpus && !devices->gpus[0].opening.started;
 }
 
 void gi_session_expect(struct gi_session *devices, const struct gi_pipeline *pipeline)

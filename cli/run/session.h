@@ -8,8 +8,11 @@
 
 struct gi_session;
 
-/* Reads --device, and opens the devices that it names. `images`: the expected number of images, 0
- * if unknown. `device` must outlive the session. Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
+/* Reads --device, and opens the devices that it names. Returns once the first GPU is open, because
+ * CUDA opens several one after another. The others get images from when they are open. Fails if one
+ * of them can't be opened before that; if it fails later, a warning says that it gets no images.
+ * `images`: the expected number of images, 0 if unknown. `device` must outlive the session.
+ * Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
 enum gi_status gi_session_new(struct gi_session **devices, const struct gi_device_params *device,
                               uint64_t images, struct gi_err *err);
 /* Like gi_session_new(), for images that come one at a time. Each image is processed by one GPU

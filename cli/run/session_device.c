@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/run/session_device.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,18 +79,27 @@ void gi_session_devices_keep(bool keep)
         close_all(&kept[--nkept]);
 }
 
-static void *open_device(void *arg)
+static void open_device(struct gi_session_device *device)
 {
-    struct gi_session_device *device = arg;
     const struct gi_kernels *k = device->k;
     if (take_kept(device))
-        return NULL;
+        return;
     if (k->device_open(&device->device, &device->options, &device->err) || !device->with_queue)
-        return NULL;
+        return;
     if (k->queue_open(&device->idle[0], device->device, &device->err))
         k->device_close(&device->device);
     else
         device->nidle = device->nqueues = 1;
+}
+
+static void *open_on_thread(void *arg)
+{
+    struct gi_session_device *device = arg;
+    open_device(device);
+    pthread_mutex_lock(device->opening.lock);
+    device->opening.ended = true;
+    pthread_cond_broadcast(device->opening.changed);
+    pthread_mutex_unlock(device->opening.lock);
     return NULL;
 }
 
@@ -144,40 +154,104 @@ enum gi_status gi_session_devices_list(struct gi_session_device **gpus, int *cou
     return GI_OK;
 }
 
+static void join(struct gi_session_device *device)
+{
+    if (device->opening.has_thread)
+        pthread_join(device->opening.thread, NULL);
+    device->opening.has_thread = false;
+}
+
 void gi_session_device_free(struct gi_session_device *device)
 {
-    if (device->opening)
-        pthread_join(device->thread, NULL);
+    join(device);
     if (!keep_device(device))
         close_all(device);
 }
 
-void gi_session_device_start(struct gi_session_device *device)
+void gi_session_device_start(struct gi_session_device *device, pthread_mutex_t *lock,
+                             pthread_cond_t *changed)
 {
-    device->started = true;
-    device->opening = pthread_create(&device->thread, NULL, open_device, device) == 0;
-    if (!device->opening)
+    device->opening.lock = lock;
+    device->opening.changed = changed;
+    device->opening.started = device->opening.pending = true;
+    device->opening.has_thread =
+        pthread_create(&device->opening.thread, NULL, open_on_thread, device) == 0;
+    if (!device->opening.has_thread) {
         open_device(device);
+        device->opening.ended = true;
+    }
+}
+
+/* Takes the result of opening, which has ended. */
+static bool take_result(struct gi_session_device *device)
+{
+    join(device);
+    device->opening.pending = false;
+    return device->ready = device->device != NULL;
 }
 
 bool gi_session_device_wait(struct gi_session_device *device)
 {
-    if (device->opening)
-        pthread_join(device->thread, NULL);
-    else if (!device->started)
+    if (!device->opening.started)
         open_device(device);
-    device->opening = false;
-    device->started = true;
-    return device->ready = device->device != NULL;
+    device->opening.started = true;
+    return take_result(device);
 }
 
 bool gi_session_device_opened(struct gi_session_device *device)
 {
-    if (!device->opening || pthread_tryjoin_np(device->thread, NULL))
+    if (!device->opening.pending || !device->opening.ended)
         return false;
-    device->opening = false;
-    device->ready = device->device != NULL;
+    take_result(device);
     return true;
+}
+
+/* Tries to open those of several GPUs that don't exist, which fails at once. Otherwise another GPU
+ * could be open first, and the command would not fail. */
+static void open_missing(struct gi_session_device *gpus, int n)
+{
+    struct gi_device_info info;
+    int count = n > 1 ? gpus->k->probe(&info, 0, NULL) : INT_MAX;
+    for (int i = 0; i < n; i++)
+        if (gpus[i].options.ordinal >= count)
+            gi_session_device_wait(&gpus[i]);
+}
+
+/* Returns whether a GPU is open. Sets *opening to whether one is still being opened, and *failed to
+ * the first that can't be opened, or NULL. Called with the lock held. */
+static bool is_one_open(struct gi_session_device *gpus, int n, bool *opening,
+                        struct gi_session_device **failed)
+{
+    bool ready = false;
+    *opening = false;
+    *failed = NULL;
+    for (int i = n - 1; i >= 0; i--) {
+        gi_session_device_opened(&gpus[i]);
+        *opening = *opening || gpus[i].opening.pending;
+        ready = ready || gpus[i].ready;
+        if (!gpus[i].opening.pending && !gpus[i].ready)
+            *failed = &gpus[i];
+    }
+    return ready;
+}
+
+enum gi_status gi_session_devices_open(struct gi_session_device *gpus, int n, pthread_mutex_t *lock,
+                                       pthread_cond_t *changed, struct gi_err *err)
+{
+    struct gi_session_device *failed;
+    bool opening;
+    open_missing(gpus, n);
+    for (int i = 0; i < n; i++)
+        if (!gpus[i].opening.started)
+            gi_session_device_start(&gpus[i], lock, changed);
+    pthread_mutex_lock(lock);
+    while ((!is_one_open(gpus, n, &opening, &failed) || failed) && opening)
+        pthread_cond_wait(changed, lock);
+    pthread_mutex_unlock(lock);
+    if (!failed)
+        return GI_OK;
+    *err = failed->err;
+    return gi_err_prefix(err, "--device %s", failed->name);
 }
 
 void gi_session_device_cond_init(pthread_cond_t *changed)
@@ -189,19 +263,15 @@ void gi_session_device_cond_init(pthread_cond_t *changed)
     pthread_condattr_destroy(&by);
 }
 
-void gi_session_device_wait_for(pthread_cond_t *changed, pthread_mutex_t *lock, bool opening)
+void gi_session_device_wait_for(pthread_cond_t *changed, pthread_mutex_t *lock, double until_ms)
 {
-    enum { POLL_NS = 3000000, SECOND_NS = 1000000000 };
-    struct timespec until;
-    if (!opening) {
+    enum { NS_PER_MS = 1000000 };
+    long ms = (long)until_ms + 1; /* not before that time */
+    struct timespec until = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS};
+    if (until_ms > 0)
+        pthread_cond_timedwait(changed, lock, &until);
+    else
         pthread_cond_wait(changed, lock);
-        return;
-    }
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += POLL_NS;
-    until.tv_sec += until.tv_nsec / SECOND_NS;
-    until.tv_nsec %= SECOND_NS;
-    pthread_cond_timedwait(changed, lock, &until);
 }
 
 struct gi_queue *gi_session_device_take(struct gi_session_device *device, struct gi_err *err)

@@ -13,15 +13,21 @@
  * on 16. */
 enum { GI_QUEUES_A_GPU = 16 };
 
-/* The session holds its lock when it calls these functions, except gi_session_device_run(). */
+/* While images run, the session holds its lock when it calls these functions, except
+ * gi_session_device_run(). */
 struct gi_session_device {
     const struct gi_kernels *k;
     struct gi_open_options options;
     char name[16]; /* "cuda:1", as --device counts; CUDA may see fewer GPUs */
-    /* `started`: opening has begun; `opening`: `thread` runs, and must be joined. */
-    bool started, opening;
-    bool with_queue; /* opening also opens a queue, because an image is waiting for one */
-    pthread_t thread;
+    struct gi_opening {
+        bool started, pending; /* pending: the session does not know the result yet */
+        bool ended;            /* of `thread`; the session's lock protects it */
+        bool has_thread;       /* `thread` must be joined */
+        pthread_t thread;
+        pthread_mutex_t *lock; /* of the session */
+        pthread_cond_t *changed;
+    } opening;
+    bool with_queue;   /* opening also opens a queue, because an image is waiting for one */
     struct gi_err err; /* of opening; later only `status`, GI_E_DEVICE if a run failed with it */
     struct gi_device *device;
     struct gi_queue **idle;
@@ -51,18 +57,25 @@ void gi_session_device_free(struct gi_session_device *device);
  * one of them. Without, closes those that are kept. For the main thread. */
 void gi_session_devices_keep(bool keep);
 
-/* Starts to open the device, on a thread of its own. */
-void gi_session_device_start(struct gi_session_device *device);
+/* Starts to open the device, on a thread of its own, which takes `lock` and broadcasts `changed` at
+ * the end. The caller may hold the lock. */
+void gi_session_device_start(struct gi_session_device *device, pthread_mutex_t *lock,
+                             pthread_cond_t *changed);
 /* Waits until the device is open. If opening has not begun, opens the device. Returns false if it
- * can't be opened; device->err has the reason. */
+ * can't be opened; device->err has the reason. The caller does not hold the lock. */
 bool gi_session_device_wait(struct gi_session_device *device);
+/* Opens n GPUs at the same time, and returns when the first is open; the session asks
+ * gi_session_device_opened() for the others. Fails if one of them could not be opened so far; then
+ * waits for all, and `err` has the reason of the first of the list. The caller does not hold the
+ * lock. Errors: GI_E_DEVICE, GI_E_MEMORY. */
+enum gi_status gi_session_devices_open(struct gi_session_device *gpus, int n, pthread_mutex_t *lock,
+                                       pthread_cond_t *changed, struct gi_err *err);
 /* Returns whether opening has ended since the last call of this function. */
 bool gi_session_device_opened(struct gi_session_device *device);
 /* Initialises a condition for gi_session_device_wait_for(), by the monotonic clock. */
 void gi_session_device_cond_init(pthread_cond_t *changed);
-/* Waits for the condition, at most a few milliseconds if a device is `opening`, because the end of
- * opening is not signalled. */
-void gi_session_device_wait_for(pthread_cond_t *changed, pthread_mutex_t *lock, bool opening);
+/* Waits for the condition, until gi_now_ms() is `until_ms` if that is not 0. */
+void gi_session_device_wait_for(pthread_cond_t *changed, pthread_mutex_t *lock, double until_ms);
 
 /* Returns an idle queue of the device, or opens a new one. NULL if all queues are in use, or if a
  * queue could not be opened, in which case `err` says why. The caller returns the queue by

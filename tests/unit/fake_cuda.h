@@ -20,6 +20,9 @@ struct fake {
     struct gi_kernels table; /* the first member, so that a queue's `k` is the fake */
     bool opens;
     unsigned opening_us; /* how long opening takes */
+    /* Opening ends after as many images have been downloaded from all devices, or after a second.
+     * `images_before` becomes how many there were; it is -1 before. */
+    int opens_after, images_before;
     int calls[STAGES];
     enum stage stage; /* the device is lost in this call */
     int fails_at;
@@ -108,12 +111,28 @@ static enum gi_status queue_open(struct gi_queue **queue, struct gi_device *devi
     return gi_kernels_cpu()->queue_open(queue, device, err);
 }
 
+/* Returns how many images have been downloaded from all devices. */
+static int images_done(void)
+{
+    int n = 0;
+    for (int i = 0; i < DEVICES; i++)
+        n += __atomic_load_n(&fakes[i].calls[DOWNLOAD], __ATOMIC_RELAXED);
+    return n;
+}
+
 static enum gi_status device_open(struct gi_device **device, const struct gi_open_options *options,
                                   struct gi_err *err)
 {
-    struct fake *fake = &fakes[options->ordinal];
     *device = NULL;
+    if (options->ordinal >= DEVICES) {
+        usleep(20000);
+        return gi_fail(err, GI_E_DEVICE, "invalid device ordinal");
+    }
+    struct fake *fake = &fakes[options->ordinal];
+    for (int tries = 0; tries < 1000 && images_done() < fake->opens_after; tries++)
+        usleep(1000);
     usleep(fake->opening_us);
+    fake->images_before = images_done();
     return fake->opens ? gi_cpu_host_device_open(device, &fake->table, options, err)
                        : gi_fail(err, GI_E_DEVICE, "is in use by another process");
 }
@@ -168,6 +187,7 @@ static int fresh(void **state)
     cuda.jpeg_decode = jpeg_decode;
     cuda.png_decode = png_decode;
     for (int i = 0; i < DEVICES; i++)
-        fakes[i] = (struct fake){.table = cuda, .opens = true, .fails_at = NEVER, .most = NEVER};
+        fakes[i] = (struct fake){
+            .table = cuda, .opens = true, .images_before = -1, .fails_at = NEVER, .most = NEVER};
     return 0;
 }

@@ -3,91 +3,20 @@
  * with the status that asks for another run.
  * Sources: cli/run/backoff.h cli/run/session* cli/run/session_device* cli/run/imaging*
  * cli/run/ready* SPDX-License-Identifier: MIT */
-#include <pthread.h>
 #include <unistd.h>
 
 #include "command_line.h"
 #include "imgio_folder.h"
 #include "fake_cuda.h"
+#include "session_work.h"
 
 #include "cli/run/backoff.h"
 #include "cli/run/imaging.h"
 #include "imgio/imgio.h"
 
-enum { THREADS = 8, IMAGES = 40, RUNS = 160, FILES = 48 };
+enum { FILES = 48 };
 
 /* ---- the session alone ---- */
-
-/* The images, which threads take one after another. */
-struct work {
-    struct gi_session *session;
-    struct gi_pipeline *pipeline;
-    struct gi_image srcs[IMAGES], want[IMAGES], made[RUNS];
-    enum gi_status statuses[RUNS];
-    int next;
-    int failed;  /* all images that were not made */
-    int refused; /* of these, by a refused launch */
-};
-
-static void *worker(void *arg)
-{
-    struct work *work = arg;
-    for (int i; (i = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < RUNS;) {
-        struct gi_err err = {0};
-        work->statuses[i] = gi_session_run(work->session, work->pipeline, &work->made[i],
-                                           &work->srcs[i % IMAGES], NULL, NULL, &err);
-        const char *want =
-            work->statuses[i] == GI_E_LAUNCH ? "invalid argument" : "no device is left";
-        if (work->statuses[i] && strcmp(err.text, want) != 0)
-            work->statuses[i] = GI_E_IO;
-    }
-    return NULL;
-}
-
-static void make_work(struct work *work)
-{
-    struct gi_filter const *filter = gi_filter_find("gaussian");
-    void *params = calloc(1, filter->params_nbytes);
-    struct gi_queue *queue;
-    uint64_t seed = 20261122;
-    *work = (struct work){0};
-    gi_options_default(params, filter->options);
-    assert_int_equal(filter->check ? filter->check(params, NULL) : GI_OK, GI_OK);
-    queue = case_open(gi_kernels_cpu(), 1);
-    for (int i = 0; i < IMAGES; i++) {
-        work->srcs[i] = case_image(67, 41, 1, GI_U8, &seed);
-    }
-    struct gi_step step = {.filter = filter, .params = params};
-    assert_int_equal(gi_pipeline_new(&work->pipeline, &step, 1, &work->srcs[0], NULL, NULL), GI_OK);
-    for (int i = 0; i < IMAGES; i++)
-        assert_int_equal(gi_pipeline_run(work->pipeline, queue, &work->want[i], &work->srcs[i],
-                                         NULL, NULL, NULL),
-                         GI_OK);
-    gi_queue_close_alone(&queue);
-    free(params);
-}
-
-static void free_work(struct work *work)
-{
-    gi_session_free(&work->session);
-    gi_pipeline_free(&work->pipeline);
-    for (int i = 0; i < RUNS; i++)
-        gi_image_free(&work->made[i]);
-    for (int i = 0; i < IMAGES; i++) {
-        gi_image_free(&work->srcs[i]);
-        gi_image_free(&work->want[i]);
-    }
-}
-
-/* Runs all images by many threads. */
-static void run_threads(struct work *work)
-{
-    pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, worker, work), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-}
 
 /* Runs single images until `auto` runs an image on a GPU. Meanwhile `auto` opens the GPUs. */
 static void wait_for_a_gpu(struct work *work)
@@ -112,16 +41,7 @@ static void run_work_on(struct work *work, const char *devices, uint64_t images)
     if (strcmp(devices, "auto") == 0)
         wait_for_a_gpu(work);
     run_threads(work);
-    for (int i = 0; i < RUNS; i++) {
-        work->failed += work->statuses[i] != GI_OK;
-        work->refused += work->statuses[i] == GI_E_LAUNCH;
-        if (work->statuses[i] && work->statuses[i] != GI_E_LAUNCH)
-            assert_int_equal(work->statuses[i], GI_E_DEVICE);
-        else if (work->statuses[i])
-            assert_null(work->made[i].data);
-        else
-            case_equal(&work->made[i], &work->want[i % IMAGES], "of the session");
-    }
+    check_work(work);
     free_work(work);
 }
 
@@ -268,6 +188,7 @@ TEST(one_does_not_open)
     struct gi_device_params device = {.device = "cuda:all", .threads = 2};
     struct gi_session *session;
     struct gi_err err = {0};
+    fakes[0].opening_us = fakes[2].opening_us = 50 * 1000; /* so that cuda:1 fails before */
     fakes[1].opens = false;
     assert_int_equal(gi_session_new(&session, &device, IMAGES, &err), GI_E_DEVICE);
     assert_string_equal(err.text, "--device cuda:1: is in use by another process");
