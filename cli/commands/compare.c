@@ -207,11 +207,17 @@ enum gi_status gi_compare_pair(struct gi_compare_pair *pair, struct gi_imaging *
     *pair = (struct gi_compare_pair){0};
     struct gi_file_info info = {0};
     struct gi_bands bands[2] = {{0}};
+    struct gi_further second = from ? *from : (struct gi_further){0};
+    bool taken;
+    enum gi_status status =
+        gi_compare_rows(pair, &taken, imaging, item, &second, other, params, err);
+    if (status || taken)
+        return status;
     item->source.takes_bands = item->source.counts_nodata = true;
-    enum gi_status status = gi_imaging_load(imaging, item, &pair->a, NULL, &info, false, err);
+    status = gi_imaging_load(imaging, item, &pair->a, NULL, &info, false, err);
     bands[0] = info.bands;
     if (!status)
-        status = gi_imaging_load_further(imaging, item, &pair->b, other, from, true, &bands[1],
+        status = gi_imaging_load_further(imaging, item, &pair->b, other, &second, true, &bands[1],
                                          NULL, err);
     if (!status && (bands[0].n || bands[1].n)) {
         status = gi_compare_bands(pair, imaging, item, bands, params, err);

@@ -50,6 +50,14 @@ enum gi_status gi_compare_bands(struct gi_compare_pair *pair, struct gi_imaging 
                                 struct gi_item *item, const struct gi_bands bands[2],
                                 void *const *params, struct gi_err *err);
 
+/* Compares two large files row by row, if only counts and sums over pixels are asked and both can
+ * be read so. *taken tells whether that was done; pair->a then has no samples. Otherwise sets what
+ * has been warned of in the item and in `other` (compare_rows.c). Errors: as gi_compare_pair(). */
+enum gi_status gi_compare_rows(struct gi_compare_pair *pair, bool *taken,
+                               struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_further *other, const char *path, void *const *params,
+                               struct gi_err *err);
+
 /* Loads the image of the item and the second image of the pair, and compares them. The second image
  * is where `from` says, as for gi_imaging_load_further(), or in the file `other`. `params` are
  * those of the command. The caller frees both images, also after an error. */

@@ -373,6 +373,7 @@ enum gi_status gi_imaging_load_further(struct gi_imaging *imaging, struct gi_ite
                                        .nbytes = from ? from->nbytes : 0,
                                        .pages = from ? from->pages : NULL,
                                        .page = from ? from->page : 0,
+                                       .again = from && from->warned,
                                        .bands = bands != NULL,
                                        .find_nodata = item->source.counts_nodata,
                                        .parallel = &imaging->parallel,

@@ -79,6 +79,7 @@ struct gi_further {
     size_t nbytes;
     const struct gi_pages *pages; /* the open file whose selected page `page` it is, or NULL */
     int page;
+    bool warned; /* no warnings are printed again */
 };
 /* Like gi_imaging_load(), for a further image of the item, which `from` has. If this or its members
  * are NULL, the image is in the file `path`. If it `is_input`, --bands holds for it. *bands becomes

@@ -6,8 +6,8 @@
 #include "filters/statistics/compare_work.h"
 #include "filters/statistics/ssimulacra2.h"
 
-static enum gi_status check_shapes(const struct gi_image *x, const struct gi_image *y,
-                                   struct gi_err *err)
+enum gi_status gi_compare_check(const struct gi_image *x, const struct gi_image *y,
+                                struct gi_err *err)
 {
     bool size = x->width == y->width && x->height == y->height;
     if (size && x->channels == y->channels)
@@ -27,7 +27,7 @@ enum gi_status gi_compare_match(struct gi_image *converted, const struct gi_imag
 {
     const struct gi_image *x = *a, *y = *b;
     *converted = (struct gi_image){0};
-    enum gi_status status = check_shapes(x, y, err);
+    enum gi_status status = gi_compare_check(x, y, err);
     if (status || x->type == y->type)
         return status;
     bool first = x->type < y->type;
@@ -46,7 +46,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (((const struct gi_compare_rules *)plan->params)->metrics & GI_COMPARE_SSIMULACRA2)
         plan->scratch_nbytes =
             gi_ssimulacra2_nbytes(plan->sources[0].width, plan->sources[0].height);
-    return check_shapes(&plan->sources[0], &plan->sources[1], err);
+    return gi_compare_check(&plan->sources[0], &plan->sources[1], err);
 }
 
 static enum gi_status measure(struct gi_comparison *result, struct gi_compare_work *work,
@@ -56,6 +56,7 @@ static enum gi_status measure(struct gi_comparison *result, struct gi_compare_wo
     enum gi_status status = gi_compare_pieces(work, err);
     if (!status)
         status = gi_compare_differences(result, work, err);
+    gi_compare_rows_end(result);
     if (!status && metrics & (GI_COMPARE_SSIM | GI_COMPARE_MS_SSIM))
         status = gi_compare_similarities(result, work, err);
     if (!status && metrics & GI_COMPARE_CIEDE2000)
@@ -68,30 +69,63 @@ static enum gi_status measure(struct gi_comparison *result, struct gi_compare_wo
     return status;
 }
 
+void gi_compare_rows_begin(struct gi_comparison *result, const struct gi_compare_rules *rules,
+                           const struct gi_image *a, const struct gi_image *b)
+{
+    unsigned metrics = rules->metrics ? rules->metrics : GI_COMPARE_DEFAULT;
+    const struct gi_difference none = {.mse =
+                                           metrics & (GI_COMPARE_MSE | GI_COMPARE_PSNR) ? 0 : NAN,
+                                       .psnr = NAN,
+                                       .ssim = NAN,
+                                       .ms_ssim = NAN,
+                                       .ciede2000 = NAN,
+                                       .ciede2000_max = NAN,
+                                       .ssimulacra2 = NAN};
+    *result = (struct gi_comparison){.type = a->type > b->type ? a->type : b->type,
+                                     .metrics = metrics,
+                                     .all = none,
+                                     .nchannels = a->channels};
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        result->channels[c] = none;
+}
+
+bool gi_compare_takes_rows(const struct gi_compare_rules *rules)
+{
+    const unsigned sums = GI_COMPARE_MSE | GI_COMPARE_PSNR | GI_COMPARE_NO_METRIC;
+    return rules->metrics && !(rules->metrics & ~sums) && !rules->nregions && !rules->mask;
+}
+
+enum gi_status gi_compare_rows_add(struct gi_comparison *result,
+                                   const struct gi_compare_rules *rules, const struct gi_image *a,
+                                   const struct gi_image *b, struct gi_queue *queue,
+                                   struct gi_err *err)
+{
+    struct gi_image converted;
+    struct gi_compare_work work = {.a = a, .b = b, .rules = rules, .queue = queue};
+    enum gi_status status = gi_compare_match(&converted, &work.a, &work.b, err);
+    if (!status)
+        status = gi_compare_pieces(&work, err);
+    if (!status)
+        status = gi_compare_differences(result, &work, err);
+    free(work.differs);
+    gi_image_free(&converted);
+    return status;
+}
+
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *out,
                               const struct gi_image *srcs, struct gi_err *err)
 {
-    static const struct gi_difference none = {.mse = NAN,
-                                              .psnr = NAN,
-                                              .ssim = NAN,
-                                              .ms_ssim = NAN,
-                                              .ciede2000 = NAN,
-                                              .ciede2000_max = NAN,
-                                              .ssimulacra2 = NAN};
     struct gi_compare_rules rules = *(const struct gi_compare_rules *)plan->params;
     struct gi_comparison *result = out;
     struct gi_image converted;
     uint8_t *ignored = NULL;
-    rules.metrics = rules.metrics ? rules.metrics : GI_COMPARE_DEFAULT;
     struct gi_compare_work work = {.a = &srcs[0], .b = &srcs[1], .rules = &rules, .queue = queue};
     enum gi_status status = gi_compare_match(&converted, &work.a, &work.b, err);
     if (!status)
         status = gi_compare_ignored(&ignored, &rules, work.a, err);
     work.ignored = ignored;
-    *result = (struct gi_comparison){
-        .type = work.a->type, .metrics = rules.metrics, .all = none, .nchannels = work.a->channels};
-    for (int c = 0; c < GI_MAX_CHANNELS; c++)
-        result->channels[c] = none;
+    gi_compare_rows_begin(result, &rules, &srcs[0], &srcs[1]);
+    rules.metrics = result->metrics;
     if (!status)
         status = measure(result, &work, err);
     free(ignored);

@@ -104,7 +104,12 @@ static inline double gi_compare_distance(double a, double b)
     return isnan(d) ? (double)INFINITY : d;
 }
 
-/* Checks that the images have the same size and channels. If their types differ, the one with less
+/* Checks that the images have the same size and channels; their samples are not read. Errors:
+ * GI_E_UNSUPPORTED. */
+enum gi_status gi_compare_check(const struct gi_image *a, const struct gi_image *b,
+                                struct gi_err *err);
+
+/* Checks this too. If their types differ, the one with less
  * depth is converted to *converted, which takes its place and which the caller frees, also after an
  * error. Errors: GI_E_UNSUPPORTED (shapes), GI_E_MEMORY. */
 enum gi_status gi_compare_match(struct gi_image *converted, const struct gi_image **a,
@@ -118,6 +123,20 @@ enum gi_status gi_compare_match(struct gi_image *converted, const struct gi_imag
  * length that fits. MS-SSIM is computed as in Z. Wang et al., 2003, Asilomar Conference on Signals,
  * Systems and Computers, on five scales made by the means of 2 x 2 samples. */
 extern const struct gi_filter gi_filter_compare;
+
+/* Returns whether all that is to be computed are counts, maxima and sums over pixels, for which the
+ * rows of two images can be added from the top down instead. */
+bool gi_compare_takes_rows(const struct gi_compare_rules *rules);
+/* Begins a comparison of two images of these shapes, which gi_compare_check() accepts. */
+void gi_compare_rows_begin(struct gi_comparison *result, const struct gi_compare_rules *rules,
+                           const struct gi_image *a, const struct gi_image *b);
+/* Adds the next rows, in host memory. Errors: GI_E_MEMORY. */
+enum gi_status gi_compare_rows_add(struct gi_comparison *result,
+                                   const struct gi_compare_rules *rules, const struct gi_image *a,
+                                   const struct gi_image *b, struct gi_queue *queue,
+                                   struct gi_err *err);
+/* Completes the result, which has the same bits as that of the whole images. */
+void gi_compare_rows_end(struct gi_comparison *result);
 
 /* Makes a picture of the difference, which the caller frees. The picture has the type in which the
  * images were compared, and their colour channels. Its samples are |a - b| * gain, saturated. Each

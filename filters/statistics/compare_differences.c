@@ -17,7 +17,7 @@ struct row_sums {
 struct differences {
     const struct gi_compare_work *work;
     struct row_sums *rows; /* height * channels entries */
-    bool squares;          /* they are asked */
+    bool squares;          /* they are wanted */
 };
 
 enum gi_status gi_compare_pieces(struct gi_compare_work *work, struct gi_err *err)
@@ -114,45 +114,27 @@ static void measure_row(void *arg, int y, void *scratch)
             add_piece(all, y, i * PIECE);
 }
 
-static void finish(struct gi_difference *difference, double squares, double full,
-                   const struct differences *all)
-{
-    if (!all->squares)
-        return;
-    difference->mse = squares / (double)difference->samples;
-    difference->psnr =
-        difference->mse > 0 ? 10 * log10(full * full / difference->mse) : (double)INFINITY;
-}
-
+/* Adds the sums of the rows, from the top down. */
 static void sum_up(struct gi_comparison *result, const struct differences *all)
 {
     const struct gi_image *image = all->work->a;
-    double full = gi_type_full_scale(image->type), all_squares = 0;
     for (int c = 0; c < image->channels; c++) {
         struct gi_difference *channel = &result->channels[c];
-        double squares = 0;
         for (int y = 0; y < image->height; y++) {
             const struct row_sums *row =
                 &all->rows[(size_t)y * (size_t)image->channels + (size_t)c];
-            squares += row->squares;
+            channel->mse += row->squares; /* NAN unless it is asked */
             channel->max = fmax(channel->max, row->max);
             channel->differing += row->differing;
             channel->samples += row->samples;
         }
-        finish(channel, squares, full, all);
-        all_squares += squares;
-        result->all.samples += channel->samples;
-        result->all.differing += channel->differing;
-        result->all.max = fmax(result->all.max, channel->max);
     }
-    finish(&result->all, all_squares, full, all);
 }
 
 enum gi_status gi_compare_differences(struct gi_comparison *result,
                                       const struct gi_compare_work *work, struct gi_err *err)
 {
-    struct differences all = {.work = work,
-                              .squares = work->rules->metrics & (GI_COMPARE_MSE | GI_COMPARE_PSNR)};
+    struct differences all = {.work = work, .squares = !isnan(result->all.mse)};
     all.rows = calloc((size_t)work->a->height * (size_t)work->a->channels, sizeof *all.rows);
     if (!all.rows)
         return gi_fail(err, GI_E_MEMORY, "out of memory: sums of %d rows", work->a->height);
@@ -162,4 +144,28 @@ enum gi_status gi_compare_differences(struct gi_comparison *result,
         sum_up(result, &all);
     free(all.rows);
     return status;
+}
+
+/* Makes the mean of the sum of squares. */
+static void finish(struct gi_difference *difference, double full)
+{
+    if (isnan(difference->mse))
+        return;
+    difference->mse /= (double)difference->samples;
+    difference->psnr =
+        difference->mse > 0 ? 10 * log10(full * full / difference->mse) : (double)INFINITY;
+}
+
+void gi_compare_rows_end(struct gi_comparison *result)
+{
+    double full = gi_type_full_scale(result->type);
+    for (int c = 0; c < result->nchannels; c++) {
+        struct gi_difference *channel = &result->channels[c];
+        result->all.mse += channel->mse;
+        result->all.samples += channel->samples;
+        result->all.differing += channel->differing;
+        result->all.max = fmax(result->all.max, channel->max);
+        finish(channel, full);
+    }
+    finish(&result->all, full);
 }

@@ -64,8 +64,8 @@ enum gi_status gi_compare_pieces(struct gi_compare_work *work, struct gi_err *er
 /* Fills a row of work->differs. */
 void gi_compare_mark(const struct gi_compare_work *work, int y);
 
-/* Fills work->differs, and samples, differing and max of the result and of its channels; mse and
- * psnr if they are asked. Errors: GI_E_MEMORY. */
+/* Fills work->differs, and adds to samples, differing, max and, unless it is NAN, the sum of
+ * squares in mse of the channels. Errors: GI_E_MEMORY. */
 enum gi_status gi_compare_differences(struct gi_comparison *result,
                                       const struct gi_compare_work *work, struct gi_err *err);
 /* Sets ssim and ms_ssim of the result and of its channels, those that are asked. Errors:

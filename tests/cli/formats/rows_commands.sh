@@ -1,7 +1,7 @@
 #!/bin/bash
 # Large images are converted and analysed in bands of rows: with the bytes and the messages of whole images, and with bounded memory.
 # --verbose says why an image needs more memory. Usage: rows_commands.sh GPUIMG
-# Sources: cli/run/imaging_rows* cli/run/file_rows* cli/inputs/tables*
+# Sources: cli/run/imaging_rows* cli/run/file_rows* cli/inputs/tables* cli/commands/compare_rows*
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 export GPUIMG_DEVICE=cpu
@@ -202,6 +202,58 @@ for memory in 4G 1M; do
 done
 check "the tables are the same" cmp 4G.csv 1M.csv
 check "the files are the same" diff -r 4G 1M
+
+# Two images are compared row by row: pairs A B [OPTION...] prints the numbers and messages of whole images. Sets `peak`, the memory in KiB, and `bands`.
+cat >peak.py <<'END'
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[2:], stdout=open("out", "w"), stderr=open("err", "w")).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(code if sys.argv[1] != str(code) else 0)
+END
+pairs() {
+    gpuimg compare "$@" >whole.out 2>whole.err
+    local status=$?
+    peak=$(GPUIMG_BAND_BYTES=40000 python3 peak.py $status "$GPUIMG" compare "$@") && pass || fail "compare $*: the exit status is not $status"
+    check "compare $*: the numbers" cmp whole.out out
+    check "compare $*: the messages" cmp whole.err err
+    bands=$(GPUIMG_BAND_BYTES=40000 gpuimg -v compare "$@" 2>&1 >/dev/null | grep -c 'in bands of')
+}
+gpuimg gaussian a.ppm g.ppm
+gpuimg gaussian b.pgm g16.png
+gpuimg convert g.ppm g.png
+gpuimg convert g.ppm g16.tif --depth 16
+gpuimg gaussian float.tif gfloat.tif
+gpuimg crop a.ppm part.ppm --size 301x210+0+0
+for pair in 'a.ppm g.ppm' 'a.png g.ppm' 'a.jpg p.jpg' 'a.jpg g.png' 'b.pgm g16.png' 'a.tif g16.tif' 'g16.tif a.tif' 'float.tif gfloat.tif' 'float.tif a.ppm' \
+    'c.pam c.png' 'c.pam a.ppm' 'a.ppm part.ppm' 'a.png cut.png' 'cut.jpg a.jpg' 'cut.tif a.tif' 'tag.tif tag.tif' 'tag.tif b.pgm' 'above.tif c.png' 'a.ppm none.ppm'; do
+    for options in '--metric mse,psnr' '--metric differing --tolerance 30' --quiet '--quiet --max-diff 4' '--metric psnr --json' '--metric mse --nodata 7' \
+        '--metric mse --visible' '--metric mse --gray' '--metric mse --ignore-region 9x9+3+3' '--metric ssim'; do
+        # shellcheck disable=SC2086
+        pairs $pair $options
+        want=1
+        [[ $options != *--visible && $options != *--nodata* && $options != *--ignore* && $options != *ssim ]] || want=0
+        [[ $pair != *[bt].pgm && $pair != *part* && $pair != *cut* && $pair != *none* && $pair != c.pam\ a* && $pair != *above* ]] || continue
+        check "compare $pair $options: in bands" test "$bands" = $want
+    done
+done
+pairs wide.pfm wide.pfm --metric mse,psnr
+for pair in 'a.ppm a.png' 'tag.tif above.tif'; do
+    # shellcheck disable=SC2086
+    pairs $pair --metric mse --junit /dev/null --diff whole.png
+done
+if ! sanitized; then
+    printf 'P6 4000 4000 255\n' >black.ppm
+    { cat black.ppm; head -c 40000000 /dev/zero; head -c 8000000 /dev/zero | tr '\0' '\7'; } >grey.ppm
+    truncate -s $((17 + 48000000)) black.ppm
+    pairs black.ppm grey.ppm --metric mse,psnr
+    check "the numbers of rows at the bottom" grep -Eq '^mse +8.16667 ' out
+    check "compare of 2 x 48 MB takes $peak KiB" test "$peak" -lt 40000
+    printf 'black.ppm\tgrey.ppm\na.ppm\tg.ppm\n' >pairs.txt
+    gpuimg compare --pairs pairs.txt --metric mse --table want.csv 2>/dev/null
+    peak=$(python3 peak.py 1 "$GPUIMG" compare --pairs pairs.txt --metric mse --table have.csv --memory 30M) && pass || fail 'compare --pairs'
+    check "compare --pairs --memory 30M takes $peak KiB" test "$peak" -lt 60000
+    check "compare --pairs in bands" cmp want.csv have.csv
+fi
 
 # Why an image takes more memory.
 why() { # why REASON ARGUMENT...
