@@ -25,7 +25,7 @@ enum gi_status gi_coded_decode(struct gi_queue *queue, struct gi_image *image,
                                struct gi_err *err)
 {
     const struct gi_jpeg_decode jpeg = {&coded->frame, coded->denominator};
-    const struct gi_png_decode png = {&coded->png};
+    const struct gi_png_decode png = {&coded->png, coded->idats, coded->nidats};
     return coded->is_png ? queue->k->png_decode(queue, image, scan, &png, err)
                          : queue->k->jpeg_decode(queue, image, scan, &jpeg, err);
 }

@@ -66,6 +66,11 @@ struct gi_png_frame {
     uint8_t palette[256][4]; /* red, green, blue, alpha */
 };
 
+/* An IDAT chunk of a PNG. The 4 bytes before its data are its type, those behind them its CRC. */
+struct gi_png_idat {
+    uint32_t at, nbytes; /* offset and length of its data */
+};
+
 /* Kinds of files that may stay coded, as bits. */
 enum gi_coded_kinds { GI_CODED_NONE = 0, GI_CODED_JPEG = 1, GI_CODED_PNG = 2, GI_CODED_ANY = 3 };
 
@@ -78,10 +83,13 @@ struct gi_coded {
     int denominator;
     /* The whole file as one row of GI_U8 in host memory. The scan_nbytes bytes from scan_at on are
      * the scan. JPEG: what follows the header of the scan, with stuffed zeros and restart markers,
-     * up to the marker EOI. PNG: the zlib stream of the pixels, which was copied behind the file if
-     * several IDAT chunks hold it. */
+     * up to the marker EOI. PNG: all IDAT chunks. */
     struct gi_image file;
     size_t scan_at, scan_nbytes;
+    /* The IDAT chunks of a PNG, by their offsets in the scan. The list is behind the file in the
+     * same memory. */
+    const struct gi_png_idat *idats;
+    uint32_t nidats;
     int layout; /* enum gi_layout: turns the decoded image upright, as EXIF's orientation says */
     struct gi_err warning; /* of reading the file; it holds if decoding succeeds */
 };

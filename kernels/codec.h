@@ -36,13 +36,17 @@ struct gi_jpeg_encode {
 void gi_jpeg_scan_free(struct gi_jpeg_scan *scan);
 
 /* png_decode: inflates a zlib stream of filtered rows (RFC 1950, RFC 1951) and undoes the filters
- * of PNG. `src` is the stream on the backend: GI_U8, one channel, one row. `result`, on the
- * backend, has the size and the type of the frame, and the channels of the frame, or 3 or 4 if
- * there is a palette, whose colours replace the indices. GI_E_UNSUPPORTED tells that imgio must
- * decode the file, because the stream is damaged, is too short or too long, has an index without
- * colour, or would take too long here; `result` is then undefined. Waits. */
+ * of PNG. `src`, on the backend, is GI_U8, one channel, one row: the chunks that hold the stream,
+ * or, if there is no list of chunks, the stream. `result`, on the backend, has the size and the
+ * type of the frame, and the channels of the frame, or 3 or 4 if there is a palette, whose colours
+ * replace the indices. GI_E_UNSUPPORTED tells that imgio must decode the file, because the stream
+ * is damaged, is too short or too long, has an index without colour, or would take too long here;
+ * `result` is then undefined. Waits. */
 struct gi_png_decode {
     const struct gi_png_frame *frame;
+    /* In host memory, with offsets in `src`, in ascending order. Each chunk is complete. */
+    const struct gi_png_idat *idats;
+    uint32_t nidats; /* 0: `src` is the stream */
 };
 
 /* png_encode: filters the rows of `src`, GI_U8 or GI_U16, in strips of spec->strip_rows rows, 1 or

@@ -256,7 +256,7 @@ static bool read_png(struct reader *r, struct gi_err *err)
     bool ordinary = is_ordinary(r, &r->frame);
     struct gi_png_stream stream;
     if (ordinary && gi_png_stays_coded(&stream, decode, r->at, &r->frame))
-        gi_decode_stay_coded(decode, gi_png_apart_nbytes(&stream));
+        gi_decode_stay_coded(decode, gi_png_list_nbytes(&stream));
     /* Checks the limits before png_read_update_info() is called, in which libpng allocates memory
      * for rows. */
     r->refused =

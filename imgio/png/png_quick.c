@@ -60,17 +60,6 @@ bool gi_png_find_stream(struct gi_png_stream *stream, const unsigned char *bytes
     return true;
 }
 
-void gi_png_copy_stream(unsigned char *to, const struct gi_png_stream *stream,
-                        const unsigned char *bytes)
-{
-    size_t length;
-    for (size_t at = stream->at; at < stream->after; at += CHUNK_FRAME + length) {
-        length = gi_big32(bytes + at);
-        memcpy(to, bytes + at + 8, length);
-        to += length;
-    }
-}
-
 bool gi_png_is_enough(const struct gi_png_stream *stream, size_t raw_nbytes)
 {
     return raw_nbytes / DEFLATE_RATIO_MAX <= stream->nbytes;
@@ -157,6 +146,18 @@ static bool inflate_into(struct gi_image *image, const unsigned char *stream, si
     return ok;
 }
 
+/* Copies the data of the chunks. */
+static void copy_stream(unsigned char *to, const struct gi_png_stream *stream,
+                        const unsigned char *bytes)
+{
+    size_t length;
+    for (size_t at = stream->at; at < stream->after; at += CHUNK_FRAME + length) {
+        length = gi_big32(bytes + at);
+        memcpy(to, bytes + at + 8, length);
+        to += length;
+    }
+}
+
 bool gi_png_quick(struct gi_image *image, const unsigned char *bytes, size_t nbytes, size_t at,
                   const struct gi_png_frame *frame)
 {
@@ -170,7 +171,7 @@ bool gi_png_quick(struct gi_image *image, const unsigned char *bytes, size_t nby
         return inflate_into(image, bytes + at, stream.nbytes, frame);
     unsigned char *gathered = malloc(stream.nbytes + 1);
     if (gathered)
-        gi_png_copy_stream(gathered, &stream, bytes);
+        copy_stream(gathered, &stream, bytes);
     bool ok = gathered && inflate_into(image, gathered, stream.nbytes, frame);
     free(gathered);
     return ok;

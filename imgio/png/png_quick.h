@@ -8,7 +8,7 @@
 struct gi_png_stream {
     size_t at, after; /* offsets of the first chunk, and of the chunk behind the last one */
     size_t nbytes;    /* of the data of all these chunks */
-    int nchunks;
+    size_t nchunks;
 };
 
 /* Finds the IDAT chunks, the first of which is at offset `at`. Returns false if a chunk from there
@@ -16,9 +16,6 @@ struct gi_png_stream {
  * read the file. */
 bool gi_png_find_stream(struct gi_png_stream *stream, const unsigned char *bytes, size_t nbytes,
                         size_t at);
-/* Copies the data of the chunks. */
-void gi_png_copy_stream(unsigned char *to, const struct gi_png_stream *stream,
-                        const unsigned char *bytes);
 /* Returns whether the data may be long enough to be inflated to raw_nbytes. */
 bool gi_png_is_enough(const struct gi_png_stream *stream, size_t raw_nbytes);
 /* Returns the number of bytes of the filtered rows, SIZE_MAX if they are too many. */

@@ -35,17 +35,20 @@ static void mend_sum(uint8_t *stream, size_t nbytes)
     free(raw);
 }
 
-/* Replaces the data of the IDAT chunks by a stream as long as they are. */
-static void put_stream(uint8_t *bytes, const uint8_t *stream, size_t nbytes)
+/* Mends the checksum of the stream that the IDAT chunks of the file hold. */
+static void mend_stream(uint8_t *bytes, const struct gi_coded *coded)
 {
-    for (size_t at = SIGNATURE, n; nbytes; at += n + HEAD + SUM) {
-        n = gi_big32(bytes + at);
-        if (memcmp(bytes + at + 4, "IDAT", 4) != 0)
-            continue;
-        memcpy(bytes + at + HEAD, stream, n);
-        stream += n;
-        nbytes -= n;
-    }
+    uint8_t *stream = malloc(coded->scan_nbytes), *data = bytes + coded->scan_at, *to = stream;
+    const struct gi_png_idat *idats = coded->idats;
+    if (!stream)
+        abort();
+    for (uint32_t i = 0; i < coded->nidats; to += idats[i++].nbytes)
+        memcpy(to, data + idats[i].at, idats[i].nbytes);
+    mend_sum(stream, (size_t)(to - stream));
+    to = stream;
+    for (uint32_t i = 0; i < coded->nidats; to += idats[i++].nbytes)
+        memcpy(data + idats[i].at, to, idats[i].nbytes);
+    free(stream);
 }
 
 /* Returns whether the file stays coded. */
@@ -68,9 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     memcpy(copy, bytes, nbytes);
     mend_crcs(copy, nbytes);
     if (try_file(copy, nbytes, &image)) {
-        const struct gi_image scan = gi_coded_scan(image.coded);
-        mend_sum(scan.data, (size_t)scan.width);
-        put_stream(copy, scan.data, (size_t)scan.width);
+        mend_stream(copy, image.coded);
         mend_crcs(copy, nbytes);
         try_file(copy, nbytes, &again);
     }

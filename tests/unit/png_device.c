@@ -52,7 +52,7 @@ void png_draw(struct gi_image *image, int kind, unsigned levels, uint64_t *seed)
 struct png_recipe png_random(bool palette, uint64_t *seed)
 {
     static const int flushes[] = {Z_NO_FLUSH, Z_NO_FLUSH, Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH};
-    static const size_t parts[] = {0, 0, 1, 100, 8192};
+    static const size_t parts[] = {0, 0, 8, 100, 8192};
     struct png_recipe recipe = {.filter = case_between(seed, 0, PNG_MIXED),
                                 .level = case_between(seed, 0, 9),
                                 .strategy = case_between(seed, Z_DEFAULT_STRATEGY, Z_FIXED),
@@ -198,6 +198,18 @@ struct bytes png_wrap(const struct gi_image *image, const struct bytes *stream,
         png_append(&file, "IDAT", stream->at + at, stream->n - at < part ? stream->n - at : part);
     png_append(&file, "IEND", "", 0);
     return file;
+}
+
+struct bytes png_stream(const struct gi_coded *coded)
+{
+    const struct gi_image scan = gi_coded_scan(coded);
+    struct bytes stream = {malloc((size_t)scan.width), 0};
+    for (uint32_t i = 0; i < coded->nidats; i++) {
+        const struct gi_png_idat *idat = &coded->idats[i];
+        memcpy(stream.at + stream.n, (uint8_t *)scan.data + idat->at, idat->nbytes);
+        stream.n += idat->nbytes;
+    }
+    return stream;
 }
 
 struct bytes png_make(const struct gi_image *image, const struct png_recipe *recipe, uint64_t *seed)

@@ -40,6 +40,9 @@ void png_mend_sum(const struct bytes *stream, size_t raw_nbytes);
 struct bytes png_wrap(const struct gi_image *image, const struct bytes *stream,
                       const struct png_recipe *recipe);
 
+/* Returns the stream of a file that stays coded. */
+struct bytes png_stream(const struct gi_coded *coded);
+
 /* Returns a PNG of the image. */
 struct bytes png_make(const struct gi_image *image, const struct png_recipe *recipe,
                       uint64_t *seed);

@@ -134,32 +134,61 @@ TEST(properties_are_those_of_the_decoded_image)
     }
 }
 
-/* The stream is in the file if it is in one piece, otherwise behind it. The file stays as it is. */
-TEST(streams_are_gathered)
+/* Tests that the scan is all IDAT chunks of the file, that they are listed, and that they hold the
+ * bytes of the only IDAT chunk of another file. The file stays as it is. */
+static void check_idats(const struct bytes *file, const struct bytes *whole, uint32_t nidats)
 {
-    static const size_t parts[] = {0, 1, 50, 1000000};
+    struct gi_image image;
+    assert_int_equal(coded_load(&image, file, 1, true, NULL), GI_OK);
+    const struct gi_coded *coded = image.coded;
+    struct gi_image scan = gi_coded_scan(coded);
+    struct bytes stream = png_stream(coded);
+    check_block(stream.at, stream.n, whole->at + HEADER + 8, whole->n - HEADER - 24);
+    check_block(scan.data, (size_t)scan.width, file->at + HEADER, file->n - HEADER - 12);
+    check_block(coded->file.data, (size_t)coded->file.width, file->at, file->n);
+    assert_int_equal(coded->nidats, nidats);
+    for (uint32_t i = 0; i < nidats; i++) {
+        const uint8_t *data = (uint8_t *)scan.data + coded->idats[i].at;
+        assert_memory_equal(data - 4, "IDAT", 4);
+        assert_int_equal(gi_big32(data - 8), coded->idats[i].nbytes);
+    }
+    gi_image_free(&image);
+    free(stream.at);
+}
+
+TEST(chunks_are_listed)
+{
+    static const size_t parts[] = {0, 8, 50, 51, 1000000};
     struct bytes whole = make(30, 20, 3, &usual);
-    struct gi_image first;
-    assert_int_equal(coded_load(&first, &whole, 1, true, NULL), GI_OK);
-    struct gi_image want = gi_coded_scan(first.coded);
-    for (int i = 0; i < 4; i++) {
+    uint32_t n = (uint32_t)whole.n - HEADER - 24;
+    for (int i = 0; i < 5; i++) {
         struct png_recipe recipe = usual;
-        struct gi_image image;
         recipe.part = parts[i];
+        uint32_t part = parts[i] && parts[i] < n ? (uint32_t)parts[i] : n;
         struct bytes file = make(30, 20, 3, &recipe);
-        if (i == 2) /* empty chunks */
+        if (i == 2) { /* empty chunks at both ends */
             insert(&file, insert(&file, HEADER, "IDAT", "", 0), "IDAT", "", 0);
-        assert_int_equal(coded_load(&image, &file, 1, true, NULL), GI_OK);
-        const struct gi_coded *coded = image.coded;
-        const struct gi_image scan = gi_coded_scan(coded);
-        bool behind = coded->scan_at >= file.n;
-        assert_int_equal(behind, i == 1 || i == 2);
-        check_block(scan.data, (size_t)scan.width, want.data, (size_t)want.width);
-        check_block(coded->file.data, (size_t)coded->file.width, file.at, file.n);
-        gi_image_free(&image);
+            insert(&file, file.n - 12, "IDAT", "", 0);
+        }
+        check_idats(&file, &whole, (n + part - 1) / part + (i == 2 ? 3 : 0));
         free(file.at);
     }
-    gi_image_free(&first);
+    free(whole.at);
+}
+
+/* Chunks may number 64, and one more per 8 bytes of the stream. */
+TEST(too_many_chunks_are_decoded)
+{
+    struct bytes file = make(30, 20, 3, &usual), whole = make(30, 20, 3, &usual);
+    size_t n = file.n - HEADER - 24;
+    for (size_t nidats = 1; nidats < 64 + n / 8; nidats++)
+        insert(&file, HEADER, "IDAT", "", 0);
+    check_idats(&file, &whole, (uint32_t)(64 + n / 8));
+    insert(&file, HEADER, "IDAT", "", 0);
+    assert_false(stays(&file, &strictly));
+    struct coded_counts counts = {0};
+    coded_check(&file, "too many chunks", 1, &counts);
+    free(file.at);
     free(whole.at);
 }
 
@@ -180,8 +209,9 @@ TEST(quick_palettes)
     for (int channels = 3; channels <= 4; channels++) {
         assert_int_equal(gi_image_alloc(&image, 30, 20, channels, GI_U8, NULL), GI_OK);
         for (frame.ncolors = largest; frame.ncolors <= largest + 1; frame.ncolors++)
-            assert_int_equal(gi_png_quick(&image, file.at, file.n, coded.coded->scan_at, &frame),
-                             frame.ncolors > largest);
+            assert_int_equal(
+                gi_png_quick(&image, file.at, file.n, coded.coded->scan_at + 8, &frame),
+                frame.ncolors > largest);
         for (int y = 0; y < 20; y++)
             for (int x = 0; x < 30; x++)
                 assert_memory_equal((uint8_t *)gi_row(&image, y) + x * channels,

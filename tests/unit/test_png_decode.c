@@ -23,6 +23,23 @@ static struct gi_image picture(int width, int height, int channels, enum gi_type
     return image;
 }
 
+/* Makes the source: the chunks, or in a third of the cases the stream alone. */
+static void draw_source(struct walk_case *c, struct gi_png_decode *decode,
+                        const struct gi_coded *coded)
+{
+    const struct gi_image scan = gi_coded_scan(coded);
+    const size_t nbytes = coded->nidats * sizeof *coded->idats;
+    struct bytes stream = png_stream(coded);
+    if (walk_between(c, 0, 2)) {
+        decode->idats = memcpy(walk_alloc(c, nbytes), coded->idats, nbytes);
+        decode->nidats = coded->nidats;
+        memcpy(walk_source(c, scan.width, 1, 1, GI_U8)->data, scan.data, (size_t)scan.width);
+    } else {
+        memcpy(walk_source(c, (int)stream.n, 1, 1, GI_U8)->data, stream.at, stream.n);
+    }
+    free(stream.at);
+}
+
 static void draw_decode(struct walk_case *c)
 {
     struct decode_spec *spec = WALK_SPEC(c, struct decode_spec);
@@ -36,8 +53,7 @@ static void draw_decode(struct walk_case *c)
     assert_int_equal(coded_load(&coded, &file, 1, true, NULL), GI_OK);
     assert_int_equal(coded_load(&want, &file, 1, false, NULL), GI_OK);
     assert_non_null(coded.coded);
-    const struct gi_image scan = gi_coded_scan(coded.coded);
-    memcpy(walk_source(c, scan.width, 1, 1, GI_U8)->data, scan.data, (size_t)scan.width);
+    draw_source(c, &spec->decode, coded.coded);
     spec->frame = coded.coded->png;
     c->inner_at = offsetof(struct decode_spec, decode.frame);
     c->inner_to = offsetof(struct decode_spec, frame);

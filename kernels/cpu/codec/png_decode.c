@@ -302,6 +302,20 @@ static bool fits(const struct gi_image *result, const struct gi_png_frame *frame
            (frame->ncolors ? channels == 3 || channels == 4 : channels == frame->channels);
 }
 
+/* Copies the data of the chunks. Returns the stream, or NULL if memory ran out. */
+static uint8_t *gather_stream(const struct gi_image *src, const struct gi_png_decode *spec,
+                              size_t *nbytes)
+{
+    const uint8_t *bytes = src->data;
+    uint8_t *stream = malloc((size_t)src->width);
+    *nbytes = 0;
+    for (uint32_t i = 0; i < spec->nidats && stream; i++) {
+        memcpy(stream + *nbytes, bytes + spec->idats[i].at, spec->idats[i].nbytes);
+        *nbytes += spec->idats[i].nbytes;
+    }
+    return stream;
+}
+
 static enum gi_status sequential(struct gi_queue *queue, struct gi_image *result,
                                  const struct gi_image *src, const struct gi_png_decode *spec,
                                  struct gi_err *err)
@@ -312,17 +326,19 @@ static enum gi_status sequential(struct gi_queue *queue, struct gi_image *result
         return gi_fail(err, GI_E_UNSUPPORTED, "png_decode: this kind of PNG is not decoded");
     struct inflater *s = calloc(1, sizeof *s);
     uint8_t *raw = malloc(row * (size_t)frame->height);
+    size_t nbytes = (size_t)src->width;
+    uint8_t *gathered = spec->nidats ? gather_stream(src, spec, &nbytes) : NULL;
     enum gi_status status = GI_OK;
-    if (!s || !raw) {
+    if (!s || !raw || (spec->nidats && !gathered)) {
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a PNG decoder");
     } else {
-        *s = (struct inflater){.at = src->data,
-                               .end = (const uint8_t *)src->data + src->width,
-                               .out = raw,
-                               .room = row * (size_t)frame->height};
+        const uint8_t *stream = gathered ? gathered : src->data;
+        *s = (struct inflater){
+            .at = stream, .end = stream + nbytes, .out = raw, .room = row * (size_t)frame->height};
         if (!inflate_all(s) || !put_rows(result, raw, frame))
             status = gi_fail(err, GI_E_UNSUPPORTED, "png_decode: this stream is not decoded");
     }
+    free(gathered);
     free(raw);
     free(s);
     return status;

@@ -1,6 +1,7 @@
-/* Decodes the pixels of PNGs: divides the stream (png_segments.cu), inflates it (png_inflate.cu,
- * png_expand.cu), finds the bytes that matches copy and undoes the filters (png_unfilter.cu), and
- * replaces indices by the colours of the palette. SPDX-License-Identifier: MIT */
+/* Decodes the pixels of PNGs: gathers the stream from its chunks (png_gather.cu), divides it
+ * (png_segments.cu), inflates it (png_inflate.cu, png_expand.cu), finds the bytes that matches copy
+ * and undoes the filters (png_unfilter.cu), and replaces indices by the colours of the palette.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/codec/png_decode.h"
 #include "kernels/cuda/codec/take.cuh"
 
@@ -14,9 +15,15 @@ enum {
     SIDE_BY_SIDE = 4,    /* segments that are read at the same time, at least */
 };
 
+/* Arrays on the device that are copied from the host. */
+struct uploads {
+    struct png_palette *palette;
+    struct png_idat *idats;
+};
+
 /* Divides the scratch memory from `base` on. If `base` is NULL, only counts. Returns its size. The
  * first *zeroed_nbytes bytes must be 0. */
-static size_t place(struct png_task *task, struct png_palette **palette, size_t *zeroed_nbytes,
+static size_t place(struct png_task *task, struct uploads *uploads, size_t *zeroed_nbytes,
                     char *base)
 {
     const size_t chunk_words = task->chunk_nbytes / 4;
@@ -25,7 +32,11 @@ static size_t place(struct png_task *task, struct png_palette **palette, size_t 
     task->stored = take<uint32_t>(base, &used, task->ngroups);
     task->starts = take<uint32_t>(base, &used, task->stream_nbytes / 4 + 1);
     *zeroed_nbytes = used;
-    *palette = take<struct png_palette>(base, &used, 1);
+    uploads->palette = take<struct png_palette>(base, &used, 1);
+    if (task->nidats) {
+        task->idats = uploads->idats = take<struct png_idat>(base, &used, task->nidats + 1);
+        task->words = take<uint32_t>(base, &used, task->stream_nbytes / 4 + 1);
+    }
     task->segments = take<struct png_segment>(base, &used, task->nblocks_most);
     task->links = take<struct png_link>(base, &used, task->nblocks_most);
     task->lengths = take<struct png_lengths>(base, &used, task->nblocks_most);
@@ -46,21 +57,34 @@ static uint32_t cost_most(uint32_t stream_nbytes, uint32_t raw_nbytes)
     return 1000 + stream_nbytes / 330 + raw_nbytes / 660;
 }
 
+/* Returns the length of the stream. */
+static size_t stream_nbytes(const struct gi_image *src, const struct gi_png_decode *spec)
+{
+    size_t nbytes = spec->nidats ? 0 : (size_t)src->width;
+    for (uint32_t i = 0; i < spec->nidats; i++)
+        nbytes += spec->idats[i].nbytes;
+    return nbytes;
+}
+
 /* Fills in the task except for its arrays. Returns false if the stream can't be decoded here. */
 static bool task_make(struct png_task *task, const struct gi_image *result,
-                      const struct gi_image *stream, const struct gi_png_frame *frame)
+                      const struct gi_image *src, const struct gi_png_decode *spec)
 {
+    const struct gi_png_frame *frame = spec->frame;
+    const size_t nbytes = stream_nbytes(src, spec);
     const size_t pixel_nbytes = (size_t)frame->channels * gi_type_nbytes(frame->type);
     const size_t row_nbytes = (size_t)frame->width * pixel_nbytes;
     const int channels = !frame->ncolors ? frame->channels : result->channels == 4 ? 4 : 3;
-    if (stream->width > STREAM_NBYTES_MAX || stream->width < 8 ||
+    if (nbytes > STREAM_NBYTES_MAX || nbytes < 8 ||
         row_nbytes + 1 > RAW_NBYTES_MAX / (size_t)frame->height || result->width != frame->width ||
         result->height != frame->height || result->channels != channels ||
         result->type != frame->type)
         return false;
     memset(task, 0, sizeof *task);
-    task->words = (const uint32_t *)stream->data;
-    task->stream_nbytes = (uint32_t)stream->width;
+    task->words = (const uint32_t *)src->data; /* if it is the stream */
+    task->src = (const uint8_t *)src->data;
+    task->nidats = spec->nidats;
+    task->stream_nbytes = (uint32_t)nbytes;
     task->row_nbytes = (uint32_t)row_nbytes;
     task->height = (uint32_t)frame->height;
     task->raw_nbytes = (task->row_nbytes + 1) * task->height;
@@ -82,14 +106,22 @@ static bool task_make(struct png_task *task, const struct gi_image *result,
     return true;
 }
 
-/* Decodes one image. `palette` and `state`, in pinned memory, are what is copied to and from the
- * device. Waits. */
+/* Memory that is copied to and from the device, pinned. */
+struct exchange {
+    struct png_palette palette;
+    struct png_state state;
+    struct png_idat idats[1]; /* nidats + 1 */
+};
+
+/* Decodes one image. Waits. */
 static enum gi_status decode(struct gi_cuda_queue *cu, struct png_task *task,
-                             const struct gi_image *result, const struct png_palette *palette,
-                             struct png_state *state, struct gi_err *err)
+                             const struct gi_image *result, struct exchange *exchange,
+                             struct gi_err *err)
 {
     char *scratch;
-    struct png_palette *there;
+    struct uploads there;
+    const struct png_palette *palette = &exchange->palette;
+    struct png_state *state = &exchange->state;
     size_t zeroed_nbytes, nbytes = place(task, &there, &zeroed_nbytes, NULL);
     enum gi_status made = gi_cuda_scratch(cu, (void **)&scratch, nbytes, err);
     if (made)
@@ -97,9 +129,16 @@ static enum gi_status decode(struct gi_cuda_queue *cu, struct png_task *task,
     place(task, &there, &zeroed_nbytes, scratch);
     GI_CUDA_TRY(cudaMemsetAsync(scratch, 0, zeroed_nbytes, cu->stream));
     if (palette->ncolors)
-        GI_CUDA_TRY(
-            cudaMemcpyAsync(there, palette, sizeof *palette, cudaMemcpyHostToDevice, cu->stream));
-    made = gi_cuda_png_search(cu, task, err);
+        GI_CUDA_TRY(cudaMemcpyAsync(there.palette, palette, sizeof *palette, cudaMemcpyHostToDevice,
+                                    cu->stream));
+    if (task->nidats) {
+        GI_CUDA_TRY(cudaMemcpyAsync(there.idats, exchange->idats,
+                                    (task->nidats + 1) * sizeof *there.idats,
+                                    cudaMemcpyHostToDevice, cu->stream));
+        made = gi_cuda_png_gather(cu, task, err);
+    }
+    if (!made)
+        made = gi_cuda_png_search(cu, task, err);
     if (!made)
         made = gi_cuda_png_inflate(cu, task, err);
     if (!made)
@@ -109,7 +148,7 @@ static enum gi_status decode(struct gi_cuda_queue *cu, struct png_task *task,
     if (!made)
         made = gi_cuda_png_resolve(cu, task, err);
     if (!made)
-        made = gi_cuda_png_unfilter(cu, task, result, palette->ncolors ? there : NULL, err);
+        made = gi_cuda_png_unfilter(cu, task, result, palette->ncolors ? there.palette : NULL, err);
     if (made)
         return made;
     GI_CUDA_TRY(
@@ -118,30 +157,39 @@ static enum gi_status decode(struct gi_cuda_queue *cu, struct png_task *task,
     return GI_OK;
 }
 
-/* Memory that is copied to and from the device, pinned. */
-struct exchange {
-    struct png_palette palette;
-    struct png_state state;
-};
+/* Fills in the palette and the list of chunks. */
+static void exchange_fill(struct exchange *exchange, const struct gi_png_decode *spec)
+{
+    const struct gi_png_frame *frame = spec->frame;
+    uint32_t first = 0;
+    memset(exchange, 0, sizeof *exchange);
+    exchange->palette.ncolors = (uint32_t)frame->ncolors;
+    for (int i = 0; i < frame->ncolors; i++)
+        for (int c = 0; c < 4; c++)
+            exchange->palette.colors[i] |= (uint32_t)frame->palette[i][c] << 8 * c;
+    for (uint32_t i = 0; i < spec->nidats; i++) {
+        exchange->idats[i] = {spec->idats[i].at, first};
+        first += spec->idats[i].nbytes;
+    }
+    exchange->idats[spec->nidats] = {0, first};
+}
 
 static enum gi_status subsequences(struct gi_queue *queue, struct gi_image *result,
-                                   const struct gi_image *stream, const struct gi_png_decode *spec,
+                                   const struct gi_image *src, const struct gi_png_decode *spec,
                                    struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     const struct gi_allocator *pinned = &cu->device->host_allocator;
     struct png_task task;
-    if (!gi_cuda_png_fits(cu) || !task_make(&task, result, stream, spec->frame))
+    if (!gi_cuda_png_fits(cu) || !task_make(&task, result, src, spec))
         return gi_fail(err, GI_E_UNSUPPORTED, "png_decode: this kind of PNG is not decoded");
-    struct exchange *exchange = (struct exchange *)pinned->alloc(pinned->self, sizeof *exchange);
+    const size_t nbytes = sizeof(struct exchange) + spec->nidats * sizeof(struct png_idat);
+    struct exchange *exchange =
+        (struct exchange *)pinned->alloc(pinned->self, gi_coded_room(nbytes));
     if (!exchange)
         return gi_fail(err, GI_E_MEMORY, "out of memory: pinned memory");
-    memset(exchange, 0, sizeof *exchange);
-    exchange->palette.ncolors = (uint32_t)spec->frame->ncolors;
-    for (int i = 0; i < spec->frame->ncolors; i++)
-        for (int c = 0; c < 4; c++)
-            exchange->palette.colors[i] |= (uint32_t)spec->frame->palette[i][c] << 8 * c;
-    enum gi_status made = decode(cu, &task, result, &exchange->palette, &exchange->state, err);
+    exchange_fill(exchange, spec);
+    enum gi_status made = decode(cu, &task, result, exchange, err);
     if (!made && (exchange->state.status || exchange->state.damaged))
         made = gi_fail(err, GI_E_UNSUPPORTED, "png_decode: %s",
                        exchange->state.status & PNG_TOO_SLOW ? "this stream takes too long"

@@ -59,6 +59,11 @@ struct png_window {
     uint32_t stored_at;
 };
 
+/* An IDAT chunk: the offset of its data in `src`, and in the stream. */
+struct png_idat {
+    uint32_t at, first;
+};
+
 /* The lengths of the Huffman codes of a block of the stream. */
 struct png_lengths {
     uint16_t nliterals, ndistances;
@@ -87,6 +92,10 @@ struct png_state {
 struct png_task {
     const uint32_t *words; /* the zlib stream, from a multiple of GI_CUDA_ALIGN on */
     uint32_t stream_nbytes;
+    /* If chunks hold the stream, they are in `src`, and `words` is memory for the stream. */
+    const uint8_t *src;
+    const struct png_idat *idats; /* nidats and an end */
+    uint32_t nidats;
     uint32_t raw_nbytes; /* of the filtered rows, with the byte before each that names its filter */
     uint32_t row_nbytes; /* of a row without this byte */
     uint32_t height;
@@ -126,6 +135,9 @@ struct png_palette {
 
 /* Returns whether the GPU has enough shared memory, which is 80 KiB. */
 bool gi_cuda_png_fits(const struct gi_cuda_queue *cu);
+/* Copies the data of the chunks to where the stream is read. */
+enum gi_status gi_cuda_png_gather(struct gi_cuda_queue *cu, const struct png_task *task,
+                                  struct gi_err *err);
 /* Finds the segments of the stream. */
 enum gi_status gi_cuda_png_search(struct gi_cuda_queue *cu, const struct png_task *task,
                                   struct gi_err *err);
