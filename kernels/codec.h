@@ -40,8 +40,8 @@ void gi_jpeg_scan_free(struct gi_jpeg_scan *scan);
  * or, if there is no list of chunks, the stream. `result`, on the backend, has the size and the
  * type of the frame, and the channels of the frame, or 3 or 4 if there is a palette, whose colours
  * replace the indices. GI_E_UNSUPPORTED tells that imgio must decode the file, because the stream
- * is damaged, is too short or too long, has an index without colour, or would take too long here;
- * `result` is then undefined. Waits. */
+ * is damaged, is too short or too long, has an index without colour, or would take too long here,
+ * or because the CRC of a chunk is wrong; `result` is then undefined. Waits. */
 struct gi_png_decode {
     const struct gi_png_frame *frame;
     /* In host memory, with offsets in `src`, in ascending order. Each chunk is complete. */

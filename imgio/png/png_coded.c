@@ -20,8 +20,8 @@ bool gi_png_stays_coded(struct gi_png_stream *stream, const struct gi_decode *de
 {
     size_t raw_nbytes = gi_png_raw_nbytes(frame);
     return gi_decode_wants_coded(decode, GI_CODED_PNG) && raw_nbytes <= RAW_NBYTES_MAX &&
-           gi_png_find_stream(stream, decode->bytes, decode->nbytes, at - HEAD) && stream->nbytes &&
-           gi_png_is_enough(stream, raw_nbytes) &&
+           gi_png_find_stream(stream, decode->bytes, decode->nbytes, at - HEAD, false) &&
+           stream->nbytes && gi_png_is_enough(stream, raw_nbytes) &&
            stream->nchunks <= IDATS_FEW + stream->nbytes / IDAT_NBYTES;
 }
 

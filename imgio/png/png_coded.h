@@ -8,8 +8,8 @@
 
 /* Returns whether the caller wants the image to stay coded, and the file is one that png_decode
  * takes (kernels/codec.h): its pixels are as `frame` says, and nothing is unusual in the chunks
- * from the first IDAT chunk on, whose data begin at offset `at`. Then sets *stream. Must be called
- * before gi_decode_alloc(). */
+ * from the first IDAT chunk on, whose data begin at offset `at`. The CRCs of IDAT chunks are left
+ * to png_decode. Then sets *stream. Must be called before gi_decode_alloc(). */
 bool gi_png_stays_coded(struct gi_png_stream *stream, const struct gi_decode *decode, size_t at,
                         const struct gi_png_frame *frame);
 

@@ -17,17 +17,19 @@ enum {
     DEFLATE_RATIO_MAX = 1032, /* maximum ratio of DEFLATE (RFC 1951: 258 bytes from two bits) */
 };
 
-/* Returns whether the chunk at `at` is complete and has the right checksum. Sets *length to the
- * length of the chunk's data. */
-static bool check_chunk(const unsigned char *bytes, size_t nbytes, size_t at, size_t *length)
+/* Returns whether the chunk at `at` is complete. Sets *length to the length of its data. */
+static bool is_complete(const unsigned char *bytes, size_t nbytes, size_t at, size_t *length)
 {
     if (nbytes - at < CHUNK_FRAME)
         return false;
     *length = gi_big32(bytes + at);
-    if (*length > nbytes - at - CHUNK_FRAME)
-        return false;
-    uint32_t crc = libdeflate_crc32(0, bytes + at + 4, *length + 4);
-    return crc == gi_big32(bytes + at + 8 + *length);
+    return *length <= nbytes - at - CHUNK_FRAME;
+}
+
+/* Returns whether the checksum of a chunk, of whose data the length is given, is right. */
+static bool has_checksum(const unsigned char *chunk, size_t length)
+{
+    return libdeflate_crc32(0, chunk + 4, length + 4) == gi_big32(chunk + 8 + length);
 }
 
 /* Returns true for text and time chunks, which often follow the pixels and are not needed. */
@@ -38,18 +40,19 @@ static bool is_note(const unsigned char *type)
 }
 
 bool gi_png_find_stream(struct gi_png_stream *stream, const unsigned char *bytes, size_t nbytes,
-                        size_t at)
+                        size_t at, bool checks_pixels)
 {
     size_t length;
     bool pixels = true, end = false;
     *stream = (struct gi_png_stream){.at = at, .after = at};
     for (; !end; at += CHUNK_FRAME + length) {
-        if (!check_chunk(bytes, nbytes, at, &length))
+        if (!is_complete(bytes, nbytes, at, &length))
             return false;
         const unsigned char *type = bytes + at + 4;
         pixels = pixels && memcmp(type, "IDAT", 4) == 0;
         end = memcmp(type, "IEND", 4) == 0;
-        if ((!pixels && !end && !is_note(type)) || (end && length))
+        if ((!pixels && !end && !is_note(type)) || (end && length) ||
+            ((!pixels || checks_pixels) && !has_checksum(bytes + at, length)))
             return false;
         if (pixels) {
             stream->nbytes += length;
@@ -164,7 +167,7 @@ bool gi_png_quick(struct gi_image *image, const unsigned char *bytes, size_t nby
     struct gi_png_stream stream;
     size_t raw_nbytes = gi_png_raw_nbytes(frame);
     /* If a file is too short for its pixels, it is refused before memory is allocated. */
-    if (raw_nbytes > RAW_NBYTES_MAX || !gi_png_find_stream(&stream, bytes, nbytes, at - 8) ||
+    if (raw_nbytes > RAW_NBYTES_MAX || !gi_png_find_stream(&stream, bytes, nbytes, at - 8, true) ||
         !gi_png_is_enough(&stream, raw_nbytes))
         return false;
     if (stream.nchunks == 1)

@@ -13,9 +13,10 @@ struct gi_png_stream {
 
 /* Finds the IDAT chunks, the first of which is at offset `at`. Returns false if a chunk from there
  * to IEND is damaged, or if chunks other than text and time follow the pixels. libpng must then
- * read the file. */
+ * read the file. The checksums of IDAT chunks are compared only if `checks_pixels`; otherwise
+ * the data of these chunks are not read. */
 bool gi_png_find_stream(struct gi_png_stream *stream, const unsigned char *bytes, size_t nbytes,
-                        size_t at);
+                        size_t at, bool checks_pixels);
 /* Returns whether the data may be long enough to be inflated to raw_nbytes. */
 bool gi_png_is_enough(const struct gi_png_stream *stream, size_t raw_nbytes);
 /* Returns the number of bytes of the filtered rows, SIZE_MAX if they are too many. */

@@ -1,12 +1,14 @@
 /* PNGs whose stream is divided into IDAT chunks in unusual ways: png_decode gives the samples of
- * imgio for chunks of any length, also empty ones, and files that are cut get imgio's status and
- * message.
- * Sources: codec imgio/png/png_coded.c
+ * imgio for chunks of any length, also empty ones, and refuses a file if any of their CRCs is
+ * wrong. Files that are cut get imgio's status and message. Sources: codec imgio/png/png_coded.c
  * SPDX-License-Identifier: MIT */
 #include "png_device.h"
 
+#include "imgio/integer.h"
+
 enum {
     HEADER = 8 + 25, /* signature and IHDR */
+    CHUNK = 12,      /* length, type and checksum of a chunk */
     REST = -1,       /* length of a chunk: up to those behind it */
     LENGTHS = 7,
 };
@@ -135,6 +137,37 @@ TEST(random_divisions)
         free(file.at);
         picture_free(&p);
     }
+}
+
+/* Finds IDAT chunk number i of a file. Returns the offset of its length. */
+static size_t chunk_at(const struct bytes *file, int i)
+{
+    size_t at = HEADER;
+    while (i--)
+        at += CHUNK + gi_big32(file->at + at);
+    return at;
+}
+
+/* A changed CRC, and changed data, are found in every chunk, whatever its length. */
+TEST(wrong_checksums)
+{
+    static const int lengths[LENGTHS] = {1, 0, 3, REST, 500, 0, 2};
+    struct picture p = draw(200, 150, 6);
+    struct bytes file = divide(&p, lengths, LENGTHS);
+    check(&file, "right checksums", true);
+    for (int i = 0; i < LENGTHS; i++) {
+        size_t at = chunk_at(&file, i), n = gi_big32(file.at + at);
+        for (size_t byte = 0; byte < n + 4; byte += byte + 40 < n ? n / 40 : 1) {
+            char name[64];
+            snprintf(name, sizeof name, "chunk %d, byte %zu", i, byte);
+            file.at[at + 8 + byte] ^= 1 << byte % 8;
+            check(&file, name, false);
+            file.at[at + 8 + byte] ^= 1 << byte % 8;
+        }
+    }
+    check(&file, "right checksums again", true);
+    free(file.at);
+    picture_free(&p);
 }
 
 /* Without their end, files don't stay coded. */

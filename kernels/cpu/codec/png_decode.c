@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/codec.h"
+#include "kernels/crc32.h"
 
 enum {
     BITS_MAX = 15,  /* length of a code */
@@ -302,17 +303,35 @@ static bool fits(const struct gi_image *result, const struct gi_png_frame *frame
            (frame->ncolors ? channels == 3 || channels == 4 : channels == frame->channels);
 }
 
-/* Copies the data of the chunks. Returns the stream, or NULL if memory ran out. */
+/* Copies the data of a chunk. Returns whether its CRC is right. */
+static bool copy_idat(uint8_t *to, const uint8_t *data, size_t n,
+                      const struct gi_crc32_tables *tables)
+{
+    const uint8_t *sum = data + n;
+    uint32_t remainder = 0;
+    for (size_t i = 0; i < n; i++)
+        remainder = gi_crc32_byte(tables, remainder, to[i] = data[i]);
+    return gi_crc32_of_idat(remainder, (uint32_t)n) ==
+           ((uint32_t)sum[0] << 24 | (uint32_t)sum[1] << 16 | (uint32_t)sum[2] << 8 | sum[3]);
+}
+
+/* Copies the data of the chunks. Returns the stream, or NULL if memory ran out. *nbytes is 0 if a
+ * CRC is wrong. */
 static uint8_t *gather_stream(const struct gi_image *src, const struct gi_png_decode *spec,
                               size_t *nbytes)
 {
     const uint8_t *bytes = src->data;
     uint8_t *stream = malloc((size_t)src->width);
+    struct gi_crc32_tables tables;
+    bool good = true;
+    gi_crc32_fill(&tables, 0, 1);
     *nbytes = 0;
-    for (uint32_t i = 0; i < spec->nidats && stream; i++) {
-        memcpy(stream + *nbytes, bytes + spec->idats[i].at, spec->idats[i].nbytes);
-        *nbytes += spec->idats[i].nbytes;
+    for (uint32_t i = 0; i < spec->nidats && stream && good; i++) {
+        const struct gi_png_idat *idat = &spec->idats[i];
+        good = copy_idat(stream + *nbytes, bytes + idat->at, idat->nbytes, &tables);
+        *nbytes += idat->nbytes;
     }
+    *nbytes = good ? *nbytes : 0;
     return stream;
 }
 

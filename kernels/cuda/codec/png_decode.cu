@@ -31,6 +31,7 @@ static size_t place(struct png_task *task, struct uploads *uploads, size_t *zero
     task->state = take<struct png_state>(base, &used, 1);
     task->stored = take<uint32_t>(base, &used, task->ngroups);
     task->starts = take<uint32_t>(base, &used, task->stream_nbytes / 4 + 1);
+    task->remainders = take<uint32_t>(base, &used, task->nidats);
     *zeroed_nbytes = used;
     uploads->palette = take<struct png_palette>(base, &used, 1);
     if (task->nidats) {

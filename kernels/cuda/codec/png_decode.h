@@ -96,6 +96,7 @@ struct png_task {
     const uint8_t *src;
     const struct png_idat *idats; /* nidats and an end */
     uint32_t nidats;
+    uint32_t *remainders; /* of the data of each chunk (kernels/crc32.h), 0 at first */
     uint32_t raw_nbytes; /* of the filtered rows, with the byte before each that names its filter */
     uint32_t row_nbytes; /* of a row without this byte */
     uint32_t height;
@@ -135,7 +136,7 @@ struct png_palette {
 
 /* Returns whether the GPU has enough shared memory, which is 80 KiB. */
 bool gi_cuda_png_fits(const struct gi_cuda_queue *cu);
-/* Copies the data of the chunks to where the stream is read. */
+/* Copies the data of the chunks to where the stream is read, and checks their CRCs. */
 enum gi_status gi_cuda_png_gather(struct gi_cuda_queue *cu, const struct png_task *task,
                                   struct gi_err *err);
 /* Finds the segments of the stream. */

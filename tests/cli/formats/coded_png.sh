@@ -78,6 +78,14 @@ save("surplus", 60, 40, 8, 0, smooth(60), rows=41)
 save("hidden", 60, 40, 8, 0, smooth(60), exif[:-1] + b"x", rows=41)
 save("short", 60, 40, 8, 0, smooth(60), rows=39)
 save("filter", 60, 40, 8, 0, smooth(60), filters=(0, 5))
+# A wrong checksum of the first, the middle or the last IDAT chunk, and one beside that of a text, which is a warning.
+for name, number, before in (("crc0", 0, b""), ("crc1", 1, b""), ("crc2", 2, b""), ("crc3", 1, chunk(b"tEXt", b"Title\0x")[:-1] + b"?")):
+    save(name, 60, 40, 8, 2, smooth(180), before, parts=3)
+    data = bytearray(open(name + ".png", "rb").read())
+    at = -1
+    for _ in range(number + 1): at = data.index(b"IDAT", at + 1)
+    data[at + 4 + struct.unpack(">I", data[at - 4:at])[0]] ^= 1
+    open(name + ".png", "wb").write(data)
 END
 
 files=(gray gray-alpha rgb rgba gray16 rgba16 palette palette-alpha turned text)
@@ -131,10 +139,16 @@ for way in plain forced; do
     expect 0 $way invert hidden.png hidden-out.png
     check "surplus data after another warning, $way" grep -qx 'gpuimg: warning: invert: hidden-out.png: not read: surplus image data' err
 done
-for file in short filter; do
+for file in short filter crc0 crc1 crc2 crc3; do
     same_failure gaussian "$file.png" made.png --sigma 1
     same_failure stats "$file.png"
 done
+same_failure gaussian crc1.png made.png --sigma 1 --strict
+check "a wrong checksum is named" grep -q 'IDAT: CRC error' err
+expect 0 plain gaussian crc2.png plain.png --sigma 1 --allow-partial
+check "a wrong checksum is a warning of partial images" grep -q 'IDAT: CRC error' err
+expect 2 forced gaussian crc2.png out.png --sigma 1 --allow-partial
+left "a wrong checksum with --allow-partial"
 cp rgb.png cut.png
 truncate -s -40 cut.png
 same_failure gaussian cut.png made.png --sigma 1
@@ -149,7 +163,7 @@ check "two images" test "$(sed s/out.png/plain.png/ err)" = "$message"
 expect 0 bash -c "GPUIMG_WAY=png_decode:sequential '$GPUIMG' gaussian - piped.png --sigma 2 --device cpu <rgb.png"
 plain gaussian rgb.png plain.png --sigma 2
 check "standard input" cmp plain.png piped.png
-all=(gray.png rgb.png rgba16.png palette.png turned.png short.png over.png key.png)
+all=(gray.png rgb.png rgba16.png palette.png turned.png short.png over.png key.png crc0.png crc1.png crc2.png crc3.png)
 expect 1 plain gaussian "${all[@]}" --sigma 2 --out-dir plain
 mv err plain.err
 expect 1 forced gaussian "${all[@]}" --sigma 2 --out-dir forced
