@@ -74,6 +74,9 @@ struct gi_png_idat {
 /* Kinds of files that may stay coded, as bits. */
 enum gi_coded_kinds { GI_CODED_NONE = 0, GI_CODED_JPEG = 1, GI_CODED_PNG = 2, GI_CODED_ANY = 3 };
 
+/* Maximum bytes of a file that stays coded, so that positions of bits fit in 32 bits. */
+enum { GI_CODED_FILE_NBYTES = 1 << 28 };
+
 /* A JPEG or PNG file that is not decoded yet. */
 struct gi_coded {
     bool is_png;

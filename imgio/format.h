@@ -13,6 +13,8 @@
 struct gi_decode {
     const unsigned char *bytes;
     size_t nbytes;
+    struct gi_source
+        *source; /* owner of the bytes, from which a coded image may take them; or NULL */
     const struct gi_load_options *options;
     struct gi_image *image;       /* made by the decoder (gi_decode_alloc) */
     struct gi_metadata *metadata; /* never NULL here */
@@ -23,6 +25,7 @@ struct gi_decode {
     struct gi_rounding rounding; /* of samples that the decoder reads as 32-bit floats */
     bool coded; /* set by a decoder whose image stays coded: gi_decode_alloc() then only checks */
     size_t coded_nbytes; /* with `coded`: of the copy of the file; 0: there is none */
+    size_t kept_nbytes;  /* with `coded`: of the file, and of data that are kept behind it */
     bool followed;       /* another file of an image is behind this one (gi_decode_add_rest()) */
     bool profile_used;   /* the ICC profile converted inks, and is not kept */
     int shrink;          /* factor by which the decoder reduces each side; 0 means 1 */
@@ -69,10 +72,10 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
 /* Returns whether the caller wants an image of this kind to stay coded, and its file is small
  * enough. */
 bool gi_decode_wants_coded(const struct gi_decode *decode, enum gi_coded_kinds kind);
-/* Called before gi_decode_alloc() if the image stays coded: there will be a copy of the file,
+/* Called before gi_decode_alloc() if the image stays coded: it will keep the file, or a copy of it,
  * behind which there is memory for `more` bytes. */
 void gi_decode_stay_coded(struct gi_decode *decode, size_t more);
-/* After gi_decode_alloc(), sets decode->image->coded to *coded with that copy. Errors:
+/* After gi_decode_alloc(), sets decode->image->coded to *coded with that file. Errors:
  * GI_E_MEMORY. */
 enum gi_status gi_decode_keep_coded(const struct gi_decode *decode, const struct gi_coded *coded,
                                     struct gi_err *err);
@@ -156,6 +159,7 @@ struct gi_format {
     /* Large files are mapped and not read into a buffer, because they contain the samples as they
      * are. The decoder reads lengths and offsets once, as files may change meanwhile. */
     bool raw;
+    bool coded; /* images may stay coded (imgio/coded.h) */
     /* Lists the parts of the file that `decode` does not use (gi_decode_add_part()), and texts.
      * Called after `decode`, also if only the header was asked for. Lengths and offsets in the file
      * may be anything. NULL if `decode` lists them. */

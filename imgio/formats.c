@@ -217,7 +217,9 @@ enum gi_source_way gi_format_way(const unsigned char *bytes, size_t nbytes, bool
     const struct gi_format *format = probe(bytes, nbytes);
     if (!format)
         return GI_SOURCE_STOP;
-    return format->raw || header_only ? GI_SOURCE_MAP : GI_SOURCE_READ;
+    return format->raw || header_only ? GI_SOURCE_MAP
+           : format->coded            ? GI_SOURCE_KEEP
+                                      : GI_SOURCE_READ;
 }
 
 static enum gi_status fail_unknown(const unsigned char *bytes, size_t nbytes, struct gi_err *err)
@@ -374,17 +376,19 @@ static enum gi_status treat_nodata(struct gi_decode *decode, struct gi_err *err)
                : gi_nodata_hide(image, &info->nodata, err);
 }
 
-enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metadata,
-                              struct gi_file_info *info, const void *bytes, size_t nbytes,
-                              const char *name, const struct gi_load_options *options,
-                              struct gi_err *warning, struct gi_err *err)
+/* Does gi_load_memory() for the bytes of a source, which the image may keep. */
+static enum gi_status load_source(struct gi_image *image, struct gi_metadata *metadata,
+                                  struct gi_file_info *info, struct gi_source *source,
+                                  const char *name, const struct gi_load_options *options,
+                                  struct gi_err *warning, struct gi_err *err)
 {
     struct gi_metadata own_metadata = {0};
     struct gi_file_info own_info = {0};
     struct gi_err own_warning = {0};
     struct gi_decode decode = {
-        .bytes = bytes,
-        .nbytes = nbytes,
+        .bytes = source->bytes,
+        .nbytes = source->nbytes,
+        .source = source,
         .options = options,
         .image = image,
         .metadata = &own_metadata,
@@ -419,6 +423,15 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     if (metadata)
         *metadata = own_metadata;
     return status;
+}
+
+enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metadata,
+                              struct gi_file_info *info, const void *bytes, size_t nbytes,
+                              const char *name, const struct gi_load_options *options,
+                              struct gi_err *warning, struct gi_err *err)
+{
+    struct gi_source source = {.bytes = bytes, .nbytes = nbytes, .guard = -1};
+    return load_source(image, metadata, info, &source, name, options, warning, err);
 }
 
 enum gi_status gi_source_open_image(struct gi_source *source, struct gi_load_options *options,
@@ -462,8 +475,7 @@ enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
         gi_err_prefix(err, "%s", name);
         return status;
     }
-    status = gi_load_memory(image, metadata, info, source.bytes, source.nbytes, name, &which,
-                            warning, err);
+    status = load_source(image, metadata, info, &source, name, &which, warning, err);
     /* A file that changed may look damaged, so this is the reason to tell. */
     enum gi_status closed = gi_source_close(&source, status == GI_E_FORMAT || !status ? err : NULL);
     if (!closed || (status && status != GI_E_FORMAT))

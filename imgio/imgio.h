@@ -34,7 +34,7 @@ struct gi_shape_listener {
      * samples. The image is that rectangle, its `shrunk` has the factor 1, and damage elsewhere is
      * not noticed. Other formats never ask. NULL if all samples are needed. */
     bool (*window)(void *arg, const struct gi_image *picture, struct gi_window *window);
-    /* Before `tell`, gets the bytes of the copy of a file that stays coded. May be NULL. */
+    /* Before `tell`, gets the bytes of memory for a file that stays coded. May be NULL. */
     void (*coded)(void *arg, size_t nbytes);
 };
 
@@ -82,8 +82,8 @@ struct gi_load_options {
     const char *nodata;
     bool find_nodata; /* only finds the value, which is given if there are such pixels */
     /* Kinds of files that are not decoded if the primitives jpeg_decode and png_decode take them
-     * (kernels/codec.h): `data` of the image stays NULL, and `coded` holds the file, with a copy of
-     * its bytes from `allocator`. Damage in the scan is not noticed. Files that need more than that
+     * (kernels/codec.h): `data` of the image stays NULL, and `coded` holds the file in
+     * memory of `allocator`. Damage in the scan is not noticed. Files that need more than that
      * (linear light, --allow-partial) and all other files are decoded. */
     enum gi_coded_kinds coded;
     /* Takes the rows of the image, which gets no samples, as they are decoded from top to bottom.

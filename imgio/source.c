@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "imgio/coded.h"
 #include "imgio/small.h"
 
 enum {
@@ -98,7 +99,8 @@ static bool map_file(struct gi_source *source, int fd, const struct stat *st)
         return false;
     }
     madvise(bytes, nbytes, MADV_SEQUENTIAL);
-    *source = (struct gi_source){bytes, nbytes, guard, own, st->st_mtim};
+    *source = (struct gi_source){
+        .bytes = bytes, .nbytes = nbytes, .guard = guard, .fd = own, .changed = st->st_mtim};
     return true;
 }
 
@@ -120,26 +122,52 @@ static enum gi_status too_long(const struct gi_limits *limits, struct gi_err *er
                    (unsigned long long)limits->max_bytes);
 }
 
+static void free_buffer(const struct gi_source *source)
+{
+    void *buffer = (void *)(uintptr_t)source->bytes;
+    if (source->allocator)
+        source->allocator->free(source->allocator->self, buffer);
+    else
+        free(buffer);
+}
+
+/* Makes a source with a buffer for `nbytes` bytes, in memory of the allocator if there is any left.
+ * A list of the chunks of a PNG has room behind the file if they have 2 KiB or more. */
+static bool make_buffer(struct gi_source *source, size_t nbytes,
+                        const struct gi_allocator *allocator)
+{
+    size_t room = gi_coded_room(nbytes + nbytes / 256);
+    void *buffer = allocator ? allocator->alloc(allocator->self, room) : NULL;
+    *source = (struct gi_source){.bytes = buffer, .guard = -1};
+    if (buffer) {
+        source->allocator = allocator;
+        source->room = room;
+    } else {
+        source->bytes = malloc(nbytes);
+    }
+    return source->bytes;
+}
+
 /* Reads the `nbytes` bytes from position `at` of a file on. Its position stays, so that standard
- * input can be read again. */
+ * input can be read again. `allocator` may be NULL. */
 static enum gi_status read_file(struct gi_source *source, int fd, off_t at, size_t nbytes,
-                                struct gi_err *err)
+                                const struct gi_allocator *allocator, struct gi_err *err)
 {
     /* One byte more than expected shows that the file grows. */
     size_t used = 0, room = nbytes + 1;
-    unsigned char *buffer = malloc(room);
-    if (!buffer)
+    if (!make_buffer(source, room, allocator))
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of input", room);
+    unsigned char *buffer = (unsigned char *)(uintptr_t)source->bytes;
     for (ssize_t n = 1; n && used < room;) {
         n = pread(fd, buffer + used, room - used, at + (off_t)used);
         if (n < 0 && errno != EINTR) {
             int why = errno;
-            free(buffer);
+            free_buffer(source);
             return gi_fail(err, gi_status_of_errno(why), "%s", strerror(why));
         }
         used += n > 0 ? (size_t)n : 0;
     }
-    *source = (struct gi_source){.bytes = buffer, .nbytes = used, .guard = -1};
+    source->nbytes = used;
     return GI_OK;
 }
 
@@ -219,9 +247,11 @@ static enum gi_status open_sized(struct gi_source *source, int fd, off_t at, con
         return GI_OK;
     if ((uint64_t)st->st_size > options->limits.max_bytes)
         return too_long(&options->limits, err);
-    enum gi_status status = read_file(source, fd, at, (size_t)st->st_size, err);
+    bool keeps = way == GI_SOURCE_KEEP && options->coded && st->st_size <= GI_CODED_FILE_NBYTES;
+    enum gi_status status =
+        read_file(source, fd, at, (size_t)st->st_size, keeps ? options->allocator : NULL, err);
     if (!status && (status = check_unchanged(fd, (size_t)st->st_size, &st->st_mtim, err)))
-        free((void *)source->bytes);
+        free_buffer(source);
     return status;
 }
 
@@ -240,7 +270,7 @@ static enum gi_status open_fd(struct gi_source *source, int fd,
                                     : read_pipe(source, fd, &options->limits, choose, err);
     if (status || source->nbytes)
         return status;
-    free((void *)source->bytes);
+    free_buffer(source);
     return gi_fail(err, GI_E_FORMAT, "is empty, want an image");
 }
 
@@ -364,7 +394,7 @@ void gi_source_forget(const unsigned char *bytes, size_t nbytes)
 enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err)
 {
     if (source->guard < 0) {
-        free((void *)source->bytes);
+        free_buffer(source);
         return GI_OK;
     }
     struct guard *guard = &guards[source->guard];

@@ -11,6 +11,9 @@
 enum gi_source_way {
     /* In a buffer, which does not change if the file does. */
     GI_SOURCE_READ,
+    /* The same for a file that may stay coded: if the options ask for coded images, the buffer is
+     * memory of options->allocator, which the image may keep. */
+    GI_SOURCE_KEEP,
     /* Mapped, if the file is large. Whoever may write to the file changes the mapping, so a decoder
      * reads lengths, counts and offsets once, into its own memory. */
     GI_SOURCE_MAP,
@@ -27,8 +30,10 @@ struct gi_source {
     const unsigned char *bytes; /* owned here, valid until gi_source_close() */
     size_t nbytes;              /* 1 or more */
     int guard;                  /* number of the guard of the mapping; -1 if `bytes` is a buffer */
-    int fd;                     /* of the mapped file */
-    struct timespec changed;    /* when the mapped file was last changed before it was opened */
+    const struct gi_allocator *allocator; /* of the buffer, with `room` bytes; NULL: malloc() */
+    size_t room;
+    int fd;                  /* of the mapped file */
+    struct timespec changed; /* when the mapped file was last changed before it was opened */
 };
 
 /* Reads the file at `path`, where "-" is standard input. A buffer may have up to limits->max_bytes.

@@ -216,6 +216,7 @@ const struct gi_format gi_format_jpeg = {
              .quality = true},
     .probe = probe_jpeg,
     .decode = decode_jpeg,
+    .coded = true,
     .encode = gi_jpeg_encode,
     .by_rows = true,
     GI_HOLDS_GRAY_AND_RGB,

@@ -398,6 +398,7 @@ const struct gi_format gi_format_png = {
     .probe = probe_png,
     .decode = decode_png,
     .encode = gi_png_encode,
+    .coded = true,
     .by_rows = true,
     .one_bit = true,
     GI_HOLDS_GRAY_AND_RGB,
