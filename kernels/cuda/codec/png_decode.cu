@@ -26,10 +26,10 @@ struct uploads {
 static size_t place(struct png_task *task, struct uploads *uploads, size_t *zeroed_nbytes,
                     char *base)
 {
-    const size_t chunk_words = task->chunk_nbytes / 4;
+    const size_t nplanes = (size_t)task->ngroups * task->pixel_nbytes; /* of all groups */
     size_t used = 0;
     task->state = take<struct png_state>(base, &used, 1);
-    task->stored = take<uint32_t>(base, &used, task->ngroups);
+    task->edges = take<unsigned long long>(base, &used, nplanes * task->nwords);
     task->starts = take<uint32_t>(base, &used, task->stream_nbytes / 4 + 1);
     task->remainders = take<uint32_t>(base, &used, task->nidats);
     *zeroed_nbytes = used;
@@ -45,9 +45,7 @@ static size_t place(struct png_task *task, struct uploads *uploads, size_t *zero
     task->subs = take<struct png_sub>(base, &used, task->nsubs_most);
     task->origins = take<uint32_t>(base, &used, task->raw_nbytes);
     task->filters = take<uint8_t>(base, &used, task->height);
-    task->rows = take<uint32_t>(
-        base, &used, (size_t)task->ngroups * task->nsteps * chunk_words * PNG_GROUP_ROWS);
-    task->edges = take<uint32_t>(base, &used, (size_t)task->ngroups * task->nchunks * chunk_words);
+    task->rows = take<uint32_t>(base, &used, nplanes * task->nsteps * PNG_GROUP_ROWS);
     return used;
 }
 
@@ -90,13 +88,12 @@ static bool task_make(struct png_task *task, const struct gi_image *result,
     task->height = (uint32_t)frame->height;
     task->raw_nbytes = (task->row_nbytes + 1) * task->height;
     task->pixel_nbytes = (uint32_t)pixel_nbytes;
-    task->chunk_nbytes = png_chunk_nbytes(task->pixel_nbytes);
-    task->nchunks = (task->row_nbytes + task->chunk_nbytes - 1) / task->chunk_nbytes;
-    task->nsteps = task->nchunks + PNG_GROUP_ROWS - 1;
+    task->nwords = ((uint32_t)frame->width + 3) / 4;
+    task->nsteps = task->nwords + PNG_GROUP_ROWS - 1;
     task->ngroups = (task->height + PNG_GROUP_ROWS - 1) / PNG_GROUP_ROWS;
     task->cost_most = cost_most(task->stream_nbytes, task->raw_nbytes);
     const uint64_t rows_nbytes =
-        (uint64_t)task->ngroups * task->nsteps * task->chunk_nbytes * PNG_GROUP_ROWS;
+        (uint64_t)task->ngroups * task->nsteps * task->pixel_nbytes * 4 * PNG_GROUP_ROWS;
     if (rows_nbytes > ROWS_PART_MAX * (uint64_t)task->raw_nbytes + (1 << 24) ||
         (uint64_t)task->ngroups * GROUP_COST_MOST > task->cost_most)
         return false; /* narrow and high images */

@@ -24,6 +24,10 @@ enum { PNG_DAMAGED = 1, PNG_TOO_SLOW = 2 };
  * of an earlier byte, which it equals. */
 static const uint32_t PNG_KNOWN = UINT32_C(1) << 31;
 
+/* This bit in an element of png_task.edges tells that its lower half is a word of a row. Both are
+ * stored at once, so the reader needs no fence. */
+static const unsigned long long PNG_EDGE_KNOWN = 1ull << 32;
+
 /* A subsequence: its first bit, and the index of its first byte, counted from the first one of the
  * segment. */
 struct png_sub {
@@ -84,11 +88,11 @@ struct png_state {
 
 /* One image. All pointers are to device memory.
  *
- * `rows` holds the rows without the bytes that name the filters, in the order in which warps undo
- * the filters. A row consists of chunks of chunk_nbytes bytes, a multiple of 4. In a group of
- * PNG_GROUP_ROWS rows, chunk c of row l is processed at step s = c + l, and word w of it is word
- * (s * chunk_nbytes / 4 + w) * PNG_GROUP_ROWS + l of the group. So the lanes of a warp access
- * neighbouring words. */
+ * `rows` holds the rows without the bytes that name the filters, in planes: plane p has byte p of
+ * each pixel, and a word of it has four pixels. They are in the order in which warps undo the
+ * filters. In a group of PNG_GROUP_ROWS rows, word k of row l of a plane is processed at step
+ * s = k + l, and is word s * PNG_GROUP_ROWS + l of the group's plane. So the lanes of a warp access
+ * neighbouring words. All planes of a group come before those of the next group. */
 struct png_task {
     const uint32_t *words; /* the zlib stream, from a multiple of GI_CUDA_ALIGN on */
     uint32_t stream_nbytes;
@@ -100,9 +104,9 @@ struct png_task {
     uint32_t raw_nbytes; /* of the filtered rows, with the byte before each that names its filter */
     uint32_t row_nbytes; /* of a row without this byte */
     uint32_t height;
-    uint32_t pixel_nbytes, chunk_nbytes;
-    uint32_t nchunks; /* of a row */
-    uint32_t nsteps;  /* of a group */
+    uint32_t pixel_nbytes; /* and number of planes */
+    uint32_t nwords;       /* of a row of a plane */
+    uint32_t nsteps;       /* of a group */
     uint32_t ngroups;
     struct png_state *state;
     uint32_t *starts; /* a bit for each bit of the stream: whether a segment begins there */
@@ -116,8 +120,9 @@ struct png_task {
     uint32_t *origins; /* of each byte of the filtered rows, see PNG_KNOWN */
     uint8_t *filters;  /* of each row */
     uint32_t *rows;
-    uint32_t *edges;    /* the last row of each group, without filters: nchunks chunks */
-    uint32_t *stored;   /* of each group: number of chunks in `edges`, 0 at first */
+    /* The last row of each group and plane, without filters: nwords words, each with
+     * PNG_EDGE_KNOWN, and 0 at first. */
+    unsigned long long *edges;
     uint32_t cost_most; /* limit of the time of a segment */
     uint32_t all_most;  /* limit of the sum of these times */
 };
@@ -159,12 +164,5 @@ enum gi_status gi_cuda_png_resolve(struct gi_cuda_queue *cu, const struct png_ta
 enum gi_status gi_cuda_png_unfilter(struct gi_cuda_queue *cu, const struct png_task *task,
                                     const struct gi_image *result,
                                     const struct png_palette *palette, struct gi_err *err);
-
-/* Bytes of a chunk, for pixels of 1, 2, 3, 4, 6 or 8 bytes: 8, 4, 4, 4, 4 or 2 pixels, which are
- * whole words. */
-static constexpr __host__ __device__ uint32_t png_chunk_nbytes(uint32_t pixel_nbytes)
-{
-    return pixel_nbytes == 1 ? 8 : pixel_nbytes == 8 ? 16 : 4 * pixel_nbytes;
-}
 
 #endif

@@ -10,33 +10,33 @@
  *   step 1      'a' 'a'  0   1   2   3
  *   step 2      'a' 'a' 'a' 'a'  0   1
  *
- * In undo_filters() a warp has a group of rows. A lane undoes the filters of a row, in
- * chunks of a few pixels, one chunk behind the lane of the row above (a wavefront), from which it
- * gets the row above by a shuffle. The last row of the group above is stored in `edges` by another
- * warp, whose thread block began earlier or is the same, so it never waits for this one. All lanes
- * load the same step of `rows`, see struct png_task; store_rows() puts the chunks in the order of
- * the image. SPDX-License-Identifier: MIT */
+ * In undo_filters() a warp has a group of rows of a plane: plane p has byte p of each pixel, and
+ * filters never mix planes. A lane undoes the filter of a row, a word of four pixels at a time, one
+ * word behind the lane of the row above (a wavefront), from which it gets the row above by a
+ * shuffle. The last row of the group above is stored in `edges` by another warp, whose thread block
+ * began earlier or is the same, so it never waits for this one. store_rows() puts the bytes in the
+ * order of the image. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/codec/png_decode.h"
 #include "kernels/cuda/common/measure.h"
 
 enum {
     RESOLVE_THREADS = 256,
-    TILE_CHUNKS = 32, /* of a row, which a thread block of resolve_bytes() has */
-    CHUNK_WORDS_MOST = 6,
-    UNDO_WARPS = 4, /* of a thread block; each undoes the filters of a group of rows */
+    TILE_WORDS = 32, /* of a row of each plane, which a thread block of resolve_bytes() has */
+    TILE_PITCH = TILE_WORDS + 3, /* words from plane to plane, for few bank conflicts */
+    PLANES_MOST = 8,
+    UNDO_WARPS = 4, /* of a thread block; each undoes the filters of a group of rows of a plane */
     UNDO_THREADS = UNDO_WARPS * WARP,
-    EDGE_CHUNKS = 8, /* chunks of the row above that lanes load together */
-    STEPS_AHEAD = 4, /* steps whose chunks are loaded ahead of use */
-    STORE_THREADS = 256,
+    STEPS_AHEAD = 4, /* steps whose words are loaded ahead of use */
+    STORE_THREADS = 128,
 };
 
-/* Returns the index in `rows` of the word that has byte x of row y. */
-static __device__ inline size_t word_of(const struct png_task &task, uint32_t x, uint32_t y)
+/* Returns the index in `rows` of word `word` of row y of a plane. */
+static __device__ inline size_t word_of(const struct png_task &task, uint32_t plane, uint32_t word,
+                                        uint32_t y)
 {
     const uint32_t group = y / PNG_GROUP_ROWS, lane = y % PNG_GROUP_ROWS;
-    const uint32_t chunk = x / task.chunk_nbytes, word = x % task.chunk_nbytes / 4;
-    const size_t step = (size_t)group * task.nsteps + chunk + lane;
-    return (step * (task.chunk_nbytes / 4) + word) * PNG_GROUP_ROWS + lane;
+    const size_t first = ((size_t)group * task.pixel_nbytes + plane) * task.nsteps;
+    return (first + word + lane) * PNG_GROUP_ROWS + lane;
 }
 
 /* ---- matches ---- */
@@ -87,47 +87,53 @@ static __device__ inline void add_sums(const struct png_task &task, struct sums 
     }
 }
 
-/* A thread block has TILE_CHUNKS chunks of the rows of a group: a warp reads a row, and then
- * a lane stores the chunks of a row, as in undo_filters(). */
+/* A thread block has TILE_WORDS words of the rows of a group, of all planes: a warp reads a row,
+ * and then a lane stores the words of a row, as in undo_filters(). */
 static __global__ void __launch_bounds__(RESOLVE_THREADS) resolve_bytes(struct png_task task)
 {
     constexpr uint32_t WARPS = RESOLVE_THREADS / WARP;
-    __shared__ uint32_t tile[PNG_GROUP_ROWS * (TILE_CHUNKS * CHUNK_WORDS_MOST + 1)];
+    __shared__ uint32_t tile[PNG_GROUP_ROWS * PLANES_MOST * TILE_PITCH];
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const uint32_t ntiles = (task.nchunks + TILE_CHUNKS - 1) / TILE_CHUNKS;
-    const uint32_t group = blockIdx.x / ntiles, first = blockIdx.x % ntiles * TILE_CHUNKS;
-    const uint32_t nwords = task.chunk_nbytes / 4;
-    const uint32_t pitch = TILE_CHUNKS * nwords + 1 - nwords % 2; /* no bank conflicts */
-    const uint32_t top = group * PNG_GROUP_ROWS, left = first * task.chunk_nbytes;
+    const uint32_t ntiles = (task.nwords + TILE_WORDS - 1) / TILE_WORDS;
+    const uint32_t group = blockIdx.x / ntiles, first = blockIdx.x % ntiles * TILE_WORDS;
+    const uint32_t nplanes = task.pixel_nbytes;
+    const uint32_t pitch = nplanes * TILE_PITCH + nplanes % 2; /* even: no bank conflicts */
+    const uint32_t top = group * PNG_GROUP_ROWS, left = first * 4 * nplanes;
     struct sums sums = {0, 0};
     if (task.state->status)
         return;
     for (uint32_t l = warp; l < PNG_GROUP_ROWS && top + l < task.height; l += WARPS) {
         uint8_t *row = (uint8_t *)(tile + l * pitch);
         const uint32_t at = (top + l) * (task.row_nbytes + 1) + 1 + left;
-        const uint32_t n = min(TILE_CHUNKS * task.chunk_nbytes, task.row_nbytes - left);
+        const uint32_t n = min(TILE_WORDS * 4 * nplanes, task.row_nbytes - left);
+        uint32_t plane = lane % nplanes, pixel = lane / nplanes;
 #pragma unroll 4
-        for (uint32_t x = lane; x < n; x += WARP)
-            row[x] = (uint8_t)byte_at(task, at + x, &sums);
+        for (uint32_t x = lane; x < n; x += WARP) {
+            row[plane * (TILE_PITCH * 4) + pixel] = (uint8_t)byte_at(task, at + x, &sums);
+            plane += WARP % nplanes;
+            pixel += WARP / nplanes + (plane >= nplanes);
+            plane -= plane >= nplanes ? nplanes : 0;
+        }
     }
     if (first == 0 && warp == 0 && top + lane < task.height)
         task.filters[top + lane] =
             (uint8_t)byte_at(task, (top + lane) * (task.row_nbytes + 1), &sums);
     add_sums(task, sums);
-    uint32_t *rows = task.rows + (size_t)group * task.nsteps * nwords * PNG_GROUP_ROWS;
-    const uint32_t nchunks = min((uint32_t)TILE_CHUNKS, task.nchunks - first);
-    for (uint32_t k = warp; k < (nchunks + PNG_GROUP_ROWS - 1) * nwords; k += WARPS) {
-        const uint32_t step = k / nwords, chunk = step - lane; /* large before the row begins */
-        if (chunk < nchunks && top + lane < task.height)
-            rows[((size_t)first * nwords + k) * PNG_GROUP_ROWS + lane] =
-                tile[lane * pitch + chunk * nwords + k % nwords];
+    const uint32_t nwords = min((uint32_t)TILE_WORDS, task.nwords - first);
+    for (uint32_t plane = 0; plane < nplanes; plane++) {
+        uint32_t *rows = task.rows + word_of(task, plane, first, top);
+        for (uint32_t step = warp; step < nwords + PNG_GROUP_ROWS - 1; step += WARPS) {
+            const uint32_t word = step - lane; /* large before the row begins */
+            if (word < nwords && top + lane < task.height)
+                rows[step * PNG_GROUP_ROWS + lane] = tile[lane * pitch + plane * TILE_PITCH + word];
+        }
     }
 }
 
 enum gi_status gi_cuda_png_resolve(struct gi_cuda_queue *cu, const struct png_task *task,
                                    struct gi_err *err)
 {
-    const uint32_t ntiles = (task->nchunks + TILE_CHUNKS - 1) / TILE_CHUNKS;
+    const uint32_t ntiles = (task->nwords + TILE_WORDS - 1) / TILE_WORDS;
     resolve_bytes<<<ntiles * task->ngroups, RESOLVE_THREADS, 0, cu->stream>>>(*task);
     GI_CUDA_LAUNCHED();
     return GI_OK;
@@ -135,137 +141,107 @@ enum gi_status gi_cuda_png_resolve(struct gi_cuda_queue *cu, const struct png_ta
 
 /* ---- filters ---- */
 
-/* Which neighbours the filter of a row uses. Sub is Paeth without the row above, and Up is Paeth
- * without the pixels to the left, because Paeth chooses the neighbour that is nearest to
- * left + up - corner. */
+/* Which neighbours the filter of a row uses. Sub, Up and None are Paeth without some of them. */
 struct neighbours {
-    uint32_t left, up; /* 0 or all bits */
+    uint32_t left, up; /* masks: 0 or 255, 0 or all bits */
+    uint32_t thrice;   /* 3 if the corner is used, else 0 */
     bool mean;
 };
 
 static __device__ inline struct neighbours neighbours_of(uint8_t filter)
 {
     const bool both = filter == GI_PNG_AVERAGE || filter == GI_PNG_PAETH;
-    return {both || filter == GI_PNG_SUB ? UINT32_MAX : 0,
-            both || filter == GI_PNG_UP ? UINT32_MAX : 0, filter == GI_PNG_AVERAGE};
+    return {both || filter == GI_PNG_SUB ? 255u : 0, both || filter == GI_PNG_UP ? UINT32_MAX : 0,
+            filter == GI_PNG_PAETH ? 3u : 0, filter == GI_PNG_AVERAGE};
 }
 
-/* Returns what the filter predicts for a byte. */
-static __device__ inline uint32_t predict(uint32_t left, uint32_t up, uint32_t corner, bool mean)
-{
-    const int to_left = abs((int)up - (int)corner), to_up = abs((int)left - (int)corner);
-    const int to_corner = abs((int)(left + up) - 2 * (int)corner);
-    const uint32_t other = to_up <= to_corner ? up : corner;
-    const uint32_t paeth = to_left <= to_up && to_left <= to_corner ? left : other;
-    return mean ? (left + up) >> 1 : paeth;
-}
-
-/* A row while its filter is undone: the bytes of the pixels to the left and above the left. */
-template <int PIXEL> struct undoing {
+/* A row of a plane while its filter is undone. */
+struct undoing {
     struct neighbours use;
-    uint32_t left[PIXEL], corner[PIXEL];
+    uint32_t left, corner, corner_3; /* bytes to the left and above the left, and 3 * corner */
 };
 
-/* Undoes the filter of a chunk of WORDS words, in place. `above` is the chunk above it. */
-template <int PIXEL, int WORDS>
-static __device__ inline void undo(struct undoing<PIXEL> *row, uint32_t words[WORDS],
-                                   const uint32_t above[WORDS])
+/* Returns what the filter predicts for a byte. Paeth takes the one of left, up and corner that is
+ * nearest to left + up - corner. Let low <= high be left and up. If corner lies between them, the
+ * distances of low, high and corner are high - corner, corner - low, and the difference of both.
+ * So high is taken if 2 (corner - low) <= high - corner, and low if 2 (high - corner) <= corner -
+ * low. If corner does not lie between them, the same tests choose the right one. */
+static __device__ inline uint32_t predict(const struct undoing &row, uint32_t up)
 {
+    const uint32_t sum = row.left + up, low = min(row.left, up), high = max(row.left, up);
+    const uint32_t other = row.corner_3 >= sum + high ? low : row.corner;
+    const uint32_t paeth = row.corner_3 <= sum + low ? high : other;
+    return row.use.mean ? sum >> 1 : paeth;
+}
+
+/* Undoes the filter of four bytes. `above` are the bytes above them. */
+static __device__ inline uint32_t undo(struct undoing *row, uint32_t word, uint32_t above)
+{
+    uint32_t made = 0;
+    above &= row->use.up;
 #pragma unroll
-    for (int w = 0; w < WORDS; w++) {
-        const uint32_t up_word = above[w] & row->use.up;
-        uint32_t made = 0;
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const int k = (w * 4 + i) % PIXEL;
-            const uint32_t up = up_word >> 8 * i & 255;
-            const uint32_t predicted = predict(row->left[k] & row->use.left, up,
-                                               row->corner[k] & row->use.left, row->use.mean);
-            row->left[k] = ((words[w] >> 8 * i) + predicted) & 255;
-            row->corner[k] = up;
-            made |= row->left[k] << 8 * i;
-        }
-        words[w] = made;
+    for (int i = 0; i < 4; i++) {
+        const uint32_t up = above >> 8 * i & 255;
+        const uint32_t byte = (word >> 8 * i) + predict(*row, up);
+        row->left = byte & row->use.left;
+        row->corner = up;
+        row->corner_3 = up * row->use.thrice;
+        made |= (byte & 255) << 8 * i;
     }
+    return made;
 }
 
-/* Loads the words of a step, one chunk per lane. */
-template <int WORDS>
-static __device__ inline void step_load(uint32_t words[WORDS], const uint32_t *group, uint32_t step,
-                                        bool there)
-{
-#pragma unroll
-    for (int w = 0; w < WORDS; w++)
-        words[w] = there ? group[((size_t)step * WORDS + w) * WARP + threadIdx.x % WARP] : 0;
-}
-
-/* What a warp needs to undo the filters of a group of rows. */
-struct group {
-    uint32_t *words;                 /* of the group in `rows` */
-    const uint32_t *edge;            /* the row above the group; NULL: there is none */
-    uint32_t *next_edge;             /* becomes the last row */
-    const volatile uint32_t *theirs; /* number of chunks in `edge` */
-    volatile uint32_t *mine;         /* number of chunks in `next_edge` */
+/* The row above a group of a plane: one word per lane, of which some are known. */
+struct edge {
+    const device_u64 *words; /* NULL: there is none */
+    uint32_t first, end;     /* words `first` to end - 1 are known */
+    uint32_t word;
 };
 
-/* Loads EDGE_CHUNKS chunks of the row above from `chunk` on, one per lane, when they are there. */
-template <int WORDS>
-static __device__ inline void edge_load(uint32_t edge[WORDS], const struct group &g, uint32_t chunk,
-                                        uint32_t nchunks)
+/* Loads words from `first` on as soon as at least one is there. */
+static __device__ inline void edge_load(struct edge *edge, uint32_t first, uint32_t nwords)
 {
-    const uint32_t lane = threadIdx.x % WARP, want = min(chunk + EDGE_CHUNKS, nchunks);
-    while (*g.theirs < want)
+    const uint32_t at = first + threadIdx.x % WARP;
+    unsigned known;
+    for (;;) {
+        const device_u64 word = at < nwords ? *(const volatile device_u64 *)(edge->words + at) : 0;
+        edge->word = (uint32_t)word;
+        known = __ballot_sync(ALL_LANES, (word & PNG_EDGE_KNOWN) != 0);
+        if (known & 1)
+            break;
         __nanosleep(20);
-    __threadfence();
-    if (lane < EDGE_CHUNKS && chunk + lane < nchunks)
-#pragma unroll
-        for (int w = 0; w < WORDS; w++)
-            edge[w] = __ldcg(g.edge + (size_t)(chunk + lane) * WORDS + w);
-    __syncwarp();
+    }
+    edge->first = first;
+    edge->end = first + (known == ALL_LANES ? (uint32_t)WARP : (uint32_t)__ffs((int)~known) - 1);
 }
 
-/* Undoes the filters of the rows of a group, a row per lane. */
-template <int PIXEL, int WORDS>
-static __device__ inline void undo_group(const struct png_task &task, const struct group &g,
-                                         uint8_t filter)
+/* Undoes the filters of the rows of a group of a plane, a row per lane. The last row becomes
+ * `next_edge`. */
+static __device__ inline void undo_group(const struct png_task &task, uint32_t *words,
+                                         struct edge edge, device_u64 *next_edge, uint8_t filter)
 {
-    const uint32_t lane = threadIdx.x % WARP, nchunks = task.nchunks;
-    struct undoing<PIXEL> row = {};
-    row.use = neighbours_of(filter);
-    uint32_t ahead[STEPS_AHEAD][WORDS], done[WORDS] = {}, edge[WORDS] = {};
+    const uint32_t lane = threadIdx.x % WARP, nwords = task.nwords;
+    struct undoing row = {neighbours_of(filter), 0, 0, 0};
+    uint32_t ahead[STEPS_AHEAD], done = 0;
+    words += lane;
 #pragma unroll
     for (uint32_t k = 0; k < STEPS_AHEAD; k++)
-        step_load<WORDS>(ahead[k], g.words, k, k < task.nsteps);
+        ahead[k] = k < task.nsteps ? words[k * WARP] : 0;
     for (uint32_t first = 0; first < task.nsteps; first += STEPS_AHEAD) {
 #pragma unroll
         for (uint32_t k = 0; k < STEPS_AHEAD; k++) {
-            const uint32_t step = first + k, chunk = step - lane; /* large before the row begins */
-            if (g.edge && step < nchunks && step % EDGE_CHUNKS == 0)
-                edge_load<WORDS>(edge, g, step, nchunks);
-            uint32_t above[WORDS], words[WORDS];
-#pragma unroll
-            for (int w = 0; w < WORDS; w++) {
-                const uint32_t other = __shfl_sync(ALL_LANES, edge[w], step % EDGE_CHUNKS);
-                above[w] = __shfl_up_sync(ALL_LANES, done[w], 1);
-                above[w] = lane == 0 ? other : above[w];
-                words[w] = ahead[k][w];
-            }
-            step_load<WORDS>(ahead[k], g.words, step + STEPS_AHEAD,
-                             step + STEPS_AHEAD < task.nsteps);
-            if (chunk < nchunks) {
-                undo<PIXEL, WORDS>(&row, words, above);
-#pragma unroll
-                for (int w = 0; w < WORDS; w++) {
-                    done[w] = words[w];
-                    g.words[((size_t)step * WORDS + w) * WARP + lane] = words[w];
-                    if (lane == WARP - 1)
-                        g.next_edge[(size_t)chunk * WORDS + w] = words[w];
-                }
-            }
-            if (lane == WARP - 1 && chunk < nchunks &&
-                (chunk % EDGE_CHUNKS == EDGE_CHUNKS - 1 || chunk == nchunks - 1)) {
-                __threadfence();
-                *g.mine = chunk + 1;
+            const uint32_t step = first + k, at = step - lane; /* large before the row begins */
+            if (edge.words && step == edge.end && step < nwords)
+                edge_load(&edge, step, nwords);
+            const uint32_t other = __shfl_sync(ALL_LANES, edge.word, (int)(step - edge.first));
+            const uint32_t before = __shfl_up_sync(ALL_LANES, done, 1), word = ahead[k];
+            if (step + STEPS_AHEAD < task.nsteps)
+                ahead[k] = words[(size_t)(step + STEPS_AHEAD) * WARP];
+            if (at < nwords) {
+                done = undo(&row, word, lane == 0 ? other : before);
+                words[(size_t)step * WARP] = done;
+                if (lane == WARP - 1)
+                    *(volatile device_u64 *)(next_edge + at) = PNG_EDGE_KNOWN | done;
             }
         }
     }
@@ -281,87 +257,121 @@ static __device__ inline bool adler_agrees(const struct png_task &task)
     return want == (high << 16 | low);
 }
 
-template <int PIXEL>
 static __global__ void __launch_bounds__(UNDO_THREADS) undo_filters(struct png_task task)
 {
-    constexpr int WORDS = png_chunk_nbytes(PIXEL) / 4;
     __shared__ uint32_t block; /* in the order in which thread blocks begin */
     if (threadIdx.x == 0)
         block = atomicAdd(&task.state->begun, 1);
     __syncthreads();
-    const uint32_t i = block * UNDO_WARPS + threadIdx.x / WARP;
-    if (task.state->status || i >= task.ngroups)
+    /* All planes of a group come before those of the next group. */
+    const uint32_t i = block * UNDO_WARPS + threadIdx.x / WARP, nplanes = task.pixel_nbytes;
+    if (task.state->status || i >= task.ngroups * nplanes)
         return;
-    const uint32_t y = i * PNG_GROUP_ROWS + threadIdx.x % WARP, above = i ? i - 1 : 0;
+    const uint32_t y = i / nplanes * PNG_GROUP_ROWS + threadIdx.x % WARP;
     const uint8_t filter = y < task.height ? task.filters[y] : 0;
-    const size_t edge_words = (size_t)task.nchunks * WORDS;
-    const struct group g = {
-        .words = task.rows + (size_t)i * task.nsteps * WORDS * WARP,
-        .edge = i ? task.edges + above * edge_words : NULL,
-        .next_edge = task.edges + i * edge_words,
-        .theirs = &task.stored[above],
-        .mine = &task.stored[i],
-    };
-    undo_group<PIXEL, WORDS>(task, g, filter);
+    device_u64 *edge = task.edges + (size_t)i * task.nwords;
+    const bool first = i < nplanes;
+    const struct edge above = {first ? NULL : edge - (size_t)nplanes * task.nwords, 0, 0, 0};
+    undo_group(task, task.rows + (size_t)i * task.nsteps * WARP, above, edge, filter);
     if (filter > GI_PNG_PAETH || (i == 0 && threadIdx.x == 0 && !adler_agrees(task)))
         task.state->damaged = 1;
 }
 
 /* ---- the image ---- */
 
-/* A thread per word of a row, or per pixel if there is a palette. */
+/* Makes word k of four pixels of N bytes: bytes 4 k to 4 k + 3. Plane p has byte p of the pixels.
+ */
+template <int N> static __device__ inline uint32_t word_made(const uint32_t planes[N], int k)
+{
+    uint32_t half[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int at = 4 * k + 2 * i, next = at + 1;
+        const unsigned bytes = (unsigned)(at / N | (4 + next / N) << 4);
+        half[i] = __byte_perm(planes[at % N], planes[next % N], bytes);
+    }
+    return __byte_perm(half[0], half[1], 0x5410);
+}
+
+/* Stores the colours of four indices, from pixel x on. */
+static __device__ inline void store_colors(const struct png_task &task, const gi_image &result,
+                                           const struct png_palette &palette, uint8_t *row,
+                                           uint32_t x, uint32_t indices)
+{
+    for (uint32_t i = 0; i < 4 && x + i < task.row_nbytes; i++) {
+        const uint32_t index = indices >> 8 * i & 255;
+        for (int c = 0; c < result.channels; c++)
+            row[(size_t)(x + i) * result.channels + c] = (uint8_t)(palette.colors[index] >> 8 * c);
+        if (index >= palette.ncolors)
+            task.state->damaged = 1;
+    }
+}
+
+/* A thread stores four pixels of N bytes, or of one byte if there is a palette. */
+template <int N>
 static __global__ void __launch_bounds__(STORE_THREADS)
     store_rows(struct png_task task, struct gi_image result, const struct png_palette *palette)
 {
-    const uint32_t i = blockIdx.x * STORE_THREADS + threadIdx.x;
-    if (task.state->status || i >= (palette ? task.row_nbytes : (task.row_nbytes + 3) / 4))
+    const uint32_t at = blockIdx.x * STORE_THREADS + threadIdx.x;
+    const uint32_t row_words = (task.row_nbytes + 3) / 4;
+    if (task.state->status || at >= task.nwords)
         return;
     for (uint32_t y = blockIdx.y; y < task.height; y += gridDim.y) {
         uint8_t *row = (uint8_t *)result.data + (size_t)y * result.stride;
-        if (palette) {
-            const uint32_t index = task.rows[word_of(task, i, y)] >> i % 4 * 8 & 255;
-            for (int c = 0; c < result.channels; c++)
-                row[(size_t)i * result.channels + c] = (uint8_t)(palette->colors[index] >> 8 * c);
-            if (index >= palette->ncolors)
-                task.state->damaged = 1;
-        } else {
-            const uint32_t word = task.rows[word_of(task, i * 4, y)];
-            ((uint32_t *)row)[i] =
-                result.type == GI_U16 ? __byte_perm(word, 0, 0x2301) : word; /* big-endian */
+        uint32_t planes[N];
+#pragma unroll
+        for (int p = 0; p < N; p++)
+            planes[p] = task.rows[word_of(task, (uint32_t)p, at, y)];
+        if (N == 1 && palette) {
+            store_colors(task, result, *palette, row, 4 * at, planes[0]);
+            continue;
+        }
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            const uint32_t word = word_made<N>(planes, k);
+            if (at * N + k < row_words)
+                ((uint32_t *)row)[at * N + k] =
+                    result.type == GI_U16 ? __byte_perm(word, 0, 0x2301) : word; /* big-endian */
         }
     }
+}
+
+template <int N>
+static void store(struct gi_cuda_queue *cu, const struct png_task *task,
+                  const struct gi_image *result, const struct png_palette *palette)
+{
+    const dim3 grid((task->nwords + STORE_THREADS - 1) / STORE_THREADS,
+                    task->height < 65535 ? task->height : 65535);
+    store_rows<N><<<grid, STORE_THREADS, 0, cu->stream>>>(*task, *result, palette);
 }
 
 enum gi_status gi_cuda_png_unfilter(struct gi_cuda_queue *cu, const struct png_task *task,
                                     const struct gi_image *result,
                                     const struct png_palette *palette, struct gi_err *err)
 {
-    const unsigned blocks = (task->ngroups + UNDO_WARPS - 1) / UNDO_WARPS;
+    const unsigned nwarps = task->ngroups * task->pixel_nbytes;
+    undo_filters<<<(nwarps + UNDO_WARPS - 1) / UNDO_WARPS, UNDO_THREADS, 0, cu->stream>>>(*task);
+    GI_CUDA_LAUNCHED();
     switch (task->pixel_nbytes) {
     case 1:
-        undo_filters<1><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        store<1>(cu, task, result, palette);
         break;
     case 2:
-        undo_filters<2><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        store<2>(cu, task, result, palette);
         break;
     case 3:
-        undo_filters<3><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        store<3>(cu, task, result, palette);
         break;
     case 4:
-        undo_filters<4><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        store<4>(cu, task, result, palette);
         break;
     case 6:
-        undo_filters<6><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        store<6>(cu, task, result, palette);
         break;
     default:
-        undo_filters<8><<<blocks, UNDO_THREADS, 0, cu->stream>>>(*task);
+        store<8>(cu, task, result, palette);
         break;
     }
-    GI_CUDA_LAUNCHED();
-    const uint32_t across = palette ? task->row_nbytes : (task->row_nbytes + 3) / 4;
-    const dim3 grid((across + STORE_THREADS - 1) / STORE_THREADS,
-                    task->height < 65535 ? task->height : 65535);
-    store_rows<<<grid, STORE_THREADS, 0, cu->stream>>>(*task, *result, palette);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
