@@ -6,9 +6,14 @@
 #include "imgio/tar/tar.h"
 #include "imgio/tar/tar_entry.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
+
+enum { ZSTD_THREADS_MOST = 8 /* each takes some 20 MB */ };
 
 struct gi_tar_writer {
     struct archive *archive;
@@ -17,13 +22,13 @@ struct gi_tar_writer {
     bool abandoned;
 };
 
-static const char gzip[] = "gzip";
+static const char gzip[] = "gzip", zstd[] = "zstd";
 
 static const struct suffix {
     const char *text, *packing; /* name of the filter in libarchive; NULL if uncompressed */
-} suffixes[] = {{".tar", NULL},        {".tar.gz", gzip},    {".tgz", gzip},
-                {".tar.bz2", "bzip2"}, {".tbz2", "bzip2"},   {".tar.xz", "xz"},
-                {".txz", "xz"},        {".tar.zst", "zstd"}, {".tzst", "zstd"}};
+} suffixes[] = {{".tar", NULL},        {".tar.gz", gzip},  {".tgz", gzip},
+                {".tar.bz2", "bzip2"}, {".tbz2", "bzip2"}, {".tar.xz", "xz"},
+                {".txz", "xz"},        {".tar.zst", zstd}, {".tzst", zstd}};
 
 /* Returns the suffix in which the path ends, or NULL if it ends in none of the suffixes. */
 static const struct suffix *find(const char *path)
@@ -57,6 +62,26 @@ static la_ssize_t take(struct archive *archive, void *self, const void *bytes, s
     return -1;
 }
 
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
+/* Makes zstd compress on several threads, if any can be started; otherwise it would fail. The bytes
+ * do not depend on the number of threads. A libarchive before 3.6 has no such option. */
+static void set_threads(struct archive *archive)
+{
+    char threads[24];
+    pthread_t trial;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    if (pthread_create(&trial, NULL, nothing, NULL))
+        return;
+    pthread_join(trial, NULL);
+    cpus = cpus < 1 ? 1 : cpus < ZSTD_THREADS_MOST ? cpus : ZSTD_THREADS_MOST;
+    snprintf(threads, sizeof threads, "%ld", cpus);
+    gi_libarchive.archive_write_set_filter_option(archive, zstd, "threads", threads);
+}
+
 /* Sets compression and format. Equal members become equal bytes, because gzip's header gets no
  * time. */
 static bool set_up(struct gi_tar_writer *writer, const char *packing)
@@ -67,6 +92,8 @@ static bool set_up(struct gi_tar_writer *writer, const char *packing)
         bad |= gi_libarchive.archive_write_add_filter_by_name(a, packing);
     if (packing == gzip)
         bad |= gi_libarchive.archive_write_set_filter_option(a, gzip, "timestamp", NULL);
+    if (packing == zstd)
+        set_threads(a);
     bad |= gi_libarchive.archive_write_set_bytes_per_block(a, 0);
     bad |= gi_libarchive.archive_write_set_bytes_in_last_block(a, 1);
     return bad == ARCHIVE_OK &&

@@ -1,7 +1,7 @@
 #!/bin/bash
 # If no thread can be started, commands do their work in the calling thread, with the same bytes and errors.
 # Usage: no_threads.sh GPUIMG
-# Sources: kernels/parallel.c imgio/tar/tar_stream* imgio/row_stream* cli/run/file_rows.c
+# Sources: kernels/parallel.c imgio/tar/tar_stream* imgio/tar/tar_write.c imgio/row_stream* cli/run/file_rows.c
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -95,4 +95,10 @@ gpuimg blur --tar - want.tar <in.tar.gzip 2>/dev/null
 # shellcheck disable=SC2002 # a pipe
 cat in.tar.gzip | without_threads "$GPUIMG" blur --tar - out.tar 2>err
 same "a tar of a pipe" want.tar out.tar
+if command -v zstd >/dev/null; then
+    gpuimg blur --tar in.tar want.tar 2>/dev/null
+    without_threads "$GPUIMG" blur --tar in.tar out.tar.zst 2>err
+    zstd -dqf out.tar.zst -o out.tar
+    same "a tar that is compressed by zstd" want.tar out.tar
+fi
 finish
