@@ -48,8 +48,7 @@ static enum gi_status begin(struct files *files, bool *parts, struct gi_err *err
         struct gi_metadata metadata = {0};
         status = gi_file_rows_first(&files->rows[i], GI_ROWS_FROM_TOP, NULL, parts, &metadata,
                                     &files->info[i], err);
-        if (!status)
-            gi_metadata_free(&metadata);
+        gi_metadata_free(&metadata);
     }
     return status;
 }
