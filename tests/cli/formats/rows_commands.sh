@@ -52,6 +52,11 @@ def chunk(kind, data):
 with open("surplus.png", "wb") as f:
     f.write(png[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)))
     f.write(chunk(b"IDAT", zlib.compress(bytes((width + 1) * (height + 1)))) + chunk(b"IEND", b""))
+# A PNG with 1 MB of metadata, and with a first row that can't be decoded.
+exif = b"MM\0*\0\0\0\x08" + bytes(1 << 20)
+with open("damaged.png", "wb") as f:
+    f.write(png[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) + chunk(b"eXIf", exif))
+    f.write(chunk(b"IDAT", b"damaged") + chunk(b"IEND", b""))
 END
 
 # same COMMAND INPUT OUTPUT [OPTION...]: bands make the file, the messages and the exit status of the whole image. Sets `bands`.
@@ -237,6 +242,9 @@ for pair in 'a.ppm g.ppm' 'a.png g.ppm' 'a.jpg p.jpg' 'a.jpg g.png' 'b.pgm g16.p
     done
 done
 pairs wide.pfm wide.pfm --metric mse,psnr
+# The metadata of images whose first row is damaged are freed.
+pairs damaged.png a.ppm --metric mse
+pairs a.png damaged.png --metric mse
 for pair in 'a.ppm a.png' 'tag.tif above.tif'; do
     # shellcheck disable=SC2086
     pairs $pair --metric mse --junit /dev/null --diff whole.png
@@ -253,6 +261,9 @@ if ! sanitized; then
     peak=$(python3 peak.py 1 "$GPUIMG" compare --pairs pairs.txt --metric mse --table have.csv --memory 30M) && pass || fail 'compare --pairs'
     check "compare --pairs --memory 30M takes $peak KiB" test "$peak" -lt 60000
     check "compare --pairs in bands" cmp want.csv have.csv
+    for _ in {1..50}; do printf 'damaged.png\ta.ppm\n'; done >pairs.txt
+    pairs --pairs pairs.txt --metric mse --memory 100K
+    check "compare of 50 damaged images takes $peak KiB" test "$peak" -lt 40000
 fi
 
 # Why an image takes more memory.
