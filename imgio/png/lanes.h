@@ -9,7 +9,8 @@
 
 /* lanes_load reads 8 bytes. lanes_store writes 4 or 8 bytes, which is enough for a pixel of `bpp`
  * bytes, from lanes whose values are below 256. lanes_modulo reduces modulo 256, lanes_mean rounds
- * down, and lanes_pick returns `yes` in lanes where a equals b. */
+ * down, and lanes_between returns `high` in lanes where v <= low, `low` where v >= high, and
+ * `inside` elsewhere. */
 
 #ifdef __SSE2__
 
@@ -53,9 +54,9 @@ static inline GI_PNG_LANES lanes_mean(GI_PNG_LANES a, GI_PNG_LANES b)
     return _mm_srli_epi16(_mm_add_epi16(a, b), 1);
 }
 
-static inline GI_PNG_LANES lanes_magnitude(GI_PNG_LANES v)
+static inline GI_PNG_LANES lanes_most(GI_PNG_LANES a, GI_PNG_LANES b)
 {
-    return _mm_max_epi16(v, _mm_sub_epi16(_mm_setzero_si128(), v));
+    return _mm_max_epi16(a, b);
 }
 
 static inline GI_PNG_LANES lanes_least(GI_PNG_LANES a, GI_PNG_LANES b)
@@ -63,11 +64,12 @@ static inline GI_PNG_LANES lanes_least(GI_PNG_LANES a, GI_PNG_LANES b)
     return _mm_min_epi16(a, b);
 }
 
-static inline GI_PNG_LANES lanes_pick(GI_PNG_LANES a, GI_PNG_LANES b, GI_PNG_LANES yes,
-                                      GI_PNG_LANES no)
+static inline GI_PNG_LANES lanes_between(GI_PNG_LANES v, GI_PNG_LANES low, GI_PNG_LANES high,
+                                         GI_PNG_LANES inside)
 {
-    __m128i mask = _mm_cmpeq_epi16(a, b);
-    return _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no));
+    __m128i above = _mm_cmpgt_epi16(v, low), below = _mm_cmpgt_epi16(high, v);
+    __m128i ends = _mm_or_si128(_mm_andnot_si128(above, high), _mm_andnot_si128(below, low));
+    return _mm_or_si128(_mm_and_si128(_mm_and_si128(above, below), inside), ends);
 }
 
 #elif defined __aarch64__
@@ -112,9 +114,9 @@ static inline GI_PNG_LANES lanes_mean(GI_PNG_LANES a, GI_PNG_LANES b)
     return vhaddq_s16(a, b);
 }
 
-static inline GI_PNG_LANES lanes_magnitude(GI_PNG_LANES v)
+static inline GI_PNG_LANES lanes_most(GI_PNG_LANES a, GI_PNG_LANES b)
 {
-    return vabsq_s16(v);
+    return vmaxq_s16(a, b);
 }
 
 static inline GI_PNG_LANES lanes_least(GI_PNG_LANES a, GI_PNG_LANES b)
@@ -122,10 +124,11 @@ static inline GI_PNG_LANES lanes_least(GI_PNG_LANES a, GI_PNG_LANES b)
     return vminq_s16(a, b);
 }
 
-static inline GI_PNG_LANES lanes_pick(GI_PNG_LANES a, GI_PNG_LANES b, GI_PNG_LANES yes,
-                                      GI_PNG_LANES no)
+static inline GI_PNG_LANES lanes_between(GI_PNG_LANES v, GI_PNG_LANES low, GI_PNG_LANES high,
+                                         GI_PNG_LANES inside)
 {
-    return vbslq_s16(vceqq_s16(a, b), yes, no);
+    int16x8_t other = vbslq_s16(vcgtq_s16(high, v), inside, low);
+    return vbslq_s16(vcgtq_s16(v, low), other, high);
 }
 
 #endif

@@ -49,15 +49,18 @@ static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, s
 #ifdef GI_PNG_LANES
 /* Each load reads eight bytes, of which the pixel uses `bpp`. A store may write excess bytes, which
  * the next pixel overwrites. Functions with a parameter `bpp` are inlined with a constant. */
+
+/* Paeth takes the one of left, up and corner that is nearest to left + up - corner. Let low <= high
+ * be left and up. If corner is between them, the distances of low, high and corner are high -
+ * corner, corner - low, and the difference of both. So high is taken if 2 (corner - low) <= high -
+ * corner, that is rest <= low with rest = 3 corner - low - high, and low if rest >= high. If corner
+ * is not between them, the same tests choose the right one. */
 static inline GI_PNG_LANES predict_paeth(GI_PNG_LANES left, GI_PNG_LANES up, GI_PNG_LANES corner)
 {
-    GI_PNG_LANES to_left = lanes_sub(up, corner), to_up = lanes_sub(left, corner);
-    GI_PNG_LANES to_corner = lanes_magnitude(lanes_add(to_left, to_up));
-    to_left = lanes_magnitude(to_left);
-    to_up = lanes_magnitude(to_up);
-    GI_PNG_LANES least = lanes_least(to_corner, lanes_least(to_left, to_up));
-    GI_PNG_LANES predicted = lanes_pick(least, to_up, up, corner);
-    return lanes_pick(least, to_left, left, predicted);
+    GI_PNG_LANES thrice = lanes_add(lanes_add(corner, corner), corner);
+    GI_PNG_LANES rest = lanes_sub(lanes_sub(thrice, up), left);
+    GI_PNG_LANES low = lanes_least(left, up), high = lanes_most(left, up);
+    return lanes_between(rest, low, high, corner);
 }
 
 static inline __attribute__((always_inline)) void

@@ -323,6 +323,41 @@ TEST(unfilter)
             }
 }
 
+/* Fills a row of pixels so that each pair of bytes occurs in successive pixels of each channel (a
+ * sequence of de Bruijn). */
+static void put_all_pairs(uint8_t *row, size_t bpp)
+{
+    size_t at = 0;
+    for (int i = 0; i < 256; i++) {
+        memset(row + at++ * bpp, i, bpp);
+        for (int k = i + 1; k < 256; k++) {
+            memset(row + at++ * bpp, i, bpp);
+            memset(row + at++ * bpp, k, bpp);
+        }
+    }
+}
+
+/* Paeth's choice among all values of the three neighbours. The row above has all pairs, and the
+ * four channels of the row have a constant each. */
+TEST(unfilter_paeth)
+{
+    enum { BPP = 4, PIXELS = 256 * 256 + 1, N = BPP * PIXELS };
+    uint8_t *above = calloc(1, N), *row = malloc(N), *packed = malloc(N + 1), *out = malloc(N);
+    put_all_pairs(above, BPP); /* the last pixel is 0 as the first one */
+    packed[0] = GI_PNG_PAETH;
+    for (int a = 0; a < 256 / BPP; a++) {
+        for (size_t i = 0; i < N; i++)
+            row[i] = (uint8_t)(a + (int)(i % BPP) * (256 / BPP));
+        filter_by_paper(packed + 1, row, above, N, BPP, GI_PNG_PAETH);
+        assert_true(gi_png_unfilter(out, N, packed, 1, N, BPP, above));
+        assert_memory_equal(out, row, N);
+    }
+    free(above);
+    free(row);
+    free(packed);
+    free(out);
+}
+
 /* Returns a small PNG that we have written. */
 static const struct gi_png_frame small_frame = {
     .width = 9, .height = 7, .channels = 3, .type = GI_U8};

@@ -161,11 +161,8 @@ struct undoing {
     uint32_t left, corner, corner_3; /* bytes to the left and above the left, and 3 * corner */
 };
 
-/* Returns what the filter predicts for a byte. Paeth takes the one of left, up and corner that is
- * nearest to left + up - corner. Let low <= high be left and up. If corner is between them, the
- * distances of low, high and corner are high - corner, corner - low, and the difference of both.
- * So high is taken if 2 (corner - low) <= high - corner, and low if 2 (high - corner) <= corner -
- * low. If it is not, the same tests choose the right one. */
+/* Returns what the filter predicts for a byte. imgio/png/png_unfilter.c says why two comparisons
+ * choose among Paeth's three neighbours. */
 static __device__ inline uint32_t predict(const struct undoing &row, uint32_t up)
 {
     const uint32_t sum = row.left + up, low = min(row.left, up), high = max(row.left, up);
