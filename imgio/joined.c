@@ -88,7 +88,7 @@ static void compare_metadata(struct gi_joiner *joiner, const unsigned char *byte
         name_lost(joiner, differs(m.icc, m.icc_nbytes, first->icc, first->icc_nbytes),
                   "the ICC profile");
         name_lost(joiner,
-                  !gi_metadata_is_srgb(&m) &&
+                  !(gi_metadata_is_srgb(&m) && gi_metadata_is_srgb(first)) &&
                       differs(m.color, m.color_nbytes, first->color, first->color_nbytes),
                   "the colour (gAMA, cHRM, cICP)");
         name_lost(joiner, differs(m.exif, m.exif_nbytes, first->exif, first->exif_nbytes), "EXIF");

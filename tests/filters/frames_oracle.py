@@ -397,7 +397,8 @@ if "gif" in formats:
     for name, chunks in colors.items():
         open(c.path(f"color-{name}.png"), "wb").write(data[:33] + chunks + data[33:])
     for first, later, lost in (("none", "srgb", False), ("none", "linear", True), ("linear", "linear", False), ("linear", "none", False),
-                               ("linear", "bt2020", True), ("bt2020", "bt2020", False)):
+                               ("linear", "bt2020", True), ("bt2020", "bt2020", False), ("linear", "srgb", True),
+                               ("bt2020", "srgb", True), ("srgb", "srgb", False), ("srgb", "none", False)):
         got = c.result("pages", c.path(f"color-{first}.png"), c.path(f"color-{later}.png"), "--out", c.path("colors.apng"))
         c.check(f"the colour {later} after {first} is named if it is lost",
                 ("of later frames: the colour (gAMA, cHRM, cICP)" in got.stderr) == lost and got.returncode == 0, got.stderr)
