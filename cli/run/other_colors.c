@@ -25,7 +25,7 @@ static bool has_other_profile(const struct gi_metadata *other, const struct gi_m
 
 static bool has_other_chunks(const struct gi_metadata *other, const struct gi_metadata *metadata)
 {
-    return other->color && !gi_metadata_is_srgb(other) &&
+    return other->color && !(gi_metadata_is_srgb(other) && gi_metadata_is_srgb(metadata)) &&
            (!metadata->color || other->color_nbytes != metadata->color_nbytes ||
             memcmp(other->color, metadata->color, other->color_nbytes) != 0);
 }

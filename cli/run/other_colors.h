@@ -9,8 +9,8 @@
 /* Moves the ICC profile and PNG's colour chunks of `loaded` to *kept, and frees the rest. */
 void gi_other_colors_keep(struct gi_metadata *kept, struct gi_metadata *loaded);
 
-/* Returns whether `other` has an ICC profile, or colour chunks that do not declare sRGB, and
- * `metadata` has not the same. */
+/* Returns whether `other` has an ICC profile or colour chunks and `metadata` has not the same.
+ * Colour chunks that mean sRGB, and none, are the same. */
 bool gi_other_colors_differ(const struct gi_metadata *other, const struct gi_metadata *metadata);
 
 /* Adds the colours of further images that differ from those of the input to the parts of

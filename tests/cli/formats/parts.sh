@@ -139,6 +139,11 @@ for option in 'add --with' 'blend --with' 'composite --with' 'match --reference'
 done
 expect 1 gpuimg run 'invert | add --with gamma.png' plain.png made.png --strict
 check "a chain names colour chunks" grep -qF 'the colour (gAMA, cHRM, cICP) of --with (differs' err
+python3 -c 'import zlib; b = open("plain.png", "rb").read(); c = b"sRGB\0"
+open("srgb.png", "wb").write(b[:33] + bytes(3) + b"\1" + c + zlib.crc32(c).to_bytes(4, "big") + b[33:])'
+expect 0 gpuimg add plain.png made.png --with srgb.png --strict
+expect 0 gpuimg add gamma.png made.png --with srgb.png
+check "sRGB beside another gamma is named" grep -qF 'the colour (gAMA, cHRM, cICP) of --with (differs' err
 expect 1 gpuimg add plain.png made.png --with frames.png --strict
 check "--strict: parts of a further image that are not read" grep -qF -- '--with: frames.png: --strict: not read: 2 frames after the first' err
 { cat plain.png; head -c 100 /dev/zero; cat plain.png; } >padded.png
