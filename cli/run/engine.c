@@ -348,7 +348,8 @@ static struct gi_item *unpark(struct gi_engine *engine)
 }
 
 /* Parks the item, and delivers what can be delivered, unless another thread does. So no thread
- * waits for the target. */
+ * waits for the target. If the disk is full, no item is taken any more, even if this one has to
+ * wait for its delivery. */
 static void finish(struct gi_engine *engine, struct gi_item *item)
 {
     pthread_mutex_lock(&engine->lock);
@@ -356,6 +357,8 @@ static void finish(struct gi_engine *engine, struct gi_item *item)
     bool delivers = !engine->delivering;
     engine->parked[turn % engine->window.size] = item;
     engine->delivering = true;
+    if (gi_item_met_full_disk(item))
+        end_locked(engine);
     pthread_mutex_unlock(&engine->lock);
     while (delivers && (item = unpark(engine)))
         deliver(engine, item);

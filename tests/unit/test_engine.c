@@ -3,6 +3,7 @@
  * are counted by their cause.
  * Sources: cli/run/engine* cli/run/timing*
  * SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static struct batch {
     uint64_t kept;            /* that the source keeps from its first item on */
     int slow;                 /* number of the item that is slow, or -1 */
     int fails;                /* number of the item that fails, or -1 */
+    int full_from;            /* number of the first item that finds the disk full; 0: none does */
     int ends_at;              /* number of items after which the source fails, or -1 */
     unsigned next_us, put_us; /* how long the source and the target take */
     struct gi_engine *engine;
@@ -92,6 +94,8 @@ static enum gi_status work(void *self, struct gi_imaging *imaging, struct gi_ite
     pthread_mutex_lock(&batch.lock);
     batch.held -= batch.nbytes;
     pthread_mutex_unlock(&batch.lock);
+    if (batch.full_from && (int)item->source.place >= batch.full_from)
+        return gi_fail(err, GI_E_AGAIN, "item: %s", strerror(ENOSPC));
     return (int)item->source.place == batch.fails ? gi_fail(err, GI_E_IO, "item fails") : GI_OK;
 }
 
@@ -194,6 +198,22 @@ TEST(ends)
     assert_int_equal(run(one, UINT64_MAX, false, &err), GI_E_IO);
     assert_string_equal(err.text, "the source ends");
     assert_in_range(batch.delivered, 0, 57);
+}
+
+/* On a full disk each thread fails once at most, although another thread is slow to deliver. */
+TEST(full_disk)
+{
+    for (int ordered = 0; ordered < 2; ordered++) {
+        const struct batch full = {.ordered = ordered,
+                                   .slow = -1,
+                                   .fails = -1,
+                                   .full_from = 1,
+                                   .ends_at = -1,
+                                   .put_us = SLOW_US};
+        gi_cli_quiet(true);
+        run(full, UINT64_MAX, false, NULL);
+        assert_in_range(batch.taken, 1, THREADS + 1);
+    }
 }
 
 /* Returns the milliseconds of a row of the table, or -1 if it has no such row. */
