@@ -119,8 +119,8 @@ static int lock_folder(const char *path, int how)
     do
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
-    if (fd >= 0)
-        flock(fd, how);
+    while (fd >= 0 && flock(fd, how) && errno == EINTR)
+        ;
     return fd;
 }
 
@@ -168,14 +168,15 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
 }
 
 /* Creates and locks a folder. Before the folder is locked, another process may take it for an
- * abandoned folder and remove it. The folder is then created again. */
+ * abandoned folder, lock it and remove it, for which this one waits. The folder is then created
+ * again. */
 static int make_folder(void *arg, const char *name)
 {
     int *lock = arg;
     struct stat st = {.st_nlink = 1};
     if (mkdir(name, 0777))
         return -1;
-    *lock = lock_folder(name, LOCK_EX | LOCK_NB);
+    *lock = lock_folder(name, LOCK_EX);
     int why = *lock < 0 || fstat(*lock, &st) ? errno : 0;
     if (!why && st.st_nlink > 0)
         return 0;
