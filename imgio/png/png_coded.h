@@ -13,13 +13,12 @@
 bool gi_png_stays_coded(struct gi_png_stream *stream, const struct gi_decode *decode, size_t at,
                         const struct gi_png_frame *frame);
 
-/* Returns the bytes behind the copy of the file that the list of the chunks needs. */
+/* Returns the bytes behind the file that the list of the chunks needs. */
 static inline size_t gi_png_list_nbytes(const struct gi_png_stream *stream)
 {
     return (stream->nchunks + 1) * sizeof(struct gi_png_idat); /* one for its alignment */
 }
 
-/* Sets decode->image->coded, with a copy of the file and a list of its IDAT chunks. Errors:
- * GI_E_MEMORY. */
+/* Sets decode->image->coded, with the file and a list of its IDAT chunks. Errors: GI_E_MEMORY. */
 enum gi_status gi_png_keep_coded(const struct gi_decode *decode, const struct gi_png_stream *stream,
                                  const struct gi_png_frame *frame, struct gi_err *err);
